@@ -1,0 +1,84 @@
+// Draws what a guest describes, with pi's own components.
+
+/** @typedef {{ text: string, color: string, bold: boolean }} Span */
+/** @typedef {{ tag: "lines", val: Span[][] } | { tag: "markdown", val: string }} Description */
+/** @typedef {import("@earendil-works/pi-coding-agent").Theme} Theme */
+/** @typedef {import("@earendil-works/pi-tui").Component} Component */
+
+/**
+ * A component whose description is asked for when it is first rendered: pi makes components in the
+ * middle of calls of the guest, which must not be entered again then.
+ *
+ * @implements {Component}
+ */
+export class Drawing {
+  /** @type {Component | undefined} */
+  #component;
+  #describe;
+  #theme;
+  #host;
+  #padding;
+
+  /**
+   * @param {() => Description | undefined} describe
+   * @param {Theme} theme
+   * @param {import("./load.js").Host} host
+   * @param {number} padding columns at the left and the right
+   */
+  constructor(describe, theme, host, padding) {
+    this.#describe = describe;
+    this.#theme = theme;
+    this.#host = host;
+    this.#padding = padding;
+  }
+
+  /** @param {number} width */
+  render(width) {
+    this.#component ??= this.#make(this.#describe());
+    return this.#component?.render(width) ?? [];
+  }
+
+  invalidate() {
+    this.#component = undefined;
+  }
+
+  /** @param {Description | undefined} description */
+  #make(description) {
+    const { tui, codingAgent } = this.#host;
+    switch (description?.tag) {
+      case "lines": {
+        const lines = description.val.map((spans) => spans.map((span) => this.#style(span)).join(""));
+        return new tui.Text(lines.join("\n"), this.#padding, 0);
+      }
+      case "markdown":
+        return new tui.Markdown(plainText(description.val), this.#padding, 0, codingAgent.getMarkdownTheme());
+      default:
+        return undefined;
+    }
+  }
+
+  /** @param {Span} span */
+  #style({ text, color, bold }) {
+    const plain = plainText(text);
+    return this.#theme.fg(themeColor(color), bold ? this.#theme.bold(plain) : plain);
+  }
+}
+
+/**
+ * Text without control characters, so that nothing in it reaches the terminal as a command. Line
+ * ends and tabs stay.
+ * @param {string} text
+ */
+export function plainText(text) {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, "");
+}
+
+/**
+ * The theme's name of a colour: `tool-title` is `toolTitle` there.
+ * @param {string} color
+ */
+function themeColor(color) {
+  const name = color.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+  return /** @type {import("@earendil-works/pi-coding-agent").ThemeColor} */ (name);
+}

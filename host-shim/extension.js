@@ -1,0 +1,549 @@
+// Between pi and one component: registers what the guest asks for, hands it what happens, and does
+// what it calls for.
+import { Drawing, plainText } from "./drawing.js";
+import { fileImports, isStale } from "./files.js";
+import { Guest, moment } from "./guest.js";
+import { TerminalWatch } from "./terminal-watch.js";
+
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionAPI} ExtensionAPI */
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionCommandContext} CommandContext */
+/** @typedef {{ tag: string, val?: any }} Variant */
+
+/** Longer timeouts end at once. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
+
+/** What is said for a call that the guest broke in. */
+const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
+
+export class Extension {
+  /** The context of the current call, or of the last session event between calls. @type {Context | undefined} */
+  #context;
+  /** The arguments of the tool call that is being decided. @type {unknown} */
+  #toolInput = undefined;
+  /** What is registered; a new instance asks for the same again. */
+  #registered = new Set();
+  /** @type {Map<bigint, NodeJS.Timeout>} */
+  #timers = new Map();
+  #watch;
+  #pi;
+  #host;
+  #manifest;
+  #instantiate;
+  /** @type {Guest | undefined} */
+  #guest;
+
+  /**
+   * @param {ExtensionAPI} pi
+   * @param {import("./load.js").Host} host
+   * @param {import("./load.js").Manifest} manifest
+   * @param {(imports: object) => Record<string, any>} instantiate
+   */
+  constructor(pi, host, manifest, instantiate) {
+    this.#pi = pi;
+    this.#host = host;
+    this.#manifest = manifest;
+    this.#instantiate = instantiate;
+    this.#watch = new TerminalWatch(host.tui, () => this.#event({ tag: "terminal-input" }));
+  }
+
+  /** Makes the component's first instance, which registers what it needs. */
+  start() {
+    const imports = this.#imports();
+    this.#guest = new Guest(
+      () => this.#instantiate(imports),
+      (words) => this.#tellOfTrap(words),
+      // What the broken instance has asked for is nobody's any more.
+      () => this.#sessionEnds(),
+    );
+    // Timers and the watch belong to the session, whether or not the guest wants to hear of its end.
+    this.#subscribe("session_start");
+    this.#subscribe("session_shutdown");
+  }
+
+  // --- what pi calls -------------------------------------------------------------------------
+
+  /**
+   * Calls the guest on behalf of a context. A call that comes in the middle of another one waits for
+   * the end of that.
+   *
+   * @param {Context | undefined} context
+   * @param {string} name
+   * @param {...unknown} parameters
+   * @returns {any} a promise only if it had to wait
+   */
+  #call(context, name, ...parameters) {
+    return this.#callWith(context, undefined, name, ...parameters);
+  }
+
+  /**
+   * The same, with the arguments of the tool call that the guest may ask for.
+   *
+   * @param {Context | undefined} context
+   * @param {unknown} toolInput
+   * @param {string} name
+   * @param {...unknown} parameters
+   * @returns {any}
+   */
+  #callWith(context, toolInput, name, ...parameters) {
+    const guest = this.#guest;
+    if (guest?.busy) {
+      return Promise.resolve().then(() => this.#callWith(context, toolInput, name, ...parameters));
+    }
+    const outer = this.#context;
+    if (context) this.#context = context;
+    this.#toolInput = toolInput;
+    try {
+      return guest?.call(name, ...parameters);
+    } finally {
+      this.#toolInput = undefined;
+      if (outer) this.#context = outer;
+    }
+  }
+
+  /**
+   * @param {Variant} event
+   * @param {Context} [context]
+   * @param {unknown} [toolInput]
+   */
+  #event(event, context, toolInput) {
+    return this.#callWith(context, toolInput, "handleEvent", moment(), event);
+  }
+
+  /**
+   * Subscribes to one of pi's events, once.
+   * @param {keyof typeof EVENTS} name
+   */
+  #subscribe(name) {
+    if (this.#registered.has(name)) return;
+    this.#registered.add(name);
+    const on = /** @type {(name: string, handler: (event: any, context: Context) => unknown) => void} */ (this.#pi.on);
+    on.call(this.#pi, name, (event, context) => {
+      if (name === "session_start") this.#sessionStarts(context);
+      if (name === "session_shutdown") this.#sessionEnds();
+      if (!this.#registered.has(`event ${name}`)) return undefined;
+      const call = () => this.#event(EVENTS[name](event, context), context, event.input);
+      return after(call(), (result) => {
+        if (name === "tool_call" && !result) return { block: true, reason: BROKEN_CALL };
+        return outcome(result, event);
+      });
+    });
+  }
+
+  /** @param {Context} context */
+  #sessionStarts(context) {
+    this.#context = context;
+    this.#guest?.revive();
+  }
+
+  #sessionEnds() {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+    this.#watch.stop();
+  }
+
+  /** @param {string} words */
+  #tellOfTrap(words) {
+    try {
+      if (this.#context) notify(this.#context, `${this.#manifest.name} broke and was started again: ${words}`, "error");
+    } catch {
+      // The session is gone, and with it whoever could be told.
+    }
+  }
+
+  /**
+   * Puts a guest's question to the person.
+   * @param {Context} context
+   * @param {{ tag: "confirm", val: { title: string, message: string } }} question
+   * @returns {Promise<Variant>}
+   */
+  async #ask(context, { val: { title, message } }) {
+    try {
+      if (!context.hasUI) return { tag: "no-ui" };
+      const val = await context.ui.confirm(plainText(title), plainText(message));
+      return { tag: "confirmed", val };
+    } catch {
+      return { tag: "cancelled" };
+    }
+  }
+
+  /**
+   * Follows a guest's outcome through all its questions.
+   * @param {Context} context
+   * @param {Variant | undefined | Promise<Variant | undefined>} outcome
+   * @param {"resumeTool" | "resumeCommand"} resume
+   */
+  async #resolve(context, outcome, resume) {
+    let result = await outcome;
+    while (result?.tag === "pending") {
+      const { ticket, question } = result.val;
+      const answer = await this.#ask(context, question);
+      result = await this.#call(context, resume, moment(), ticket, answer);
+    }
+    return result;
+  }
+
+  // --- what the guest calls --------------------------------------------------------------------
+
+  #imports() {
+    const { codingAgent } = this.#host;
+    const bases = {
+      agentDir: codingAgent.getAgentDir,
+      configDirName: codingAgent.CONFIG_DIR_NAME,
+      cwd: () => this.#now().cwd,
+      isProjectTrusted: () => this.#now().isProjectTrusted(),
+    };
+    return {
+      "pi:extension/types": {},
+      "pi:extension/api": this.#api(),
+      "pi:extension/context": guarded({
+        runMode: () => this.#now().mode,
+        hasUi: () => this.#now().hasUI,
+        cwd: () => this.#now().cwd,
+        isProjectTrusted: () => this.#now().isProjectTrusted(),
+        isIdle: () => this.#now().isIdle(),
+        setExitCode: (/** @type {number} */ code) => {
+          if (endsWithPrompt(this.#now())) process.exitCode = code;
+        },
+        toolInput: () => JSON.stringify(this.#toolInput) ?? "null",
+      }),
+      "pi:extension/session": guarded({
+        entries: (/** @type {string} */ customType, /** @type {number} */ skip, /** @type {number} */ limit) =>
+          newestEntries(this.#now().sessionManager, customType, skip, limit),
+      }),
+      "pi:extension/ui": guarded({
+        notify: (/** @type {string} */ message, /** @type {"info" | "warning" | "error"} */ level) =>
+          notify(this.#now(), message, level),
+        setStatus: (/** @type {string} */ key, /** @type {string | undefined} */ text) =>
+          this.#now().ui.setStatus(key, text === undefined ? undefined : plainText(text)),
+        setWidget: (
+          /** @type {string} */ key,
+          /** @type {string[] | undefined} */ lines,
+          /** @type {"above-editor" | "below-editor"} */ placement,
+        ) =>
+          this.#now().ui.setWidget(key, lines?.map(plainText), {
+            placement: placement === "below-editor" ? "belowEditor" : "aboveEditor",
+          }),
+        watchTerminal: (/** @type {boolean} */ watch) =>
+          watch ? this.#watch.start(this.#now()) : this.#watch.stop(),
+      }),
+      "pi:extension/files": fileImports(this.#manifest.files, bases),
+      "pi:extension/timers": {
+        start: (/** @type {bigint} */ id, /** @type {number} */ delay) => this.#startTimer(id, delay),
+        stop: (/** @type {bigint} */ id) => this.#stopTimer(id),
+      },
+    };
+  }
+
+  /** The context of the current call. */
+  #now() {
+    if (!this.#context) throw new Error("There is no session yet.");
+    return this.#context;
+  }
+
+  #api() {
+    const pi = this.#pi;
+    return {
+      on: (/** @type {string} */ kind) => {
+        // Keys are not an event of pi; see `ui.watch-terminal`.
+        if (kind === "terminal-input") return;
+        const name = /** @type {keyof typeof EVENTS} */ (kind.replaceAll("-", "_"));
+        this.#registered.add(`event ${name}`);
+        this.#subscribe(name);
+      },
+      registerTool: (/** @type {any} */ tool) => this.#once(`tool ${tool.name}`, () => this.#registerTool(tool)),
+      registerCommand: (/** @type {any} */ command) =>
+        this.#once(`command ${command.name}`, () => this.#registerCommand(command)),
+      registerMessageRenderer: (/** @type {string} */ customType) =>
+        this.#once(`message ${customType}`, () =>
+          pi.registerMessageRenderer(customType, ({ content, display }, { expanded }, theme) =>
+            this.#drawing(theme, 1, "drawMessage", { customType, content: textOf(content), display }, expanded),
+          ),
+        ),
+      registerEntryRenderer: (/** @type {string} */ customType) =>
+        this.#once(`entry ${customType}`, () =>
+          pi.registerEntryRenderer(customType, ({ data }, { expanded }, theme) =>
+            this.#drawing(theme, 1, "drawEntry", customType, JSON.stringify(data) ?? "null", expanded),
+          ),
+        ),
+      logPanic: (/** @type {string} */ message) => this.#guest?.logPanic(message),
+      ...guarded({
+        appendEntry: (/** @type {string} */ customType, /** @type {string} */ data) =>
+          pi.appendEntry(customType, JSON.parse(data)),
+        sendMessage: (
+          /** @type {any} */ { customType, content, display },
+          /** @type {boolean} */ triggerTurn,
+          /** @type {string | undefined} */ delivery,
+        ) =>
+          pi.sendMessage({ customType, content, display }, { triggerTurn, deliverAs: deliverAs(delivery) }),
+        sendUserMessage: (/** @type {string} */ text, /** @type {string | undefined} */ delivery) => {
+          const as = deliverAs(delivery);
+          pi.sendUserMessage(text, as === "nextTurn" ? undefined : { deliverAs: as });
+        },
+        setSessionName: (/** @type {string} */ name) => pi.setSessionName(plainText(name)),
+        toolNames: () => pi.getAllTools().map(({ name }) => name),
+      }),
+    };
+  }
+
+  /**
+   * @param {string} what
+   * @param {() => void} register
+   */
+  #once(what, register) {
+    if (this.#registered.has(what)) return;
+    this.#registered.add(what);
+    register();
+  }
+
+  /** @param {any} tool */
+  #registerTool({ name, label, description, parameters, promptSnippet, promptGuidelines, sequential }) {
+    this.#pi.registerTool({
+      name,
+      label,
+      description,
+      parameters: JSON.parse(parameters),
+      promptSnippet,
+      promptGuidelines,
+      executionMode: sequential ? "sequential" : undefined,
+      execute: async (id, input, _signal, _onUpdate, context) => {
+        const call = this.#call(context, "executeTool", moment(), { id, name }, JSON.stringify(input) ?? "null");
+        const result = await this.#resolve(context, call, "resumeTool");
+        // pi makes the result of a failed call from an error.
+        if (!result) throw new Error(BROKEN_CALL);
+        const { text, details } = result.val;
+        return { content: [{ type: "text", text }], details: JSON.parse(details) };
+      },
+      renderCall: (input, theme) =>
+        this.#drawing(theme, 0, "drawToolCall", name, JSON.stringify(input) ?? "null"),
+      renderResult: ({ content, details }, { expanded }, theme) => {
+        const output = { text: textOf(content), details: JSON.stringify(details) ?? "null" };
+        return this.#drawing(theme, 0, "drawToolResult", name, output, expanded);
+      },
+    });
+  }
+
+  /** @param {{ name: string, description: string }} command */
+  #registerCommand({ name, description }) {
+    this.#pi.registerCommand(name, {
+      description,
+      getArgumentCompletions: (prefix) => {
+        const completions = this.#guest?.busy ? undefined : this.#call(undefined, "completeArgument", name, prefix);
+        return completions?.length ? completions : null;
+      },
+      handler: async (parameters, context) => {
+        const call = this.#call(context, "runCommand", moment(), name, parameters ?? "");
+        const result = await this.#resolve(context, call, "resumeCommand");
+        if (result?.tag === "settle") await this.#settled(context);
+      },
+    });
+  }
+
+  /**
+   * Waits for the agent where pi would end with the command. A run starts a little after the prompt
+   * for it.
+   * @param {CommandContext} context
+   */
+  async #settled(context) {
+    if (!endsWithPrompt(context)) return;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    await context.waitForIdle();
+  }
+
+  /**
+   * @param {import("@earendil-works/pi-coding-agent").Theme} theme
+   * @param {number} padding a tool's own frame has some already
+   * @param {string} name
+   * @param {...unknown} parameters
+   */
+  #drawing(theme, padding, name, ...parameters) {
+    const describe = () => (this.#guest?.busy ? undefined : this.#call(undefined, name, ...parameters));
+    return new Drawing(describe, theme, this.#host, padding);
+  }
+
+  /**
+   * @param {bigint} id
+   * @param {number} delay
+   */
+  #startTimer(id, delay) {
+    this.#stopTimer(id);
+    const context = this.#context;
+    const wait = (/** @type {number} */ rest) => {
+      const part = Math.min(rest, MAX_TIMEOUT);
+      const timer = setTimeout(() => {
+        if (rest > part) return wait(rest - part);
+        this.#timers.delete(id);
+        this.#call(context, "timer", moment(), id);
+      }, part);
+      this.#timers.set(id, timer);
+    };
+    wait(delay);
+  }
+
+  /** @param {bigint} id */
+  #stopTimer(id) {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
+  }
+}
+
+/** pi's events, and what the interface makes of each. */
+const EVENTS = {
+  session_start: (/** @type {any} */ { reason }) => ({ tag: "session-start", val: reason }),
+  session_tree: () => ({ tag: "session-tree" }),
+  session_shutdown: (/** @type {any} */ { reason }) => ({ tag: "session-shutdown", val: reason }),
+  input: (/** @type {any} */ { source }) => ({ tag: "input", val: source }),
+  before_agent_start: () => ({ tag: "before-agent-start" }),
+  agent_start: () => ({ tag: "agent-start" }),
+  turn_end: () => ({ tag: "turn-end" }),
+  // Some versions of pi call it an error if a tool was aborted.
+  agent_end: (/** @type {any} */ { messages }, /** @type {Context} */ context) => ({
+    tag: "agent-end",
+    val: isAborted(context) ? "aborted" : lastStopReason(messages),
+  }),
+  agent_before_settle: () => ({ tag: "agent-before-settle" }),
+  agent_settled: () => ({ tag: "agent-settled" }),
+  tool_call: (/** @type {any} */ { toolCallId, toolName }) => ({
+    tag: "tool-call",
+    val: { id: toolCallId, name: toolName },
+  }),
+};
+
+/** @param {Context} context */
+function isAborted(context) {
+  try {
+    return context.signal?.aborted;
+  } catch {
+    return false; // The session is gone.
+  }
+}
+
+/** @param {{ role: string, stopReason?: string }[]} messages */
+function lastStopReason(messages) {
+  const reason = messages.findLast(({ role }) => role === "assistant")?.stopReason;
+  switch (reason) {
+    case undefined:
+    case "stop":
+    case "length":
+    case "error":
+    case "aborted":
+      return reason;
+    case "toolUse":
+      return "tool-use";
+    default:
+      return "other";
+  }
+}
+
+/**
+ * What pi is told after an event.
+ * @param {Variant | undefined} outcome
+ * @param {any} event
+ */
+function outcome(outcome, event) {
+  switch (outcome?.tag) {
+    case "block":
+      return { block: true, reason: outcome.val };
+    case "inject":
+      return { message: outcome.val };
+    case "continue":
+      return { entries: [...event.entries, { type: "custom_message", ...outcome.val }], continue: true };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * @template T, U
+ * @param {T | Promise<T>} value
+ * @param {(value: T) => U} next
+ * @returns {U | Promise<U>}
+ */
+function after(value, next) {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/**
+ * Functions of the interface over functions of pi: what pi throws becomes an error of the interface.
+ * @template {Record<string, (...parameters: any[]) => unknown>} T
+ * @param {T} functions
+ * @returns {T}
+ */
+function guarded(functions) {
+  const wrapped = Object.entries(functions).map(([name, work]) => [
+    name,
+    (/** @type {unknown[]} */ ...parameters) => {
+      try {
+        return work(...parameters);
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        throw isStale(error) ? { tag: "stale" } : { tag: "failed", val: message };
+      }
+    },
+  ]);
+  return Object.fromEntries(wrapped);
+}
+
+/**
+ * Shows a notice where somebody can see it.
+ * @param {Context} context
+ * @param {string} message
+ * @param {"info" | "warning" | "error"} level
+ */
+function notify(context, message, level) {
+  if (endsWithPrompt(context)) process.stderr.write(`${plainText(message)}\n`);
+  else context.ui.notify(plainText(message), level);
+}
+
+/**
+ * Whether pi ends with its prompt.
+ * @param {Context} context
+ */
+function endsWithPrompt({ mode }) {
+  return mode === "print" || mode === "json";
+}
+
+/** @param {string | undefined} delivery */
+function deliverAs(delivery) {
+  switch (delivery) {
+    case "steer":
+      return "steer";
+    case "follow-up":
+      return "followUp";
+    case "next-turn":
+      return "nextTurn";
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The text of a message's or a result's content.
+ * @param {string | { type: string, text?: string }[]} content
+ */
+function textOf(content) {
+  if (typeof content === "string") return content;
+  return content.flatMap(({ type, text }) => (type === "text" && text ? [text] : [])).join("\n");
+}
+
+/**
+ * The data of custom entries of one type, newest first. The branch is walked from its leaf, so what
+ * lies before the last one wanted is not looked at.
+ *
+ * @param {Context["sessionManager"]} session
+ * @param {string} customType
+ * @param {number} skip
+ * @param {number} limit
+ */
+function newestEntries(session, customType, skip, limit) {
+  const found = [];
+  let entry = session.getLeafEntry();
+  while (entry && found.length < limit) {
+    if (entry.type === "custom" && entry.customType === customType) {
+      if (skip > 0) skip -= 1;
+      else found.push(JSON.stringify(entry.data) ?? "null");
+    }
+    entry = entry.parentId ? session.getEntry(entry.parentId) : undefined;
+  }
+  return found;
+}

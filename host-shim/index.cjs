@@ -1,0 +1,14 @@
+// The pi extension: loads the component that the package's manifest names.
+//
+// pi resolves its own packages only for the file that it loads itself, and puts that file through a
+// compiler unless it is CommonJS. So this one is small, and everything else is loaded by Node alone.
+"use strict";
+
+const { createRequire } = require("node:module");
+const { pathToFileURL } = require("node:url");
+const codingAgent = require("@earendil-works/pi-coding-agent");
+const tui = require("@earendil-works/pi-tui");
+
+const { load } = createRequire(__filename)("./load.js");
+
+module.exports = load(new URL("../package.json", pathToFileURL(__filename)), { codingAgent, tui });

@@ -1,0 +1,78 @@
+// Turns a component that exports `pi:extension/guest` into a pi extension.
+//
+// Invariant: nothing here, nor in the files beside it, knows what an extension does. Any component
+// that implements the world of `wit/extension.wit` loads through it.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+
+import { Extension } from "./extension.js";
+
+/**
+ * pi's own packages, handed in by the module that pi loads.
+ * @typedef {object} Host
+ * @property {typeof import("@earendil-works/pi-coding-agent")} codingAgent
+ * @property {typeof import("@earendil-works/pi-tui")} tui
+ */
+
+/**
+ * What a package's manifest says under `component`.
+ * @typedef {object} Manifest
+ * @property {string} name the package's name
+ * @property {string} glue the generated module, from the manifest's folder
+ * @property {import("./files.js").Grant[]} files what the component may read
+ */
+
+/**
+ * The extension of the package whose `package.json` this is.
+ *
+ * @param {URL} manifestUrl
+ * @param {Host} host
+ * @returns {import("@earendil-works/pi-coding-agent").ExtensionFactory}
+ */
+export function load(manifestUrl, host) {
+  return (pi) => {
+    const manifest = readManifest(manifestUrl);
+    new Extension(pi, host, manifest, instantiator(manifestUrl, manifest)).start();
+  };
+}
+
+/**
+ * @param {URL} url
+ * @returns {Manifest}
+ */
+function readManifest(url) {
+  const { name, component } = JSON.parse(readFileSync(url, "utf8"));
+  if (typeof component?.glue !== "string") {
+    throw new Error(`${fileURLToPath(url)} names no component.`);
+  }
+  return { name, glue: component.glue, files: component.files ?? [] };
+}
+
+/**
+ * A function that makes a fresh instance of the component. Its modules are compiled once.
+ *
+ * @param {URL} manifestUrl
+ * @param {Manifest} manifest
+ * @returns {(imports: object) => Record<string, any>}
+ */
+function instantiator(manifestUrl, { name, glue }) {
+  const url = new URL(glue, manifestUrl);
+  let generated;
+  try {
+    generated = createRequire(manifestUrl)(fileURLToPath(url));
+  } catch (error) {
+    throw new Error(`The component of ${name} is not built (npm run build).`, { cause: error });
+  }
+  /** @type {Map<string, WebAssembly.Module>} */
+  const modules = new Map();
+  const compiled = (/** @type {string} */ file) => {
+    let module = modules.get(file);
+    if (!module) {
+      module = new WebAssembly.Module(readFileSync(new URL(file, url)));
+      modules.set(file, module);
+    }
+    return module;
+  };
+  return (imports) => generated.instantiate(compiled, imports);
+}

@@ -1,0 +1,37 @@
+// Tells whether somebody types, without telling what.
+
+/**
+ * What a terminal sends of its own accord: answers to queries, changes of focus, the mouse.
+ */
+// eslint-disable-next-line no-control-regex
+const NOT_TYPED = /^\x1b(?:\[[?<>][\d;:]*[a-zA-Z$]|\[[\d;]*[IORnt]|\[M|[\]P_^].)/s;
+
+export class TerminalWatch {
+  /** @type {(() => void) | undefined} */
+  #unsubscribe;
+  #tui;
+  #onInput;
+
+  /**
+   * @param {typeof import("@earendil-works/pi-tui")} tui
+   * @param {() => void} onInput
+   */
+  constructor(tui, onInput) {
+    this.#tui = tui;
+    this.#onInput = onInput;
+  }
+
+  /** @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context */
+  start(context) {
+    if (this.#unsubscribe || context.mode !== "tui") return;
+    this.#unsubscribe = context.ui.onTerminalInput((data) => {
+      if (!NOT_TYPED.test(data) && !this.#tui.isKeyRelease(data)) this.#onInput();
+      return undefined;
+    });
+  }
+
+  stop() {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+}

@@ -1,0 +1,66 @@
+// Builds the guest, makes the component and generates the glue that the shim loads.
+//
+//   target/component/pi_workflows.wasm   the component
+//   host-shim/component/                 its core module and the glue
+//
+// `buildComponent` does the same for the tests' own guests.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+// Pinned: later versions wrap every synchronous call in task bookkeeping. For this component their
+// glue is six times as large and takes three times as long to load.
+import { componentNew, transpile } from "@bytecodealliance/jco";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const TARGET = "wasm32-unknown-unknown";
+
+/**
+ * @param {object} guest
+ * @param {string} guest.name the artifact's name
+ * @param {string[]} guest.cargo what to build, for cargo
+ * @param {string} guest.artifact the core module, from cargo's folder of the target
+ * @param {string} guest.component where the component goes
+ * @param {string} guest.glue the folder for core module and glue
+ * @param {string} [guest.profile]
+ */
+export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release" }) {
+  execFileSync("cargo", ["build", "--quiet", "--locked", "--profile", profile, "--target", TARGET, ...cargo], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  const core = readFileSync(join(root, "target", TARGET, profile, artifact));
+  const bytes = await componentNew(core, []);
+  mkdirSync(dirname(component), { recursive: true });
+  writeFileSync(component, bytes);
+  const { files } = await transpile(bytes, {
+    name,
+    // The shim hands in the imports, and gets the exports without waiting.
+    instantiation: "sync",
+    nodejsCompat: false,
+    minify: true,
+    base64Cutoff: /** @type {any} */ (0),
+  });
+  // Put in place at once, so that a pi that starts meanwhile finds the old or the new one.
+  const fresh = `${glue}.new`;
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(fresh, { recursive: true });
+  for (const [file, content] of Object.entries(files)) {
+    if (/\.(js|wasm)$/.test(file)) writeFileSync(join(fresh, file), content);
+  }
+  rmSync(glue, { recursive: true, force: true });
+  renameSync(fresh, glue);
+  return bytes.length;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const size = await buildComponent({
+    name: "pi_workflows",
+    cargo: ["--lib"],
+    artifact: "pi_workflows.wasm",
+    component: join(root, "target/component/pi_workflows.wasm"),
+    glue: join(root, "host-shim/component"),
+  });
+  console.log(`built the component (${Math.round(size / 1000)} KB)`);
+}

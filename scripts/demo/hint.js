@@ -1,0 +1,11 @@
+// Says in the demo what to type, until it is typed.
+
+/** @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi */
+export default function (pi) {
+  pi.on("session_start", (_event, ctx) => {
+    ctx.ui.setWidget("demo", [`Demo. Type:  ${process.env.PI_WORKFLOWS_DEMO}`]);
+  });
+  pi.on("agent_start", (_event, ctx) => {
+    ctx.ui.setWidget("demo", undefined);
+  });
+}

@@ -1,0 +1,196 @@
+// Installs what is missing for one of the npm scripts, and says what it installed.
+//
+//   node scripts/setup.mjs build   packages of package-lock.json, Rust's WebAssembly target
+//   node scripts/setup.mjs demo    … and pi as published, under target/pi/
+//   node scripts/setup.mjs test    … and tmux (also what no argument means)
+//
+// It is the first thing to run in a fresh clone, so it uses Node's own modules only and works from Node 18 on.
+
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
+const WASM_TARGET = "wasm32-unknown-unknown";
+const NODE_BINARY = join(ROOT, "node_modules/.bin/node");
+
+/**
+ * What each argument needs, in the order it is looked after.
+ *
+ * @type {Record<string, (() => void)[]>}
+ */
+const STEPS = {
+  build: [npmPackages, nodeBinary, wasmTarget],
+  demo: [npmPackages, nodeBinary, wasmTarget, piTarballs],
+  test: [npmPackages, nodeBinary, wasmTarget, piTarballs, tmux],
+};
+
+/** A fault the person at the keyboard can mend; its message says how. */
+class SetupError extends Error {}
+
+function npmPackages() {
+  if (lockIsInstalled()) return;
+  say("npm ci");
+  npm(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+}
+
+/**
+ * Compares what npm wrote down about node_modules with package-lock.json, by content: a checkout touches the file's
+ * time without changing it. Optional packages may be absent, npm leaves out those of other platforms.
+ */
+function lockIsInstalled() {
+  const hidden = join(ROOT, "node_modules/.package-lock.json");
+  if (!existsSync(hidden)) return false;
+  const installed = readJson(hidden).packages;
+  const { "": _root, ...locked } = readJson(join(ROOT, "package-lock.json")).packages;
+  const upToDate = Object.entries(locked).every(([path, { version, integrity, optional, devOptional }]) => {
+    const there = installed[path];
+    return there ? there.version === version && there.integrity === integrity : Boolean(optional || devOptional);
+  });
+  return upToDate && Object.keys(installed).every((path) => path in locked);
+}
+
+/** The package `node` fetches its binary in an install script, which npm may be configured not to run. */
+function nodeBinary() {
+  if (existsSync(NODE_BINARY)) return;
+  throw new SetupError(
+    [
+      "node_modules/.bin/node is missing: the package `node` gets its binary in an install script, and npm did not run it.",
+      "Look at `npm config get ignore-scripts` and `npm config get allow-scripts`, then run:",
+      "  npm rebuild node --ignore-scripts=false --foreground-scripts",
+    ].join("\n"),
+  );
+}
+
+function wasmTarget() {
+  // rustc's answer holds for every toolchain, rustup's or not, and heeds a rust-toolchain file.
+  const libdir = run("rustc", ["--print", "target-libdir", "--target", WASM_TARGET]);
+  if (libdir.missing) throw new SetupError("rustc is not on PATH. Install Rust with rustup, then run this again.");
+  if (libdir.ok && existsSync(libdir.stdout.trim())) return;
+  say(`rustup target add ${WASM_TARGET}`);
+  const added = run("rustup", ["target", "add", WASM_TARGET]);
+  if (added.missing) {
+    throw new SetupError(`This Rust has no ${WASM_TARGET}, and rustup is not on PATH to add it.`);
+  }
+  if (!added.ok) throw new SetupError(`rustup target add ${WASM_TARGET} failed:\n${added.stderr}`);
+}
+
+function piTarballs() {
+  const { package: name, tarballs } = readJson(join(ROOT, "scripts/pi-versions.json"));
+  for (const [version, integrity] of Object.entries(tarballs)) {
+    const home = join(ROOT, "target/pi", version);
+    if (!existsSync(home)) fetchTarball(`${name}@${version}`, integrity, home);
+  }
+}
+
+/**
+ * Unpacks beside `home` and renames at the end, so that an interrupted run leaves no half of a package.
+ *
+ * @param {string} spec
+ * @param {string} integrity
+ * @param {string} home
+ */
+function fetchTarball(spec, integrity, home) {
+  say(`npm pack ${spec}`);
+  mkdirSync(resolve(home, ".."), { recursive: true });
+  const scratch = mkdtempSync(`${home}-`);
+  try {
+    npm(["pack", spec, "--pack-destination", scratch]);
+    const tarball = join(scratch, readdirSync(scratch)[0]);
+    const actual = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
+    if (actual !== integrity) {
+      const both = `  pinned ${integrity}\n  got    ${actual}`;
+      throw new SetupError(`${spec} is not the tarball that scripts/pi-versions.json pins:\n${both}`);
+    }
+    const untarred = run("tar", ["-xzf", tarball, "-C", scratch]);
+    if (!untarred.ok) throw new SetupError(`tar could not unpack ${spec}: ${untarred.stderr || "no tar on PATH"}`);
+    rmSync(tarball);
+    renameSync(scratch, home);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function tmux() {
+  if (run("tmux", ["-V"]).ok) return;
+  const byHand = "Install tmux with your system's package manager: the tests drive pi's terminal interface in it.";
+  if (run("apt-get", ["--version"]).missing) throw new SetupError(`tmux is not on PATH. ${byHand}`);
+  const asRoot = rootPrefix();
+  if (!asRoot) throw new SetupError(`tmux is not on PATH, and apt-get needs root. ${byHand}`);
+  say("apt-get install tmux");
+  const install = () => apt(asRoot, ["install", "--yes", "--no-install-recommends", "tmux"]);
+  let installed = install();
+  // A fresh container has no package lists yet.
+  if (!installed.ok && apt(asRoot, ["update"]).ok) installed = install();
+  if (!installed.ok) throw new SetupError(`apt-get could not install tmux. ${byHand}\n${installed.stderr}`);
+}
+
+/** The words that make a command run as root, or nothing where that is impossible. Asks for no password unattended. */
+function rootPrefix() {
+  if (process.getuid?.() === 0) return [];
+  if (run("sudo", ["--version"]).missing) return undefined;
+  return process.stdin.isTTY ? ["sudo"] : ["sudo", "--non-interactive"];
+}
+
+/**
+ * @param {string[]} asRoot
+ * @param {string[]} args
+ */
+function apt(asRoot, args) {
+  const [command, ...rest] = [...asRoot, "apt-get", ...args];
+  return run(command, rest, { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+}
+
+/** @param {string[]} args */
+function npm(args) {
+  // Under `npm run`, PATH begins with node_modules/.bin, and `npm ci` deletes the `node` in it under its own feet.
+  const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.startsWith(join(ROOT, "node_modules")));
+  const env = { ...process.env, PATH: path.join(delimiter) };
+  const done = run("npm", args, { env, shell: process.platform === "win32" });
+  if (done.missing) throw new SetupError("npm is not on PATH. Install Node with npm, then run this again.");
+  // npm prints all options of the command after its reason.
+  const reason = done.stderr.split(/^npm error Usage:$/m)[0];
+  if (!done.ok) throw new SetupError(`npm ${args[0]} failed:\n${done.stdout}${reason}`);
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ env?: NodeJS.ProcessEnv, shell?: boolean }} [options]
+ */
+function run(command, args, options = {}) {
+  const done = spawnSync(command, args, {
+    cwd: ROOT,
+    encoding: "utf8",
+    stdio: ["inherit", "pipe", "pipe"],
+    maxBuffer: 64 * 1024 * 1024,
+    ...options,
+  });
+  const missing = done.error !== undefined && "code" in done.error && done.error.code === "ENOENT";
+  return { ok: done.status === 0, missing, stdout: done.stdout ?? "", stderr: done.stderr ?? "" };
+}
+
+/** @param {string} path */
+function readJson(path) {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+
+/** @param {string} text */
+function say(text) {
+  console.log(`setup: ${text}`);
+}
+
+const what = process.argv[2] ?? "test";
+if (!Object.hasOwn(STEPS, what)) {
+  console.error(`usage: node scripts/setup.mjs ${Object.keys(STEPS).join("|")}`);
+  process.exit(2);
+}
+try {
+  for (const step of STEPS[what]) step();
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  console.error(`setup: ${error.message}`);
+  process.exit(1);
+}

@@ -1,0 +1,96 @@
+//! Between the engine's types and those of the interface.
+
+use crate::engine::{Answer, Completion, Moment, Reply, ToolResult};
+use crate::text::{Color, Drawing, Span};
+
+use super::bindings::exports::pi::extension::guest;
+use super::bindings::pi::extension::types;
+
+impl From<types::Moment> for Moment {
+    fn from(at: types::Moment) -> Self {
+        Self { unix_ms: at.unix_ms, random: at.random }
+    }
+}
+
+impl From<guest::Answer> for Answer {
+    fn from(answer: guest::Answer) -> Self {
+        match answer {
+            guest::Answer::Confirmed(yes) => Self::Confirmed(yes),
+            guest::Answer::Cancelled => Self::Cancelled,
+            guest::Answer::NoUi => Self::NoUi,
+        }
+    }
+}
+
+impl From<ToolResult> for types::ToolResult {
+    fn from(result: ToolResult) -> Self {
+        Self { text: result.text, details: result.details.to_string() }
+    }
+}
+
+impl From<Completion> for guest::Completion {
+    fn from(completion: Completion) -> Self {
+        Self {
+            label: completion.value.clone(),
+            value: completion.value,
+            description: Some(completion.description),
+        }
+    }
+}
+
+impl From<Drawing> for types::Drawing {
+    fn from(drawing: Drawing) -> Self {
+        match drawing {
+            Drawing::Lines(lines) => Self::Lines(
+                lines.into_iter().map(|line| line.into_iter().map(Into::into).collect()).collect(),
+            ),
+            Drawing::Markdown(text) => Self::Markdown(text),
+        }
+    }
+}
+
+impl From<Span> for types::Span {
+    fn from(span: Span) -> Self {
+        let color = match span.color {
+            Color::Text => types::Color::Text,
+            Color::Success => types::Color::Success,
+            Color::Accent => types::Color::Accent,
+            Color::Dim => types::Color::Dim,
+            Color::ToolTitle => types::Color::ToolTitle,
+            Color::ToolOutput => types::Color::ToolOutput,
+        };
+        Self { text: span.text, color, bold: span.bold }
+    }
+}
+
+/// The answer to a tool call.
+pub(super) fn tool_outcome(reply: Reply) -> guest::ToolOutcome {
+    match reply {
+        Reply::Tool(result) => guest::ToolOutcome::Done(result.into()),
+        Reply::Ask { ticket, title, message } => {
+            guest::ToolOutcome::Pending(pending(ticket, title, message))
+        }
+        // The session went away under the call; nobody reads this.
+        _ => {
+            let details = serde_json::json!({ "active": false, "stale": true });
+            let text = "The session was replaced.".to_owned();
+            guest::ToolOutcome::Done(ToolResult { text, details }.into())
+        }
+    }
+}
+
+/// The answer to a command.
+pub(super) fn command_outcome(reply: Reply) -> guest::CommandOutcome {
+    match reply {
+        Reply::Settle => guest::CommandOutcome::Settle,
+        Reply::Ask { ticket, title, message } => {
+            guest::CommandOutcome::Pending(pending(ticket, title, message))
+        }
+        _ => guest::CommandOutcome::Done,
+    }
+}
+
+fn pending(ticket: u64, title: String, message: String) -> guest::Pending {
+    let question = guest::Question::Confirm(guest::Confirmation { title, message });
+    guest::Pending { ticket, question }
+}

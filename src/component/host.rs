@@ -1,0 +1,116 @@
+//! What the engine asks of the host.
+
+use crate::definition::{DirEntry, FileError, FileKind, Root, WorkflowFiles};
+use crate::engine::{Effect, Level, MOVED_MESSAGE_TYPE, Output, Reply};
+
+use super::bindings::pi::extension::{api, context, files, timers, types, ui};
+
+/// The key of our text in the status bar.
+const STATUS_KEY: &str = "workflow";
+/// The key of our widget above the editor.
+const COUNTDOWN_KEY: &str = "workflow-countdown";
+
+/// Performs effects in their order, and hands back the reply. Once the session is gone, the rest is
+/// dropped.
+pub(super) fn perform(output: Output) -> Reply {
+    for effect in output.effects {
+        match perform_one(effect) {
+            Ok(()) => {}
+            Err(types::Error::Stale) => return Reply::None,
+            Err(types::Error::Failed(words)) => tell(&words),
+        }
+    }
+    output.reply
+}
+
+/// Tells the person what did not work. If even that fails there is nobody left to tell.
+pub(super) fn tell(words: &str) {
+    let _ = ui::notify(&format!("Workflow: {words}"), ui::Level::Error);
+}
+
+fn perform_one(effect: Effect) -> Result<(), types::Error> {
+    match effect {
+        Effect::AppendEntry { custom_type, data } => {
+            api::append_entry(custom_type, &data.to_string())
+        }
+        Effect::SendUserMessage(text) => {
+            api::send_user_message(&text, Some(api::Delivery::FollowUp))
+        }
+        Effect::Steer(content) => {
+            let message = types::CustomMessage {
+                custom_type: MOVED_MESSAGE_TYPE.into(),
+                content,
+                display: true,
+            };
+            api::send_message(&message, false, Some(api::Delivery::Steer))
+        }
+        Effect::SetExitCode(code) => context::set_exit_code(code),
+        Effect::SetSessionName(name) => api::set_session_name(&name),
+        Effect::SetStatus(text) => ui::set_status(STATUS_KEY, text.as_deref()),
+        Effect::SetCountdown(line) => {
+            let lines = line.map(|line| vec![line]);
+            ui::set_widget(COUNTDOWN_KEY, lines.as_deref(), ui::Placement::AboveEditor)
+        }
+        Effect::Notify { level, text } => {
+            let level = match level {
+                Level::Info => ui::Level::Info,
+                Level::Warning => ui::Level::Warning,
+                Level::Error => ui::Level::Error,
+            };
+            ui::notify(&text, level)
+        }
+        Effect::StartTimer { id, delay_ms } => {
+            timers::start(id, delay_ms);
+            Ok(())
+        }
+        Effect::StopTimer { id } => {
+            timers::stop(id);
+            Ok(())
+        }
+        Effect::WatchTerminal(watch) => ui::watch_terminal(watch),
+    }
+}
+
+/// The last words before a trap: without this hook they would be lost with the instance.
+pub(super) fn report_panic(panic: &std::panic::PanicHookInfo) {
+    api::log_panic(&panic.to_string());
+}
+
+/// The granted folders.
+pub(super) struct Files;
+
+impl WorkflowFiles for Files {
+    fn roots(&self) -> Result<Vec<Root>, FileError> {
+        let roots = files::roots()?;
+        Ok(roots.into_iter().map(|root| Root { name: root.name, path: root.path }).collect())
+    }
+
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+        let entry = |entry: files::DirEntry| DirEntry {
+            name: entry.name,
+            kind: match entry.kind {
+                files::Kind::File => FileKind::File,
+                files::Kind::Directory => FileKind::Directory,
+                files::Kind::Other => FileKind::Other,
+            },
+        };
+        Ok(files::list_directory(root, path)?.into_iter().map(entry).collect())
+    }
+
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        Ok(files::read_file(root, path)?)
+    }
+}
+
+impl From<files::FileError> for FileError {
+    fn from(error: files::FileError) -> Self {
+        match error {
+            files::FileError::Stale => Self::Stale,
+            files::FileError::NoSuchRoot | files::FileError::NotFound => Self::NotFound,
+            files::FileError::OutsideRoot => Self::OutsideRoot,
+            files::FileError::WrongKind => Self::WrongKind,
+            files::FileError::TooLarge(size) => Self::TooLarge(size),
+            files::FileError::Failed(words) => Self::Failed(words),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The only place that knows the WIT interface: it turns calls into events, and effects into calls.
+
+#![allow(unsafe_code, reason = "the generated bindings")]
+#![allow(missing_docs, reason = "the generated bindings")]
+
+mod convert;
+mod host;
+
+use std::cell::RefCell;
+
+use crate::engine::{COMMANDS, Engine, Event, Output, Reply, STEP_TOOL, Stop, WORKFLOW_COMMAND};
+use crate::engine::{COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE};
+use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
+use crate::run::{STATE_ENTRY_TYPE, restore};
+use crate::text::{self, DefaultRole};
+
+use bindings::exports::pi::extension::guest::{self, Guest};
+use bindings::pi::extension::types::{self, CustomMessage, Drawing, Moment, ToolCall, ToolResult};
+use bindings::pi::extension::{api, context};
+
+#[allow(clippy::all, clippy::unwrap_used, reason = "generated")]
+mod bindings {
+    wit_bindgen::generate!({
+        world: "extension",
+        path: "wit",
+    });
+    use super::Component;
+    export!(Component);
+}
+
+/// The version of `wit/extension.wit` that this component speaks.
+const INTERFACE_VERSION: &str = "0.1.0";
+
+/// The messages that are drawn: ours, and those that the reference left in a session.
+const MESSAGE_TYPES: [&str; 5] = [
+    CONTEXT_MESSAGE_TYPE,
+    COMPLETE_TYPE,
+    COUNTDOWN_TYPE,
+    MOVED_MESSAGE_TYPE,
+    REMINDER_MESSAGE_TYPE,
+];
+
+/// How many state entries are asked for at a time; the first nearly always decides.
+const ENTRIES_AT_A_TIME: u32 = 4;
+
+thread_local! {
+    static ENGINE: RefCell<Engine> = RefCell::new(Engine::default());
+}
+
+struct Component;
+
+impl Guest for Component {
+    fn init(host: guest::Host) -> Result<(), guest::InitError> {
+        std::panic::set_hook(Box::new(host::report_panic));
+        if host.interface_version != INTERFACE_VERSION {
+            return Err(guest::InitError::VersionMismatch(INTERFACE_VERSION.into()));
+        }
+        for kind in [
+            api::EventKind::SessionStart,
+            api::EventKind::SessionTree,
+            api::EventKind::SessionShutdown,
+            api::EventKind::Input,
+            api::EventKind::TerminalInput,
+            api::EventKind::BeforeAgentStart,
+            api::EventKind::AgentStart,
+            api::EventKind::TurnEnd,
+            api::EventKind::AgentEnd,
+            api::EventKind::AgentBeforeSettle,
+            api::EventKind::AgentSettled,
+            api::EventKind::ToolCall,
+        ] {
+            api::on(kind);
+        }
+        api::register_tool(&api::Tool {
+            name: STEP_TOOL.name.into(),
+            label: STEP_TOOL.label.into(),
+            description: STEP_TOOL.description.into(),
+            parameters: STEP_TOOL.parameters().to_string(),
+            prompt_snippet: Some(STEP_TOOL.prompt_snippet.into()),
+            prompt_guidelines: STEP_TOOL.prompt_guidelines.map(Into::into).into(),
+            sequential: true,
+        });
+        for command in &COMMANDS {
+            api::register_command(&api::Command {
+                name: command.name.into(),
+                description: command.description.into(),
+            });
+        }
+        for message_type in MESSAGE_TYPES {
+            api::register_message_renderer(message_type);
+        }
+        for entry_type in [COMPLETE_TYPE, STATUS_TYPE] {
+            api::register_entry_renderer(entry_type);
+        }
+        Ok(())
+    }
+
+    fn handle_event(at: Moment, event: guest::Event) -> guest::EventOutcome {
+        // A session that is gone needs nothing.
+        match host::perform(react(at, &event).unwrap_or_default()) {
+            Reply::Block(reason) => guest::EventOutcome::Block(reason),
+            Reply::Inject(content) => guest::EventOutcome::Inject(CustomMessage {
+                custom_type: CONTEXT_MESSAGE_TYPE.into(),
+                content,
+                display: false,
+            }),
+            Reply::Continue(content) => guest::EventOutcome::Continue(CustomMessage {
+                custom_type: REMINDER_MESSAGE_TYPE.into(),
+                content,
+                display: true,
+            }),
+            _ => guest::EventOutcome::None,
+        }
+    }
+
+    fn execute_tool(at: Moment, _call: ToolCall, input: String) -> guest::ToolOutcome {
+        convert::tool_outcome(host::perform(handle(at, Event::Step { input: &input })))
+    }
+
+    fn resume_tool(at: Moment, ticket: u64, answer: guest::Answer) -> guest::ToolOutcome {
+        let answer = answer.into();
+        convert::tool_outcome(host::perform(handle(at, Event::Answer { ticket, answer })))
+    }
+
+    fn run_command(at: Moment, name: String, arguments: String) -> guest::CommandOutcome {
+        let Ok(has_ui) = known(context::has_ui()) else { return guest::CommandOutcome::Done };
+        let event = Event::Command { name: &name, arguments: &arguments, has_ui };
+        convert::command_outcome(host::perform(handle(at, event)))
+    }
+
+    fn resume_command(at: Moment, ticket: u64, answer: guest::Answer) -> guest::CommandOutcome {
+        let answer = answer.into();
+        convert::command_outcome(host::perform(handle(at, Event::Answer { ticket, answer })))
+    }
+
+    fn complete_argument(command: String, prefix: String) -> Vec<guest::Completion> {
+        if command != WORKFLOW_COMMAND {
+            return Vec::new();
+        }
+        let completions = ENGINE.with_borrow_mut(|engine| engine.complete(&prefix, &host::Files));
+        completions.into_iter().map(Into::into).collect()
+    }
+
+    fn timer(at: Moment, id: u64) {
+        if let Ok(idle) = known(context::is_idle()) {
+            host::perform(handle(at, Event::Timer { id, idle }));
+        }
+    }
+
+    fn draw_tool_call(_name: String, input: String) -> Option<Drawing> {
+        Some(text::draw_step_call(&input).into())
+    }
+
+    fn draw_tool_result(_name: String, output: ToolResult, expanded: bool) -> Option<Drawing> {
+        Some(text::draw_step_result(&output.text, &output.details, expanded).into())
+    }
+
+    fn draw_message(message: CustomMessage, expanded: bool) -> Option<Drawing> {
+        text::draw_content(&message.custom_type, &message.content, expanded).map(Into::into)
+    }
+
+    fn draw_entry(custom_type: String, data: String, expanded: bool) -> Option<Drawing> {
+        let data: serde_json::Value = serde_json::from_str(&data).ok()?;
+        let content = data.get("content")?.as_str()?;
+        text::draw_content(&custom_type, content, expanded).map(Into::into)
+    }
+}
+
+/// What the engine makes of an event.
+fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
+    Ok(match event {
+        guest::Event::SessionStart(_) | guest::Event::SessionTree | guest::Event::Restarted => {
+            let mut entries = StateEntries::default();
+            let stored = restore(&mut entries);
+            known(entries.error.map_or(Ok(()), Err))?;
+            handle(at, Event::Session { stored })
+        }
+        guest::Event::SessionShutdown(_) => {
+            handle(at, Event::SessionShutdown { has_ui: known(context::has_ui())? })
+        }
+        guest::Event::Input(source) => {
+            let from_person = *source != guest::InputSource::Extension;
+            handle(at, Event::Input { from_person })
+        }
+        guest::Event::TerminalInput => handle(at, Event::TerminalInput),
+        guest::Event::BeforeAgentStart => handle(at, Event::BeforeAgentStart { role: role()? }),
+        guest::Event::AgentStart => handle(at, Event::AgentStart),
+        guest::Event::TurnEnd => handle(at, Event::TurnEnd),
+        guest::Event::AgentEnd(reason) => {
+            let stop = match reason {
+                Some(guest::StopReason::Aborted) => Stop::Aborted,
+                Some(guest::StopReason::Error) => Stop::Failed,
+                _ => Stop::Completed,
+            };
+            handle(at, Event::AgentEnd { stop })
+        }
+        guest::Event::AgentBeforeSettle => {
+            handle(at, Event::BeforeSettle { has_ui: known(context::has_ui())? })
+        }
+        guest::Event::AgentSettled => {
+            handle(at, Event::AgentSettled { has_ui: known(context::has_ui())? })
+        }
+        guest::Event::ToolCall(call) => handle(at, Event::ToolCall { name: &call.name }),
+    })
+}
+
+fn handle(at: Moment, event: Event) -> Output {
+    ENGINE.with_borrow_mut(|engine| engine.handle(event, at.into(), &host::Files))
+}
+
+/// The session that the work was for is gone.
+struct Gone;
+
+/// What the host says; the least that it can mean, if it cannot say it and the person was told why.
+fn known<T: Default>(answer: Result<T, types::Error>) -> Result<T, Gone> {
+    answer.or_else(|error| match error {
+        types::Error::Stale => Err(Gone),
+        types::Error::Failed(words) => {
+            host::tell(&words);
+            Ok(T::default())
+        }
+    })
+}
+
+/// The default role; only a run in progress makes it worth asking for the tools.
+fn role() -> Result<DefaultRole, Gone> {
+    let delegates = ENGINE.with_borrow(Engine::is_running)
+        && known(api::tool_names())?.iter().any(|name| name == DefaultRole::DELEGATION_TOOL);
+    Ok(if delegates { DefaultRole::Orchestrator } else { DefaultRole::Worker })
+}
+
+/// The state entries of the session, newest first, fetched as they are asked for.
+#[derive(Default)]
+struct StateEntries {
+    fetched: std::vec::IntoIter<String>,
+    skip: u32,
+    exhausted: bool,
+    /// Why there are no more, if the session did not give them.
+    error: Option<types::Error>,
+}
+
+impl Iterator for StateEntries {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        if self.fetched.len() == 0 && !self.exhausted {
+            let entries = bindings::pi::extension::session::entries(
+                STATE_ENTRY_TYPE,
+                self.skip,
+                ENTRIES_AT_A_TIME,
+            )
+            .unwrap_or_else(|error| {
+                self.error = Some(error);
+                Vec::new()
+            });
+            self.skip = self.skip.saturating_add(ENTRIES_AT_A_TIME);
+            self.exhausted = entries.len() < ENTRIES_AT_A_TIME as usize;
+            self.fetched = entries.into_iter();
+        }
+        self.fetched.next()
+    }
+}

@@ -1,0 +1,74 @@
+//! The one way to files: a small trait that the host side implements.
+
+use std::fmt;
+
+/// A granted folder that holds workflows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// Its name in the grant, for example `global`.
+    pub name: String,
+    /// Where it is, as a person would write it.
+    pub path: String,
+}
+
+/// One entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirEntry {
+    /// Its name, without a path.
+    pub name: String,
+    /// What it is.
+    pub kind: FileKind,
+}
+
+/// What a directory entry is, after links are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A plain file.
+    File,
+    /// A directory.
+    Directory,
+    /// Anything else; it cannot be read.
+    Other,
+}
+
+/// Why a file or a directory could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileError {
+    /// The session that the work was for is gone.
+    Stale,
+    /// There is no such file or root.
+    NotFound,
+    /// The path leads out of its root.
+    OutsideRoot,
+    /// A directory where a file is needed, or the other way round; or a device, a pipe, a socket.
+    WrongKind,
+    /// Larger than the host reads; its size in bytes.
+    TooLarge(u64),
+    /// The operating system's words.
+    Failed(String),
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stale => f.write_str("the session was replaced"),
+            Self::NotFound => f.write_str("there is no such file"),
+            Self::OutsideRoot => f.write_str("it lies outside the workflows folder"),
+            Self::WrongKind => f.write_str("it is not a plain file"),
+            Self::TooLarge(bytes) => write!(f, "it is too large ({bytes} bytes)"),
+            Self::Failed(words) => f.write_str(words),
+        }
+    }
+}
+
+/// Read access to the granted folders. Paths are relative to a root, with `/` between their parts.
+pub trait WorkflowFiles {
+    /// The folders, least specific first: a workflow of a later one replaces one of an earlier.
+    fn roots(&self) -> Result<Vec<Root>, FileError>;
+
+    /// The entries of a directory, sorted by name.
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError>;
+
+    /// The whole content of a file.
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError>;
+}

@@ -1,0 +1,253 @@
+//! What a workflow is, and how it is read from files.
+//!
+//! [`Library::load`] reads every workflow of every root. It never fails: it returns what could be
+//! built and a [`Fault`] for everything that could not.
+
+mod fault;
+mod fields;
+mod files;
+mod front_matter;
+mod library;
+mod phase_file;
+mod references;
+mod workflow_file;
+mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+pub use fault::{Fault, Place, Problem, Severity};
+pub use files::{DirEntry, FileError, FileKind, Root, WorkflowFiles};
+pub use library::Library;
+
+/// One workflow: a `workflow.yaml` and its phase files.
+///
+/// Specification: configuration reference, "`workflow.yaml` Field Reference".
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workflow {
+    /// The name of its folder. Unique in a [`Library`]; sessions and references name it so.
+    pub key: String,
+    /// Its name for people; not blank.
+    pub name: String,
+    /// The NAME of `/workflow NAME TASK`. Empty only where `show` is [`Show::Workflows`].
+    pub command_name: String,
+    /// Template of the prompt that starts it. Empty only where `show` is [`Show::Workflows`].
+    pub initial_message: String,
+    /// Who may start it.
+    pub show: Show,
+    /// Whether `loop` may restart it. Default: true.
+    pub loopable: bool,
+    /// What stands before the task in the session's name. Default: `Workflow: `.
+    pub session_name_prefix: Option<String>,
+    /// How much of the task stands in the session's name, in UTF-16 code units. Default: 50.
+    pub session_name_max_length: Option<usize>,
+    /// Template of the first paragraph of the context prompt.
+    pub role_instruction: Option<String>,
+    /// Template of the last paragraph of the context prompt.
+    pub advance_reminder: Option<String>,
+    /// Template of the reason why a tool is refused.
+    pub block_reason_template: Option<String>,
+    /// Template of the message at the end.
+    pub completion_message: Option<String>,
+    /// Template of the prompt after the agent stopped too early.
+    pub not_done_reminder: Option<String>,
+    /// Whether and how often the agent is told to go on; `None` is `autoContinue: false`.
+    pub auto_continue: Option<AutoContinue>,
+    /// How often a scope may be restarted while it is not left. Default: 20.
+    pub max_loops: u32,
+    /// What it consists of; at least one.
+    pub phases: Vec<Entry>,
+    /// The folder it was read from, as a person would write it.
+    pub folder: String,
+}
+
+/// How a run goes on by itself after the agent stopped too early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AutoContinue {
+    /// How long the person has to interrupt, in seconds, at most an hour. Default: 3.
+    pub delay_seconds: u32,
+    /// How often in one phase before the run pauses. Default: 10.
+    pub max_per_phase: u32,
+    /// How often in a row without any work before the run pauses. Default: 3.
+    pub max_idle: u32,
+}
+
+impl Default for AutoContinue {
+    fn default() -> Self {
+        Self { delay_seconds: 3, max_per_phase: 10, max_idle: 3 }
+    }
+}
+
+/// How often a scope may be restarted, unless the workflow says it.
+pub const DEFAULT_MAX_LOOPS: u32 = 20;
+
+/// Who may start a workflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Anybody, by `/workflow`.
+    User,
+    /// Only other workflows, as one of their phases.
+    Workflows,
+}
+
+/// One entry of a workflow's `phases`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry {
+    /// A phase of its own.
+    Phase(Phase),
+    /// Another workflow, by its key. In a [`Library`] that key exists and leads to no cycle.
+    Workflow(String),
+}
+
+/// One phase: a Markdown file with front matter.
+///
+/// Specification: configuration reference, "Phase `.md` File Reference".
+#[derive(Debug, Clone, PartialEq)]
+pub struct Phase {
+    /// Unique among the phases of its workflow; not blank.
+    pub id: String,
+    /// Its name for people; not blank.
+    pub name: String,
+    /// A sign for the status line; not blank.
+    pub emoji: String,
+    /// Template of what the agent is to do; not blank.
+    pub instructions: String,
+    /// Which tools the agent may use.
+    pub tools: ToolPolicy,
+    /// Names of subagent profiles; for information only.
+    pub profiles: Option<Vec<String>>,
+}
+
+/// Which tools a phase allows. `workflow_step` is always allowed.
+///
+/// Specification: configuration reference, "Tool Configuration Details".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolPolicy {
+    /// Every tool.
+    All,
+    /// Every tool but these (`blacklist`).
+    Except(Vec<String>),
+    /// These tools and no others (`whitelist`).
+    Only(Vec<String>),
+}
+
+impl ToolPolicy {
+    /// Whether the phase allows the tool of this name.
+    pub fn allows(&self, tool: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Except(refused) => !refused.iter().any(|name| name == tool),
+            Self::Only(allowed) => allowed.iter().any(|name| name == tool),
+        }
+    }
+}
+
+/// Whether a text is empty but for white space, as JavaScript's `trim` sees it.
+pub(crate) fn is_blank(text: &str) -> bool {
+    trim(text).is_empty()
+}
+
+/// Takes white space off both ends, as JavaScript's `trim` does (a byte order mark is some).
+pub(crate) fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
+#[cfg(test)]
+pub(crate) mod fixtures {
+    //! Libraries for tests, in a line.
+
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Files in memory, by path from their root.
+    #[derive(Default)]
+    pub struct Files {
+        /// Those of the root `global`, at `~/workflows`.
+        pub global: BTreeMap<String, String>,
+        /// Those of the root `project`, at `.pi/workflows`.
+        pub project: BTreeMap<String, String>,
+    }
+
+    impl Files {
+        fn root(&self, root: &str) -> &BTreeMap<String, String> {
+            if root == "global" { &self.global } else { &self.project }
+        }
+    }
+
+    impl WorkflowFiles for Files {
+        fn roots(&self) -> Result<Vec<Root>, FileError> {
+            let root = |name: &str, path: &str| Root { name: name.into(), path: path.into() };
+            Ok(vec![root("global", "~/workflows"), root("project", ".pi/workflows")])
+        }
+
+        fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+            let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
+            let mut entries: Vec<DirEntry> = Vec::new();
+            for rest in self.root(root).keys().filter_map(|file| file.strip_prefix(&prefix)) {
+                let (name, kind) = match rest.split_once('/') {
+                    Some((folder, _)) => (folder, FileKind::Directory),
+                    None => (rest, FileKind::File),
+                };
+                if entries.last().is_none_or(|last| last.name != name) {
+                    entries.push(DirEntry { name: name.to_owned(), kind });
+                }
+            }
+            Ok(entries)
+        }
+
+        fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+            let text = self.root(root).get(path).ok_or(FileError::NotFound)?;
+            Ok(text.clone().into_bytes())
+        }
+    }
+
+    /// A phase of this id; its name is the id with a capital.
+    pub fn phase(id: &str) -> Phase {
+        let mut name = id.to_owned();
+        name.get_mut(..1).unwrap().make_ascii_uppercase();
+        Phase {
+            id: id.into(),
+            name,
+            emoji: "🔹".into(),
+            instructions: format!("Do {id} for {{description}}."),
+            tools: ToolPolicy::All,
+            profiles: None,
+        }
+    }
+
+    /// A workflow of these phases; `@key` is a nested one.
+    pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
+        Workflow {
+            key: key.into(),
+            name: format!("The {key}"),
+            command_name: key.into(),
+            initial_message: "Start {workflowName}: {description}".into(),
+            show: Show::User,
+            loopable: true,
+            session_name_prefix: None,
+            session_name_max_length: None,
+            role_instruction: None,
+            advance_reminder: None,
+            block_reason_template: None,
+            completion_message: None,
+            not_done_reminder: None,
+            auto_continue: Some(AutoContinue::default()),
+            max_loops: DEFAULT_MAX_LOOPS,
+            phases: phases
+                .iter()
+                .map(|entry| match entry.strip_prefix('@') {
+                    Some(key) => Entry::Workflow(key.into()),
+                    None => Entry::Phase(phase(entry)),
+                })
+                .collect(),
+            folder: format!("workflows/{key}"),
+        }
+    }
+
+    /// A library of such workflows.
+    pub fn library(workflows: &[(&str, &[&str])]) -> Library {
+        let workflows = workflows.iter().map(|(key, phases)| workflow(key, phases)).collect();
+        Library::new(workflows, &mut Vec::new())
+    }
+}

@@ -1,0 +1,378 @@
+//! Given these files, exactly this library and these faults.
+
+use super::fixtures::Files;
+use super::*;
+
+const FLOW: &str = "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - a.md\n";
+const PHASE: &str = "---\nid: a\nname: A\nemoji: '*'\n---\nDo it.\n";
+
+/// Loads files of the global root.
+fn load(files: &[(&str, &str)]) -> (Library, Vec<String>) {
+    let own = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+    load_files(&Files { global: files.iter().map(own).collect(), ..Files::default() })
+}
+
+fn load_files(files: &dyn WorkflowFiles) -> (Library, Vec<String>) {
+    let (library, faults) = Library::load(files).unwrap();
+    (library, faults.iter().map(Fault::to_string).collect())
+}
+
+fn keys(library: &Library) -> Vec<&str> {
+    library.iter().map(|workflow| workflow.key.as_str()).collect()
+}
+
+/// A workflow with this `workflow.yaml` is left out, for these reasons.
+#[track_caller]
+fn refused(yaml: &str, faults: &[&str]) {
+    let (library, found) = load(&[("w/workflow.yaml", yaml), ("w/a.md", PHASE)]);
+    assert_eq!(found, faults);
+    assert_eq!(keys(&library), [""; 0]);
+}
+
+/// A workflow with this phase file is left out, for these reasons.
+#[track_caller]
+fn phase_refused(phase: &str, faults: &[&str]) {
+    let (library, found) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", phase)]);
+    assert_eq!(found, faults);
+    assert_eq!(keys(&library), [""; 0]);
+}
+
+#[test]
+fn every_field_is_read() {
+    let (library, faults) = load(&[
+        (
+            "w/workflow.yaml",
+            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
+        ),
+        (
+            "w/a.md",
+            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\n---\r\n\r\n# Do\r\nit\r\n",
+        ),
+        ("_shared/b.md", "---\nid: b\nname: B\nemoji: b\ntools: {blacklist: []}\n---\nB"),
+        ("s/workflow.yaml", "name: S\nshow: workflows\nphases: [../w/a.md]"),
+    ]);
+    assert_eq!(faults, [""; 0]);
+    let a = Phase {
+        id: "a".into(),
+        name: "A".into(),
+        emoji: "🔍".into(),
+        instructions: "# Do\nit".into(),
+        tools: ToolPolicy::Only(vec!["read".into(), "7".into()]),
+        profiles: Some(vec!["x".into()]),
+    };
+    let b = Phase {
+        id: "b".into(),
+        name: "B".into(),
+        emoji: "b".into(),
+        instructions: "B".into(),
+        tools: ToolPolicy::Except(vec![]),
+        profiles: None,
+    };
+    assert_eq!(
+        library.get("w"),
+        Some(&Workflow {
+            key: "w".into(),
+            name: "W".into(),
+            command_name: "w-1_x".into(),
+            initial_message: "Go\n".into(),
+            show: Show::User,
+            loopable: false,
+            session_name_prefix: Some("P ".into()),
+            session_name_max_length: Some(7),
+            role_instruction: Some("R".into()),
+            advance_reminder: Some("A".into()),
+            block_reason_template: Some("B".into()),
+            completion_message: Some("C".into()),
+            not_done_reminder: Some("N".into()),
+            auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1 }),
+            max_loops: 2,
+            phases: vec![Entry::Phase(a.clone()), Entry::Workflow("s".into()), Entry::Phase(b)],
+            folder: "~/workflows/w".into(),
+        })
+    );
+    let s = library.get("s").unwrap();
+    assert_eq!((s.show, s.loopable, &*s.command_name), (Show::Workflows, true, ""));
+    assert_eq!(s.phases, [Entry::Phase(a)]);
+}
+
+#[test]
+fn all_faults_of_a_file_are_told_with_their_places() {
+    refused(
+        "name: ' '\ncommandName: a b\ninitialMessage: [x]\nshow: all\nloopable: 'no'\nphases:\n  - a.md\n  - 7\n  - subworkflow: ''\n",
+        &[
+            "~/workflows/w/workflow.yaml:1:7: `name` must not be empty",
+            "~/workflows/w/workflow.yaml:4:7: `show` must be `user` or `workflows`, but is \"all\"",
+            "~/workflows/w/workflow.yaml:2:14: `commandName` may have letters, digits, `_` and `-` only, but is \"a b\"",
+            "~/workflows/w/workflow.yaml:3:17: `initialMessage` must be a text, but is a list",
+            "~/workflows/w/workflow.yaml:5:11: `loopable` must be true or false, but is a text",
+            "~/workflows/w/workflow.yaml:8:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number",
+            "~/workflows/w/workflow.yaml:9:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
+        ],
+    );
+}
+
+#[test]
+fn what_is_no_workflow_file_is_told() {
+    refused(
+        "- a\n",
+        &["~/workflows/w/workflow.yaml:1:1: a workflow.yaml must be a mapping of fields to values"],
+    );
+    refused(
+        "",
+        &["~/workflows/w/workflow.yaml:1:1: a workflow.yaml must be a mapping of fields to values"],
+    );
+    refused(
+        "name: 'x\n",
+        &["~/workflows/w/workflow.yaml:2:1: not valid YAML: found unexpected end of stream"],
+    );
+    refused(
+        "name: x\nname: y\n",
+        &["~/workflows/w/workflow.yaml:2:1: not valid YAML: the key `name` occurs twice"],
+    );
+    refused(
+        "name: W\ncommandName: w\ninitialMessage: Go\n",
+        &["~/workflows/w/workflow.yaml:1:1: `phases` is missing"],
+    );
+    refused(
+        "name: W\ncommandName: w\ninitialMessage: Go\nphases: []\n",
+        &["~/workflows/w/workflow.yaml:4:9: `phases` must have at least one entry"],
+    );
+    refused(
+        "name: W\ncommandName: w\ninitialMessage: Go\nphases: a.md\n",
+        &["~/workflows/w/workflow.yaml:4:9: `phases` must be a list, but is a text"],
+    );
+}
+
+#[test]
+fn a_phase_file_that_is_not_there_is_told_where_it_is_named() {
+    for (path, words) in [
+        ("b.md", "the phase file \"b.md\" cannot be read: there is no such file"),
+        ("../../x.md", "the phase file \"../../x.md\" lies outside the workflows folder"),
+        ("/etc/passwd", "the phase file \"/etc/passwd\" lies outside the workflows folder"),
+    ] {
+        refused(
+            &FLOW.replace("- a.md", &format!("- a.md\n  - {path}")),
+            &[&format!("~/workflows/w/workflow.yaml:6:5: {words}")],
+        );
+    }
+    refused(
+        &FLOW.replace("- a.md", "- a.md\n  - ./a.md"),
+        &["~/workflows/w/workflow.yaml:6:5: the phase id \"a\" occurs twice in this workflow"],
+    );
+}
+
+#[test]
+fn all_faults_of_a_phase_file_are_told() {
+    phase_refused(
+        "Do it.",
+        &[
+            "~/workflows/w/a.md:1:1: a phase file must begin with front matter: a line `---`, the fields, a line `---`",
+        ],
+    );
+    phase_refused(
+        "---\nid: a\nname: A\nemoji: '*'\n---\n \n",
+        &["~/workflows/w/a.md:5:1: there are no instructions below the front matter"],
+    );
+    phase_refused(
+        "---\nid: 7\nemoji: ''\ntools: [edit]\n---\nDo",
+        &[
+            "~/workflows/w/a.md:2:5: `id` must be a text, but is a number",
+            "~/workflows/w/a.md:2:1: `name` is missing",
+            "~/workflows/w/a.md:3:8: `emoji` must not be empty",
+            "~/workflows/w/a.md:4:8: `tools` must be a mapping, but is a list",
+        ],
+    );
+    phase_refused(
+        &PHASE.replace("emoji", "tools:\n  blacklist: edit\nemoji"),
+        &["~/workflows/w/a.md:5:14: `tools.blacklist` must be a list of tool names, but is a text"],
+    );
+    phase_refused(
+        &PHASE.replace("emoji", "tools: {blacklist: [a], whitelist: [b]}\nemoji"),
+        &["~/workflows/w/a.md:4:8: `tools` can have a `blacklist` or a `whitelist`, not both"],
+    );
+    phase_refused(
+        &PHASE.replace("id: a", "id: [a"),
+        &["~/workflows/w/a.md:3:5: not valid YAML: did not find expected ',' or ']'"],
+    );
+}
+
+#[test]
+fn a_field_without_effect_is_told_and_does_no_harm() {
+    let (library, faults) = load(&[
+        ("w/workflow.yaml", &format!("{FLOW}sessionNamePrefix: 7\nsessionNameMaxLength: -1\n")),
+        ("w/a.md", &PHASE.replace("emoji", "availableProfiles: x\nemoji")),
+    ]);
+    assert_eq!(
+        faults,
+        [
+            "~/workflows/w/workflow.yaml:6:20: `sessionNamePrefix` must be a text, but is a number; it has no effect",
+            "~/workflows/w/workflow.yaml:7:23: `sessionNameMaxLength` must be a number from 0, but is below 0; it has no effect",
+            "~/workflows/w/a.md:4:20: `availableProfiles` must be a list of names, but is a text; it has no effect",
+        ]
+    );
+    assert_eq!(keys(&library), ["w"]);
+}
+
+#[test]
+fn bounds_that_are_not_understood_are_errors() {
+    for (field, fault) in [
+        ("autoContinue: 3", "6:15: `autoContinue` must be `false` or a mapping, but is a number"),
+        (
+            "autoContinue: {maxIdel: 3}",
+            "6:15: there is no field `maxIdel` here, only `delaySeconds`, `maxPerPhase`, `maxIdle`",
+        ),
+        (
+            "autoContinue: {maxIdle: -1}",
+            "6:25: `autoContinue.maxIdle` must be a whole number from 0 to 1000000, but is another number",
+        ),
+        (
+            "autoContinue:\n  delaySeconds: 3s",
+            "7:17: `autoContinue.delaySeconds` must be a whole number from 0 to 3600, but is a text",
+        ),
+        (
+            "maxLoops: 1.5",
+            "6:11: `maxLoops` must be a whole number from 0 to 1000000, but is another number",
+        ),
+    ] {
+        refused(&format!("{FLOW}{field}\n"), &[&format!("~/workflows/w/workflow.yaml:{fault}")]);
+    }
+    for (value, expected) in [
+        ("false", None),
+        ("true", Some(AutoContinue::default())),
+        ("{}", Some(AutoContinue::default())),
+        ("", Some(AutoContinue::default())),
+    ] {
+        let yaml = format!("{FLOW}autoContinue: {value}\n");
+        let (library, faults) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", PHASE)]);
+        assert_eq!((library.get("w").unwrap().auto_continue, faults), (expected, vec![]));
+    }
+}
+
+fn nested(command: &str, references: &[&str]) -> String {
+    let entries: Vec<String> =
+        references.iter().map(|key| format!("{{subworkflow: {key}}}")).collect();
+    format!(
+        "name: {command}\ncommandName: {command}\ninitialMessage: Go\nphases: [../x/a.md, {}]\n",
+        entries.join(", ")
+    )
+}
+
+#[test]
+fn references_that_lead_nowhere_leave_out_all_that_rests_on_them() {
+    let (library, faults) = load(&[
+        ("a/workflow.yaml", &nested("a", &["b"])),
+        ("b/workflow.yaml", &nested("b", &["c"])),
+        ("c/workflow.yaml", &nested("c", &["z"])),
+        ("d/workflow.yaml", &nested("d", &["E"])),
+        ("e/workflow.yaml", &nested("e", &[])),
+        ("x/a.md", PHASE),
+    ]);
+    assert_eq!(keys(&library), ["d", "e"]);
+    assert_eq!(library.get("d").unwrap().phases[1], Entry::Workflow("e".into()));
+    assert_eq!(
+        faults,
+        [
+            "~/workflows/c/workflow.yaml:4:21: the workflow \"c\" refers to \"z\", which does not exist or has errors",
+            "~/workflows/b/workflow.yaml:4:21: the workflow \"b\" refers to \"c\", which does not exist or has errors",
+            "~/workflows/a/workflow.yaml:4:21: the workflow \"a\" refers to \"b\", which does not exist or has errors",
+        ]
+    );
+}
+
+#[test]
+fn a_circle_leaves_out_all_of_it() {
+    let (library, faults) = load(&[
+        ("a/workflow.yaml", &nested("a", &["b"])),
+        ("b/workflow.yaml", &nested("b", &["c"])),
+        ("c/workflow.yaml", &nested("c", &["b"])),
+        ("d/workflow.yaml", &nested("d", &["d"])),
+        ("e/workflow.yaml", &nested("e", &[])),
+        ("x/a.md", PHASE),
+    ]);
+    assert_eq!(keys(&library), ["e"]);
+    assert_eq!(
+        faults,
+        [
+            "~/workflows/b/workflow.yaml:4:21: the workflows refer to each other in a circle: b → c → b",
+            "~/workflows/c/workflow.yaml:4:21: the workflows refer to each other in a circle: b → c → b",
+            "~/workflows/d/workflow.yaml:4:21: the workflows refer to each other in a circle: d → d",
+            "~/workflows/a/workflow.yaml:4:21: the workflow \"a\" refers to \"b\", which is part of a circle",
+        ]
+    );
+}
+
+#[test]
+fn a_nesting_too_deep_is_left_out() {
+    let mut files = Files::default();
+    files.global.insert("x/a.md".into(), PHASE.into());
+    for level in 0..300 {
+        let next = format!("w{:03}", level + 1);
+        let references = if level < 299 { vec![next.as_str()] } else { vec![] };
+        let yaml = nested(&format!("w{level:03}"), &references);
+        files.global.insert(format!("w{level:03}/workflow.yaml"), yaml);
+    }
+    let (library, faults) = load_files(&files);
+    assert_eq!(library.iter().count(), 101);
+    assert!(faults[0].ends_with("workflows are nested more than 100 deep"), "{}", faults[0]);
+}
+
+#[test]
+fn a_project_replaces_global_workflows_by_their_folder() {
+    let own = |list: &[(&str, &str)]| {
+        list.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+    };
+    let files = Files {
+        global: own(&[
+            ("a/workflow.yaml", FLOW),
+            ("a/a.md", PHASE),
+            ("b/workflow.yaml", FLOW),
+            ("b/a.md", PHASE),
+            ("c/workflow.yaml", FLOW),
+            ("c/a.md", PHASE),
+        ]),
+        project: own(&[
+            ("a/workflow.yaml", "name: 7"),
+            ("b/workflow.yaml", &FLOW.replace("Flow", "Mine").replace("flow", "mine")),
+            ("b/a.md", PHASE),
+            ("__proto__/workflow.yaml", FLOW),
+            ("__proto__/a.md", PHASE),
+        ]),
+    };
+    let (library, faults) = load_files(&files);
+    assert_eq!(keys(&library), ["a", "b", "c", "__proto__"]);
+    assert_eq!(library.get("b").unwrap().name, "Mine");
+    assert_eq!(library.get("a").unwrap().name, "Flow", "a faulty one replaces nothing");
+    assert_eq!(library.by_command_name("flow").unwrap().key, "a");
+    assert!(library.get("constructor").is_none());
+    let duplicates: Vec<&String> =
+        faults.iter().filter(|fault| fault.contains("command name")).collect();
+    assert_eq!(
+        duplicates,
+        [
+            "~/workflows/c/workflow.yaml:2:14: the command name \"flow\" is that of \"a\" and of \"c\"; the first is used",
+            ".pi/workflows/__proto__/workflow.yaml:2:14: the command name \"flow\" is that of \"a\" and of \"__proto__\"; the first is used",
+        ]
+    );
+}
+
+#[test]
+fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
+    let (library, faults) = load(&[
+        ("_shared/review/workflow.yaml", &nested("deep", &[])),
+        ("_shared/more/test/workflow.yaml", &nested("test", &[])),
+        ("_shared/more/x/a.md", PHASE),
+        ("_shared/x/a.md", PHASE),
+        ("review/workflow.yaml", &nested("near", &[])),
+        ("x/a.md", PHASE),
+        ("1/2/3/4/5/6/7/8/9/10/workflow.yaml", FLOW),
+    ]);
+    assert_eq!(keys(&library), ["review", "test"]);
+    assert_eq!(library.get("review").unwrap().command_name, "near");
+    assert_eq!(
+        faults,
+        [
+            "~/workflows/_shared/review: there is a workflow \"review\" already (~/workflows/review); that one is used",
+            "~/workflows/1/2/3/4/5/6/7/8/9: folders below this one are too deep to be searched for workflows",
+        ]
+    );
+}

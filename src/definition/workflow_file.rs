@@ -1,0 +1,243 @@
+//! Reads a `workflow.yaml`.
+
+use super::fault::{Fault, Problem};
+use super::fields::Fields;
+use super::yaml::{Step, Yaml};
+use super::{AutoContinue, DEFAULT_MAX_LOOPS, Show, Workflow, is_blank};
+
+const AUTO_CONTINUE_FIELDS: [&str; 3] = ["delaySeconds", "maxPerPhase", "maxIdle"];
+const MAX_PHASES: usize = 1000;
+const MAX_DELAY_SECONDS: u32 = 3600;
+const MAX_COUNT: u32 = 1_000_000;
+
+/// An entry of `phases` as it is written.
+pub(super) enum PhaseRef {
+    /// The path of a phase file, from the workflow's folder.
+    File(String),
+    /// The key of another workflow.
+    Workflow(String),
+}
+
+/// Reads the fields of a `workflow.yaml`, and reports every fault of them.
+///
+/// Gives the workflow, still without its phases, unless a fault is an error; and every entry of
+/// `phases` that can be read, with its index, so that the phases' own faults show in any case.
+///
+/// Specification: configuration reference, "`workflow.yaml` Field Reference" and "Validation Rules".
+pub(super) fn read(
+    key: &str,
+    folder: &str,
+    file: &str,
+    text: &str,
+    faults: &mut Vec<Fault>,
+) -> (Option<Workflow>, Vec<(usize, PhaseRef)>) {
+    let Some(mut fields) = Fields::parse(file, text, 0, "a workflow.yaml", faults) else {
+        return (None, Vec::new());
+    };
+    let name = fields.required_text("name");
+    let show = show(&mut fields);
+    let (command_name, initial_message) = if show == Some(Show::Workflows) {
+        (Some(hidden_text(&fields, "commandName")), Some(hidden_text(&fields, "initialMessage")))
+    } else {
+        (command_name(&mut fields), fields.required_text("initialMessage"))
+    };
+    let loopable = loopable(&mut fields);
+    let session_name_prefix = fields.optional_text("sessionNamePrefix");
+    let session_name_max_length = max_length(&mut fields);
+    let role_instruction = fields.optional_text("roleInstruction");
+    let advance_reminder = fields.optional_text("advanceReminder");
+    let block_reason_template = fields.optional_text("blockReasonTemplate");
+    let completion_message = fields.optional_text("completionMessage");
+    let not_done_reminder = fields.optional_text("notDoneReminder");
+    let auto_continue = auto_continue(&mut fields);
+    let max_loops =
+        whole_number(&mut fields, &[Step::Key("maxLoops")], DEFAULT_MAX_LOOPS, MAX_COUNT);
+    let (entries, complete) = phases(&mut fields);
+    let workflow = (|| {
+        complete.then_some(Workflow {
+            key: key.to_owned(),
+            name: name?,
+            command_name: command_name?,
+            initial_message: initial_message?,
+            show: show?,
+            loopable: loopable?,
+            session_name_prefix,
+            session_name_max_length,
+            role_instruction,
+            advance_reminder,
+            block_reason_template,
+            completion_message,
+            not_done_reminder,
+            auto_continue: auto_continue?,
+            max_loops: max_loops?,
+            phases: Vec::new(),
+            folder: folder.to_owned(),
+        })
+    })();
+    (workflow, entries)
+}
+
+fn show(fields: &mut Fields) -> Option<Show> {
+    let problem = match fields.root.get("show") {
+        None | Some(Yaml::Null) => return Some(Show::User),
+        Some(Yaml::String(value)) if value == "user" => return Some(Show::User),
+        Some(Yaml::String(value)) if value == "workflows" => return Some(Show::Workflows),
+        Some(Yaml::String(value)) => Problem::BadShow { value: value.clone() },
+        Some(other) => {
+            Problem::WrongType { field: "show".into(), expected: "a text", found: other.kind() }
+        }
+    };
+    fields.fault(&[Step::Key("show")], problem);
+    None
+}
+
+fn command_name(fields: &mut Fields) -> Option<String> {
+    let value = fields.required_text("commandName")?;
+    if value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
+        return Some(value);
+    }
+    fields.fault(&[Step::Key("commandName")], Problem::BadCommandName { value });
+    None
+}
+
+/// A field that a workflow for other workflows may have, but does not need.
+fn hidden_text(fields: &Fields, field: &str) -> String {
+    match fields.root.get(field) {
+        Some(Yaml::String(text)) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+fn loopable(fields: &mut Fields) -> Option<bool> {
+    let found = match fields.root.get("loopable") {
+        None | Some(Yaml::Null) => return Some(true),
+        Some(Yaml::Bool(value)) => return Some(*value),
+        Some(other) => other.kind(),
+    };
+    let problem = Problem::WrongType { field: "loopable".into(), expected: "true or false", found };
+    fields.fault(&[Step::Key("loopable")], problem);
+    None
+}
+
+fn max_length(fields: &mut Fields) -> Option<usize> {
+    let found = match fields.root.get("sessionNameMaxLength") {
+        None | Some(Yaml::Null) => return None,
+        Some(Yaml::Number(value)) if *value >= 0.0 => return Some(*value as usize),
+        Some(Yaml::Number(_)) => "below 0",
+        Some(other) => other.kind(),
+    };
+    fields.ignore("sessionNameMaxLength", "a number from 0", found);
+    None
+}
+
+/// `autoContinue`: true, false, or a mapping of its bounds. Outer `None` if it is faulty: what keeps a
+/// run from spending without end must not be lost by a slip.
+fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
+    let default = AutoContinue::default();
+    let value = match fields.root.get("autoContinue") {
+        None | Some(Yaml::Null | Yaml::Bool(true)) => return Some(Some(default)),
+        Some(Yaml::Bool(false)) => return Some(None),
+        Some(value) => value.clone(),
+    };
+    let Yaml::Map(entries) = &value else {
+        let problem = Problem::WrongType {
+            field: "autoContinue".into(),
+            expected: "`false` or a mapping",
+            found: value.kind(),
+        };
+        fields.fault(&[Step::Key("autoContinue")], problem);
+        return None;
+    };
+    let mut sound = true;
+    for (key, _) in entries {
+        if !AUTO_CONTINUE_FIELDS.contains(&key.as_str()) {
+            let problem =
+                Problem::UnknownField { field: key.clone(), known: &AUTO_CONTINUE_FIELDS };
+            fields.fault(&[Step::Key("autoContinue")], problem);
+            sound = false;
+        }
+    }
+    let mut bound = |field, default, limit| {
+        whole_number(fields, &[Step::Key("autoContinue"), Step::Key(field)], default, limit)
+    };
+    let delay_seconds = bound("delaySeconds", default.delay_seconds, MAX_DELAY_SECONDS);
+    let max_per_phase = bound("maxPerPhase", default.max_per_phase, MAX_COUNT);
+    let max_idle = bound("maxIdle", default.max_idle, MAX_COUNT);
+    let bounds = AutoContinue {
+        delay_seconds: delay_seconds?,
+        max_per_phase: max_per_phase?,
+        max_idle: max_idle?,
+    };
+    sound.then_some(Some(bounds))
+}
+
+/// A whole number from 0 to a limit at a path of one or two keys.
+fn whole_number(fields: &mut Fields, path: &[Step], default: u32, limit: u32) -> Option<u32> {
+    let mut value = Some(&fields.root);
+    let mut names = Vec::new();
+    for step in path {
+        if let Step::Key(key) = step {
+            value = value.and_then(|value| value.get(key));
+            names.push(*key);
+        }
+    }
+    let found = match value {
+        None | Some(Yaml::Null) => return Some(default),
+        Some(Yaml::Number(number))
+            if number.fract() == 0.0 && (0.0..=f64::from(limit)).contains(number) =>
+        {
+            return Some(*number as u32);
+        }
+        Some(Yaml::Number(_)) => "another number",
+        Some(other) => other.kind(),
+    };
+    let field = names.join(".");
+    fields.fault(path, Problem::OutOfRange { field, limit, found });
+    None
+}
+
+/// The entries that can be read, each with its place in the list, and whether that is all of them.
+fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
+    let items = match fields.root.get("phases") {
+        Some(Yaml::List(items)) => items.clone(),
+        other => {
+            let problem = match other {
+                None => Problem::Missing { field: "phases".into() },
+                Some(other) => Problem::WrongType {
+                    field: "phases".into(),
+                    expected: "a list",
+                    found: other.kind(),
+                },
+            };
+            fields.fault(&[Step::Key("phases")], problem);
+            return (Vec::new(), false);
+        }
+    };
+    if items.len() > MAX_PHASES {
+        fields.fault(&[Step::Key("phases")], Problem::TooManyPhases { limit: MAX_PHASES });
+        return (Vec::new(), false);
+    }
+    if items.is_empty() {
+        fields.fault(&[Step::Key("phases")], Problem::NoPhases);
+    }
+    let mut phases = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let entry = match item {
+            Yaml::String(path) => Some(PhaseRef::File(path.clone())),
+            Yaml::Map(_) => match item.get("subworkflow") {
+                Some(Yaml::String(key)) if !is_blank(key) => Some(PhaseRef::Workflow(key.clone())),
+                _ => None,
+            },
+            _ => None,
+        };
+        match entry {
+            Some(entry) => phases.push((index, entry)),
+            None => fields.fault(
+                &[Step::Key("phases"), Step::Item(index)],
+                Problem::BadPhaseEntry { found: item.kind() },
+            ),
+        }
+    }
+    let complete = !items.is_empty() && phases.len() == items.len();
+    (phases, complete)
+}

@@ -1,0 +1,427 @@
+//! YAML into a small tree, and back from a path in the tree to a place in the text.
+//!
+//! Positions are not kept while parsing: nearly every file is without a fault. [`locate`] parses
+//! once more and stops at the node, where the parser itself names the line and the column.
+
+use std::fmt;
+
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess,
+};
+use serde::de::{VariantAccess, Visitor};
+
+use super::fault::Place;
+
+/// One YAML value. Tags are dropped, keys are text, merge keys are ordinary ones (YAML 1.2).
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Yaml {
+    Null,
+    Bool(bool),
+    Number(f64),
+    String(String),
+    List(Vec<Yaml>),
+    Map(Vec<(String, Yaml)>),
+}
+
+/// What is not valid YAML, and where.
+#[derive(Debug, PartialEq)]
+pub(super) struct YamlError {
+    pub words: String,
+    pub place: Option<Place>,
+}
+
+/// One step from a value into a part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Step {
+    /// The value of a key.
+    Key(&'static str),
+    /// An item of a list, from 0.
+    Item(usize),
+}
+
+impl Yaml {
+    /// The value of a key, if this is a mapping that has it.
+    pub fn get(&self, key: &str) -> Option<&Yaml> {
+        match self {
+            Self::Map(entries) => {
+                entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+            }
+            _ => None,
+        }
+    }
+
+    /// The items, if this is a list.
+    pub fn items(&self) -> &[Yaml] {
+        match self {
+            Self::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// What kind of value it is, in words that follow "is".
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "empty",
+            Self::Bool(_) => "true or false",
+            Self::Number(_) => "a number",
+            Self::String(_) => "a text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a mapping",
+        }
+    }
+
+    /// A scalar as text, as JavaScript's `String` writes it.
+    pub fn scalar_text(&self) -> Option<String> {
+        match self {
+            Self::Null => Some("null".into()),
+            Self::Bool(value) => Some(value.to_string()),
+            Self::Number(value) => Some(value.to_string()),
+            Self::String(text) => Some(text.clone()),
+            Self::List(_) | Self::Map(_) => None,
+        }
+    }
+}
+
+/// How long a YAML text may be, in bytes. What the parser does with a text is not always linear.
+const MAX_LENGTH: usize = 64 * 1024;
+
+/// How many brackets may be open at once, quoted or not.
+const MAX_OPEN_BRACKETS: usize = 200;
+
+/// How many keys a mapping may have.
+const MAX_KEYS: usize = 1000;
+
+/// Parses one YAML document. A key that occurs twice is an error; no text at all is [`Yaml::Null`].
+pub(super) fn parse(text: &str) -> Result<Yaml, YamlError> {
+    check_size(text)?;
+    serde_yaml::from_str::<Yaml>(text).map_err(|error| {
+        let place = error.location().map(place_of).or_else(|| second_document(text));
+        let mut words = error.to_string();
+        if let Some(at) = words.find(" at line ") {
+            words.truncate(at);
+        }
+        YamlError { words, place }
+    })
+}
+
+/// Where a second document begins; the parser does not name the place.
+fn second_document(text: &str) -> Option<Place> {
+    let line = text.lines().skip(1).position(|line| line.starts_with("---"))?;
+    Some(Place { line: line + 2, column: 1 })
+}
+
+/// Refuses what would keep the parser busy.
+fn check_size(text: &str) -> Result<(), YamlError> {
+    if text.len() > MAX_LENGTH {
+        let words = format!("the text is longer than {} KiB", MAX_LENGTH / 1024);
+        return Err(YamlError { words, place: None });
+    }
+    let mut open: usize = 0;
+    for (line, content) in text.lines().enumerate() {
+        for (column, c) in content.chars().enumerate() {
+            match c {
+                '[' | '{' => open += 1,
+                ']' | '}' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            if open > MAX_OPEN_BRACKETS {
+                let words = format!("more than {MAX_OPEN_BRACKETS} brackets are open");
+                let place = Some(Place { line: line + 1, column: column + 1 });
+                return Err(YamlError { words, place });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where in the text the node of a path begins; `None` if there is no such node.
+pub(super) fn locate(text: &str, path: &[Step]) -> Option<Place> {
+    let error = Locate(path).deserialize(serde_yaml::Deserializer::from_str(text)).err()?;
+    error.to_string().contains(FOUND).then(|| error.location().map(place_of))?
+}
+
+const FOUND: &str = "node found";
+
+fn place_of(location: serde_yaml::Location) -> Place {
+    Place { line: location.line().max(1), column: location.column().max(1) }
+}
+
+impl<'de> Deserialize<'de> for Yaml {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(YamlVisitor)
+    }
+}
+
+struct YamlVisitor;
+
+impl<'de> Visitor<'de> for YamlVisitor {
+    type Value = Yaml;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Yaml, E> {
+        Ok(Yaml::Null)
+    }
+
+    /// A document without any content.
+    fn visit_none<E>(self) -> Result<Yaml, E> {
+        Ok(Yaml::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Yaml, E> {
+        Ok(Yaml::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Yaml, E> {
+        Ok(Yaml::Number(value as f64))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Yaml, E> {
+        Ok(Yaml::Number(value as f64))
+    }
+
+    fn visit_i128<E>(self, value: i128) -> Result<Yaml, E> {
+        Ok(Yaml::Number(value as f64))
+    }
+
+    fn visit_u128<E>(self, value: u128) -> Result<Yaml, E> {
+        Ok(Yaml::Number(value as f64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Yaml, E> {
+        Ok(Yaml::Number(value))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Yaml, E> {
+        Ok(Yaml::String(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Yaml, E> {
+        Ok(Yaml::String(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Yaml::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml, A::Error> {
+        let mut map: Vec<(String, Yaml)> = Vec::new();
+        while let Some(key) = entries.next_key_seed(NewKey(&map))? {
+            map.push((key, entries.next_value()?));
+        }
+        Ok(Yaml::Map(map))
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<Yaml, A::Error> {
+        let (_tag, content) = tagged.variant::<de::IgnoredAny>()?;
+        content.newtype_variant()
+    }
+}
+
+/// A key that the mapping does not have yet. Refusing it here makes the parser name its place.
+struct NewKey<'a>(&'a [(String, Yaml)]);
+
+impl<'de> DeserializeSeed<'de> for NewKey<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl NewKey<'_> {
+    fn check<E: de::Error>(self, key: String) -> Result<String, E> {
+        if self.0.iter().any(|(name, _)| *name == key) {
+            return Err(E::custom(format_args!("the key `{key}` occurs twice")));
+        }
+        if self.0.len() >= MAX_KEYS {
+            return Err(E::custom(format_args!("a mapping has more than {MAX_KEYS} keys")));
+        }
+        Ok(key)
+    }
+}
+
+impl Visitor<'_> for NewKey<'_> {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key of text")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<String, E> {
+        self.check("null".into())
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<String, E> {
+        self.check(value.to_string())
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<String, E> {
+        self.check(value.to_string())
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<String, E> {
+        self.check(value.to_string())
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<String, E> {
+        self.check(value.to_string())
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {
+        self.check(text.to_owned())
+    }
+}
+
+/// Walks along a path and fails with [`FOUND`] at its end.
+struct Locate<'a>(&'a [Step]);
+
+impl<'de> DeserializeSeed<'de> for Locate<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Locate<'_> {
+    fn scalar<E: de::Error>(self) -> Result<(), E> {
+        if self.0.is_empty() { Err(E::custom(FOUND)) } else { Ok(()) }
+    }
+}
+
+impl<'de> Visitor<'de> for Locate<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_none<E: de::Error>(self) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_i128<E: de::Error>(self, _: i128) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_u128<E: de::Error>(self, _: u128) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<(), E> {
+        self.scalar()
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let Some((step, rest)) = self.0.split_first() else {
+            return Err(de::Error::custom(FOUND));
+        };
+        let mut index = 0;
+        loop {
+            let more = if *step == Step::Item(index) {
+                items.next_element_seed(Locate(rest))?.is_some()
+            } else {
+                items.next_element::<de::IgnoredAny>()?.is_some()
+            };
+            if !more {
+                return Ok(());
+            }
+            index += 1;
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let Some((step, rest)) = self.0.split_first() else {
+            return Err(de::Error::custom(FOUND));
+        };
+        while let Some(key) = entries.next_key::<Yaml>()? {
+            match (&key, step) {
+                (Yaml::String(name), Step::Key(wanted)) if name == wanted => {
+                    entries.next_value_seed(Locate(rest))?;
+                }
+                _ => {
+                    entries.next_value::<de::IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<(), A::Error> {
+        let (_tag, content) = tagged.variant::<de::IgnoredAny>()?;
+        content.newtype_variant_seed(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(line: usize, column: usize) -> Option<Place> {
+        Some(Place { line, column })
+    }
+
+    #[test]
+    fn values_follow_the_core_schema() {
+        let parsed =
+            parse("a: yes\nb: TRUE\nc: 2024-01-01\nd: 0x1f\ne: ~\nf: !x [1]\n1: y").unwrap();
+        assert_eq!(parsed.get("a"), Some(&Yaml::String("yes".into())));
+        assert_eq!(parsed.get("b"), Some(&Yaml::Bool(true)));
+        assert_eq!(parsed.get("c"), Some(&Yaml::String("2024-01-01".into())));
+        assert_eq!(parsed.get("d"), Some(&Yaml::Number(31.0)));
+        assert_eq!(parsed.get("e"), Some(&Yaml::Null));
+        assert_eq!(parsed.get("f"), Some(&Yaml::List(vec![Yaml::Number(1.0)])));
+        assert_eq!(parsed.get("1"), Some(&Yaml::String("y".into())));
+    }
+
+    #[test]
+    fn a_duplicate_key_is_an_error_at_the_second() {
+        let error = parse("name: a\nphases: []\nname: b\n").unwrap_err();
+        assert_eq!(error.words, "the key `name` occurs twice");
+        assert_eq!(error.place, place(3, 1));
+    }
+
+    #[test]
+    fn a_syntax_error_names_its_place() {
+        let error = parse("name: 'x\n").unwrap_err();
+        assert_eq!(error.place, place(2, 1));
+    }
+
+    #[test]
+    fn a_path_leads_to_a_place() {
+        let text = "name: x\nphases:\n  - a.md\n  - subworkflow: [1]\n";
+        let entry = [Step::Key("phases"), Step::Item(1)];
+        assert_eq!(locate(text, &[Step::Key("name")]), place(1, 7));
+        assert_eq!(locate(text, &[Step::Key("phases"), Step::Item(0)]), place(3, 5));
+        assert_eq!(locate(text, &entry), place(4, 5));
+        assert_eq!(locate(text, &[&entry[..], &[Step::Key("subworkflow")]].concat()), place(4, 18));
+        assert_eq!(locate(text, &[Step::Key("none")]), None);
+    }
+}

@@ -1,0 +1,239 @@
+//! The slash commands.
+
+use crate::definition::{FileError, Library, Show, WorkflowFiles, is_blank, trim};
+use crate::run::{Active, RunState, enter};
+use crate::text;
+
+use super::hooks::Announce;
+use super::{Answer, Effect, Engine, Level, Moment, Output, Reply, persist};
+
+/// A command as it is made known.
+#[derive(Debug)]
+pub struct Command {
+    /// Its name, without the slash.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub description: &'static str,
+}
+
+/// The command that starts a workflow; the only one with an argument.
+pub const WORKFLOW_COMMAND: &str = "workflow";
+
+/// All commands.
+pub const COMMANDS: [Command; 2] = [
+    Command {
+        name: WORKFLOW_COMMAND,
+        description: "Start a configured workflow. Usage: /workflow {name} {description}",
+    },
+    Command {
+        name: "cancel-workflow",
+        description: "Cancel the active workflow and jump to DONE. Bypasses the not-done reminder loop.",
+    },
+];
+
+/// A proposal for what follows `/workflow`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// What is inserted.
+    pub value: String,
+    /// What stands beside it.
+    pub description: String,
+}
+
+/// A question that is open.
+#[derive(Debug)]
+pub(super) enum Question {
+    /// Whether to start this although a run is in progress.
+    StartAnother { command_name: String, task: String },
+    /// Whether to cancel the run, as the agent wants to.
+    Cancel,
+}
+
+impl Engine {
+    /// Runs a command.
+    pub(super) fn command(
+        &mut self,
+        name: &str,
+        arguments: &str,
+        has_ui: bool,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Result<Output, FileError> {
+        let mut effects = self.stop_countdown();
+        let output = match name {
+            "workflow" if arguments.trim_start().starts_with(':') => {
+                self.control(trim(arguments), has_ui, at)
+            }
+            "workflow" => self.workflow_command(arguments, at, files)?,
+            "cancel-workflow" => self.cancel_command(),
+            _ => Output::default(),
+        };
+        let failed = |effect: &Effect| {
+            matches!(effect, Effect::Notify { level: Level::Warning | Level::Error, .. })
+        };
+        if !has_ui && output.reply == Reply::None && output.effects.last().is_some_and(failed) {
+            effects.push(Effect::SetExitCode(1));
+        }
+        effects.extend(output.effects);
+        Ok(Output { effects, reply: output.reply })
+    }
+
+    fn workflow_command(
+        &mut self,
+        arguments: &str,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Result<Output, FileError> {
+        let mut effects = Vec::from_iter(self.reload(files)?);
+        let arguments = trim(arguments);
+        let (name, task) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
+        let mut refuse = |level, text| {
+            effects.push(Effect::Notify { level, text });
+            Ok(Output::from(std::mem::take(&mut effects)))
+        };
+        if name.is_empty() {
+            return refuse(Level::Info, usage(&self.library));
+        }
+        if is_blank(task) {
+            return refuse(Level::Warning, format!("Usage: /workflow {name} {{description}}"));
+        }
+        let Some(workflow) = self.library.by_command_name(name) else {
+            return refuse(Level::Error, unknown(name, &self.library));
+        };
+        if workflow.show == Show::Workflows {
+            let text = format!(
+                "\"{name}\" is a subworkflow that can only run as part of another workflow. It cannot be started directly."
+            );
+            return refuse(Level::Error, text);
+        }
+        let output = match self.run.as_ref().filter(|state| state.active) {
+            Some(state) => {
+                let phase = Active::resolve(state, &self.library);
+                let message = format!(
+                    "Phase: {}\nTask: {}\n\nStart a new one?",
+                    phase.map_or("unknown", |active| &active.phase.name),
+                    state.task_description
+                );
+                let question =
+                    Question::StartAnother { command_name: name.into(), task: task.into() };
+                self.ask(question, "Workflow already active", message)
+            }
+            None => self.start(name, task, at),
+        };
+        effects.extend(output.effects);
+        Ok(Output { effects, reply: output.reply })
+    }
+
+    pub(super) fn ask(&mut self, question: Question, title: &str, message: String) -> Output {
+        self.last_ticket += 1;
+        self.questions.push((self.last_ticket, question));
+        Output::reply(Reply::Ask { ticket: self.last_ticket, title: title.to_owned(), message })
+    }
+
+    /// Goes on after a question; an answer to none of the open ones is dropped.
+    pub(super) fn answer(&mut self, ticket: u64, answer: Answer, at: Moment) -> Output {
+        let Some(index) = self.questions.iter().position(|(open, _)| *open == ticket) else {
+            return Output::default();
+        };
+        match (self.questions.remove(index).1, answer) {
+            (Question::StartAnother { command_name, task }, Answer::Confirmed(true)) => {
+                self.start(&command_name, &task, at)
+            }
+            (Question::StartAnother { .. }, _) => Output::default(),
+            // Without anybody to ask, the second call is the confirmation.
+            (Question::Cancel, Answer::Confirmed(true) | Answer::NoUi) => self.step_cancelled(at),
+            (Question::Cancel, _) => self.step_cancel_declined(),
+        }
+    }
+
+    /// Starts a run: stores its state, names the session, prompts the agent.
+    fn start(&mut self, command_name: &str, task: &str, at: Moment) -> Output {
+        let Some(workflow) = self.library.by_command_name(command_name) else {
+            let text = unknown(command_name, &self.library);
+            return Output::effect(Effect::Notify { level: Level::Error, text });
+        };
+        let state = RunState::new(&workflow.key, task, at.unix_ms, at.random);
+        let state = enter(&state, &self.library).begun(at.unix_ms);
+        let task = &state.task_description;
+        let mut prompt = text::initial_message(workflow, &self.library, task);
+        if self.agent.running
+            && let Some(active) = Active::resolve(&state, &self.library)
+        {
+            // The prompt goes into the run at hand, which has had its context prompt.
+            prompt = format!("{prompt}\n\n{}", text::context_prompt(&active, self.role));
+        }
+        let effects = vec![
+            persist(&state),
+            Effect::SetStatus(text::status_line(Some(&state), &self.library)),
+            Effect::SetSessionName(text::session_name(workflow, task)),
+            Effect::SendUserMessage(prompt),
+        ];
+        self.run = Some(state);
+        self.ended = None;
+        self.cancel_pending = false;
+        self.untold_move = self.agent.running;
+        let mut all = self.stop_countdown();
+        all.extend(effects);
+        Output::from(all).with(Reply::Settle)
+    }
+
+    /// Ends the run at once. An agent that is at work is told.
+    pub(super) fn cancel_command(&mut self) -> Output {
+        let Some(state) = self.run.take_if(|state| state.active) else {
+            let text = "No active workflow to cancel.".to_owned();
+            return Output::effect(Effect::Notify { level: Level::Info, text });
+        };
+        self.run = Some(state.cancelled());
+        let mut effects = self.announce_end(Announce::CancelCommand).effects;
+        if self.agent.running {
+            let told = "The person cancelled the workflow. Stop working on it.";
+            effects.push(Effect::Steer(told.into()));
+        }
+        let text = "Workflow cancelled.".to_owned();
+        effects.push(Effect::Notify { level: Level::Info, text });
+        effects.into()
+    }
+
+    /// What could follow `/workflow`. At the beginning of the argument the files are read again.
+    pub fn complete(&mut self, prefix: &str, files: &dyn WorkflowFiles) -> Vec<Completion> {
+        if prefix.is_empty()
+            && let Ok((library, _)) = Library::load(files)
+        {
+            self.library = library;
+        }
+        let library = &self.library;
+        let controls = self.controls(prefix).map(|(name, description)| Completion {
+            value: name.to_owned(),
+            description: description.to_owned(),
+        });
+        let workflows = library
+            .for_people()
+            .filter(|workflow| workflow.command_name.starts_with(prefix))
+            .map(|workflow| Completion {
+                value: workflow.command_name.clone(),
+                description: match text::description(workflow, library) {
+                    Some(about) => format!("{}: {about}", workflow.name),
+                    None => workflow.name.clone(),
+                },
+            });
+        controls.chain(workflows).collect()
+    }
+}
+
+fn usage(library: &Library) -> String {
+    let workflows: Vec<String> = library
+        .for_people()
+        .map(|workflow| format!("  {} — {}", workflow.command_name, workflow.name))
+        .collect();
+    format!(
+        "Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}",
+        workflows.join("\n")
+    )
+}
+
+fn unknown(name: &str, library: &Library) -> String {
+    let names: Vec<&str> =
+        library.for_people().map(|workflow| workflow.command_name.as_str()).collect();
+    let available = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
+    format!("Unknown workflow: \"{name}\". Available: {available}")
+}

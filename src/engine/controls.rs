@@ -1,0 +1,172 @@
+//! The person's hand on a run: `/workflow :status` and the like.
+
+use serde_json::json;
+
+use crate::run::{Active, Arrival, Leaving, Outline, PauseReason, RunState, advance, go_to};
+use crate::text;
+
+use super::hooks::Announce;
+use super::{Effect, Engine, Level, Moment, Output, STATUS_TYPE, persist};
+
+/// A control, and when it makes sense.
+struct Control {
+    name: &'static str,
+    description: &'static str,
+    offered: fn(&RunState) -> bool,
+}
+
+/// A command name cannot contain a colon, so no workflow is hidden by these.
+const CONTROLS: [Control; 7] = [
+    Control { name: ":status", description: "Show the phases of the run", offered: |_| true },
+    Control {
+        name: ":pause",
+        description: "Do not continue automatically",
+        offered: |state| state.progress.paused.is_none(),
+    },
+    Control {
+        name: ":resume",
+        description: "Go on after a pause",
+        offered: |state| state.progress.paused.is_some(),
+    },
+    Control { name: ":next", description: "Go to the next phase", offered: |_| true },
+    Control { name: ":back", description: "Go back to the phase before", offered: |_| true },
+    Control { name: ":skip", description: "Pass over the phase", offered: |_| true },
+    Control { name: ":cancel", description: "Cancel the run", offered: |_| true },
+];
+
+/// Which way the person moves a run.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Next,
+    Back,
+    Skip,
+}
+
+impl Engine {
+    /// Runs a control.
+    pub(super) fn control(&mut self, name: &str, has_ui: bool, at: Moment) -> Output {
+        if !CONTROLS.iter().any(|control| control.name == name) {
+            let names = CONTROLS.map(|control| control.name).join(", ");
+            return notice(Level::Error, format!("Unknown control: \"{name}\". There are {names}"));
+        }
+        if self.run.as_ref().is_none_or(|state| !state.active) {
+            return notice(Level::Info, "No active workflow.".into());
+        }
+        match name {
+            ":status" => self.show_status(has_ui, at),
+            ":pause" => self.pause(PauseReason::Person, has_ui, at).into(),
+            ":resume" => self.resume_by_hand(),
+            ":next" => self.go(Way::Next, at),
+            ":back" => self.go(Way::Back, at),
+            ":skip" => self.go(Way::Skip, at),
+            _ => self.cancel_command(),
+        }
+    }
+
+    /// The controls that begin like this and make sense now, each with what it does.
+    pub(super) fn controls(
+        &self,
+        prefix: &str,
+    ) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let state = self.run.as_ref().filter(|state| state.active);
+        CONTROLS
+            .iter()
+            .filter(move |control| state.is_some_and(|state| (control.offered)(state)))
+            .filter(move |control| control.name.starts_with(prefix))
+            .map(|control| (control.name, control.description))
+    }
+
+    fn show_status(&self, has_ui: bool, at: Moment) -> Output {
+        let Some(active) = self.active() else { return unavailable() };
+        let content = text::status_panel(&active, at.unix_ms);
+        let mut effects = vec![Effect::AppendEntry {
+            custom_type: STATUS_TYPE,
+            data: json!({ "content": content }),
+        }];
+        if !has_ui {
+            effects.push(Effect::Notify { level: Level::Info, text: content });
+        }
+        effects.into()
+    }
+
+    fn resume_by_hand(&mut self) -> Output {
+        let mut effects = self.resume();
+        if effects.is_empty() {
+            return notice(Level::Info, "The workflow is not paused.".into());
+        }
+        let reminder = self.active().map(|active| text::not_done_reminder(&active));
+        effects.extend(reminder.filter(|_| !self.agent.running).map(Effect::SendUserMessage));
+        effects.into()
+    }
+
+    /// Moves the run, and lets the agent know: at once if it is at work, by a prompt if it is at rest,
+    /// with the next context prompt if the run is paused.
+    fn go(&mut self, way: Way, at: Moment) -> Output {
+        let Some(active) = self.active() else { return unavailable() };
+        let state = active.state;
+        let (new, arrival, leaving) = match way {
+            Way::Next | Way::Skip => {
+                let (new, arrival) = advance(state, active.library);
+                let leaving = if way == Way::Skip { Leaving::Skipped } else { Leaving::Done };
+                (new, arrival, leaving)
+            }
+            Way::Back => match before(&active) {
+                Some(new) => (new, Arrival::Phase, Leaving::Again),
+                None => return notice(Level::Info, "This is the first phase.".into()),
+            },
+        };
+        let from = format!("{} {}", active.phase.emoji, active.phase.name);
+        let new = new.moved_from(state, leaving, at.unix_ms);
+        let paused = new.progress.paused.is_some();
+        let mut effects = vec![persist(&new)];
+        self.run = Some(new);
+        self.cancel_pending = false;
+        effects.push(self.status());
+        let verb = match way {
+            Way::Next => "on",
+            Way::Back => "back",
+            Way::Skip => "on, and skipped a phase",
+        };
+        let to =
+            self.active().map(|active| format!("{} {}", active.phase.emoji, active.phase.name));
+        let told = format!(
+            "The person moved the workflow {verb}: {from} → {}.",
+            to.as_deref().unwrap_or("DONE")
+        );
+        effects.push(Effect::Notify {
+            level: Level::Info,
+            text: format!("{from} → {}", to.as_deref().unwrap_or("DONE")),
+        });
+        match (arrival, self.agent.running) {
+            (Arrival::Done, true) => {
+                self.untold_move = true;
+                effects.push(Effect::Steer(format!("{told} Stop working on it.")));
+            }
+            (Arrival::Done, false) => effects.extend(self.announce_end(Announce::Done).effects),
+            (Arrival::Phase, true) => {
+                self.untold_move = true;
+                let prompt = self.active().map(|active| text::context_prompt(&active, self.role));
+                let prompt = prompt.unwrap_or_default();
+                effects.push(Effect::Steer(format!("{told}\n\n{prompt}")));
+            }
+            (Arrival::Phase, false) if paused => self.note = Some(told),
+            (Arrival::Phase, false) => effects.push(Effect::SendUserMessage(told)),
+        }
+        effects.into()
+    }
+}
+
+/// The run, moved to the phase before the current one.
+fn before(active: &Active) -> Option<RunState> {
+    let current = Outline::of(active).current;
+    let [step] = <[_; 1]>::try_from(Outline::steps(active, current.checked_sub(1)?, 1)).ok()?;
+    (step.number + 1 == current).then(|| go_to(active.state, step.path))
+}
+
+fn unavailable() -> Output {
+    notice(Level::Warning, "The workflow's files are no longer available.".into())
+}
+
+fn notice(level: Level, text: String) -> Output {
+    Output::effect(Effect::Notify { level, text })
+}

@@ -1,0 +1,140 @@
+//! What happens in the life of a session and of the agent.
+
+use serde_json::json;
+
+use crate::definition::{FileError, WorkflowFiles};
+use crate::run::{RunState, enter};
+use crate::text::{self, DefaultRole};
+
+use super::{COMPLETE_TYPE, Effect, Ended, Engine, Level, Output, Reply, STEP_TOOL, Stop, persist};
+
+/// How the end of a run is worded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Announce {
+    /// As the workflow says it.
+    Done,
+    /// As `/cancel-workflow` says it.
+    CancelCommand,
+}
+
+impl Engine {
+    /// Loads the workflows and takes up the run that the session tells of.
+    ///
+    /// Specification: hook lifecycle, "updateStatus"; state management, "When reconstruction runs".
+    pub(super) fn session(
+        &mut self,
+        stored: Option<RunState>,
+        files: &dyn WorkflowFiles,
+    ) -> Result<Output, FileError> {
+        let mut effects = self.stop_countdown();
+        self.cancel_pending = false;
+        self.questions.clear();
+        self.untold_move = false;
+        self.note = None;
+        effects.extend(self.reload(files)?);
+        // The reference leaves a path at a nested workflow after a loop; the phase is the same.
+        self.run = stored.map(|state| enter(&state, &self.library));
+        effects.push(self.status());
+        Ok(effects.into())
+    }
+
+    /// The session ends, and everything of it. Without a user interface, the last word is how the run
+    /// stands, and the exit status says whether it is done.
+    pub(super) fn session_shutdown(&mut self, has_ui: bool) -> Output {
+        let countdown = self.stop_countdown();
+        let last = std::mem::take(self);
+        self.last_ticket = last.last_ticket;
+        self.fault_notice = last.fault_notice;
+        if has_ui {
+            return countdown.into();
+        }
+        let (text, done) = match (&last.run, &last.ended) {
+            (Some(state), _) if state.active => {
+                (text::unfinished_line(state, &last.library), false)
+            }
+            (_, Some(ended)) => {
+                (text::ended_line(&ended.workflow, ended.cancelled), !ended.cancelled)
+            }
+            _ => return Output::default(),
+        };
+        let mut effects = vec![Effect::Notify { level: Level::Info, text }];
+        if !done {
+            effects.push(Effect::SetExitCode(1));
+        }
+        effects.into()
+    }
+
+    /// Specification: hook lifecycle, "handleBeforeAgentStart".
+    pub(super) fn before_agent_start(&mut self, role: DefaultRole) -> Output {
+        self.role = role;
+        self.cancel_pending = false;
+        self.untold_move = false;
+        self.agent.worked = false;
+        let effects: Output = self.stop_countdown().into();
+        let note = self.note.take();
+        match self.active() {
+            Some(active) => {
+                let prompt = text::context_prompt(&active, role);
+                effects.with(Reply::Inject(match note {
+                    Some(note) => format!("{note}\n\n{prompt}"),
+                    None => prompt,
+                }))
+            }
+            None => effects,
+        }
+    }
+
+    /// Specification: hook lifecycle, "updateStatus".
+    pub(super) fn turn_end(&mut self) -> Output {
+        self.untold_move = false;
+        Output::effect(self.status())
+    }
+
+    /// Specification: hook lifecycle, "handleToolCall".
+    pub(super) fn tool_call(&mut self, name: &str) -> Output {
+        if name == STEP_TOOL.name {
+            return Output::default();
+        }
+        let reason = self.active().and_then(|active| text::block_reason(&active, name));
+        self.agent.worked |= reason.is_none();
+        Output::reply(reason.map_or(Reply::None, Reply::Block))
+    }
+
+    /// Specification: hook lifecycle, "handleAgentEnd", case A; for case B see `agent_settled`.
+    pub(super) fn agent_end(&mut self, stop: Stop) -> Output {
+        self.cancel_pending = false;
+        self.agent_stopped(stop);
+        match &self.run {
+            Some(state) if !state.active && !state.completion_notified => {
+                self.announce_end(Announce::Done)
+            }
+            _ => Output::default(),
+        }
+    }
+
+    /// Shows the end of the run, stores that it was shown, and forgets the run.
+    pub(super) fn announce_end(&mut self, announce: Announce) -> Output {
+        let Some(state) = self.run.take() else { return Output::default() };
+        let workflow = self.library.get(&state.workflow_key);
+        let content = match (announce, workflow) {
+            (Announce::CancelCommand, _) => text::command_cancelled_message(&state),
+            (Announce::Done, Some(workflow)) => text::completion_message(&state, workflow),
+            (Announce::Done, None) => {
+                self.run = Some(state);
+                return Output::default();
+            }
+        };
+        let name = workflow.map_or(&state.workflow_key, |workflow| &workflow.name);
+        self.ended = Some(Ended { workflow: name.clone(), cancelled: state.cancelled });
+        vec![completion_entry(&state, content), persist(&state.notified()), Effect::SetStatus(None)]
+            .into()
+    }
+}
+
+/// The entry that shows the end of a run in the transcript.
+fn completion_entry(state: &RunState, content: String) -> Effect {
+    Effect::AppendEntry {
+        custom_type: COMPLETE_TYPE,
+        data: json!({ "content": content, "taskId": state.task_id, "cancelled": state.cancelled }),
+    }
+}

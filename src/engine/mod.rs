@@ -1,0 +1,152 @@
+//! Events in, effects out.
+//!
+//! **Invariant: the engine performs nothing.** [`Engine::handle`] takes what happened and returns
+//! what is to be done, as data. It reads files through one trait and has no other way outside.
+//!
+//! | file | events |
+//! | --- | --- |
+//! | `hooks` | sessions, runs of the agent, tool calls |
+//! | `step_tool` | calls of `workflow_step` |
+//! | `commands` | `/workflow` and `/cancel-workflow`, their questions, their completions |
+//! | `controls` | `/workflow :status` and the like, by which the person moves a run |
+//! | `continuation` | what happens when the agent stops too early: go on, or pause |
+//! | `countdown` | the seconds before the agent is told to go on |
+
+mod commands;
+mod continuation;
+mod controls;
+mod countdown;
+mod effect;
+mod event;
+mod hooks;
+mod step_tool;
+
+use crate::definition::{FileError, Library, WorkflowFiles};
+use crate::run::{Active, RunState, STATE_ENTRY_TYPE};
+use crate::text::{self, DefaultRole};
+
+use commands::Question;
+use continuation::Agent;
+use countdown::Countdown;
+
+pub use commands::{COMMANDS, Command, Completion, WORKFLOW_COMMAND};
+pub use effect::{Effect, Level, Output, Reply, ToolResult};
+pub use event::{Answer, Event, Moment, Stop};
+pub use step_tool::{STEP_TOOL, StepTool};
+
+/// The custom type of the hidden message with the context prompt.
+pub const CONTEXT_MESSAGE_TYPE: &str = "workflow:context";
+/// The custom type of what is shown when a run ends.
+pub const COMPLETE_TYPE: &str = "workflow:complete";
+/// The custom type of the panel that `/workflow :status` shows.
+pub const STATUS_TYPE: &str = "workflow:status";
+/// The custom type of what the agent is told when the person moved the run.
+pub const MOVED_MESSAGE_TYPE: &str = "workflow:moved";
+/// The custom type of what the agent is told when it goes on without a user interface.
+pub const REMINDER_MESSAGE_TYPE: &str = "workflow:reminder";
+/// The custom type of what is shown before the agent is told to go on, without a user interface.
+pub const COUNTDOWN_TYPE: &str = "workflow:countdown";
+
+/// Workflows in one session: which there are, and the run in progress.
+#[derive(Debug, Default)]
+pub struct Engine {
+    library: Library,
+    /// The run in progress, or one that has ended and is still to be announced.
+    run: Option<RunState>,
+    /// Whether the agent's last action was a first call of `cancel`. Never stored.
+    cancel_pending: bool,
+    countdown: Option<Countdown>,
+    agent: Agent,
+    /// The agent's role where the workflow does not say it.
+    role: DefaultRole,
+    /// The person moved the run, and the answer that the model is giving does not know it yet.
+    untold_move: bool,
+    /// What the agent is told with the next context prompt.
+    note: Option<String>,
+    /// How the last run of this session ended, for the last line of a process without a user interface.
+    ended: Option<Ended>,
+    /// Open questions to the person, by ticket.
+    questions: Vec<(u64, Question)>,
+    last_ticket: u64,
+    /// The last notice about faults, so that it is not repeated.
+    fault_notice: Option<String>,
+}
+
+impl Engine {
+    /// Takes in what happened at a moment, and returns what is to be done.
+    ///
+    /// If the session is gone while files are read, nothing is to be done.
+    pub fn handle(&mut self, event: Event, at: Moment, files: &dyn WorkflowFiles) -> Output {
+        self.react(event, at, files).unwrap_or_default()
+    }
+
+    fn react(
+        &mut self,
+        event: Event,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Result<Output, FileError> {
+        Ok(match event {
+            Event::Session { stored } => self.session(stored, files)?,
+            Event::SessionShutdown { has_ui } => self.session_shutdown(has_ui),
+            Event::Input { from_person } => self.input(from_person),
+            Event::TerminalInput => self.stop_countdown().into(),
+            Event::BeforeAgentStart { role } => self.before_agent_start(role),
+            Event::AgentStart => self.agent_start(),
+            Event::TurnEnd => self.turn_end(),
+            Event::AgentEnd { stop } => self.agent_end(stop),
+            Event::BeforeSettle { has_ui } => self.before_settle(has_ui, at),
+            Event::AgentSettled { has_ui } => self.agent_settled(has_ui, at),
+            Event::ToolCall { name } => self.tool_call(name),
+            Event::Step { input } => self.step(input, at),
+            Event::Command { name, arguments, has_ui } => {
+                self.command(name, arguments, has_ui, at, files)?
+            }
+            Event::Answer { ticket, answer } => self.answer(ticket, answer, at),
+            Event::Timer { id, idle } => self.timer(id, idle),
+        })
+    }
+
+    /// Whether a run is in progress that its definitions know.
+    pub fn is_running(&self) -> bool {
+        self.active().is_some()
+    }
+
+    fn active(&self) -> Option<Active<'_>> {
+        Active::resolve(self.run.as_ref()?, &self.library)
+    }
+
+    /// Reads all workflow files again. A notice tells of faults that were not told of before.
+    fn reload(&mut self, files: &dyn WorkflowFiles) -> Result<Option<Effect>, FileError> {
+        let (library, faults) = Library::load(files)?;
+        self.library = library;
+        let notice = text::fault_notice(&faults);
+        if notice == self.fault_notice {
+            return Ok(None);
+        }
+        self.fault_notice.clone_from(&notice);
+        Ok(notice.map(|text| Effect::Notify { level: Level::Warning, text }))
+    }
+
+    fn status(&self) -> Effect {
+        Effect::SetStatus(text::status_line(self.run.as_ref(), &self.library))
+    }
+}
+
+/// How a run ended.
+#[derive(Debug)]
+struct Ended {
+    workflow: String,
+    cancelled: bool,
+}
+
+/// The entry that keeps a state in the session.
+///
+/// Specification: state management, "Persistence".
+fn persist(state: &RunState) -> Effect {
+    let data = serde_json::to_value(state).unwrap_or_default();
+    Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data }
+}
+
+#[cfg(test)]
+mod tests;

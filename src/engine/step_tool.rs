@@ -1,0 +1,212 @@
+//! The tool that the agent moves on with.
+
+use serde_json::{Map, Value, json};
+
+use crate::run::{Active, Arrival, Leaving, LoopError, advance, restart};
+use crate::text;
+
+use super::commands::Question;
+use super::{Effect, Engine, Level, Moment, Output, Reply, ToolResult, persist};
+
+/// A tool as it is made known.
+#[derive(Debug)]
+pub struct StepTool {
+    /// Its name.
+    pub name: &'static str,
+    /// Its name for people.
+    pub label: &'static str,
+    /// What it does, for the model.
+    pub description: &'static str,
+    /// One line for the system prompt.
+    pub prompt_snippet: &'static str,
+    /// Bullets for the system prompt.
+    pub prompt_guidelines: [&'static str; 4],
+}
+
+/// `workflow_step`.
+pub const STEP_TOOL: StepTool = StepTool {
+    name: "workflow_step",
+    label: "Workflow Step",
+    description: "Show current workflow status, advance to the next phase, loop back to the start of the current scope, or cancel the active workflow. Use this to coordinate any configured workflow.",
+    prompt_snippet: "Advance the active workflow to the next phase",
+    prompt_guidelines: [
+        "Use workflow_step with action='next' when you finish a phase and want to advance.",
+        "Use workflow_step with action='status' to check current workflow state.",
+        "Use workflow_step with action='cancel' to abort the current workflow.",
+        "Use workflow_step with action='loop' to restart the current scope from the beginning.",
+    ],
+};
+
+impl StepTool {
+    /// The JSON Schema of its arguments.
+    pub fn parameters(&self) -> Value {
+        json!({
+            "type": "object",
+            "required": ["action"],
+            "properties": {
+                "action": {
+                    "type": "string",
+                    "enum": ["next", "status", "cancel", "loop"],
+                    "description": "\"next\" to advance to the next phase, \"status\" to check current state, \"cancel\" to abort the workflow, \"loop\" to restart the current scope from phase 0"
+                },
+                "summary": {
+                    "type": "string",
+                    "description": "Optional summary of what was accomplished in the current phase"
+                }
+            }
+        })
+    }
+}
+
+const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
+
+const UNAVAILABLE: &str = "The workflow configuration for this session is no longer available. Use workflow_step with action='cancel' to clear it, or reload the workflow definitions.";
+
+impl Engine {
+    /// Runs one call of the tool.
+    pub(super) fn step(&mut self, input: &str, at: Moment) -> Output {
+        let input: Map<String, Value> = serde_json::from_str(input).unwrap_or_default();
+        let action = input.get("action").and_then(Value::as_str);
+        let cancel_pending = std::mem::take(&mut self.cancel_pending);
+        match action {
+            Some("next" | "loop" | "cancel") if self.untold_move && self.is_running() => {
+                self.step_outdated()
+            }
+            Some("status") => self.step_status(),
+            Some("next") => self.step_next(at),
+            Some("loop") => self.step_loop(at),
+            Some("cancel") => self.step_cancel(cancel_pending),
+            _ => result(
+                "Unknown action. Call workflow_step with action='next', 'status', 'loop' or 'cancel'.",
+                json!({ "error": "unknown action" }),
+            ),
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        self.run.as_ref().is_some_and(|state| state.active)
+    }
+
+    fn step_status(&self) -> Output {
+        if !self.is_active() {
+            return result(NO_WORKFLOW, json!({ "active": false }));
+        }
+        let Some(active) = self.active() else {
+            return result(UNAVAILABLE, json!({ "active": false, "stale": true }));
+        };
+        let details = json!({
+            "active": true,
+            "workflowKey": active.state.workflow_key,
+            "currentPath": active.state.current_path,
+        });
+        result(text::status(&active), details)
+    }
+
+    /// The model wants to move from a phase that the person has left meanwhile.
+    fn step_outdated(&self) -> Output {
+        let text = self.active().map(|active| text::outdated(&active)).unwrap_or_default();
+        result(text, json!({ "active": true, "moved": true }))
+    }
+
+    fn step_next(&mut self, at: Moment) -> Output {
+        let Some(state) = self.run.as_ref().filter(|state| state.active) else {
+            return result(NO_WORKFLOW, json!({ "active": false }));
+        };
+        let Some(before) = Active::resolve(state, &self.library) else {
+            let text = format!("Workflow definition '{}' not found.", state.workflow_key);
+            return result(text, json!({ "active": false }));
+        };
+        let (new, arrival) = advance(state, &self.library);
+        let new = new.moved_from(state, Leaving::Done, at.unix_ms);
+        let from = before.phase.name.clone();
+        let (text, to) = match (arrival, Active::resolve(&new, &self.library)) {
+            (Arrival::Phase, Some(after)) => {
+                (text::advanced(&before, &after), after.phase.name.clone())
+            }
+            _ => (text::done(&before), "DONE".to_owned()),
+        };
+        let effects = vec![persist(&new)];
+        self.run = Some(new);
+        self.moved(effects, text, json!({ "advanced": true, "from": from, "to": to }))
+    }
+
+    fn step_loop(&mut self, at: Moment) -> Output {
+        let Some(state) = self.run.as_ref().filter(|state| state.active) else {
+            return result("No active workflow to loop.", json!({ "active": false }));
+        };
+        let new = match restart(state, &self.library) {
+            Ok(new) => new,
+            Err(error) => {
+                let details = json!({ "active": true, "error": error.to_string() });
+                let refused = result(format!("⚠️ {error}"), details);
+                return match error {
+                    LoopError::Exhausted { .. } => {
+                        let text = format!("The agent wants to loop again. {error}");
+                        let effects = vec![Effect::Notify { level: Level::Warning, text }];
+                        Output { effects, ..refused }
+                    }
+                    LoopError::Disabled | LoopError::NotFound => refused,
+                };
+            }
+        };
+        let new = new.moved_from(state, Leaving::Again, at.unix_ms);
+        let Some(after) = Active::resolve(&new, &self.library) else {
+            return result(UNAVAILABLE, json!({ "active": false, "stale": true }));
+        };
+        let scope =
+            state.current_path.last().and_then(|scope| self.library.get(&scope.workflow_key));
+        let to = scope.and_then(|scope| scope.phases.first());
+        let to = to.map_or("", |entry| self.library.entry_name(entry));
+        let text = text::looped(scope.map_or("", |scope| &scope.name), &after);
+        let details = json!({ "looped": true, "to": to });
+        let effects = vec![persist(&new)];
+        self.run = Some(new);
+        self.moved(effects, text, details)
+    }
+
+    /// Specification: state management, "Two-Step Cancellation".
+    fn step_cancel(&mut self, confirmed: bool) -> Output {
+        let Some(state) = self.run.as_ref().filter(|state| state.active) else {
+            return result("No active workflow to cancel.", json!({ "active": false }));
+        };
+        let task = &state.task_description;
+        if !confirmed {
+            let text = format!(
+                "⚠️ **Confirm cancellation** of workflow \"{task}\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone."
+            );
+            self.cancel_pending = true;
+            return result(text, json!({ "active": true, "cancelPending": true }));
+        }
+        let message = format!("{task}\n\nThe agent wants to cancel this workflow. Cancel it?");
+        self.ask(Question::Cancel, "Cancel the workflow?", message)
+    }
+
+    /// The run is cancelled, as the agent wanted.
+    pub(super) fn step_cancelled(&mut self, at: Moment) -> Output {
+        let Some(state) = self.run.as_ref().filter(|state| state.active) else {
+            return result("No active workflow to cancel.", json!({ "active": false }));
+        };
+        let text = format!("Workflow cancelled: \"{}\"", state.task_description);
+        let new = state.cancelled().moved_from(state, Leaving::Again, at.unix_ms);
+        let effects = vec![persist(&new)];
+        self.run = Some(new);
+        self.moved(effects, text, json!({ "active": false, "cancelled": true }))
+    }
+
+    /// The person does not want the run to be cancelled.
+    pub(super) fn step_cancel_declined(&self) -> Output {
+        let text =
+            "The person declined: the workflow is not cancelled. Continue with the current phase.";
+        result(text, json!({ "active": true, "cancelled": false, "declined": true }))
+    }
+
+    fn moved(&mut self, mut effects: Vec<Effect>, text: String, details: Value) -> Output {
+        self.agent.worked = true;
+        effects.push(self.status());
+        Output::from(effects).with(Reply::Tool(ToolResult { text, details }))
+    }
+}
+
+fn result(text: impl Into<String>, details: Value) -> Output {
+    Output::reply(Reply::Tool(ToolResult { text: text.into(), details }))
+}

@@ -1,0 +1,833 @@
+//! Given these events, exactly these effects.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::definition::fixtures::Files;
+use crate::definition::{DirEntry, Root};
+use crate::text::DefaultRole;
+
+/// An engine with its files, and a clock that stands still.
+struct Session {
+    engine: Engine,
+    files: Files,
+}
+
+const AT: Moment = Moment { unix_ms: 1_747_234_567_890, random: 0 };
+const CANCEL: &str = r#"{"action":"cancel"}"#;
+const TASK_ID: &str = "wf-1747234567890-000000";
+
+impl Session {
+    /// Workflows of these phases; `@key` nests. The phase `locked` refuses `edit`.
+    fn new(workflows: &[(&str, &[&str])]) -> Self {
+        let mut files = Files::default();
+        for (key, phases) in workflows {
+            let entries: Vec<String> = phases
+                .iter()
+                .map(|phase| match phase.strip_prefix('@') {
+                    Some(key) => format!("{{subworkflow: {key}}}"),
+                    None => format!("{phase}.md"),
+                })
+                .collect();
+            files.global.insert(
+                format!("{key}/workflow.yaml"),
+                format!(
+                    "name: The {key}\ncommandName: {key}\ninitialMessage: 'Go: {{description}}'\nphases: [{}]\n",
+                    entries.join(", ")
+                ),
+            );
+            for phase in phases.iter().filter(|phase| !phase.starts_with('@')) {
+                let tools = if *phase == "locked" { "tools: {blacklist: [edit]}\n" } else { "" };
+                files.global.insert(
+                    format!("{key}/{phase}.md"),
+                    format!("---\nid: {phase}\nname: {phase}\nemoji: '*'\n{tools}---\nDo {phase}."),
+                );
+            }
+        }
+        let mut session = Self { engine: Engine::default(), files };
+        let started = session.on(Event::Session { stored: None });
+        assert_eq!(started.effects, [Effect::SetStatus(None)]);
+        session
+    }
+
+    fn on(&mut self, event: Event) -> Output {
+        self.engine.handle(event, AT, &self.files)
+    }
+
+    fn command(&mut self, name: &str, arguments: &str) -> Output {
+        self.on(Event::Command { name, arguments, has_ui: true })
+    }
+
+    fn step(&mut self, action: &str) -> (String, Value) {
+        self.step_output(action).1
+    }
+
+    fn step_output(&mut self, action: &str) -> (Vec<Effect>, (String, Value)) {
+        let output = self.on(Event::Step { input: &json!({ "action": action }).to_string() });
+        match output.reply {
+            Reply::Tool(ToolResult { text, details }) => (output.effects, (text, details)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The agent runs, does nothing, and stops by itself.
+    fn stop(&mut self) -> Vec<Effect> {
+        self.stop_as(Stop::Completed, true)
+    }
+
+    fn stop_as(&mut self, stop: Stop, has_ui: bool) -> Vec<Effect> {
+        assert_eq!(self.on(Event::AgentStart).effects.len() % 3, 0);
+        let mut effects = self.on(Event::AgentEnd { stop }).effects;
+        effects.extend(self.on(Event::AgentSettled { has_ui }).effects);
+        effects
+    }
+}
+
+fn widget(seconds: u32) -> Effect {
+    let line = format!("⏳ Auto-continuing in {seconds}s... (type anything to interrupt)");
+    Effect::SetCountdown(Some(line))
+}
+
+fn status(text: &str) -> Effect {
+    Effect::SetStatus(Some(text.into()))
+}
+
+fn notice(level: Level, text: &str) -> Vec<Effect> {
+    vec![Effect::Notify { level, text: text.into() }]
+}
+
+/// What ends a countdown.
+fn stopped() -> Vec<Effect> {
+    vec![Effect::StopTimer { id: 1 }, Effect::WatchTerminal(false), Effect::SetCountdown(None)]
+}
+
+#[test]
+fn a_start_stores_the_state_and_prompts_the_agent() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let output = session.command("workflow", "  flat \n Add a page  ");
+    let state = json!({
+        "active": true,
+        "workflowKey": "flat",
+        "currentPath": [{ "workflowKey": "flat", "phaseIndex": 0 }],
+        "globalStepCount": 0,
+        "taskId": TASK_ID,
+        "taskDescription": "Add a page",
+        "startedAt": 1_747_234_567_890_u64,
+        "completionNotified": false,
+        "cancelled": false,
+        "progress": { "visits": { "flat:0": { "startedAt": 1_747_234_567_890_u64, "passes": 1 } } },
+    });
+    assert_eq!(
+        output.effects,
+        [
+            Effect::AppendEntry { custom_type: "workflow:state", data: state },
+            status("The flat > * a [1/2]"),
+            Effect::SetSessionName("Workflow: Add a page".into()),
+            Effect::SendUserMessage("Go: Add a page".into()),
+        ]
+    );
+    assert_eq!(output.reply, Reply::Settle);
+}
+
+#[test]
+fn a_command_that_cannot_start_says_why() {
+    let mut session = Session::new(&[("flat", &["a"]), ("part", &["b"])]);
+    session.files.global.insert(
+        "part/workflow.yaml".into(),
+        "name: Part\ncommandName: part\nshow: workflows\nphases: [b.md]".into(),
+    );
+    for (arguments, level, text) in [
+        (
+            "",
+            Level::Info,
+            "Usage: /workflow {name} {description}\n\nAvailable workflows:\n  flat — The flat",
+        ),
+        ("flat  ", Level::Warning, "Usage: /workflow flat {description}"),
+        ("nope x", Level::Error, "Unknown workflow: \"nope\". Available: flat"),
+        (
+            "part x",
+            Level::Error,
+            "\"part\" is a subworkflow that can only run as part of another workflow. It cannot be started directly.",
+        ),
+    ] {
+        assert_eq!(session.command("workflow", arguments), Output::from(notice(level, text)));
+    }
+}
+
+#[test]
+fn another_start_needs_a_yes() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat first");
+    session.step("next");
+    for (answer, starts) in [
+        (Answer::Confirmed(false), false),
+        (Answer::Cancelled, false),
+        (Answer::NoUi, false),
+        (Answer::Confirmed(true), true),
+    ] {
+        let output = session.command("workflow", "flat second");
+        let Reply::Ask { ticket, title, message } = output.reply else { panic!() };
+        assert_eq!(title, "Workflow already active");
+        assert_eq!(message, "Phase: b\nTask: first\n\nStart a new one?");
+        let output = session.on(Event::Answer { ticket, answer });
+        assert_eq!(output.reply == Reply::Settle, starts, "{answer:?}");
+        assert_eq!(
+            session.on(Event::Answer { ticket, answer }),
+            Output::default(),
+            "answered twice"
+        );
+    }
+    assert_eq!(session.step("status").1["currentPath"][0]["phaseIndex"], 0);
+}
+
+#[test]
+fn a_question_ends_with_its_session() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let _ = session.command("workflow", "flat first");
+    let Reply::Ask { ticket, .. } = session.command("workflow", "flat second").reply else {
+        panic!()
+    };
+    let _ = session.on(Event::SessionShutdown { has_ui: true });
+    let output = session.on(Event::Answer { ticket, answer: Answer::Confirmed(true) });
+    assert_eq!(output, Output::default());
+}
+
+#[test]
+fn a_run_goes_through_its_phases_to_done() {
+    let mut session = Session::new(&[("outer", &["a", "@inner", "z"]), ("inner", &["b"])]);
+    let _ = session.command("workflow", "outer x");
+    let (effects, (text, details)) = session.step_output("next");
+    assert!(text.starts_with("✓ Entered subworkflow 'The inner': a → * b"));
+    assert_eq!(details, json!({ "advanced": true, "from": "a", "to": "b" }));
+    assert_eq!(effects[1], status("The outer > The inner [2/3] > * b [1/1]"));
+    assert_eq!(session.step("next").1["to"], "z");
+    let (effects, (text, details)) = session.step_output("next");
+    assert_eq!(text, "✓ Advanced: z → DONE\n\n🎉 **All phases complete!**");
+    assert_eq!(details, json!({ "advanced": true, "from": "z", "to": "DONE" }));
+    assert_eq!(effects[1], Effect::SetStatus(None));
+
+    let effects = session.stop();
+    let Effect::AppendEntry { custom_type: "workflow:complete", data } = &effects[0] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(
+        data["content"],
+        format!(
+            "✅ **The outer Complete**\n\n**Task:** x\n**Task ID:** {TASK_ID}\n**Phases completed:** 3"
+        )
+    );
+    let Effect::AppendEntry { custom_type: "workflow:state", data } = &effects[1] else { panic!() };
+    assert_eq!((&data["active"], &data["completionNotified"]), (&json!(false), &json!(true)));
+    assert_eq!(session.stop(), [], "announced once");
+    assert_eq!(session.step("status").1, json!({ "active": false }));
+}
+
+#[test]
+fn the_step_tool_without_a_run_says_so() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let none = "No active workflow. Use /workflow {name} {description} to start one.";
+    for (action, text) in [
+        ("status", none),
+        ("next", none),
+        ("loop", "No active workflow to loop."),
+        ("cancel", "No active workflow to cancel."),
+    ] {
+        assert_eq!(session.step(action), (text.to_owned(), json!({ "active": false })));
+    }
+    for input in ["", "null", "[1]", r#"{"action":7}"#, r#"{"action":"fly"}"#] {
+        let Reply::Tool(result) = session.on(Event::Step { input }).reply else { panic!() };
+        assert_eq!(result.details, json!({ "error": "unknown action" }));
+    }
+}
+
+#[test]
+fn a_loop_restarts_the_scope_unless_it_is_forbidden() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    session.step("next");
+    let (text, details) = session.step("loop");
+    assert_eq!(text, "🔄 Looped 'The flat' back to: * a\n\n**What to do in a:**\nDo a.");
+    assert_eq!(details, json!({ "looped": true, "to": "a" }));
+    session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("loopable: false\n");
+    let _ = session.on(Event::Session { stored: session.engine.run.clone() });
+    let (effects, (text, details)) = session.step_output("loop");
+    assert_eq!(text, "⚠️ Looping is disabled for this workflow.");
+    assert_eq!(
+        details,
+        json!({ "active": true, "error": "Looping is disabled for this workflow." })
+    );
+    assert_eq!(effects, []);
+}
+
+#[test]
+fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    let asked = json!({ "active": true, "cancelPending": true });
+    for between in [
+        Event::Step { input: r#"{"action":"status"}"# },
+        Event::AgentEnd { stop: Stop::Aborted },
+        Event::BeforeAgentStart { role: DefaultRole::Worker },
+        Event::Session { stored: session.engine.run.clone() },
+    ] {
+        assert_eq!(session.step("cancel").1, asked);
+        let output = session.on(between);
+        let stored = |effect: &Effect| format!("{effect:?}").contains("ancelPending");
+        assert!(!output.effects.iter().any(stored));
+    }
+    assert_eq!(session.step("cancel").1, asked);
+    let _ = session.on(Event::TurnEnd);
+    let Reply::Ask { ticket, title, message } = session.on(Event::Step { input: CANCEL }).reply
+    else {
+        panic!()
+    };
+    assert_eq!(title, "Cancel the workflow?");
+    assert_eq!(message, "x\n\nThe agent wants to cancel this workflow. Cancel it?");
+    let output = session.on(Event::Answer { ticket, answer: Answer::Confirmed(true) });
+    let Reply::Tool(result) = output.reply else { panic!() };
+    assert_eq!(result.text, "Workflow cancelled: \"x\"");
+    assert_eq!(result.details, json!({ "active": false, "cancelled": true }));
+    assert_eq!(output.effects[1], Effect::SetStatus(None));
+    let effects = session.stop();
+    let Effect::AppendEntry { data, .. } = &effects[0] else { panic!() };
+    assert!(data["content"].as_str().unwrap().starts_with("❌ **The flat Cancelled**"));
+}
+
+#[test]
+fn the_cancel_command_ends_the_run_at_once() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let nothing = notice(Level::Info, "No active workflow to cancel.");
+    assert_eq!(session.command("cancel-workflow", "").effects, nothing);
+    let _ = session.command("workflow", "flat x");
+    let _ = session.stop();
+    let effects = session.command("cancel-workflow", "").effects;
+    assert_eq!(effects[..3], stopped(), "the countdown ends first");
+    let Effect::AppendEntry { custom_type: "workflow:state", data } = &effects[4] else { panic!() };
+    assert_eq!((&data["active"], &data["cancelled"]), (&json!(false), &json!(true)));
+    assert_eq!(effects[5], Effect::SetStatus(None));
+    let Effect::AppendEntry { custom_type: "workflow:complete", data } = &effects[3] else {
+        panic!()
+    };
+    assert_eq!(
+        data["content"],
+        format!("❌ **Workflow Cancelled**\n\n**Task:** x\n**Task ID:** {TASK_ID}")
+    );
+    assert_eq!(effects[6..], notice(Level::Info, "Workflow cancelled."));
+    assert_eq!(session.on(Event::Timer { id: 1, idle: true }), Output::default());
+    assert_eq!(session.stop(), []);
+}
+
+#[test]
+fn a_phase_refuses_tools_but_never_its_own() {
+    let mut session = Session::new(&[("flat", &["locked", "open"])]);
+    let call = |session: &mut Session, name| session.on(Event::ToolCall { name }).reply;
+    assert_eq!(call(&mut session, "edit"), Reply::None);
+    let _ = session.command("workflow", "flat x");
+    assert_eq!(
+        call(&mut session, "edit"),
+        Reply::Block(
+            "[workflow] The tool \"edit\" is blocked during the locked phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.".into()
+        )
+    );
+    assert_eq!(call(&mut session, "read"), Reply::None);
+    assert_eq!(call(&mut session, "workflow_step"), Reply::None);
+    session.step("next");
+    assert_eq!(call(&mut session, "edit"), Reply::None);
+}
+
+#[test]
+fn an_early_stop_is_continued_after_three_seconds() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let _ = session.command("workflow", "flat x");
+    let tick = Effect::StartTimer { id: 1, delay_ms: 1000 };
+    assert_eq!(session.stop(), [widget(3), Effect::WatchTerminal(true), tick.clone()]);
+    assert_eq!(session.on(Event::Timer { id: 7, idle: true }), Output::default());
+    for remaining in [2, 1] {
+        assert_eq!(
+            session.on(Event::Timer { id: 1, idle: true }).effects,
+            [widget(remaining), tick.clone()]
+        );
+    }
+    let busy = session.on(Event::Timer { id: 1, idle: false }).effects;
+    assert_eq!(busy, [widget(1), tick.clone()], "pi is compacting");
+    let effects = session.on(Event::Timer { id: 1, idle: true }).effects;
+    assert_eq!(effects[..3], stopped());
+    assert_eq!(
+        effects[3..],
+        [Effect::SendUserMessage(
+            "⚠️ The The flat is still active. Current phase: * a.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\nDo a.\n\nContinue working on the current phase and call workflow_step when done.".into()
+        )]
+    );
+    assert_eq!(session.on(Event::Timer { id: 1, idle: true }), Output::default());
+}
+
+#[test]
+fn without_a_user_interface_the_agent_goes_on_at_once() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let _ = session.command("workflow", "flat x");
+    let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+    let output = session.on(Event::BeforeSettle { has_ui: false });
+    let Reply::Continue(reminder) = output.reply else { panic!() };
+    assert!(reminder.starts_with("⚠️ The The flat is still active."));
+    assert_eq!(output.effects, []);
+    assert_eq!(session.on(Event::BeforeSettle { has_ui: true }), Output::default());
+}
+
+#[test]
+fn whoever_takes_over_stops_the_countdown() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let _ = session.command("workflow", "flat x");
+    let stored = session.engine.run.clone();
+    for event in [
+        Event::Input { from_person: true },
+        Event::Input { from_person: false },
+        Event::TerminalInput,
+        Event::AgentStart,
+        Event::BeforeAgentStart { role: DefaultRole::Worker },
+        Event::Session { stored },
+        Event::Command { name: "workflow", arguments: "", has_ui: true },
+    ] {
+        let _ = session.stop();
+        assert_eq!(session.on(event).effects[..3], stopped());
+        assert_eq!(session.on(Event::Timer { id: 1, idle: true }), Output::default());
+    }
+    let _ = session.stop();
+    assert_eq!(session.on(Event::SessionShutdown { has_ui: true }).effects, stopped());
+    assert_eq!(session.on(Event::Timer { id: 1, idle: true }), Output::default());
+}
+
+/// The run pauses, for this reason.
+#[track_caller]
+fn pauses(effects: &[Effect], kind: &str, words: &str) {
+    let [
+        Effect::AppendEntry { data, .. },
+        Effect::SetStatus(Some(line)),
+        Effect::Notify { text, .. },
+    ] = effects
+    else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(data["progress"]["paused"]["reason"]["kind"], kind);
+    assert_eq!(*line, format!("⏸ The flat > * a [1/2] (paused: {words})"));
+    assert_eq!(
+        *text,
+        format!(
+            "⏸ The flat is paused in * a: {words}.\nYour next message resumes it, or /workflow :resume."
+        )
+    );
+}
+
+/// The agent is told to go on, and does nothing.
+fn idle_round(session: &mut Session) -> Vec<Effect> {
+    for _ in 0..3 {
+        let _ = session.on(Event::Timer { id: 1, idle: true });
+    }
+    let _ = session.on(Event::Input { from_person: false });
+    let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+    session.step("status");
+    session.stop()
+}
+
+#[test]
+fn an_agent_that_does_nothing_is_not_driven_for_ever() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    assert_eq!(session.stop()[0], widget(3));
+    for _ in 0..2 {
+        assert_eq!(idle_round(&mut session)[0], widget(3));
+    }
+    pauses(&idle_round(&mut session), "idle", "the agent did nothing in 3 automatic continuations");
+    assert_eq!(session.stop(), [], "a paused run stays so");
+    let effects = session.on(Event::Input { from_person: false }).effects;
+    assert_eq!(effects, [], "an extension is no person");
+    let effects = session.on(Event::Input { from_person: true }).effects;
+    assert_eq!(effects[1], status("The flat > * a [1/2]"));
+    assert_eq!(session.stop()[0], widget(3));
+}
+
+#[test]
+fn work_is_not_idle_but_a_phase_has_its_limit() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    assert_eq!(session.stop()[0], widget(3));
+    for round in 1..=10 {
+        for _ in 0..3 {
+            let _ = session.on(Event::Timer { id: 1, idle: true });
+        }
+        let _ = session.on(Event::Input { from_person: false });
+        let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = session.on(Event::ToolCall { name: "bash" });
+        let effects = session.stop();
+        if round < 10 {
+            assert_eq!(effects[0], widget(3), "{round}");
+        } else {
+            pauses(&effects, "limit", "10 automatic continuations in one phase are the limit");
+        }
+    }
+}
+
+#[test]
+fn a_new_phase_is_a_new_count() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    let _ = session.stop();
+    let _ = idle_round(&mut session);
+    assert_eq!(session.engine.run.as_ref().unwrap().progress.continuations, 1);
+    session.step("next");
+    assert_eq!(session.engine.run.as_ref().unwrap().progress.continuations, 0);
+}
+
+#[test]
+fn an_abort_and_a_dead_model_pause_the_run() {
+    for (stop, kind, words) in [
+        (Stop::Aborted, "aborted", "you stopped the agent"),
+        (Stop::Failed, "modelError", "the model failed"),
+    ] {
+        let mut session = Session::new(&[("flat", &["a", "b"])]);
+        let _ = session.command("workflow", "flat x");
+        pauses(&session.stop_as(stop, true), kind, words);
+        let mut session = Session::new(&[("flat", &["a", "b"])]);
+        let _ = session.command("workflow", "flat x");
+        let _ = session.on(Event::AgentEnd { stop });
+        assert_eq!(session.on(Event::BeforeSettle { has_ui: false }), Output::default());
+        assert_eq!(session.on(Event::AgentSettled { has_ui: false }).effects.len(), 2);
+    }
+}
+
+#[test]
+fn auto_continue_can_be_off_or_faster() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+    yaml.push_str("autoContinue: false\n");
+    let _ = session.command("workflow", "flat x");
+    assert_eq!(session.stop(), []);
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+    yaml.push_str("autoContinue: {delaySeconds: 0, maxIdle: 1}\n");
+    let _ = session.command("workflow", "flat x");
+    assert_eq!(session.stop()[2], Effect::StartTimer { id: 1, delay_ms: 0 });
+    assert!(matches!(
+        session.on(Event::Timer { id: 1, idle: true }).effects[3],
+        Effect::SendUserMessage(_)
+    ));
+    let _ = session.on(Event::Input { from_person: false });
+    pauses(&session.stop(), "idle", "the agent did nothing in 1 automatic continuation");
+}
+
+#[test]
+fn the_person_moves_a_run_that_is_at_rest() {
+    let mut session = Session::new(&[("outer", &["a", "@inner", "z"]), ("inner", &["b"])]);
+    let none = notice(Level::Info, "No active workflow.");
+    assert_eq!(session.command("workflow", ":next").effects, none);
+    let _ = session.command("workflow", "outer x");
+    let first = notice(Level::Info, "This is the first phase.");
+    assert_eq!(session.command("workflow", ":back").effects, first);
+    for (control, told, line) in [
+        (
+            ":next",
+            "The person moved the workflow on: * a → * b.",
+            "The outer > The inner [2/3] > * b [1/1]",
+        ),
+        (
+            ":skip",
+            "The person moved the workflow on, and skipped a phase: * b → * z.",
+            "The outer > * z [3/3]",
+        ),
+        (
+            ":back",
+            "The person moved the workflow back: * z → * b.",
+            "The outer > The inner [2/3] > * b [1/1]",
+        ),
+        (":back", "The person moved the workflow back: * b → * a.", "The outer > * a [1/3]"),
+    ] {
+        let effects = session.command("workflow", control).effects;
+        assert!(matches!(effects[0], Effect::AppendEntry { custom_type: "workflow:state", .. }));
+        assert_eq!(effects[1], status(line));
+        assert_eq!(effects[3], Effect::SendUserMessage(told.into()));
+    }
+    for _ in 0..2 {
+        let _ = session.command("workflow", ":next");
+    }
+    let effects = session.command("workflow", ":skip").effects;
+    assert!(matches!(effects[3], Effect::AppendEntry { custom_type: "workflow:complete", .. }));
+    let Effect::AppendEntry { data, .. } = &effects[4] else { panic!() };
+    assert_eq!((&data["active"], &data["completionNotified"]), (&json!(false), &json!(true)));
+    assert_eq!(session.command("workflow", ":status").effects, none);
+}
+
+#[test]
+fn an_agent_at_work_learns_that_the_run_was_moved() {
+    let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+    let _ = session.command("workflow", "flat x");
+    let _ = session.on(Event::AgentStart);
+    let effects = session.command("workflow", ":next").effects;
+    let Effect::Steer(told) = &effects[3] else { panic!("{effects:?}") };
+    assert!(told.starts_with(
+        "The person moved the workflow on: * a → * b.\n\n[Workflow path: The flat ▸ * b]"
+    ));
+    // The model's answer under way was meant for the old phase.
+    let (text, details) = session.step("next");
+    assert!(text.starts_with("The person has moved the workflow meanwhile; this call had no effect. The current phase is * b."));
+    assert_eq!(details, json!({ "active": true, "moved": true }));
+    let _ = session.on(Event::TurnEnd);
+    assert_eq!(session.step("next").1["to"], "c");
+    let effects = session.command("workflow", ":skip").effects;
+    assert_eq!(
+        effects[3],
+        Effect::Steer("The person moved the workflow on, and skipped a phase: * c → DONE. Stop working on it.".into())
+    );
+    let effects = session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
+    assert!(matches!(effects[0], Effect::AppendEntry { custom_type: "workflow:complete", .. }));
+}
+
+#[test]
+fn a_paused_run_can_be_moved_and_resumed() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    pauses(&session.command("workflow", ":pause").effects, "person", "you asked for it");
+    let effects = session.command("workflow", ":next").effects;
+    assert_eq!(effects.len(), 3, "the agent is left alone: {effects:?}");
+    assert_eq!(effects[1], status("⏸ The flat > * b [2/2] (paused: you asked for it)"));
+    let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+    let Reply::Inject(prompt) = output.reply else { panic!() };
+    assert!(prompt.starts_with("The person moved the workflow on: * a → * b.\n\n[Workflow path"));
+    let effects = session.command("workflow", ":resume").effects;
+    assert_eq!(effects[1], status("The flat > * b [2/2]"));
+    assert!(matches!(effects[2], Effect::SendUserMessage(_)));
+    let not_paused = notice(Level::Info, "The workflow is not paused.");
+    assert_eq!(session.command("workflow", ":resume").effects, not_paused);
+    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :next, :back, :skip, :cancel";
+    assert_eq!(session.command("workflow", ":fly").effects, notice(Level::Error, unknown));
+}
+
+#[test]
+fn the_status_panel_shows_every_phase() {
+    let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+    let _ = session.command("workflow", "flat x");
+    session.step("next");
+    let _ = session.command("workflow", ":skip");
+    let effects = session.command("workflow", ":status").effects;
+    let [Effect::AppendEntry { custom_type: "workflow:status", data }] = &effects[..] else {
+        panic!()
+    };
+    assert_eq!(
+        data["content"],
+        format!(
+            "The flat > * c [3/3]\nTask: x\n{TASK_ID}, started 2025-05-14T14:56:07.890Z (0s ago)\n\n\
+             ✓ 1. * a  0s\n⤼ 2. * b  0s\n▸ 3. * c  0s\n\n\
+             Automatic continuations in this phase: 0. Loops: 0. Steps: 2."
+        )
+    );
+}
+
+#[test]
+fn a_scope_is_looped_only_so_often() {
+    let mut session = Session::new(&[("outer", &["@inner", "@inner"]), ("inner", &["a"])]);
+    session.files.global.get_mut("inner/workflow.yaml").unwrap().push_str("maxLoops: 2\n");
+    let _ = session.command("workflow", "outer x");
+    let refused = "⚠️ This workflow has been looped 2 times, which is all it allows (maxLoops). Go on with action='next', or leave it to the person.";
+    for _ in 0..2 {
+        for _ in 0..2 {
+            assert_eq!(session.step("loop").1["looped"], true);
+        }
+        let (effects, (text, _)) = session.step_output("loop");
+        assert_eq!(text, refused);
+        assert!(matches!(effects[..], [Effect::Notify { level: Level::Warning, .. }]));
+        session.step("next");
+    }
+}
+
+#[test]
+fn a_declined_cancel_is_told_to_the_agent() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let _ = session.command("workflow", "flat x");
+    for answer in [Answer::Confirmed(false), Answer::Cancelled] {
+        session.step("cancel");
+        let Reply::Ask { ticket, .. } = session.on(Event::Step { input: CANCEL }).reply else {
+            panic!()
+        };
+        assert_eq!(session.stop(), [], "no continuation while a question is open");
+        let output = session.on(Event::Answer { ticket, answer });
+        let Reply::Tool(result) = output.reply else { panic!() };
+        assert_eq!(
+            result.text,
+            "The person declined: the workflow is not cancelled. Continue with the current phase."
+        );
+        assert_eq!(output.effects, []);
+    }
+}
+
+#[test]
+fn without_a_user_interface_the_last_word_is_how_the_run_stands() {
+    let last = |session: &mut Session| session.on(Event::SessionShutdown { has_ui: false }).effects;
+    let line = |text: &str| Effect::Notify { level: Level::Info, text: text.into() };
+    let mut session = Session::new(&[("flat", &["a"])]);
+    assert_eq!(last(&mut session), []);
+    let _ = session.command("workflow", "flat x");
+    assert_eq!(
+        last(&mut session),
+        [line("Workflow The flat: not finished, in * a."), Effect::SetExitCode(1)]
+    );
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let _ = session.command("workflow", "flat x");
+    let _ = session.stop_as(Stop::Failed, false);
+    assert_eq!(
+        last(&mut session),
+        [line("Workflow The flat: paused in * a: the model failed."), Effect::SetExitCode(1)]
+    );
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let _ = session.command("workflow", "flat x");
+    session.step("next");
+    let _ = session.stop();
+    assert_eq!(last(&mut session), [line("Workflow The flat: DONE.")]);
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let _ = session.command("workflow", "flat x");
+    let _ = session.command("cancel-workflow", "");
+    assert_eq!(last(&mut session), [line("Workflow The flat: cancelled."), Effect::SetExitCode(1)]);
+}
+
+#[test]
+fn a_run_whose_files_are_gone_can_only_be_cancelled() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let _ = session.command("workflow", "flat x");
+    session.files.global.clear();
+    let stored = session.engine.run.clone();
+    assert_eq!(session.on(Event::Session { stored }).effects, [Effect::SetStatus(None)]);
+    assert_eq!(session.step("status").1, json!({ "active": false, "stale": true }));
+    assert_eq!(session.step("next").0, "Workflow definition 'flat' not found.");
+    assert_eq!(session.step("loop").1["active"], json!(true));
+    assert_eq!(session.on(Event::ToolCall { name: "edit" }), Output::default());
+    assert_eq!(
+        session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }),
+        Output::default()
+    );
+    assert_eq!(session.stop(), []);
+    session.step("cancel");
+    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: CANCEL }).reply else {
+        panic!()
+    };
+    let output = session.on(Event::Answer { ticket, answer: Answer::NoUi });
+    let Reply::Tool(result) = output.reply else { panic!() };
+    assert_eq!(result.details, json!({ "active": false, "cancelled": true }));
+}
+
+#[test]
+fn faults_are_told_once_until_they_change() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
+    let text = "4 problems in workflow files:
+  ~/workflows/bad/workflow.yaml:1:7: `name` must be a text, but is a number
+  ~/workflows/bad/workflow.yaml:1:1: `commandName` is missing
+  ~/workflows/bad/workflow.yaml:1:1: `initialMessage` is missing
+  ~/workflows/bad/workflow.yaml:1:1: `phases` is missing";
+    let told = notice(Level::Warning, text);
+    assert_eq!(session.on(Event::Session { stored: None }).effects[..1], told);
+    assert_eq!(session.on(Event::Session { stored: None }).effects, [Effect::SetStatus(None)]);
+    session.files.global.remove("bad/workflow.yaml");
+    assert_eq!(session.on(Event::Session { stored: None }).effects, [Effect::SetStatus(None)]);
+    session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
+    assert_eq!(session.command("workflow", "flat x").effects[..1], told);
+}
+
+#[test]
+fn completions_offer_what_can_be_started() {
+    let mut session = Session::new(&[("bugfix", &["a"]), ("build", &["b"]), ("rpir", &["c"])]);
+    let values = |session: &mut Session, prefix: &str| -> Vec<String> {
+        let completions = session.engine.complete(prefix, &session.files);
+        completions.into_iter().map(|completion| completion.value).collect()
+    };
+    assert_eq!(values(&mut session, "b"), ["bugfix", "build"]);
+    assert_eq!(values(&mut session, "bugfix x"), [""; 0]);
+    session.files.global.remove("build/workflow.yaml");
+    assert_eq!(values(&mut session, ""), ["bugfix", "rpir"]);
+    assert_eq!(values(&mut session, "b"), ["bugfix"]);
+    assert_eq!(values(&mut session, ":"), [""; 0]);
+    let _ = session.command("workflow", "bugfix x");
+    assert_eq!(
+        values(&mut session, ":"),
+        [":status", ":pause", ":next", ":back", ":skip", ":cancel"]
+    );
+    let _ = session.command("workflow", ":pause");
+    assert_eq!(values(&mut session, ":r"), [":resume"]);
+}
+
+#[test]
+fn a_session_that_is_gone_gets_nothing() {
+    struct Gone;
+    impl WorkflowFiles for Gone {
+        fn roots(&self) -> Result<Vec<Root>, FileError> {
+            Err(FileError::Stale)
+        }
+        fn list(&self, _: &str, _: &str) -> Result<Vec<DirEntry>, FileError> {
+            Err(FileError::Stale)
+        }
+        fn read(&self, _: &str, _: &str) -> Result<Vec<u8>, FileError> {
+            Err(FileError::Stale)
+        }
+    }
+    let mut engine = Engine::default();
+    for event in [
+        Event::Session { stored: None },
+        Event::Command { name: "workflow", arguments: "a b", has_ui: true },
+    ] {
+        assert_eq!(engine.handle(event, AT, &Gone), Output::default());
+    }
+}
+
+/// All orders of a list.
+fn orders<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
+    if items.is_empty() {
+        return vec![vec![]];
+    }
+    let mut all = Vec::new();
+    for (index, first) in items.iter().enumerate() {
+        let mut rest = items.to_vec();
+        rest.remove(index);
+        all.extend(orders(&rest).into_iter().map(|tail| [vec![first.clone()], tail].concat()));
+    }
+    all
+}
+
+#[test]
+fn in_any_order_events_leave_one_consistent_state() {
+    let control = |arguments| Event::Command { name: "workflow", arguments, has_ui: true };
+    let events = [
+        control(":next"),
+        control(":pause"),
+        Event::Step { input: r#"{"action":"next"}"# },
+        Event::AgentStart,
+        Event::AgentSettled { has_ui: true },
+        Event::Timer { id: 1, idle: true },
+    ];
+    for order in orders(&events) {
+        let mut session = Session::new(&[("flat", &["a", "b", "c", "d"])]);
+        let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+        yaml.push_str("autoContinue: {delaySeconds: 1}\n");
+        let _ = session.command("workflow", "flat x");
+        let mut stored = session.engine.run.clone().unwrap();
+        let mut counting = false;
+        for event in order {
+            for effect in session.on(event).effects {
+                match effect {
+                    Effect::AppendEntry { custom_type: "workflow:state", data } => {
+                        let new = crate::run::restore([data.to_string()]).unwrap();
+                        assert!(new.global_step_count >= stored.global_step_count);
+                        stored = new;
+                    }
+                    Effect::StartTimer { .. } => counting = true,
+                    Effect::StopTimer { .. } => counting = false,
+                    _ => {}
+                }
+            }
+            let run = session.engine.run.clone().unwrap();
+            assert_eq!(run.current_path, stored.current_path, "what is stored is what is so");
+            assert_eq!(run.progress.paused, stored.progress.paused);
+            assert!(session.engine.is_running());
+            assert_eq!(session.engine.countdown.is_some(), counting);
+            assert!(
+                !(counting && run.progress.paused.is_some()),
+                "a paused run counts nothing down"
+            );
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Workflows for the pi coding agent.
+//!
+//! A workflow is a list of phases, each a Markdown file with instructions and a tool policy. The
+//! engine in this crate makes an agent work through them one at a time. It is built as a
+//! WebAssembly component that imports pi's extension interface (`wit/extension.wit`) and nothing
+//! else.
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | [`definition`] | what a workflow is, and how it is read from files |
+//! | [`run`] | a workflow in progress: its state, its transitions, its stored form |
+//! | [`text`] | what people and models read |
+//! | [`engine`] | events in, effects out |
+//! | `component` | the only place that knows the WIT interface |
+//!
+//! Nothing but `component` does I/O: time, randomness and files come in with the call.
+
+pub mod definition;
+pub mod engine;
+pub mod run;
+pub mod text;
+
+#[cfg(target_arch = "wasm32")]
+mod component;

@@ -1,0 +1,62 @@
+//! A run's state, looked up in the library.
+
+use crate::definition::{Entry, Library, Phase, Workflow};
+
+use super::{RunState, Segment};
+
+/// An active run with everything that its state names.
+///
+/// Specification: state management, "ActiveWorkflow Resolution".
+#[derive(Debug, Clone, Copy)]
+pub struct Active<'a> {
+    /// Where the names were looked up.
+    pub library: &'a Library,
+    /// The state it was resolved from.
+    pub state: &'a RunState,
+    /// The workflow that was started.
+    pub root: &'a Workflow,
+    /// The innermost workflow.
+    pub scope: &'a Workflow,
+    /// The index of the current entry in the innermost workflow.
+    pub index: usize,
+    /// The current phase.
+    pub phase: &'a Phase,
+}
+
+impl<'a> Active<'a> {
+    /// Resolves a state; `None` if it is not active, or if the library lacks something it names.
+    pub fn resolve(state: &'a RunState, library: &'a Library) -> Option<Self> {
+        if !state.active {
+            return None;
+        }
+        for segment in &state.current_path {
+            library.get(&segment.workflow_key)?;
+        }
+        let root = library.get(&state.current_path.first()?.workflow_key)?;
+        let Segment { workflow_key, phase_index: index } = state.current_path.last()?;
+        let scope = library.get(workflow_key)?;
+        let phase = library.first_phase(scope.phases.get(*index..)?)?;
+        Some(Self { library, state, root, scope, index: *index, phase })
+    }
+
+    /// The names of the workflows from the root to the innermost.
+    pub fn breadcrumb(&self) -> Vec<&'a str> {
+        let scopes = self.state.current_path.iter();
+        scopes.filter_map(|scope| Some(&*self.library.get(&scope.workflow_key)?.name)).collect()
+    }
+
+    /// The entry before the current one in the innermost workflow.
+    pub fn previous(&self) -> Option<&'a Entry> {
+        self.scope.phases.get(self.index.checked_sub(1)?)
+    }
+
+    /// The entry after the current one in the innermost workflow.
+    pub fn next(&self) -> Option<&'a Entry> {
+        self.scope.phases.get(self.index.checked_add(1)?)
+    }
+
+    /// Whether it is inside a nested workflow.
+    pub fn is_nested(&self) -> bool {
+        self.state.current_path.len() > 1
+    }
+}

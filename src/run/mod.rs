@@ -1,0 +1,18 @@
+//! A workflow in progress: its state, its transitions, its stored form.
+//!
+//! **Invariant: transitions are pure.** [`advance`] and [`restart`] return a new state; the old one
+//! is untouched.
+
+mod active;
+mod outline;
+mod progress;
+mod state;
+mod stored;
+mod transition;
+
+pub use active::Active;
+pub use outline::{Outline, Step};
+pub use progress::{Leaving, Pause, PauseReason, Progress, Visit, phase_key, scope_key};
+pub use state::{RunState, Segment};
+pub use stored::{STATE_ENTRY_TYPE, restore};
+pub use transition::{Arrival, LoopError, advance, enter, go_to, restart};

@@ -1,0 +1,151 @@
+//! All steps of a workflow in a row, numbered across nested workflows.
+
+use crate::definition::{Entry, Library, Phase};
+
+use super::{Active, Segment};
+
+/// Where a run is among all steps of its workflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outline {
+    /// The number of the current step, from 1.
+    pub current: u64,
+    /// How many steps there are; at most [`u64::MAX`].
+    pub total: u64,
+}
+
+/// One step: a phase, where it stands in the row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step<'a> {
+    /// From 1.
+    pub number: u64,
+    /// The names of the nested workflows that lead to it, the outermost first. Tells phases of the
+    /// same name apart.
+    pub scopes: Vec<&'a str>,
+    /// Where it is.
+    pub path: Vec<Segment>,
+    /// The phase.
+    pub phase: &'a Phase,
+}
+
+impl Outline {
+    /// Where an active run is.
+    pub fn of(active: &Active) -> Self {
+        let before = active.state.current_path.iter().fold(0_u64, |count, segment| {
+            let entries = active
+                .library
+                .get(&segment.workflow_key)
+                .and_then(|scope| scope.phases.get(..segment.phase_index))
+                .unwrap_or_default();
+            count.saturating_add(active.library.phase_count(entries))
+        });
+        Self {
+            current: before.saturating_add(1),
+            total: active.library.phase_count(&active.root.phases),
+        }
+    }
+
+    /// The steps from number `first` on, at most `limit`.
+    pub fn steps<'a>(active: &Active<'a>, first: u64, limit: usize) -> Vec<Step<'a>> {
+        let (scopes, path) = (Vec::new(), vec![Segment::first(&active.root.key)]);
+        let steps = Vec::new();
+        let mut walk =
+            Walk { library: active.library, first, limit, number: 0, scopes, path, steps };
+        walk.entries(&active.root.phases);
+        walk.steps
+    }
+}
+
+/// A walk through all entries that passes over what stands before the first step wanted.
+struct Walk<'a> {
+    library: &'a Library,
+    first: u64,
+    limit: usize,
+    number: u64,
+    scopes: Vec<&'a str>,
+    path: Vec<Segment>,
+    steps: Vec<Step<'a>>,
+}
+
+impl<'a> Walk<'a> {
+    fn entries(&mut self, entries: &'a [Entry]) {
+        for (index, entry) in entries.iter().enumerate() {
+            if self.steps.len() >= self.limit {
+                return;
+            }
+            let end =
+                self.number.saturating_add(self.library.phase_count(std::slice::from_ref(entry)));
+            if end < self.first {
+                self.number = end;
+                continue;
+            }
+            if let Some(segment) = self.path.last_mut() {
+                segment.phase_index = index;
+            }
+            match entry {
+                Entry::Phase(phase) => {
+                    self.number = end;
+                    let (scopes, path) = (self.scopes.clone(), self.path.clone());
+                    self.steps.push(Step { number: end, scopes, path, phase });
+                }
+                Entry::Workflow(key) => {
+                    if let Some(nested) = self.library.get(key) {
+                        self.scopes.push(&nested.name);
+                        self.path.push(Segment::first(key));
+                        self.entries(&nested.phases);
+                        self.path.pop();
+                        self.scopes.pop();
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::library;
+    use crate::run::{RunState, advance};
+
+    #[test]
+    fn steps_are_numbered_across_nested_workflows() {
+        let library =
+            library(&[("r", &["a", "@s", "@s", "z"]), ("s", &["b", "@t"]), ("t", &["c"])]);
+        let mut state = RunState::new("r", "", 0, 0);
+        for number in 1..=6 {
+            let active = Active::resolve(&state, &library).unwrap();
+            let outline = Outline::of(&active);
+            assert_eq!(outline, Outline { current: number, total: 6 });
+            let steps = Outline::steps(&active, number, 1);
+            assert_eq!((steps[0].number, steps[0].phase), (number, active.phase));
+            assert_eq!(steps[0].path, state.current_path);
+            state = advance(&state, &library).0;
+        }
+        let first = RunState::new("r", "", 0, 0);
+        let active = Active::resolve(&first, &library).unwrap();
+        let names: Vec<String> = Outline::steps(&active, 2, 3)
+            .iter()
+            .map(|step| format!("{} {} {}", step.number, step.scopes.join(">"), step.phase.id))
+            .collect();
+        assert_eq!(names, ["2 The s b", "3 The s>The t c", "4 The s b"]);
+    }
+
+    #[test]
+    fn a_tower_of_doublings_is_counted_and_not_walked() {
+        let keys: Vec<String> = (0..=90).map(|level| format!("w{level:02}")).collect();
+        let entries: Vec<[String; 2]> =
+            keys.iter().skip(1).map(|key| [format!("@{key}"), format!("@{key}")]).collect();
+        let refs: Vec<[&str; 2]> = entries.iter().map(|[a, b]| [a.as_str(), b.as_str()]).collect();
+        let mut all: Vec<(&str, &[&str])> = keys
+            .iter()
+            .zip(&refs)
+            .map(|(key, entries)| (key.as_str(), entries.as_slice()))
+            .collect();
+        all.push(("w90", &["leaf"]));
+        let library = library(&all);
+        let state = crate::run::enter(&RunState::new("w00", "", 0, 0), &library);
+        let active = Active::resolve(&state, &library).unwrap();
+        assert_eq!(Outline::of(&active).total, u64::MAX);
+        assert_eq!(Outline::steps(&active, 1_000_000, 3)[2].number, 1_000_002);
+    }
+}

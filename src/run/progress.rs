@@ -1,0 +1,166 @@
+//! What a run keeps besides the reference's fields: which phases it went through, whether it pauses,
+//! how often it was told to go on and restarted.
+//!
+//! The reference ignores it, and stores it on unchanged; so it may be out of date, and anything in it
+//! that does not fit is dropped.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{RunState, Segment};
+
+/// See the module.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Progress {
+    /// Set while the run waits for the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<Pause>,
+    /// Automatic continuations since the current phase began.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub continuations: u32,
+    /// Those of them at the end in which the agent did nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub idle: u32,
+    /// How often each scope on the path was restarted since it was entered, by [`scope_key`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub loops: BTreeMap<String, u32>,
+    /// The last visit of each phase, by [`phase_key`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub visits: BTreeMap<String, Visit>,
+}
+
+/// Why and since when a run waits for the person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pause {
+    /// Why.
+    pub reason: PauseReason,
+    /// Since when, in milliseconds since 1970.
+    pub at: u64,
+}
+
+/// Why a run waits for the person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum PauseReason {
+    /// The person asked for it.
+    Person,
+    /// The person stopped the agent.
+    Aborted,
+    /// The agent did nothing in so many automatic continuations.
+    Idle {
+        /// How many.
+        times: u32,
+    },
+    /// The phase took so many automatic continuations.
+    Limit {
+        /// How many.
+        times: u32,
+    },
+    /// The model failed, and pi's own retries did not help.
+    ModelError,
+}
+
+/// The last visit of a phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Visit {
+    /// When it began, in milliseconds since 1970.
+    pub started_at: u64,
+    /// When it ended; not yet, if it is the current one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ended_at: Option<u64>,
+    /// Whether it was passed over.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub skipped: bool,
+    /// How many visits there were.
+    pub passes: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// How a phase was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaving {
+    /// It is done.
+    Done,
+    /// It was passed over.
+    Skipped,
+    /// The run went back or began its scope again.
+    Again,
+}
+
+/// A name for the phase at a path, unlike that of any other path.
+pub fn phase_key(path: &[Segment]) -> String {
+    let part = |segment: &Segment| format!("{}:{}", segment.workflow_key, segment.phase_index);
+    path.iter().map(part).collect::<Vec<_>>().join("/")
+}
+
+/// A name for the innermost scope of a path.
+pub fn scope_key(path: &[Segment]) -> String {
+    match path.split_last() {
+        Some((last, outer)) => format!("{}/{}", phase_key(outer), last.workflow_key),
+        None => String::new(),
+    }
+}
+
+impl RunState {
+    /// The first phase of a new run begins.
+    pub fn begun(mut self, now: u64) -> Self {
+        self.visit(now);
+        self
+    }
+
+    /// This state, as a transition from `before` made it, with the progress that goes with it: one
+    /// phase is left, another one begins.
+    pub fn moved_from(mut self, before: &RunState, leaving: Leaving, now: u64) -> Self {
+        if let Some(visit) = self.progress.visits.get_mut(&phase_key(&before.current_path)) {
+            visit.ended_at = Some(now);
+            visit.skipped = leaving == Leaving::Skipped;
+        }
+        (self.progress.continuations, self.progress.idle) = (0, 0);
+        // A scope that was left begins anew when it is entered again.
+        let mut scopes =
+            (1..=self.current_path.len()).filter_map(|depth| self.current_path.get(..depth));
+        let open: Vec<String> = scopes.by_ref().map(scope_key).collect();
+        self.progress.loops.retain(|scope, _| open.contains(scope));
+        if self.active {
+            self.visit(now);
+        }
+        self
+    }
+
+    /// The run, waiting for the person.
+    pub fn paused(&self, reason: PauseReason, now: u64) -> Self {
+        let mut new = self.clone();
+        new.progress.paused = Some(Pause { reason, at: now });
+        new
+    }
+
+    /// The run, going on: what was counted against it is forgotten.
+    pub fn resumed(&self) -> Self {
+        let mut new = self.clone();
+        new.progress.paused = None;
+        (new.progress.continuations, new.progress.idle) = (0, 0);
+        new
+    }
+
+    fn visit(&mut self, now: u64) {
+        let visit = self.progress.visits.entry(phase_key(&self.current_path)).or_insert(Visit {
+            started_at: now,
+            ended_at: None,
+            skipped: false,
+            passes: 0,
+        });
+        *visit = Visit {
+            started_at: now,
+            ended_at: None,
+            skipped: false,
+            passes: visit.passes.saturating_add(1),
+        };
+    }
+}

@@ -1,0 +1,157 @@
+//! How tool calls, results, messages and entries look in the transcript.
+
+use serde_json::Value;
+
+use crate::engine::{COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE};
+use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
+
+/// Something to draw.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Drawing {
+    /// Lines of styled text.
+    Lines(Vec<Vec<Span>>),
+    /// Markdown.
+    Markdown(String),
+}
+
+/// A stretch of text in one style.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Span {
+    /// The text.
+    pub text: String,
+    /// Its colour.
+    pub color: Color,
+    /// Whether it is bold.
+    pub bold: bool,
+}
+
+/// The colours used, by their names in pi's themes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Color {
+    /// Ordinary.
+    Text,
+    /// It went well.
+    Success,
+    /// Stands out.
+    Accent,
+    /// Stands back.
+    Dim,
+    /// A tool's name.
+    ToolTitle,
+    /// What a tool says.
+    ToolOutput,
+}
+
+fn span(text: impl Into<String>, color: Color) -> Span {
+    Span { text: text.into(), color, bold: false }
+}
+
+/// A call of `workflow_step`; its input may still be incomplete.
+pub fn draw_step_call(input: &str) -> Drawing {
+    let input: Value = serde_json::from_str(input).unwrap_or_default();
+    let action = input.get("action").and_then(Value::as_str).unwrap_or_default();
+    let name = Span { bold: true, ..span("workflow_step ", Color::ToolTitle) };
+    Drawing::Lines(vec![vec![name, span(action, Color::Accent)]])
+}
+
+/// A result of `workflow_step`: its first line, which says what happened; all of it when the person
+/// asked for that; Markdown when the run ended or is about to.
+pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
+    let details: Value = serde_json::from_str(details).unwrap_or_default();
+    let ends = details.get("cancelPending").is_some()
+        || details.get("cancelled").is_some()
+        || details.get("to").and_then(Value::as_str) == Some("DONE");
+    if ends {
+        return Drawing::Markdown(text.to_owned());
+    }
+    let lines = if expanded { usize::MAX } else { 1 };
+    Drawing::Lines(
+        text.lines().take(lines).map(|line| vec![span(line, Color::ToolOutput)]).collect(),
+    )
+}
+
+/// A message or an entry of one of our types.
+///
+/// Specification: hook lifecycle, "Renderer Details".
+pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<Drawing> {
+    match custom_type {
+        CONTEXT_MESSAGE_TYPE => {
+            let mut lines = vec![vec![
+                span("🔄 ", Color::Accent),
+                span("[Workflow Context injected]", Color::Dim),
+            ]];
+            if expanded {
+                lines.extend(content.lines().map(|line| vec![span(line, Color::Dim)]));
+            }
+            Some(Drawing::Lines(lines))
+        }
+        COMPLETE_TYPE => Some(Drawing::Markdown(content.to_owned())),
+        COUNTDOWN_TYPE => {
+            Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]]))
+        }
+        STATUS_TYPE => Some(Drawing::Lines(content.lines().map(status_line).collect())),
+        MOVED_MESSAGE_TYPE | REMINDER_MESSAGE_TYPE => {
+            let lines = if expanded { usize::MAX } else { 1 };
+            let line = |line| vec![span(line, Color::Dim)];
+            Some(Drawing::Lines(content.lines().take(lines).map(line).collect()))
+        }
+        _ => None,
+    }
+}
+
+/// A line of the status panel, in the colour of its mark.
+fn status_line(line: &str) -> Vec<Span> {
+    let color = match line.chars().next() {
+        Some('✓') => Color::Success,
+        Some('▸') => Color::Accent,
+        Some('○' | '⤼') => Color::Dim,
+        _ => Color::Text,
+    };
+    vec![span(line, color)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(drawing: &Drawing) -> String {
+        match drawing {
+            Drawing::Lines(lines) => {
+                let line =
+                    |spans: &Vec<Span>| spans.iter().map(|s| s.text.as_str()).collect::<String>();
+                lines.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+            Drawing::Markdown(text) => text.clone(),
+        }
+    }
+
+    #[test]
+    fn a_call_may_be_incomplete() {
+        for (input, drawn) in [
+            (r#"{"action":"next"}"#, "workflow_step next"),
+            (r#"{"acti"#, "workflow_step "),
+            ("null", "workflow_step "),
+            (r#"{"action":7}"#, "workflow_step "),
+        ] {
+            assert_eq!(plain(&draw_step_call(input)), drawn);
+        }
+    }
+
+    #[test]
+    fn a_result_shows_what_happened() {
+        let text = "✓ Advanced: A → B\n\nDo B.";
+        assert_eq!(plain(&draw_step_result(text, r#"{"to":"B"}"#, false)), "✓ Advanced: A → B");
+        assert_eq!(plain(&draw_step_result(text, r#"{"to":"B"}"#, true)), text);
+        assert_eq!(plain(&draw_step_result(text, r#"{"to":"DONE"}"#, false)), text);
+        assert_eq!(plain(&draw_step_result(text, "", false)), "✓ Advanced: A → B");
+    }
+
+    #[test]
+    fn only_our_types_are_drawn() {
+        assert_eq!(draw_content("other", "x", false), None);
+        let drawn = draw_content(CONTEXT_MESSAGE_TYPE, "secret", false).unwrap();
+        assert_eq!(plain(&drawn), "🔄 [Workflow Context injected]");
+        let drawn = draw_content(COMPLETE_TYPE, "✅ **Done**", false);
+        assert_eq!(drawn, Some(Drawing::Markdown("✅ **Done**".into())));
+    }
+}

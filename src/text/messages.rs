@@ -1,0 +1,188 @@
+//! Prompts, reasons and notices.
+
+use std::borrow::Cow;
+
+use crate::definition::{Fault, Library, ToolPolicy, Workflow};
+use crate::run::{Active, RunState};
+
+use super::context_prompt::phase_instructions;
+use super::template::resolve;
+
+/// Why a tool is refused, unless the workflow says it in its own words.
+pub const DEFAULT_BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blocked during the {phaseName} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.";
+
+/// What is announced when a run is done, unless the workflow says it in its own words.
+pub const DEFAULT_COMPLETION_MESSAGE: &str = "✅ **{workflowName} Complete**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}\n**Phases completed:** {phaseCount}";
+
+/// What is announced when a run was cancelled, unless the workflow has a completion message.
+pub const DEFAULT_CANCELLED_MESSAGE: &str =
+    "❌ **{workflowName} Cancelled**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
+
+/// What `/cancel-workflow` announces.
+pub const COMMAND_CANCELLED_MESSAGE: &str =
+    "❌ **Workflow Cancelled**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
+
+/// What the agent is told when it stops too early, unless the workflow says it in its own words.
+pub const DEFAULT_NOT_DONE_REMINDER: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\n{phaseInstructions}\n\nContinue working on the current phase and call workflow_step when done.";
+
+const DEFAULT_SESSION_NAME_PREFIX: &str = "Workflow: ";
+const DEFAULT_SESSION_NAME_MAX_LENGTH: usize = 50;
+
+/// How many faults a notice lists.
+const MAX_FAULTS: usize = 8;
+
+/// Why the current phase refuses a tool; `None` if it allows it.
+///
+/// Specification: hook lifecycle, "Block Reason Template".
+pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
+    let policy = &active.phase.tools;
+    if policy.allows(tool) {
+        return None;
+    }
+    let allowed = match policy {
+        ToolPolicy::All => String::new(),
+        ToolPolicy::Except(refused) => format!("all except: {}", refused.join(", ")),
+        ToolPolicy::Only(allowed) => allowed.join(", "),
+    };
+    let template = active.root.block_reason_template.as_deref().unwrap_or(DEFAULT_BLOCK_REASON);
+    Some(resolve(
+        template,
+        &[
+            ("workflowName", Cow::Borrowed(&*active.root.name)),
+            ("phaseName", Cow::Borrowed(&*active.phase.name)),
+            ("toolName", Cow::Borrowed(tool)),
+            ("allowedTools", Cow::Owned(allowed)),
+        ],
+    ))
+}
+
+/// What is announced when a run has ended.
+///
+/// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
+pub fn completion_message(state: &RunState, workflow: &Workflow) -> String {
+    let default =
+        if state.cancelled { DEFAULT_CANCELLED_MESSAGE } else { DEFAULT_COMPLETION_MESSAGE };
+    resolve(
+        workflow.completion_message.as_deref().unwrap_or(default),
+        &[
+            ("workflowName", Cow::Borrowed(&*workflow.name)),
+            ("taskDescription", Cow::Borrowed(&*state.task_description)),
+            ("taskId", Cow::Borrowed(&*state.task_id)),
+            ("phaseCount", Cow::Owned(workflow.phases.len().to_string())),
+        ],
+    )
+}
+
+/// What `/cancel-workflow` announces.
+///
+/// Specification: template variables, "Cancelled Message".
+pub fn command_cancelled_message(state: &RunState) -> String {
+    resolve(
+        COMMAND_CANCELLED_MESSAGE,
+        &[
+            ("taskDescription", Cow::Borrowed(&*state.task_description)),
+            ("taskId", Cow::Borrowed(&*state.task_id)),
+        ],
+    )
+}
+
+/// What the agent is told when it stops too early.
+///
+/// Specification: hook lifecycle, "Case B".
+pub fn not_done_reminder(active: &Active) -> String {
+    resolve(
+        active.root.not_done_reminder.as_deref().unwrap_or(DEFAULT_NOT_DONE_REMINDER),
+        &[
+            ("workflowName", Cow::Borrowed(&*active.root.name)),
+            ("phaseName", Cow::Borrowed(&*active.phase.name)),
+            ("phaseEmoji", Cow::Borrowed(&*active.phase.emoji)),
+            ("phaseInstructions", Cow::Owned(phase_instructions(active))),
+            ("taskDescription", Cow::Borrowed(&*active.state.task_description)),
+            ("taskId", Cow::Borrowed(&*active.state.task_id)),
+            ("workflowKey", Cow::Borrowed(&*active.state.workflow_key)),
+        ],
+    )
+}
+
+/// The prompt that starts a run.
+///
+/// Specification: template variables, "`initialMessage` Variables".
+pub fn initial_message(workflow: &Workflow, library: &Library, task: &str) -> String {
+    let first = library.first_phase(&workflow.phases);
+    let of_first =
+        |field: fn(&crate::definition::Phase) -> &str| Cow::Borrowed(first.map_or("", field));
+    let profiles = first
+        .and_then(|phase| phase.profiles.as_ref())
+        .map_or("(none)".to_owned(), |profiles| profiles.join(", "));
+    resolve(
+        &workflow.initial_message,
+        &[
+            ("workflowName", Cow::Borrowed(&*workflow.name)),
+            ("workflowKey", Cow::Borrowed(&*workflow.key)),
+            ("description", Cow::Borrowed(task)),
+            ("firstPhaseId", of_first(|phase| &phase.id)),
+            ("firstPhaseName", of_first(|phase| &phase.name)),
+            ("firstPhaseEmoji", of_first(|phase| &phase.emoji)),
+            ("firstPhaseProfiles", Cow::Owned(profiles)),
+        ],
+    )
+}
+
+/// The session's name: the prefix, and the task cut at the workflow's length.
+///
+/// The length counts UTF-16 code units, as the reference does; no character is cut in two.
+pub fn session_name(workflow: &Workflow, task: &str) -> String {
+    let prefix = workflow.session_name_prefix.as_deref().unwrap_or(DEFAULT_SESSION_NAME_PREFIX);
+    let limit = workflow.session_name_max_length.unwrap_or(DEFAULT_SESSION_NAME_MAX_LENGTH);
+    let mut length = 0;
+    let cut = task.char_indices().find(|(_, c)| {
+        length += c.len_utf16();
+        length > limit
+    });
+    match cut.and_then(|(at, _)| task.get(..at)) {
+        Some(beginning) => format!("{prefix}{beginning}…"),
+        None => format!("{prefix}{task}"),
+    }
+}
+
+/// What the person is told about faults in workflow files; `None` if there are none.
+pub fn fault_notice(faults: &[Fault]) -> Option<String> {
+    let count = faults.len();
+    let problems = match count {
+        0 => return None,
+        1 => "1 problem".to_owned(),
+        count => format!("{count} problems"),
+    };
+    let mut lines = vec![format!("{problems} in workflow files:")];
+    lines.extend(faults.iter().take(MAX_FAULTS).map(|fault| format!("  {fault}")));
+    if count > MAX_FAULTS {
+        lines.push(format!("  … and {} more", count - MAX_FAULTS));
+    }
+    Some(lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::workflow;
+
+    #[test]
+    fn a_session_name_is_cut_with_a_sign() {
+        let mut workflow = workflow("w", &["a"]);
+        assert_eq!(session_name(&workflow, "Do it"), "Workflow: Do it");
+        assert_eq!(
+            session_name(&workflow, &"x".repeat(50)),
+            format!("Workflow: {}", "x".repeat(50))
+        );
+        assert_eq!(
+            session_name(&workflow, &"x".repeat(51)),
+            format!("Workflow: {}…", "x".repeat(50))
+        );
+        workflow.session_name_prefix = Some("W ".into());
+        workflow.session_name_max_length = Some(3);
+        assert_eq!(session_name(&workflow, "ab🔍c"), "W ab…");
+        assert_eq!(session_name(&workflow, "a🔍"), "W a🔍");
+        workflow.session_name_max_length = Some(0);
+        assert_eq!(session_name(&workflow, "a"), "W …");
+    }
+}

@@ -1,0 +1,31 @@
+//! What people and models read.
+//!
+//! The default texts and the formats are those of the specification: models know them and stored
+//! sessions contain them.
+
+mod context_prompt;
+mod description;
+mod drawing;
+mod messages;
+mod pause;
+mod status_line;
+mod status_panel;
+mod step_result;
+mod steps;
+mod template;
+
+pub use context_prompt::{
+    DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, phase_instructions,
+};
+pub use description::description;
+pub use drawing::{Color, Drawing, Span, draw_content, draw_step_call, draw_step_result};
+pub use messages::{
+    COMMAND_CANCELLED_MESSAGE, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,
+    DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, block_reason, command_cancelled_message,
+    completion_message, fault_notice, initial_message, not_done_reminder, session_name,
+};
+pub use pause::{ended_line, pause_notice, unfinished_line};
+pub use status_line::status_line;
+pub use status_panel::status_panel;
+pub use step_result::{advanced, done, looped, outdated, status};
+pub use template::{Variables, resolve};

@@ -1,0 +1,53 @@
+//! Why a run waits, and how it stands when a process ends.
+
+use std::fmt;
+
+use crate::definition::Library;
+use crate::run::{Active, PauseReason, RunState};
+
+/// The words that follow "paused: ".
+impl fmt::Display for PauseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Person => f.write_str("you asked for it"),
+            Self::Aborted => f.write_str("you stopped the agent"),
+            Self::Idle { times } => write!(
+                f,
+                "the agent did nothing in {times} automatic continuation{}",
+                if *times == 1 { "" } else { "s" }
+            ),
+            Self::Limit { times } => {
+                write!(f, "{times} automatic continuations in one phase are the limit")
+            }
+            Self::ModelError => f.write_str("the model failed"),
+        }
+    }
+}
+
+/// What the person is told when a run begins to wait.
+pub fn pause_notice(active: &Active) -> Option<String> {
+    let pause = active.state.progress.paused.as_ref()?;
+    Some(format!(
+        "⏸ {} is paused in {} {}: {}.\nYour next message resumes it, or /workflow :resume.",
+        active.root.name, active.phase.emoji, active.phase.name, pause.reason
+    ))
+}
+
+/// The last line of a process that ends with a run in progress.
+pub fn unfinished_line(state: &RunState, library: &Library) -> String {
+    let Some(active) = Active::resolve(state, library) else {
+        return format!("Workflow {}: not finished; its files are gone.", state.workflow_key);
+    };
+    let phase = format!("{} {}", active.phase.emoji, active.phase.name);
+    match &state.progress.paused {
+        Some(pause) => {
+            format!("Workflow {}: paused in {phase}: {}.", active.root.name, pause.reason)
+        }
+        None => format!("Workflow {}: not finished, in {phase}.", active.root.name),
+    }
+}
+
+/// The last line of a process in which a run ended.
+pub fn ended_line(workflow: &str, cancelled: bool) -> String {
+    format!("Workflow {workflow}: {}.", if cancelled { "cancelled" } else { "DONE" })
+}

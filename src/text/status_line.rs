@@ -1,0 +1,76 @@
+//! The text in the status bar.
+
+use crate::definition::{Entry, Library};
+use crate::run::RunState;
+
+/// The status line of a run; `None` if there is nothing to show.
+///
+/// `WORKFLOW > NESTED [2/3] > EMOJI PHASE [1/2]`, a part for every scope; with a sign and the reason
+/// while it is paused.
+///
+/// Specification: hook lifecycle, "updateStatus".
+pub fn status_line(state: Option<&RunState>, library: &Library) -> Option<String> {
+    let state = state.filter(|state| state.active)?;
+    let root = library.get(&state.current_path.first()?.workflow_key)?;
+    let mut line = root.name.clone();
+    for segment in &state.current_path {
+        let phases = &library.get(&segment.workflow_key)?.phases;
+        let entry = phases.get(segment.phase_index)?;
+        line.push_str(" > ");
+        if let Entry::Phase(phase) = entry {
+            line.push_str(&phase.emoji);
+            line.push(' ');
+        }
+        line.push_str(library.entry_name(entry));
+        line.push_str(&format!(" [{}/{}]", segment.phase_index + 1, phases.len()));
+    }
+    match &state.progress.paused {
+        Some(pause) => Some(format!("⏸ {line} (paused: {})", pause.reason)),
+        None => Some(line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::library;
+    use crate::run::Segment;
+
+    #[test]
+    fn every_scope_shows_its_own_progress() {
+        let library = library(&[
+            ("release", &["build", "@review", "deploy"]),
+            ("review", &["check", "@tests"]),
+            ("tests", &["unit"]),
+        ]);
+        for (path, line) in [
+            (&[("release", 0)][..], Some("The release > 🔹 Build [1/3]")),
+            (
+                &[("release", 1), ("review", 0)],
+                Some("The release > The review [2/3] > 🔹 Check [1/2]"),
+            ),
+            (
+                &[("release", 1), ("review", 1), ("tests", 0)],
+                Some("The release > The review [2/3] > The tests [2/2] > 🔹 Unit [1/1]"),
+            ),
+            (&[("release", 1)], Some("The release > The review [2/3]")),
+            (&[("release", 3)], None),
+            (&[("gone", 0)], None),
+            (&[("release", 1), ("gone", 0)], None),
+        ] {
+            let state = RunState {
+                current_path: path
+                    .iter()
+                    .map(|(key, index)| Segment {
+                        workflow_key: (*key).into(),
+                        phase_index: *index,
+                    })
+                    .collect(),
+                ..RunState::new("release", "", 0, 0)
+            };
+            assert_eq!(status_line(Some(&state), &library).as_deref(), line);
+            assert_eq!(status_line(Some(&state.cancelled()), &library), None);
+        }
+        assert_eq!(status_line(None, &library), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! What `/workflow :status` shows.
+
+use std::time::Duration;
+
+use crate::run::{Active, Outline, Visit, phase_key};
+
+use super::{status_line, step_result, steps};
+
+/// How many steps the panel lists at most.
+const MAX_STEPS: usize = 200;
+
+/// All steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come) and times,
+/// and how the run stands. `now` is the time, in milliseconds since 1970.
+pub fn status_panel(active: &Active, now: u64) -> String {
+    let state = active.state;
+    let progress = &state.progress;
+    let outline = Outline::of(active);
+    let mut lines = vec![
+        status_line(Some(state), active.library).unwrap_or_default(),
+        format!("Task: {}", state.task_description),
+        format!(
+            "{}, started {} ({} ago)",
+            state.task_id,
+            step_result::timestamp(state.started_at),
+            duration(state.started_at, now)
+        ),
+        String::new(),
+    ];
+    let steps = Outline::steps(active, 1, MAX_STEPS);
+    for step in &steps {
+        let visit = progress.visits.get(&phase_key(&step.path));
+        let current = step.number == outline.current;
+        let mark = match visit {
+            _ if current => "▸",
+            Some(visit) if visit.skipped => "⤼",
+            Some(Visit { ended_at: Some(_), .. }) => "✓",
+            _ => "○",
+        };
+        let mut line = format!("{mark} {}. {}", step.number, steps::name(step));
+        if let Some(visit) = visit {
+            let end = if current { now } else { visit.ended_at.unwrap_or(now) };
+            line.push_str(&format!("  {}", duration(visit.started_at, end)));
+            if visit.passes > 1 {
+                line.push_str(&format!(", {} passes", visit.passes));
+            }
+        }
+        lines.push(line);
+    }
+    if outline.total > steps.len() as u64 {
+        lines.push(format!("… {} more", outline.total - steps.len() as u64));
+    }
+    lines.push(String::new());
+    let loops = progress.loops.values().fold(0_u32, |sum, loops| sum.saturating_add(*loops));
+    lines.push(format!(
+        "Automatic continuations in this phase: {}. Loops: {loops}. Steps: {}.",
+        progress.continuations, state.global_step_count
+    ));
+    lines.join("\n")
+}
+
+/// The time between two moments, to the second.
+fn duration(from: u64, to: u64) -> String {
+    let seconds = Duration::from_secs(to.saturating_sub(from) / 1000);
+    humantime::format_duration(seconds).to_string()
+}

@@ -1,0 +1,186 @@
+//! What the `workflow_step` tool answers.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use crate::run::{Active, Outline};
+
+use super::context_prompt::phase_instructions;
+use super::steps;
+
+/// The latest time that has four digits of a year: 9999-12-31T23:59:59.999Z.
+const MAX_UNIX_MS: u64 = 253_402_300_799_999;
+
+/// After `next`, at another phase.
+pub fn advanced(before: &Active, after: &Active) -> String {
+    let depth = |active: &Active| active.state.current_path.len();
+    let verb = if depth(after) > depth(before) {
+        format!("Entered subworkflow '{}'", after.scope.name)
+    } else if depth(after) < depth(before) {
+        format!("Exited subworkflow, returning to {}", after.breadcrumb().join(" > "))
+    } else {
+        "Advanced".to_owned()
+    };
+    let (phase, current) = (before.phase, after.phase);
+    format!(
+        "✓ {verb}: {} → {} {}\n\n{}\n\n{}",
+        phase.name,
+        current.emoji,
+        current.name,
+        position(after),
+        what_to_do(after),
+    )
+}
+
+/// After `next`, at the end.
+pub fn done(before: &Active) -> String {
+    format!("✓ Advanced: {} → DONE\n\n🎉 **All phases complete!**", before.phase.name)
+}
+
+/// After `loop` of the scope of this name.
+pub fn looped(scope: &str, after: &Active) -> String {
+    format!(
+        "🔄 Looped '{scope}' back to: {} {}\n\n{}",
+        after.phase.emoji,
+        after.phase.name,
+        what_to_do(after),
+    )
+}
+
+/// What a call gets that comes from a phase which the person has left meanwhile.
+pub fn outdated(now: &Active) -> String {
+    format!(
+        "The person has moved the workflow meanwhile; this call had no effect. The current phase is {} {}.\n\n{}",
+        now.phase.emoji,
+        now.phase.name,
+        what_to_do(now),
+    )
+}
+
+/// What `status` answers while a run is active.
+pub fn status(active: &Active) -> String {
+    let state = active.state;
+    let phase = active.phase;
+    let progress = format!(
+        "{} {} [{}/{}]",
+        phase.emoji,
+        phase.name,
+        active.index + 1,
+        active.scope.phases.len()
+    );
+    let mut lines = vec![
+        format!("**Workflow:** {} ({})", active.root.name, state.workflow_key),
+        format!("**Task ID:** {}", state.task_id),
+        format!("**Description:** {}", state.task_description),
+    ];
+    if active.is_nested() {
+        lines.push(format!("**Path:** {}", active.breadcrumb().join(" > ")));
+        lines.push(format!("**Phase:** {progress} (step {})", state.global_step_count));
+    } else {
+        lines.push(format!("**Phase:** {progress}"));
+    }
+    lines.push(format!("**Started:** {}", timestamp(state.started_at)));
+    lines.extend([
+        String::new(),
+        "**What to do:**".into(),
+        phase_instructions(active),
+        String::new(),
+    ]);
+    let profiles = phase.profiles.as_ref().map_or("(none)".to_owned(), |names| names.join(", "));
+    lines.push(format!("**Available profiles:** {profiles}"));
+    lines.join("\n")
+}
+
+fn what_to_do(active: &Active) -> String {
+    format!("**What to do in {}:**\n{}", active.phase.name, phase_instructions(active))
+}
+
+/// The steps before, at and after the current one.
+fn position(active: &Active) -> String {
+    let outline = Outline::of(active);
+    let first = outline.current.saturating_sub(1).max(1);
+    let around = Outline::steps(active, first, 3);
+    let step = |label: &str, number: u64, none: &str| {
+        let name = around.iter().find(|step| step.number == number).map(steps::name);
+        format!("**{label}:** {}", name.as_deref().unwrap_or(none))
+    };
+    [
+        step("Previous", outline.current - 1, "(start)"),
+        step("Current", outline.current, "") + &format!(" ({}/{})", outline.current, outline.total),
+        step("Next", outline.current.saturating_add(1), "DONE"),
+    ]
+    .join("\n")
+}
+
+/// A time as JavaScript's `toISOString` writes it.
+pub(super) fn timestamp(unix_ms: u64) -> String {
+    let time = UNIX_EPOCH + Duration::from_millis(unix_ms.min(MAX_UNIX_MS));
+    humantime::format_rfc3339_millis(time).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::library;
+    use crate::run::{RunState, advance, restart};
+
+    #[test]
+    fn next_says_where_the_agent_is() {
+        let library = library(&[("r", &["a", "@s", "z"]), ("s", &["b", "c"])]);
+        let mut state = RunState::new("r", "the task", 0, 0);
+        let mut texts = Vec::new();
+        loop {
+            let (new, _) = advance(&state, &library);
+            let before = Active::resolve(&state, &library).unwrap();
+            match Active::resolve(&new, &library) {
+                Some(after) => texts.push(advanced(&before, &after)),
+                None => {
+                    texts.push(done(&before));
+                    break;
+                }
+            }
+            state = new;
+        }
+        assert_eq!(
+            texts[0],
+            "✓ Entered subworkflow 'The s': A → 🔹 B\n\n\
+             **Previous:** 🔹 A\n**Current:** The s > 🔹 B (2/4)\n**Next:** The s > 🔹 C\n\n\
+             **What to do in B:**\nDo b for the task."
+        );
+        let heads: Vec<&str> = texts.iter().map(|text| text.lines().next().unwrap()).collect();
+        assert_eq!(
+            heads,
+            [
+                "✓ Entered subworkflow 'The s': A → 🔹 B",
+                "✓ Advanced: B → 🔹 C",
+                "✓ Exited subworkflow, returning to The r: C → 🔹 Z",
+                "✓ Advanced: Z → DONE",
+            ]
+        );
+        assert!(texts[2].contains("**Next:** DONE"));
+    }
+
+    #[test]
+    fn status_and_loop_resolve_templates() {
+        let library = library(&[("r", &["a", "@s"]), ("s", &["b"])]);
+        let state = RunState::new("r", "the task", 1_747_234_567_890, 0);
+        let active = Active::resolve(&state, &library).unwrap();
+        assert_eq!(
+            status(&active),
+            format!(
+                "**Workflow:** The r (r)\n**Task ID:** {}\n**Description:** the task\n\
+                 **Phase:** 🔹 A [1/2]\n**Started:** 2025-05-14T14:56:07.890Z\n\n\
+                 **What to do:**\nDo a for the task.\n\n**Available profiles:** (none)",
+                state.task_id
+            )
+        );
+        let nested = advance(&state, &library).0;
+        let text = status(&Active::resolve(&nested, &library).unwrap());
+        assert!(text.contains("**Path:** The r > The s\n**Phase:** 🔹 B [1/1] (step 1)\n"));
+        let again = restart(&nested, &library).unwrap();
+        assert_eq!(
+            looped("The s", &Active::resolve(&again, &library).unwrap()),
+            "🔄 Looped 'The s' back to: 🔹 B\n\n**What to do in B:**\nDo b for the task."
+        );
+        assert_eq!(timestamp(u64::MAX), "9999-12-31T23:59:59.999Z");
+    }
+}

@@ -1,0 +1,954 @@
+//! The built component, driven through its interface by a host that is not pi.
+//!
+//! `target/component/pi_workflows.wasm` must be there: `npm run build`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+#[path = "component/examples.rs"]
+mod examples;
+#[path = "component/host.rs"]
+mod host;
+#[path = "component/hostile.rs"]
+mod hostile;
+#[path = "component/stale.rs"]
+mod stale;
+
+use host::*;
+use wasmtime::component::types::ComponentItem;
+
+/// A workflow of two phases, one that refuses tools; and one that only others may use.
+const FILES: [(&str, &str); 6] = [
+    (
+        "global/two/workflow.yaml",
+        "name: Two\ncommandName: two\ninitialMessage: 'Begin with {firstPhaseName}: {description}'\nphases: [look.md, do.md]\n",
+    ),
+    (
+        "global/two/look.md",
+        "---\nid: look\nname: Look\nemoji: 👀\ntools:\n  blacklist: [edit, write]\n---\nLook at *all* of it.\n\nFor: {description}\n",
+    ),
+    (
+        "global/two/do.md",
+        "---\nid: do\nname: Do\nemoji: 🔨\n---\nDo it after {previousPhaseName}.\n",
+    ),
+    (
+        "project/four/workflow.yaml",
+        "name: Four\ncommandName: four\ninitialMessage: Begin\nphases:\n  - subworkflow: two\n  - subworkflow: part\n",
+    ),
+    ("project/part/workflow.yaml", "name: Part\nshow: workflows\nphases: [../part/one.md]\n"),
+    ("project/part/one.md", "---\nid: one\nname: One\nemoji: 1️⃣\n---\nOne.\n"),
+];
+
+/// What is stored of a run that began in the phase Look …
+const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"visits":{"two:0":{"startedAt":1747234567890,"passes":1}}}}"#;
+/// … went on to the phase Do …
+const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"visits":{"two:0":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"startedAt":1747234567890,"passes":1}}}}"#;
+/// … and to its end.
+const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"visits":{"two:0":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1}}}}"#;
+
+const REMINDER: &str = "⚠️ The Two is still active. Current phase: 👀 Look.
+
+You must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.
+
+Current phase instructions:
+Look at *all* of it.
+
+For: Fix it
+
+Continue working on the current phase and call workflow_step when done.";
+
+/// A session with a run at the phase Look.
+fn at_look() -> Pi {
+    Host::with_files(FILES).with_states([STATE_AT_LOOK]).start_session()
+}
+
+/// … at which the agent stopped, in pi's terminal: the countdown runs.
+fn counting_down() -> Pi {
+    let mut pi = at_look();
+    assert_eq!(pi.event(Event::AgentEnd(Some(StopReason::Stop))), "none");
+    assert_eq!(pi.event(Event::AgentBeforeSettle), "none");
+    pi.did(&[]);
+    assert_eq!(pi.event(Event::AgentSettled), "none");
+    pi.did(&[
+        "set-widget workflow-countdown above-editor: ⏳ Auto-continuing in 3s... (type anything to interrupt)",
+        "watch-terminal true",
+        "start-timer 1 1000",
+    ]);
+    pi
+}
+
+/// The state of a run, paused now for this reason.
+fn paused(state: &str, reason: &str) -> String {
+    let pause = format!(r#""progress":{{"paused":{{"reason":{reason},"at":1747234567890}},"#);
+    let paused = state.replace(r#""progress":{"#, &pause);
+    assert_ne!(paused, state);
+    paused
+}
+
+// --- what the component is --------------------------------------------------------------------------
+
+#[test]
+fn it_imports_the_interface_of_pi_and_nothing_else() {
+    let built = built();
+    let component = built.component.component_type();
+    let imports: Vec<&str> = component
+        .imports(&built.engine)
+        .map(|(name, import)| {
+            assert!(matches!(import.ty, ComponentItem::ComponentInstance(_)), "{name}");
+            name
+        })
+        .collect();
+    assert_eq!(
+        imports,
+        [
+            "pi:extension/types@0.1.0",
+            "pi:extension/api@0.1.0",
+            "pi:extension/context@0.1.0",
+            "pi:extension/session@0.1.0",
+            "pi:extension/ui@0.1.0",
+            "pi:extension/files@0.1.0",
+            "pi:extension/timers@0.1.0",
+        ]
+    );
+    let exports: Vec<&str> = component.exports(&built.engine).map(|(name, _)| name).collect();
+    assert_eq!(exports, ["pi:extension/guest@0.1.0"]);
+}
+
+#[test]
+fn init_registers_all_there_is() {
+    let mut pi = Host::default().try_start(VERSION).unwrap();
+    pi.did(&[
+        "on session-start",
+        "on session-tree",
+        "on session-shutdown",
+        "on input",
+        "on terminal-input",
+        "on before-agent-start",
+        "on agent-start",
+        "on turn-end",
+        "on agent-end",
+        "on agent-before-settle",
+        "on agent-settled",
+        "on tool-call",
+        "register-tool workflow_step (Workflow Step), one after another: Show current workflow status, advance to the next phase, loop back to the start of the current scope, or cancel the active workflow. Use this to coordinate any configured workflow.
+{\"type\":\"object\",\"required\":[\"action\"],\"properties\":{\"action\":{\"type\":\"string\",\"enum\":[\"next\",\"status\",\"cancel\",\"loop\"],\"description\":\"\\\"next\\\" to advance to the next phase, \\\"status\\\" to check current state, \\\"cancel\\\" to abort the workflow, \\\"loop\\\" to restart the current scope from phase 0\"},\"summary\":{\"type\":\"string\",\"description\":\"Optional summary of what was accomplished in the current phase\"}}}
+Advance the active workflow to the next phase
+Use workflow_step with action='next' when you finish a phase and want to advance.
+Use workflow_step with action='status' to check current workflow state.
+Use workflow_step with action='cancel' to abort the current workflow.
+Use workflow_step with action='loop' to restart the current scope from the beginning.",
+        "register-command workflow: Start a configured workflow. Usage: /workflow {name} {description}",
+        "register-command cancel-workflow: Cancel the active workflow and jump to DONE. Bypasses the not-done reminder loop.",
+        "register-message-renderer workflow:context",
+        "register-message-renderer workflow:complete",
+        "register-message-renderer workflow:countdown",
+        "register-message-renderer workflow:moved",
+        "register-message-renderer workflow:reminder",
+        "register-entry-renderer workflow:complete",
+        "register-entry-renderer workflow:status",
+    ]);
+    assert_eq!(pi.asked(), [] as [&str; 0], "a session is not there yet");
+}
+
+#[test]
+fn init_refuses_another_version_with_its_own() {
+    for version in ["0.2.0", "0.1.1", "1.0.0", "0.1.0-rc.1", "0.1", ""] {
+        match Host::default().try_start(version) {
+            Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.1.0", "{version}"),
+            Ok(mut pi) => panic!("{version} is taken, and does {:?}", pi.host().calls),
+        }
+    }
+}
+
+// --- a run ------------------------------------------------------------------------------------------
+
+#[test]
+fn a_run_from_the_command_to_its_end() {
+    let mut pi = Host::with_files(FILES).start_session();
+
+    assert_eq!(pi.command("workflow", " two  Fix it "), Outcome::Settle);
+    pi.did(&[
+        &format!("append-entry workflow:state {STATE_AT_LOOK}"),
+        "set-status workflow: Two > 👀 Look [1/2]",
+        "set-session-name Workflow: Fix it",
+        "send-user-message follow-up: Begin with Look: Fix it",
+    ]);
+
+    // What pi makes of the message, and the agent of the prompt.
+    assert_eq!(pi.event(Event::Input(InputSource::Extension)), "none");
+    assert_eq!(
+        pi.event(Event::BeforeAgentStart),
+        "inject workflow:context hidden: [Workflow path: Two ▸ 👀 Look]
+
+You are working through this workflow, one phase at a time. Do the work of the current phase, and only that. Follow the phase instructions precisely.
+
+**Task:** Fix it
+**Task ID:** wf-1747234567890-000000
+**Current Phase:** 👀 Look
+**Progress:** Step 0 (1/2 phases)
+
+**All steps:**
+▸ 1. 👀 Look (current)
+  2. 🔨 Do
+
+**What to do in this phase:**
+Look at *all* of it.
+
+For: Fix it
+
+**Available subagent profiles for this phase:** (none)
+**All profiles:** 
+
+When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'."
+    );
+    assert_eq!(pi.event(Event::AgentStart), "none");
+    pi.did(&[]);
+    assert_eq!(
+        pi.tool_call("write"),
+        "block: [workflow] The tool \"write\" is blocked during the Look phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase."
+    );
+    assert_eq!(pi.tool_call("read"), "none");
+    assert_eq!(pi.tool_call("workflow_step"), "none");
+    pi.did(&[]);
+
+    let (text, details) = pi.step("next");
+    assert_eq!(
+        text,
+        "✓ Advanced: Look → 🔨 Do\n\n**Previous:** 👀 Look\n**Current:** 🔨 Do (2/2)\n**Next:** DONE\n\n**What to do in Do:**\nDo it after Look."
+    );
+    assert_eq!(details, r#"{"advanced":true,"from":"Look","to":"Do"}"#);
+    pi.did(&[
+        &format!("append-entry workflow:state {STATE_AT_DO}"),
+        "set-status workflow: Two > 🔨 Do [2/2]",
+    ]);
+    assert_eq!(pi.event(Event::TurnEnd), "none");
+    pi.did(&["set-status workflow: Two > 🔨 Do [2/2]"]);
+    assert_eq!(pi.tool_call("write"), "none");
+
+    let (text, details) = pi.step("next");
+    assert_eq!(text, "✓ Advanced: Do → DONE\n\n🎉 **All phases complete!**");
+    assert_eq!(details, r#"{"advanced":true,"from":"Do","to":"DONE"}"#);
+    pi.did(&[&format!("append-entry workflow:state {STATE_AT_END}"), "clear-status workflow"]);
+
+    assert_eq!(pi.event(Event::AgentEnd(Some(StopReason::Stop))), "none");
+    pi.did(&[
+        "append-entry workflow:complete {\"content\":\"✅ **Two Complete**\\n\\n**Task:** Fix it\\n**Task ID:** wf-1747234567890-000000\\n**Phases completed:** 2\",\"taskId\":\"wf-1747234567890-000000\",\"cancelled\":false}",
+        &format!(
+            "append-entry workflow:state {}",
+            STATE_AT_END.replace(r#""completionNotified":false"#, r#""completionNotified":true"#)
+        ),
+        "clear-status workflow",
+    ]);
+
+    // It is announced once, and then there is no run any more.
+    assert_eq!(pi.event(Event::AgentEnd(Some(StopReason::Stop))), "none");
+    assert_eq!(pi.event(Event::BeforeAgentStart), "none");
+    assert_eq!(pi.tool_call("write"), "none");
+    pi.did(&[]);
+    let (text, details) = pi.step("next");
+    assert_eq!(text, "No active workflow. Use /workflow {name} {description} to start one.");
+    assert_eq!(details, r#"{"active":false}"#);
+}
+
+/// A session with a run that the model wants to cancel, and the question to the person; its ticket.
+fn asked_to_cancel() -> (Pi, u64) {
+    let mut pi = at_look();
+    let (text, details) = pi.step("cancel");
+    assert_eq!(
+        text,
+        "⚠️ **Confirm cancellation** of workflow \"Fix it\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone."
+    );
+    assert_eq!(details, r#"{"active":true,"cancelPending":true}"#);
+    match pi.step_with(r#"{"action":"cancel"}"#) {
+        Stepped::Asks { ticket, title, message } => {
+            assert_eq!(title, "Cancel the workflow?");
+            assert_eq!(message, "Fix it\n\nThe agent wants to cancel this workflow. Cancel it?");
+            pi.did(&[]);
+            (pi, ticket)
+        }
+        stepped => panic!("no question: {stepped:?}"),
+    }
+}
+
+#[test]
+fn the_tool_cancels_when_the_person_agrees_or_is_not_there() {
+    for answer in [Answer::Confirmed(true), Answer::NoUi] {
+        let (mut pi, ticket) = asked_to_cancel();
+        let cancelled = Stepped::Says {
+            text: "Workflow cancelled: \"Fix it\"".into(),
+            details: r#"{"active":false,"cancelled":true}"#.into(),
+        };
+        assert_eq!(pi.answer_tool(ticket, answer), cancelled);
+        let state = STATE_AT_LOOK
+            .replace(r#""active":true"#, r#""active":false"#)
+            .replace(r#""cancelled":false"#, r#""cancelled":true"#)
+            .replace(r#"67890,"passes""#, r#"67890,"endedAt":1747234567890,"passes""#);
+        pi.did(&[&format!("append-entry workflow:state {state}"), "clear-status workflow"]);
+    }
+}
+
+#[test]
+fn the_tool_does_not_cancel_against_the_person() {
+    for answer in [Answer::Confirmed(false), Answer::Cancelled] {
+        let (mut pi, ticket) = asked_to_cancel();
+        let declined = Stepped::Says {
+            text: "The person declined: the workflow is not cancelled. Continue with the current phase.".into(),
+            details: r#"{"active":true,"cancelled":false,"declined":true}"#.into(),
+        };
+        assert_eq!(pi.answer_tool(ticket, answer), declined);
+        pi.did(&[]);
+        assert!(pi.step("status").0.starts_with("**Workflow:** Two (two)"));
+    }
+}
+
+#[test]
+fn the_command_cancels_at_once() {
+    let mut pi = at_look();
+    assert_eq!(pi.command("cancel-workflow", ""), Outcome::Done);
+    let cancelled = STATE_AT_LOOK
+        .replace(r#""active":true"#, r#""active":false"#)
+        .replace(r#""completionNotified":false"#, r#""completionNotified":true"#)
+        .replace(r#""cancelled":false"#, r#""cancelled":true"#);
+    pi.did(&[
+        "append-entry workflow:complete {\"content\":\"❌ **Workflow Cancelled**\\n\\n**Task:** Fix it\\n**Task ID:** wf-1747234567890-000000\",\"taskId\":\"wf-1747234567890-000000\",\"cancelled\":true}",
+        &format!("append-entry workflow:state {cancelled}"),
+        "clear-status workflow",
+        "notify info: Workflow cancelled.",
+    ]);
+    assert_eq!(pi.command("cancel-workflow", ""), Outcome::Done);
+    pi.did(&["notify info: No active workflow to cancel."]);
+}
+
+#[test]
+fn a_command_that_cannot_start_says_why() {
+    let mut pi = Host::with_files(FILES).start_session();
+    for (arguments, notice) in [
+        (
+            "",
+            "notify info: Usage: /workflow {name} {description}\n\nAvailable workflows:\n  two — Two\n  four — Four",
+        ),
+        ("two", "notify warning: Usage: /workflow two {description}"),
+        ("three Fix it", "notify error: Unknown workflow: \"three\". Available: two, four"),
+    ] {
+        assert_eq!(pi.command("workflow", arguments), Outcome::Done);
+        pi.did(&[notice]);
+    }
+}
+
+#[test]
+fn faults_in_files_are_told_once() {
+    let mut host = Host::with_files(FILES);
+    host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
+    let mut pi = host.start();
+    pi.event(Event::SessionStart(SessionReason::Startup));
+    let calls = std::mem::take(&mut pi.host().calls);
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    assert!(calls[0].starts_with("notify warning: "), "{}", calls[0]);
+    assert!(calls[0].contains("~/project/bad/workflow.yaml:1:"), "{}", calls[0]);
+    assert_eq!(calls[1], "clear-status workflow");
+    pi.event(Event::SessionTree);
+    pi.did(&["clear-status workflow"]);
+}
+
+#[test]
+fn the_agent_delegates_where_it_can() {
+    const ORCHESTRATOR: &str = "You are the ORCHESTRATOR for this workflow.";
+    let mut pi = at_look();
+    assert!(!pi.event(Event::BeforeAgentStart).contains(ORCHESTRATOR));
+    pi.host().tools.push("delegate_to_subagents".into());
+    assert!(pi.event(Event::BeforeAgentStart).contains(ORCHESTRATOR));
+    pi.host().failing.insert("tool-names", "not now");
+    let prompt = pi.event(Event::BeforeAgentStart);
+    assert!(prompt.starts_with("inject workflow:context hidden: [Workflow path: Two"), "{prompt}");
+    assert!(!prompt.contains(ORCHESTRATOR));
+    assert_eq!(pi.asked().iter().filter(|asked| *asked == "tool-names").count(), 3);
+}
+
+#[test]
+fn without_a_run_nothing_is_asked() {
+    let mut pi = Host::with_files(FILES).start_session();
+    pi.asked();
+    assert_eq!(pi.event(Event::BeforeAgentStart), "none");
+    assert_eq!(pi.tool_call("write"), "none");
+    for event in [
+        Event::Input(InputSource::Interactive),
+        Event::TerminalInput,
+        Event::AgentStart,
+        Event::AgentEnd(Some(StopReason::Stop)),
+    ] {
+        assert_eq!(pi.event(event), "none");
+    }
+    pi.did(&[]);
+    assert_eq!(pi.asked(), [] as [&str; 0]);
+}
+
+// --- an agent that stops too early ------------------------------------------------------------------
+
+#[test]
+fn the_countdown_ticks_by_timers() {
+    let mut pi = counting_down();
+    pi.timer(1);
+    pi.did(&[
+        "set-widget workflow-countdown above-editor: ⏳ Auto-continuing in 2s... (type anything to interrupt)",
+        "start-timer 1 1000",
+    ]);
+    pi.timer(1);
+    pi.did(&[
+        "set-widget workflow-countdown above-editor: ⏳ Auto-continuing in 1s... (type anything to interrupt)",
+        "start-timer 1 1000",
+    ]);
+    pi.timer(1);
+    pi.did(&[
+        "stop-timer 1",
+        "watch-terminal false",
+        "clear-widget workflow-countdown",
+        &format!("send-user-message follow-up: {REMINDER}"),
+    ]);
+    pi.timer(1);
+    pi.did(&[]);
+}
+
+#[test]
+fn a_timer_of_nobody_does_nothing() {
+    let mut pi = counting_down();
+    for id in [0, 2, u64::MAX] {
+        pi.timer(id);
+    }
+    pi.did(&[]);
+}
+
+#[test]
+fn whatever_else_happens_stops_the_countdown() {
+    for (event, more) in [
+        (Event::TerminalInput, &[][..]),
+        (Event::Input(InputSource::Interactive), &[]),
+        (Event::Input(InputSource::Rpc), &[]),
+        (Event::Input(InputSource::Extension), &[]),
+        (Event::AgentStart, &[]),
+        (Event::BeforeAgentStart, &[]),
+        (Event::SessionTree, &["set-status workflow: Two > 👀 Look [1/2]"]),
+        (Event::SessionStart(SessionReason::Resume), &["set-status workflow: Two > 👀 Look [1/2]"]),
+    ] {
+        let mut pi = counting_down();
+        pi.event(event);
+        let stop = ["stop-timer 1", "watch-terminal false", "clear-widget workflow-countdown"];
+        pi.did(&[&stop[..], more].concat());
+        // A timer that was on its way.
+        pi.timer(1);
+        pi.did(&[]);
+    }
+}
+
+#[test]
+fn a_command_stops_the_countdown() {
+    let mut pi = counting_down();
+    pi.command("workflow", "two");
+    pi.did(&[
+        "stop-timer 1",
+        "watch-terminal false",
+        "clear-widget workflow-countdown",
+        "notify warning: Usage: /workflow two {description}",
+    ]);
+    pi.timer(1);
+    pi.did(&[]);
+}
+
+#[test]
+fn the_end_of_the_session_ends_the_countdown() {
+    let mut pi = counting_down();
+    pi.event(Event::SessionShutdown(SessionReason::New));
+    pi.did(&["stop-timer 1", "watch-terminal false", "clear-widget workflow-countdown"]);
+    pi.timer(1);
+    pi.did(&[]);
+}
+
+#[test]
+fn without_a_user_interface_the_agent_goes_on_at_once_until_it_does_nothing() {
+    let mut pi = at_look();
+    pi.host().has_ui = false;
+    let mut outcomes = Vec::new();
+    for _ in 0..5 {
+        pi.event(Event::AgentEnd(Some(StopReason::Stop)));
+        outcomes.push(pi.event(Event::AgentBeforeSettle));
+    }
+    let goes_on = format!("continue workflow:reminder shown: {REMINDER}");
+    assert_eq!(outcomes, [&*goes_on, &goes_on, &goes_on, "none", "none"]);
+    pi.did(&[
+        &format!(
+            "append-entry workflow:state {}",
+            paused(STATE_AT_LOOK, r#"{"kind":"idle","times":3}"#)
+                .replace(r#""visits""#, r#""continuations":3,"idle":3,"visits""#)
+        ),
+        "set-status workflow: ⏸ Two > 👀 Look [1/2] (paused: the agent did nothing in 3 automatic continuations)",
+    ]);
+    pi.event(Event::AgentSettled);
+    pi.did(&[]);
+    pi.event(Event::SessionShutdown(SessionReason::Quit));
+    pi.did(&[
+        "notify info: Workflow Two: paused in 👀 Look: the agent did nothing in 3 automatic continuations.",
+        "set-exit-code 1",
+    ]);
+}
+
+#[test]
+fn an_agent_that_was_stopped_or_failed_waits_for_the_person() {
+    for (stop, kind, words) in [
+        (StopReason::Aborted, "aborted", "you stopped the agent"),
+        (StopReason::Error, "modelError", "the model failed"),
+    ] {
+        let mut pi = at_look();
+        pi.event(Event::AgentEnd(Some(stop)));
+        assert_eq!(pi.event(Event::AgentBeforeSettle), "none");
+        pi.event(Event::AgentSettled);
+        pi.did(&[
+            &format!(
+                "append-entry workflow:state {}",
+                paused(STATE_AT_LOOK, &format!(r#"{{"kind":"{kind}"}}"#))
+            ),
+            &format!("set-status workflow: ⏸ Two > 👀 Look [1/2] (paused: {words})"),
+            &format!(
+                "notify warning: ⏸ Two is paused in 👀 Look: {words}.\nYour next message resumes it, or /workflow :resume."
+            ),
+        ]);
+        pi.event(Event::AgentSettled);
+        pi.did(&[]);
+        // An extension is not the person.
+        pi.event(Event::Input(InputSource::Extension));
+        pi.did(&[]);
+        pi.event(Event::Input(InputSource::Interactive));
+        pi.did(&[
+            &format!("append-entry workflow:state {STATE_AT_LOOK}"),
+            "set-status workflow: Two > 👀 Look [1/2]",
+        ]);
+    }
+}
+
+#[test]
+fn an_agent_that_stopped_for_another_reason_goes_on() {
+    for stop in [Some(StopReason::Length), Some(StopReason::ToolUse), Some(StopReason::Other), None]
+    {
+        let mut pi = at_look();
+        pi.event(Event::AgentEnd(stop));
+        pi.event(Event::AgentSettled);
+        let calls = &pi.host().calls;
+        assert_eq!(calls.last().map(String::as_str), Some("start-timer 1 1000"), "{stop:?}");
+    }
+}
+
+#[test]
+fn the_end_of_a_process_says_how_the_run_stands() {
+    for (steps, line, code) in [
+        (0, "notify info: Workflow Two: not finished, in 👀 Look.", Some("set-exit-code 1")),
+        (1, "notify info: Workflow Two: not finished, in 🔨 Do.", Some("set-exit-code 1")),
+        (2, "notify info: Workflow Two: DONE.", None),
+    ] {
+        let mut pi = at_look();
+        pi.host().has_ui = false;
+        for _ in 0..steps {
+            pi.step("next");
+        }
+        pi.event(Event::AgentEnd(Some(StopReason::Stop)));
+        pi.host().calls.clear();
+        pi.event(Event::SessionShutdown(SessionReason::Quit));
+        pi.did(&Vec::from_iter(std::iter::once(line).chain(code)));
+    }
+}
+
+#[test]
+fn a_command_that_fails_without_a_user_interface_fails_the_process() {
+    let mut pi = Host::with_files(FILES).start_session();
+    pi.host().has_ui = false;
+    assert_eq!(pi.command("workflow", "three Fix it"), Outcome::Done);
+    pi.did(&["set-exit-code 1", "notify error: Unknown workflow: \"three\". Available: two, four"]);
+}
+
+// --- the person's hand ------------------------------------------------------------------------------
+
+#[test]
+fn an_agent_at_work_is_told_that_the_person_moved_the_run() {
+    let mut pi = at_look();
+    pi.event(Event::BeforeAgentStart);
+    pi.event(Event::AgentStart);
+    assert_eq!(pi.command("workflow", ":next"), Outcome::Done);
+    let calls = std::mem::take(&mut pi.host().calls);
+    assert_eq!(
+        calls[..3],
+        [
+            &format!("append-entry workflow:state {STATE_AT_DO}"),
+            "set-status workflow: Two > 🔨 Do [2/2]",
+            "notify info: 👀 Look → 🔨 Do",
+        ]
+    );
+    let told = "send-message steer and start nothing: workflow:moved shown: The person moved the workflow on: 👀 Look → 🔨 Do.\n\n[Workflow path: Two ▸ 🔨 Do]\n";
+    assert!(calls[3].starts_with(told), "{}", calls[3]);
+    assert_eq!(calls.len(), 4);
+}
+
+#[test]
+fn an_agent_at_rest_is_prompted_when_the_person_moved_the_run() {
+    let mut pi = at_look();
+    assert_eq!(pi.command("workflow", ":skip"), Outcome::Done);
+    let skipped = STATE_AT_DO
+        .replace(r#""endedAt":1747234567890,"#, r#""endedAt":1747234567890,"skipped":true,"#);
+    pi.did(&[
+        &format!("append-entry workflow:state {skipped}"),
+        "set-status workflow: Two > 🔨 Do [2/2]",
+        "notify info: 👀 Look → 🔨 Do",
+        "send-user-message follow-up: The person moved the workflow on, and skipped a phase: 👀 Look → 🔨 Do.",
+    ]);
+}
+
+#[test]
+fn the_status_is_an_entry_and_without_a_user_interface_a_notice_too() {
+    let panel = "Two > 👀 Look [1/2]\nTask: Fix it\nwf-1747234567890-000000, started 2025-05-14T14:56:07.890Z (0s ago)\n\n▸ 1. 👀 Look  0s\n○ 2. 🔨 Do\n\nAutomatic continuations in this phase: 0. Loops: 0. Steps: 0.";
+    let entry = format!("append-entry workflow:status {}", serde_json::json!({ "content": panel }));
+    let mut pi = at_look();
+    pi.command("workflow", ":status");
+    pi.did(&[&entry]);
+    pi.host().has_ui = false;
+    pi.command("workflow", ":status");
+    pi.did(&[&entry, &format!("notify info: {panel}")]);
+}
+
+// --- questions --------------------------------------------------------------------------------------
+
+/// A session with a run, and the question whether to start another; its ticket.
+fn asked_to_start_another() -> (Pi, u64) {
+    let mut pi = at_look();
+    match pi.command("workflow", "four Something else") {
+        Outcome::Asks { ticket, title, message } => {
+            assert_eq!(title, "Workflow already active");
+            assert_eq!(message, "Phase: Look\nTask: Fix it\n\nStart a new one?");
+            pi.did(&[]);
+            (pi, ticket)
+        }
+        outcome => panic!("no question: {outcome:?}"),
+    }
+}
+
+/// The calls that start the workflow `four`.
+fn started_four() -> [String; 4] {
+    [
+        r#"append-entry workflow:state {"active":true,"workflowKey":"four","currentPath":[{"workflowKey":"four","phaseIndex":0},{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Something else","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"visits":{"four:0/two:0":{"startedAt":1747234567890,"passes":1}}}}"#,
+        "set-status workflow: Four > Two [1/2] > 👀 Look [1/2]",
+        "set-session-name Workflow: Something else",
+        "send-user-message follow-up: Begin",
+    ]
+    .map(Into::into)
+}
+
+#[test]
+fn yes_starts_the_other_workflow() {
+    let (mut pi, ticket) = asked_to_start_another();
+    assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Settle);
+    pi.did(&started_four().each_ref().map(String::as_str));
+    // The ticket is used up.
+    assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Done);
+    pi.did(&[]);
+}
+
+#[test]
+fn any_other_answer_changes_nothing() {
+    for answer in [Answer::Confirmed(false), Answer::Cancelled, Answer::NoUi] {
+        let (mut pi, ticket) = asked_to_start_another();
+        assert_eq!(pi.answer(ticket, answer), Outcome::Done, "{answer:?}");
+        assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Done);
+        pi.did(&[]);
+        assert!(pi.step("status").0.starts_with("**Workflow:** Two (two)"));
+    }
+}
+
+#[test]
+fn an_answer_to_no_open_question_is_dropped() {
+    let (mut pi, ticket) = asked_to_start_another();
+    for other in [0, ticket + 1, u64::MAX] {
+        assert_eq!(pi.answer(other, Answer::Confirmed(true)), Outcome::Done);
+    }
+    let gone = Stepped::Says {
+        text: "The session was replaced.".into(),
+        details: r#"{"active":false,"stale":true}"#.into(),
+    };
+    assert_eq!(pi.answer_tool(ticket + 1, Answer::Confirmed(true)), gone);
+    // A question of the session before.
+    pi.event(Event::SessionShutdown(SessionReason::New));
+    pi.event(Event::SessionStart(SessionReason::New));
+    pi.host().calls.clear();
+    assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Done);
+    pi.did(&[]);
+    match pi.command("workflow", "four Something else") {
+        Outcome::Asks { ticket: new, .. } => assert_ne!(new, ticket),
+        outcome => panic!("no question: {outcome:?}"),
+    }
+}
+
+#[test]
+fn events_come_in_while_a_question_is_open() {
+    let (mut pi, ticket) = asked_to_start_another();
+    assert!(pi.step("next").0.starts_with("✓ Advanced: Look → 🔨 Do"));
+    assert_eq!(pi.tool_call("write"), "none");
+    assert!(pi.step("next").0.starts_with("✓ Advanced: Do → DONE"));
+    pi.event(Event::AgentEnd(Some(StopReason::Stop)));
+    pi.host().calls.clear();
+    assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Settle);
+    pi.did(&started_four().each_ref().map(String::as_str));
+}
+
+#[test]
+fn two_questions_may_be_open() {
+    let (mut pi, first) = asked_to_start_another();
+    let Outcome::Asks { ticket: second, .. } = pi.command("workflow", "two Once more") else {
+        panic!("no question");
+    };
+    assert_ne!(first, second);
+    assert_eq!(pi.answer(second, Answer::Cancelled), Outcome::Done);
+    assert_eq!(pi.answer(first, Answer::Confirmed(true)), Outcome::Settle);
+    pi.did(&started_four().each_ref().map(String::as_str));
+}
+
+// --- the session ------------------------------------------------------------------------------------
+
+#[test]
+fn a_session_takes_up_its_newest_state() {
+    let mut pi = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).start();
+    for event in [
+        Event::SessionStart(SessionReason::Startup),
+        Event::SessionTree,
+        Event::Restarted,
+        Event::SessionStart(SessionReason::Fork),
+    ] {
+        assert_eq!(pi.event(event), "none");
+        pi.did(&["set-status workflow: Two > 🔨 Do [2/2]"]);
+        let asked = pi.asked();
+        let entries: Vec<&String> =
+            asked.iter().filter(|asked| asked.starts_with("entries")).collect();
+        assert_eq!(entries, ["entries workflow:state 0 4"]);
+    }
+}
+
+#[test]
+fn junk_before_the_state_is_turned_over_page_by_page() {
+    let junk = ["null", "7", "\"text\"", "[]", "{}", "{", r#"{"workflowKey":null}"#, "", "true"];
+    let host = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).with_states(junk);
+    let mut pi = host.start();
+    pi.event(Event::SessionStart(SessionReason::Resume));
+    pi.did(&["set-status workflow: Two > 🔨 Do [2/2]"]);
+    assert_eq!(
+        pi.asked()[..3],
+        ["entries workflow:state 0 4", "entries workflow:state 4 4", "entries workflow:state 8 4"]
+    );
+}
+
+#[test]
+fn a_session_of_junk_is_read_to_its_end() {
+    for count in [0, 3, 4, 5, 8] {
+        let mut pi = Host::with_files(FILES).with_states(vec!["{}"; count]).start_session();
+        let pages = pi.asked().iter().filter(|asked| asked.starts_with("entries")).count();
+        assert_eq!(pages, count / 4 + 1, "{count} entries");
+        assert!(pi.step("status").0.starts_with("No active workflow."));
+    }
+}
+
+#[test]
+fn entries_of_others_are_not_looked_at() {
+    let mut host = Host::with_files(FILES).with_states([STATE_AT_LOOK]);
+    host.entries.push(("workflow:complete".into(), STATE_AT_DO.into()));
+    host.entries.push(("other:state".into(), STATE_AT_DO.into()));
+    let mut pi = host.start();
+    pi.event(Event::SessionStart(SessionReason::Startup));
+    pi.did(&["set-status workflow: Two > 👀 Look [1/2]"]);
+}
+
+#[test]
+fn another_session_begins_without_the_run_of_the_last() {
+    let mut pi = at_look();
+    pi.event(Event::SessionShutdown(SessionReason::New));
+    pi.host().entries.clear();
+    pi.event(Event::SessionStart(SessionReason::New));
+    pi.did(&["clear-status workflow"]);
+    assert_eq!(pi.tool_call("write"), "none");
+}
+
+// --- what can fail ----------------------------------------------------------------------------------
+
+#[test]
+fn an_entry_that_cannot_be_stored_is_told_and_the_run_goes_on() {
+    let mut pi = Host::with_files(FILES).start_session();
+    pi.host().failing.insert("append-entry", "the disk is full");
+    assert_eq!(pi.command("workflow", "two Fix it"), Outcome::Settle);
+    pi.did(&[
+        &format!("append-entry workflow:state {STATE_AT_LOOK}"),
+        "notify error: Workflow: the disk is full",
+        "set-status workflow: Two > 👀 Look [1/2]",
+        "set-session-name Workflow: Fix it",
+        "send-user-message follow-up: Begin with Look: Fix it",
+    ]);
+    assert!(pi.step("next").0.starts_with("✓ Advanced: Look → 🔨 Do"));
+    pi.did(&[
+        &format!("append-entry workflow:state {STATE_AT_DO}"),
+        "notify error: Workflow: the disk is full",
+        "set-status workflow: Two > 🔨 Do [2/2]",
+    ]);
+}
+
+#[test]
+fn a_session_that_cannot_be_read_is_told_of() {
+    let mut host = Host::with_files(FILES).with_states([STATE_AT_LOOK]);
+    host.failing.insert("entries", "the disk is broken");
+    let mut pi = host.start();
+    assert_eq!(pi.event(Event::SessionStart(SessionReason::Resume)), "none");
+    pi.did(&["notify error: Workflow: the disk is broken", "clear-status workflow"]);
+}
+
+#[test]
+fn a_command_is_not_passed_over_in_silence() {
+    let mut pi = Host::with_files(FILES).start_session();
+    pi.host().failing.insert("has-ui", "not now");
+    pi.command("workflow", "two Fix it");
+    let calls = pi.host().calls.clone();
+    assert!(
+        calls.iter().any(|call| call.contains("not now") || call.contains("Begin")),
+        "{calls:?}"
+    );
+}
+
+#[test]
+fn a_countdown_does_not_stand_still() {
+    let mut pi = counting_down();
+    pi.host().failing.insert("is-idle", "not now");
+    pi.timer(1);
+    assert_ne!(pi.host().calls, [] as [&str; 0]);
+}
+
+#[test]
+fn a_notice_that_fails_is_not_told_for_ever() {
+    let mut pi = at_look();
+    pi.host().failing.insert("notify", "no screen");
+    assert_eq!(pi.command("workflow", "two"), Outcome::Done);
+    pi.did(&[
+        "notify warning: Usage: /workflow two {description}",
+        "notify error: Workflow: no screen",
+    ]);
+}
+
+#[test]
+fn unreadable_files_are_told_of() {
+    let mut host = Host::with_files(FILES);
+    host.failing.insert("read-file", "input/output error");
+    let mut pi = host.start();
+    pi.event(Event::SessionStart(SessionReason::Startup));
+    let calls = std::mem::take(&mut pi.host().calls);
+    assert!(
+        calls[0].contains("~/global/two/workflow.yaml: cannot be read: input/output error"),
+        "{}",
+        calls[0]
+    );
+}
+
+// --- drawing and completing -------------------------------------------------------------------------
+
+#[test]
+fn calls_and_results_of_the_tool_are_drawn() {
+    let mut pi = Host::default().start();
+    for (input, drawn) in [
+        (r#"{"action":"next"}"#, "<tool-title bold>workflow_step <accent>next"),
+        (r#"{"action":"nex"#, "<tool-title bold>workflow_step <accent>"),
+        (r#"{"action":["next"]}"#, "<tool-title bold>workflow_step <accent>"),
+        ("[]", "<tool-title bold>workflow_step <accent>"),
+        ("null", "<tool-title bold>workflow_step <accent>"),
+        ("", "<tool-title bold>workflow_step <accent>"),
+    ] {
+        assert_eq!(pi.draw_tool_call(input), drawn, "{input}");
+    }
+    let text = "✓ Advanced: Look → 🔨 Do\n\nMore.";
+    let first = "<tool-output>✓ Advanced: Look → 🔨 Do";
+    let all = "<tool-output>✓ Advanced: Look → 🔨 Do\n<tool-output>\n<tool-output>More.";
+    let markdown = "markdown: ✓ Advanced: Look → 🔨 Do\n\nMore.";
+    for (details, expanded, drawn) in [
+        (r#"{"to":"Do"}"#, false, first),
+        (r#"{"to":"Do"}"#, true, all),
+        (r#"{"to":"DONE"}"#, false, markdown),
+        (r#"{"cancelPending":true}"#, true, markdown),
+        (r#"{"cancelled":true}"#, false, markdown),
+        (r#"{"to":{}}"#, false, first),
+        ("null", false, first),
+        ("[1,2", false, first),
+        ("", true, all),
+    ] {
+        assert_eq!(pi.draw_tool_result(text, details, expanded), drawn, "{details}");
+    }
+    assert_eq!(pi.draw_tool_result("", "{}", true), "");
+}
+
+#[test]
+fn registered_messages_and_entries_are_drawn() {
+    let mut pi = Host::default().start();
+    for (custom_type, collapsed, expanded) in [
+        (
+            "workflow:context",
+            "<accent>🔄 <dim>[Workflow Context injected]",
+            "<accent>🔄 <dim>[Workflow Context injected]\n<dim>One\n<dim>✓ two",
+        ),
+        ("workflow:complete", "markdown: One\n✓ two", "markdown: One\n✓ two"),
+        ("workflow:countdown", "<accent>⏳ <dim>One\n✓ two", "<accent>⏳ <dim>One\n✓ two"),
+        ("workflow:moved", "<dim>One", "<dim>One\n<dim>✓ two"),
+        ("workflow:reminder", "<dim>One", "<dim>One\n<dim>✓ two"),
+        ("workflow:status", "<text>One\n<success>✓ two", "<text>One\n<success>✓ two"),
+        ("workflow:state", "nothing", "nothing"),
+        ("", "nothing", "nothing"),
+    ] {
+        assert_eq!(pi.draw_message(custom_type, "One\n✓ two", false), collapsed);
+        assert_eq!(pi.draw_message(custom_type, "One\n✓ two", true), expanded);
+    }
+    for custom_type in ["workflow:complete", "workflow:status"] {
+        let message = pi.draw_message(custom_type, "One", false);
+        assert_eq!(pi.draw_entry(custom_type, r#"{"content":"One","more":1}"#, false), message);
+        for odd in ["", "{", "null", "7", "[]", r#""One""#, "{}", r#"{"content":7}"#] {
+            assert_eq!(pi.draw_entry(custom_type, odd, true), "nothing", "{odd}");
+        }
+    }
+    assert_eq!(pi.draw_entry("workflow:state", r#"{"content":"One"}"#, true), "nothing");
+}
+
+#[test]
+fn the_argument_of_the_command_is_completed() {
+    let mut pi = Host::with_files(FILES).start_session();
+    let two = ("two", "two", Some("Two: Look at all of it."));
+    let four = ("four", "four", Some("Four: Look at all of it."));
+    for (prefix, proposals) in [
+        ("", &[two, four][..]),
+        ("t", &[two]),
+        ("four", &[four]),
+        ("four Fix", &[]),
+        ("Two", &[]),
+        ("part", &[]),
+        ("\u{0}", &[]),
+    ] {
+        let completions = pi.complete("workflow", prefix);
+        let completions: Vec<_> = completions
+            .iter()
+            .map(|it| (&*it.value, &*it.label, it.description.as_deref()))
+            .collect();
+        assert_eq!(completions, proposals, "{prefix:?}");
+    }
+    pi.did(&[]);
+}
+
+#[test]
+fn the_controls_are_completed_while_they_make_sense() {
+    let mut pi = at_look();
+    let controls = |pi: &mut Pi| {
+        let completions = pi.complete("workflow", ":");
+        completions.into_iter().map(|it| it.value).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(controls(&mut pi), ":status :pause :next :back :skip :cancel");
+    pi.command("workflow", ":pause");
+    assert_eq!(controls(&mut pi), ":status :resume :next :back :skip :cancel");
+    pi.command("workflow", ":cancel");
+    assert_eq!(controls(&mut pi), "");
+}
+
+#[test]
+fn a_command_without_an_argument_has_no_completions() {
+    let mut pi = Host::with_files(FILES).start_session();
+    for prefix in ["", "t"] {
+        assert_eq!(pi.complete("cancel-workflow", prefix).len(), 0);
+    }
+}

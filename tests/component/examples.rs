@@ -1,0 +1,84 @@
+//! The workflows that users copy: every one loads without a fault, and runs to its end.
+
+use std::collections::BTreeSet;
+
+use super::host::*;
+
+/// Those that a person may start.
+const FOR_PEOPLE: [&str; 6] = ["audit", "bugfix", "quick", "release", "rpir", "until-clean"];
+
+/// Those that other workflows use.
+const SHARED: [&str; 3] = ["implement-review", "quality-check", "test-suite"];
+
+/// More steps than any example has.
+const MANY: usize = 50;
+
+fn examples() -> Host {
+    Host::with_folder("workflows-examples")
+}
+
+#[test]
+fn there_are_no_others() {
+    let host = examples();
+    let keys: BTreeSet<&str> = host
+        .files
+        .keys()
+        .filter_map(|path| path.strip_suffix("/workflow.yaml")?.rsplit('/').next())
+        .collect();
+    assert_eq!(keys, BTreeSet::from_iter([&FOR_PEOPLE[..], &SHARED].concat()));
+}
+
+#[test]
+fn a_person_may_start_some_of_them() {
+    let mut pi = examples().start_session();
+    let offered: Vec<String> =
+        pi.complete("workflow", "").into_iter().map(|completion| completion.value).collect();
+    assert_eq!(offered, FOR_PEOPLE);
+}
+
+#[test]
+fn each_runs_from_the_command_to_its_end() {
+    for name in FOR_PEOPLE {
+        let mut pi = examples().start_session();
+        assert_eq!(pi.command("workflow", &format!("{name} The task at hand")), Outcome::Settle);
+        to_the_end(&mut pi, name);
+    }
+}
+
+/// A session can have a run of a shared one, if it was not shared when it was started.
+#[test]
+fn each_runs_from_its_stored_state_to_its_end() {
+    for key in [&FOR_PEOPLE[..], &SHARED].concat() {
+        let state = format!(
+            r#"{{"active":true,"workflowKey":"{key}","currentPath":[{{"workflowKey":"{key}","phaseIndex":0}}],"globalStepCount":0,"taskId":"t","taskDescription":"The task at hand","startedAt":1,"completionNotified":false,"cancelled":false}}"#
+        );
+        let mut pi = examples().with_states([state]).start_session();
+        to_the_end(&mut pi, key);
+    }
+}
+
+#[track_caller]
+fn to_the_end(pi: &mut Pi, name: &str) {
+    for _ in 0..MANY {
+        let prompt = pi.event(Event::BeforeAgentStart);
+        assert!(prompt.starts_with("inject workflow:context hidden: [Workflow path: "), "{prompt}");
+        assert!(prompt.contains("**Task:** The task at hand"), "{prompt}");
+        for variable in ["description}", "Name}", "Emoji}", "List}", "toolName}", "taskId}"] {
+            assert!(!prompt.contains(variable), "{name} leaves {{…{variable} in {prompt}");
+        }
+        assert_eq!(pi.tool_call("workflow_step"), "none");
+        pi.host().calls.clear();
+        let (text, _) = pi.step("next");
+        if text.contains("→ DONE") {
+            assert_eq!(pi.host().calls.last().map(String::as_str), Some("clear-status workflow"));
+            pi.host().calls.clear();
+            pi.event(Event::AgentEnd(Some(StopReason::Stop)));
+            let calls = &pi.host().calls;
+            assert!(calls[0].starts_with("append-entry workflow:complete "), "{name}: {calls:?}");
+            return;
+        }
+        let status = pi.host().calls.last().cloned().unwrap_or_default();
+        assert!(status.starts_with("set-status workflow: "), "{name}: {status}");
+    }
+    panic!("{name} does not end after {MANY} steps");
+}

@@ -1,0 +1,629 @@
+//! What stands in for pi: it writes down every call, and answers as the test says.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::LazyLock;
+use std::thread;
+use std::time::Duration;
+
+use wasmtime::component::{Component, HasSelf, Linker};
+use wasmtime::{Config, Engine, OptLevel, Store};
+
+use bindings::exports::pi::extension::guest;
+use bindings::pi::extension::{api, context, files, session, timers, types, ui};
+
+pub use bindings::ExtensionPre;
+pub use bindings::exports::pi::extension::guest::{
+    Answer, CommandOutcome, Completion, Event, EventOutcome, InitError, InputSource, Pending,
+    Question, SessionReason, StopReason, ToolOutcome,
+};
+pub use bindings::pi::extension::types::{
+    CustomMessage, Drawing, Mode, Moment, Span, ToolCall, ToolResult,
+};
+
+mod bindings {
+    wasmtime::component::bindgen!({ world: "extension", path: "wit" });
+}
+
+/// The time and the luck of every call: 2025-05-14T14:56:07.890Z, and none.
+pub const AT: Moment = Moment { unix_ms: 1_747_234_567_890, random: 0 };
+
+/// The version that the world of `wit/extension.wit` has.
+pub const VERSION: &str = "0.1.0";
+
+/// How long one instance may live, in seconds: what hangs must fail, and not hang the tests.
+const PATIENCE: u64 = 20;
+
+/// The built component, compiled once for all tests.
+pub struct Built {
+    pub engine: Engine,
+    pub component: Component,
+    linked: ExtensionPre<Host>,
+}
+
+/// The built component; every test fails with this message if there is none.
+pub fn built() -> &'static Built {
+    assert!(Path::new(COMPONENT).exists(), "{COMPONENT} is missing: run `npm run build`");
+    &BUILT
+}
+
+const COMPONENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/component/pi_workflows.wasm");
+
+static BUILT: LazyLock<Built> = LazyLock::new(|| {
+    let mut config = Config::new();
+    // Compiling the component takes most of the time here, running it next to none.
+    config.cranelift_opt_level(OptLevel::None).epoch_interruption(true);
+    let engine = Engine::new(&config).expect("an engine");
+    let clock = engine.clone();
+    thread::spawn(move || {
+        loop {
+            thread::sleep(Duration::from_secs(1));
+            clock.increment_epoch();
+        }
+    });
+    let component = Component::from_file(&engine, COMPONENT).expect("a valid component");
+    let mut linker = Linker::new(&engine);
+    bindings::Extension::add_to_linker::<Host, HasSelf<Host>>(&mut linker, |host| host)
+        .expect("every import once");
+    let linked = linker.instantiate_pre(&component).and_then(ExtensionPre::new);
+    Built { linked: linked.expect("the world of wit/extension.wit"), engine, component }
+});
+
+/// pi as the component sees it.
+pub struct Host {
+    /// What was called that does something, in order; a line each.
+    pub calls: Vec<String>,
+    /// What was called that only asks, in order; a line each.
+    pub questions: Vec<String>,
+    /// The granted files: `ROOT/PATH` and the content.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// The session's custom entries, oldest first: type and data.
+    pub entries: Vec<(String, String)>,
+    /// Whether somebody can see dialogs.
+    pub has_ui: bool,
+    /// Whether the agent is at rest.
+    pub is_idle: bool,
+    /// The names of all registered tools.
+    pub tools: Vec<String>,
+    /// These functions answer `failed` with these words.
+    pub failing: BTreeMap<&'static str, &'static str>,
+    /// How many more calls can fail before the session is gone.
+    pub calls_until_stale: Option<usize>,
+    /// Whether the component was told that the session is gone.
+    pub stale: bool,
+    /// What was called although the session was gone.
+    pub calls_after_stale: Vec<String>,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self {
+            calls: Vec::new(),
+            questions: Vec::new(),
+            files: BTreeMap::new(),
+            entries: Vec::new(),
+            has_ui: true,
+            is_idle: true,
+            tools: ["read", "bash", "edit", "write", "workflow_step"].map(Into::into).into(),
+            failing: BTreeMap::new(),
+            calls_until_stale: None,
+            stale: false,
+            calls_after_stale: Vec::new(),
+        }
+    }
+}
+
+impl Host {
+    /// A pi that grants these files: `ROOT/PATH` and the text.
+    pub fn with_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let files = files.into_iter().map(|(path, text)| (path.into(), text.as_bytes().to_vec()));
+        Self { files: files.collect(), ..Self::default() }
+    }
+
+    /// A pi that grants everything below a folder of this repository as the root `global`.
+    pub fn with_folder(folder: &str) -> Self {
+        fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let entry = entry.expect("an entry");
+                let name = format!("{prefix}/{}", entry.file_name().to_string_lossy());
+                if entry.path().is_dir() {
+                    collect(&entry.path(), &name, files);
+                } else {
+                    files.insert(name, std::fs::read(entry.path()).expect("a file"));
+                }
+            }
+        }
+        let mut host = Self::default();
+        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), "global", &mut host.files);
+        host
+    }
+
+    /// The same pi in a session with these state entries, oldest first.
+    pub fn with_states(mut self, states: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let states = states.into_iter().map(|data| ("workflow:state".to_owned(), data.into()));
+        self.entries.extend(states);
+        self
+    }
+
+    /// Loads the component, unless it refuses this version of the interface.
+    pub fn try_start(self, interface_version: &str) -> Result<Pi, InitError> {
+        let built = built();
+        let mut store = Store::new(&built.engine, self);
+        store.set_epoch_deadline(PATIENCE);
+        let instance = built.linked.instantiate(&mut store).expect("an instance");
+        let host = guest::Host { interface_version: interface_version.into() };
+        let guest = instance.pi_extension_guest().clone();
+        guest.call_init(&mut store, &host).expect("no trap")?;
+        Ok(Pi { store, guest })
+    }
+
+    /// Loads the component; what it registers is forgotten.
+    pub fn start(self) -> Pi {
+        let mut pi = self.try_start(VERSION).expect("the version of wit/extension.wit");
+        pi.host().calls.clear();
+        pi
+    }
+
+    /// Loads the component and starts a session, which must go without a notice.
+    #[track_caller]
+    pub fn start_session(self) -> Pi {
+        let mut pi = self.start();
+        assert_eq!(pi.event(Event::SessionStart(SessionReason::Startup)), "none");
+        let notices: Vec<&String> =
+            pi.host().calls.iter().filter(|call| call.starts_with("notify")).collect();
+        assert_eq!(notices, [] as [&str; 0]);
+        pi.host().calls.clear();
+        pi
+    }
+
+    fn did(&mut self, call: String) {
+        if self.stale {
+            self.calls_after_stale.push(call);
+        } else {
+            self.calls.push(call);
+        }
+    }
+
+    fn asked(&mut self, question: String) {
+        if self.stale {
+            self.calls_after_stale.push(question);
+        } else {
+            self.questions.push(question);
+        }
+    }
+
+    /// What a function answers that can fail.
+    fn answer<T>(&mut self, function: &str, answer: T) -> Result<T, types::Error> {
+        if self.calls_until_stale == Some(0) {
+            self.stale = true;
+        }
+        self.calls_until_stale = self.calls_until_stale.map(|calls| calls.saturating_sub(1));
+        if self.stale {
+            return Err(types::Error::Stale);
+        }
+        match self.failing.get(function) {
+            Some(words) => Err(types::Error::Failed((*words).into())),
+            None => Ok(answer),
+        }
+    }
+
+    fn file_answer<T>(&mut self, function: &str, answer: T) -> Result<T, files::FileError> {
+        self.answer(function, answer).map_err(|error| match error {
+            types::Error::Stale => files::FileError::Stale,
+            types::Error::Failed(words) => files::FileError::Failed(words),
+        })
+    }
+}
+
+impl types::Host for Host {}
+
+impl api::Host for Host {
+    fn on(&mut self, kind: api::EventKind) {
+        self.did(format!("on {}", kebab(kind)));
+    }
+
+    fn register_tool(&mut self, tool: api::Tool) {
+        let api::Tool { name, label, description, parameters, .. } = tool;
+        let how = if tool.sequential { "one after another" } else { "side by side" };
+        let snippet = tool.prompt_snippet.unwrap_or_default();
+        let guidelines = tool.prompt_guidelines.join("\n");
+        self.did(format!(
+            "register-tool {name} ({label}), {how}: {description}\n{parameters}\n{snippet}\n{guidelines}"
+        ));
+    }
+
+    fn register_command(&mut self, command: api::Command) {
+        self.did(format!("register-command {}: {}", command.name, command.description));
+    }
+
+    fn register_message_renderer(&mut self, custom_type: String) {
+        self.did(format!("register-message-renderer {custom_type}"));
+    }
+
+    fn register_entry_renderer(&mut self, custom_type: String) {
+        self.did(format!("register-entry-renderer {custom_type}"));
+    }
+
+    fn append_entry(&mut self, custom_type: String, data: String) -> Result<(), types::Error> {
+        self.did(format!("append-entry {custom_type} {data}"));
+        let answer = self.answer("append-entry", ());
+        if answer.is_ok() {
+            self.entries.push((custom_type, data));
+        }
+        answer
+    }
+
+    fn send_message(
+        &mut self,
+        message: CustomMessage,
+        trigger_turn: bool,
+        deliver_as: Option<api::Delivery>,
+    ) -> Result<(), types::Error> {
+        let delivery = deliver_as.map_or("now".into(), kebab);
+        let turn = if trigger_turn { "and start a turn" } else { "and start nothing" };
+        self.did(format!("send-message {delivery} {turn}: {}", described(&message)));
+        self.answer("send-message", ())
+    }
+
+    fn send_user_message(
+        &mut self,
+        text: String,
+        deliver_as: Option<api::Delivery>,
+    ) -> Result<(), types::Error> {
+        let delivery = deliver_as.map_or("now".into(), kebab);
+        self.did(format!("send-user-message {delivery}: {text}"));
+        self.answer("send-user-message", ())
+    }
+
+    fn set_session_name(&mut self, name: String) -> Result<(), types::Error> {
+        self.did(format!("set-session-name {name}"));
+        self.answer("set-session-name", ())
+    }
+
+    fn log_panic(&mut self, message: String) {
+        self.did(format!("log-panic {message}"));
+    }
+
+    fn tool_names(&mut self) -> Result<Vec<String>, types::Error> {
+        self.asked("tool-names".into());
+        self.answer("tool-names", self.tools.clone())
+    }
+}
+
+impl context::Host for Host {
+    fn run_mode(&mut self) -> Result<Mode, types::Error> {
+        self.asked("run-mode".into());
+        self.answer("run-mode", Mode::Tui)
+    }
+
+    fn has_ui(&mut self) -> Result<bool, types::Error> {
+        self.asked("has-ui".into());
+        self.answer("has-ui", self.has_ui)
+    }
+
+    fn cwd(&mut self) -> Result<String, types::Error> {
+        self.asked("cwd".into());
+        self.answer("cwd", "/project".into())
+    }
+
+    fn is_project_trusted(&mut self) -> Result<bool, types::Error> {
+        self.asked("is-project-trusted".into());
+        self.answer("is-project-trusted", true)
+    }
+
+    fn is_idle(&mut self) -> Result<bool, types::Error> {
+        self.asked("is-idle".into());
+        self.answer("is-idle", self.is_idle)
+    }
+
+    fn set_exit_code(&mut self, code: u8) -> Result<(), types::Error> {
+        self.did(format!("set-exit-code {code}"));
+        self.answer("set-exit-code", ())
+    }
+
+    fn tool_input(&mut self) -> Result<String, types::Error> {
+        self.asked("tool-input".into());
+        self.answer("tool-input", "null".into())
+    }
+}
+
+impl session::Host for Host {
+    fn entries(
+        &mut self,
+        custom_type: String,
+        skip: u32,
+        limit: u32,
+    ) -> Result<Vec<String>, types::Error> {
+        let newest_first = self.entries.iter().rev().filter(|(found, _)| *found == custom_type);
+        let page = newest_first.skip(skip as usize).take(limit as usize);
+        let page = page.map(|(_, data)| data.clone()).collect();
+        self.asked(format!("entries {custom_type} {skip} {limit}"));
+        self.answer("entries", page)
+    }
+}
+
+impl ui::Host for Host {
+    fn notify(&mut self, message: String, level: ui::Level) -> Result<(), types::Error> {
+        self.did(format!("notify {}: {message}", kebab(level)));
+        self.answer("notify", ())
+    }
+
+    fn set_status(&mut self, key: String, text: Option<String>) -> Result<(), types::Error> {
+        self.did(match text {
+            Some(text) => format!("set-status {key}: {text}"),
+            None => format!("clear-status {key}"),
+        });
+        self.answer("set-status", ())
+    }
+
+    fn set_widget(
+        &mut self,
+        key: String,
+        lines: Option<Vec<String>>,
+        placement: ui::Placement,
+    ) -> Result<(), types::Error> {
+        let place = kebab(placement);
+        self.did(match lines {
+            Some(lines) => format!("set-widget {key} {place}: {}", lines.join("\n")),
+            None => format!("clear-widget {key}"),
+        });
+        self.answer("set-widget", ())
+    }
+
+    fn watch_terminal(&mut self, watch: bool) -> Result<(), types::Error> {
+        self.did(format!("watch-terminal {watch}"));
+        self.answer("watch-terminal", ())
+    }
+}
+
+impl files::Host for Host {
+    fn roots(&mut self) -> Result<Vec<files::Root>, files::FileError> {
+        let there = ["global", "project"].into_iter().filter(|root| {
+            let prefix = format!("{root}/");
+            self.files.keys().any(|path| path.starts_with(&prefix))
+        });
+        let roots = there
+            .map(|root| files::Root { name: root.into(), path: format!("~/{root}") })
+            .collect();
+        self.asked("roots".into());
+        self.file_answer("roots", roots)
+    }
+
+    fn list_directory(
+        &mut self,
+        root: String,
+        path: String,
+    ) -> Result<Vec<files::DirEntry>, files::FileError> {
+        let folder = join(&root, &path);
+        let mut entries: BTreeMap<Vec<u16>, files::DirEntry> = BTreeMap::new();
+        for path in self.files.keys() {
+            let Some(below) = path.strip_prefix(&format!("{folder}/")) else { continue };
+            let (name, kind) = match below.split_once('/') {
+                Some((name, _)) => (name, files::Kind::Directory),
+                None => (below, files::Kind::File),
+            };
+            let entry = files::DirEntry { name: name.into(), kind };
+            entries.insert(name.encode_utf16().collect(), entry);
+        }
+        self.asked(format!("list-directory {folder}"));
+        self.file_answer("list-directory", entries.into_values().collect())
+    }
+
+    fn read_file(&mut self, root: String, path: String) -> Result<Vec<u8>, files::FileError> {
+        let file = join(&root, &path);
+        let content = self.files.get(&file).cloned();
+        self.asked(format!("read-file {file}"));
+        let answer = self.file_answer("read-file", content);
+        answer?.ok_or(files::FileError::NotFound)
+    }
+}
+
+impl timers::Host for Host {
+    fn start(&mut self, id: u64, delay_ms: u32) {
+        self.did(format!("start-timer {id} {delay_ms}"));
+    }
+
+    fn stop(&mut self, id: u64) {
+        self.did(format!("stop-timer {id}"));
+    }
+}
+
+/// The component in its host. No call may trap.
+pub struct Pi {
+    store: Store<Host>,
+    guest: guest::Guest,
+}
+
+impl Pi {
+    pub fn host(&mut self) -> &mut Host {
+        self.store.data_mut()
+    }
+
+    /// Tells of an event; the outcome as `none`, `block: REASON`, `inject MESSAGE` or
+    /// `continue MESSAGE`.
+    #[track_caller]
+    pub fn event(&mut self, event: Event) -> String {
+        let outcome = self.guest.call_handle_event(&mut self.store, AT, &event);
+        match outcome.expect("no trap") {
+            EventOutcome::None => "none".into(),
+            EventOutcome::Block(reason) => format!("block: {reason}"),
+            EventOutcome::Inject(message) => format!("inject {}", described(&message)),
+            EventOutcome::Continue(message) => format!("continue {}", described(&message)),
+        }
+    }
+
+    /// The model asks to call a tool.
+    #[track_caller]
+    pub fn tool_call(&mut self, name: &str) -> String {
+        self.event(Event::ToolCall(ToolCall { id: "call-1".into(), name: name.into() }))
+    }
+
+    /// The model calls `workflow_step`, with arguments of any shape.
+    #[track_caller]
+    pub fn step_with(&mut self, input: &str) -> Stepped {
+        let call = ToolCall { id: "call-1".into(), name: "workflow_step".into() };
+        let outcome = self.guest.call_execute_tool(&mut self.store, AT, &call, &input.into());
+        outcome.expect("no trap").into()
+    }
+
+    /// The model calls `workflow_step` with an action, and gets an answer at once: text and details.
+    #[track_caller]
+    pub fn step(&mut self, action: &str) -> (String, String) {
+        match self.step_with(&format!(r#"{{"action":"{action}"}}"#)) {
+            Stepped::Says { text, details } => (text, details),
+            Stepped::Asks { title, .. } => panic!("{action} asks: {title}"),
+        }
+    }
+
+    #[track_caller]
+    pub fn answer_tool(&mut self, ticket: u64, answer: Answer) -> Stepped {
+        let outcome = self.guest.call_resume_tool(&mut self.store, AT, ticket, answer);
+        outcome.expect("no trap").into()
+    }
+
+    #[track_caller]
+    pub fn command(&mut self, name: &str, arguments: &str) -> Outcome {
+        let outcome = self.guest.call_run_command(&mut self.store, AT, name, arguments);
+        outcome.expect("no trap").into()
+    }
+
+    #[track_caller]
+    pub fn answer(&mut self, ticket: u64, answer: Answer) -> Outcome {
+        let outcome = self.guest.call_resume_command(&mut self.store, AT, ticket, answer);
+        outcome.expect("no trap").into()
+    }
+
+    /// The completions: value, label, description.
+    #[track_caller]
+    pub fn complete(&mut self, command: &str, prefix: &str) -> Vec<Completion> {
+        self.guest.call_complete_argument(&mut self.store, command, prefix).expect("no trap")
+    }
+
+    #[track_caller]
+    pub fn timer(&mut self, id: u64) {
+        self.guest.call_timer(&mut self.store, AT, id).expect("no trap");
+    }
+
+    #[track_caller]
+    pub fn draw_tool_call(&mut self, input: &str) -> String {
+        let drawing =
+            self.guest.call_draw_tool_call(&mut self.store, "workflow_step", &input.into());
+        drawn(drawing.expect("no trap"))
+    }
+
+    #[track_caller]
+    pub fn draw_tool_result(&mut self, text: &str, details: &str, expanded: bool) -> String {
+        let output = ToolResult { text: text.into(), details: details.into() };
+        let name = "workflow_step";
+        let drawing = self.guest.call_draw_tool_result(&mut self.store, name, &output, expanded);
+        drawn(drawing.expect("no trap"))
+    }
+
+    #[track_caller]
+    pub fn draw_message(&mut self, custom_type: &str, content: &str, expanded: bool) -> String {
+        let (custom_type, content) = (custom_type.into(), content.into());
+        let message = CustomMessage { custom_type, content, display: true };
+        let drawing = self.guest.call_draw_message(&mut self.store, &message, expanded);
+        drawn(drawing.expect("no trap"))
+    }
+
+    #[track_caller]
+    pub fn draw_entry(&mut self, custom_type: &str, data: &str, expanded: bool) -> String {
+        let drawing =
+            self.guest.call_draw_entry(&mut self.store, custom_type, &data.into(), expanded);
+        drawn(drawing.expect("no trap"))
+    }
+
+    /// Exactly these calls were made since the last look, in this order.
+    #[track_caller]
+    pub fn did(&mut self, expected: &[&str]) {
+        let calls = std::mem::take(&mut self.host().calls);
+        assert_eq!(calls, expected, "\n--- called:\n{}\n", calls.join("\n"));
+    }
+
+    /// What was asked since the last look.
+    pub fn asked(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.host().questions)
+    }
+}
+
+/// What came of a command, in words.
+#[derive(Debug, PartialEq)]
+pub enum Outcome {
+    Done,
+    Settle,
+    Asks { ticket: u64, title: String, message: String },
+}
+
+impl From<CommandOutcome> for Outcome {
+    fn from(outcome: CommandOutcome) -> Self {
+        match outcome {
+            CommandOutcome::Done => Self::Done,
+            CommandOutcome::Settle => Self::Settle,
+            CommandOutcome::Pending(Pending { ticket, question: Question::Confirm(asked) }) => {
+                Self::Asks { ticket, title: asked.title, message: asked.message }
+            }
+        }
+    }
+}
+
+/// What came of a call of the tool.
+#[derive(Debug, PartialEq)]
+pub enum Stepped {
+    Says { text: String, details: String },
+    Asks { ticket: u64, title: String, message: String },
+}
+
+impl From<ToolOutcome> for Stepped {
+    fn from(outcome: ToolOutcome) -> Self {
+        match outcome {
+            ToolOutcome::Done(ToolResult { text, details }) => Self::Says { text, details },
+            ToolOutcome::Pending(Pending { ticket, question: Question::Confirm(asked) }) => {
+                Self::Asks { ticket, title: asked.title, message: asked.message }
+            }
+        }
+    }
+}
+
+/// A message as `TYPE SHOWN: CONTENT`.
+fn described(message: &CustomMessage) -> String {
+    let shown = if message.display { "shown" } else { "hidden" };
+    format!("{} {shown}: {}", message.custom_type, message.content)
+}
+
+/// A drawing as text: `<color>text` for every span, `<color bold>` for a bold one, `markdown: …`, or
+/// `nothing`.
+fn drawn(drawing: Option<Drawing>) -> String {
+    let span = |Span { text, color, bold }: &Span| {
+        let style = kebab(*color) + if *bold { " bold" } else { "" };
+        format!("<{style}>{text}")
+    };
+    match drawing {
+        None => "nothing".into(),
+        Some(Drawing::Markdown(text)) => format!("markdown: {text}"),
+        Some(Drawing::Lines(lines)) => {
+            let lines = lines.iter().map(|spans| spans.iter().map(span).collect::<String>());
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// The name of an enum's case as the interface writes it.
+fn kebab(case: impl std::fmt::Debug) -> String {
+    let mut name = format!("{case:?}");
+    if let Some((_, case)) = name.rsplit_once("::") {
+        name = case.to_owned();
+    }
+    let mut kebab = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !kebab.is_empty() {
+            kebab.push('-');
+        }
+        kebab.push(c.to_ascii_lowercase());
+    }
+    kebab
+}
+
+fn join(root: &str, path: &str) -> String {
+    if path.is_empty() { root.to_owned() } else { format!("{root}/{path}") }
+}

@@ -1,0 +1,68 @@
+// One package begins a session, the other continues it: as well as its own.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { PI_VERSIONS } from "../pi/harness/pi.mjs";
+import { assertSame } from "./side-by-side/compare.mjs";
+import { states } from "./side-by-side/known.mjs";
+import { OURS, REFERENCE } from "./side-by-side/packages.mjs";
+import { play } from "./side-by-side/play.mjs";
+import handovers, { turns } from "./side-by-side/scenarios/handover.mjs";
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}`, { concurrency: 3 }, () => {
+    for (const { toOurs = [], toReference = [], ...rest } of handovers) {
+      const scenario = { ...rest, differs: [] };
+
+      test(`ours continues a session of the reference: ${scenario.name}`, async () => {
+        const [handedOver, own] = await Promise.all([
+          play(scenario, version, REFERENCE, OURS),
+          play(scenario, version, OURS, OURS),
+        ]);
+        assertSame({ reference: afterRestart(handedOver), ours: afterRestart(own) }, toOurs);
+      });
+
+      test(`the reference continues a session of ours: ${scenario.name}`, async () => {
+        const [own, handedOver] = await Promise.all([
+          play(scenario, version, REFERENCE, REFERENCE),
+          play(scenario, version, OURS, REFERENCE),
+        ]);
+        assertSame({ reference: afterRestart(own), ours: afterRestart(handedOver) }, toReference);
+      });
+    }
+
+    test("the packages take turns, phase by phase", async () => {
+      const scenario = { ...turns, differs: [] };
+      const [alone, inTurns] = await Promise.all([
+        play(scenario, version, REFERENCE),
+        play(scenario, version, REFERENCE, OURS, REFERENCE, OURS, REFERENCE),
+      ]);
+      const [expected, actual] = [alone, inTurns].map(({ record }) => states(record).map(withoutProgress));
+      assert.equal(expected.length, 7);
+      assert.deepEqual(actual, expected);
+    });
+  });
+}
+
+/**
+ * What came after the restart, without what ours stores besides (difference 25): it cannot know what it was not there
+ * for, and the reference carries it along.
+ *
+ * @param {Awaited<ReturnType<typeof play>>} play
+ * @returns {import("./side-by-side/play.mjs").PlayRecord}
+ */
+function afterRestart({ record, restarts: [mark] }) {
+  return {
+    ...record,
+    requests: record.requests.slice(mark.requests),
+    sessions: record.sessions.map((entries, index) => entries.slice(mark.entries[index] ?? 0).map(withoutProgress)),
+    screen: record.screen.slice(mark.screen),
+  };
+}
+
+/** @param {import("./side-by-side/record.mjs").Entry} entry */
+function withoutProgress(entry) {
+  if (entry.customType !== "workflow:state") return entry;
+  const { progress: _progress, ...data } = entry.data;
+  return { ...entry, data };
+}

@@ -1,0 +1,230 @@
+// Where this package differs from the reference, `@harms-haus/pi-workflows` 1.0.0, on purpose. The
+// README has the same table; a test holds the two together.
+
+/** @typedef {{ number: number, reference: string, ours: string, why: string }} Difference */
+
+/** @type {Difference[]} */
+export const DIFFERENCES = [
+  {
+    number: 1,
+    reference: "`next`, `loop`, `status` and the reminder show instructions with raw `{description}`.",
+    ours: "Templates are resolved wherever instructions reach a model or a person.",
+    why: "The documentation promises it.",
+  },
+  {
+    number: 2,
+    reference: "In a nested workflow, `{previousPhaseName}` and the progress use the outer workflow with the inner index.",
+    ours: "They are those of the innermost scope.",
+    why: "The numbers were wrong.",
+  },
+  {
+    number: 3,
+    reference: "Stores the end of a run as not yet announced; a resumed session announces it again.",
+    ours: "Stores it as announced, for a cancelled run too.",
+    why: "An end is announced once.",
+  },
+  {
+    number: 4,
+    reference: "`/cancel-workflow` leaves a countdown running, which then wakes the agent.",
+    ours: "It stops the countdown.",
+    why: "Cancelled is cancelled.",
+  },
+  {
+    number: 5,
+    reference: "Says “type anything to interrupt”, but typing does not.",
+    ours: "A key, a message, Escape, a command, another session: each stops the countdown.",
+    why: "The text promises it.",
+  },
+  {
+    number: 6,
+    reference: "A first `cancel` stays pending for ever and is stored with the next transition.",
+    ours: "It lasts for the same run of the agent, any other action drops it, and it is never stored.",
+    why: "The documentation promises it.",
+  },
+  {
+    number: 7,
+    reference: "Continues without end, even after an error of the model; the countdown begins at `agent_end`, before pi's own retries.",
+    ours: "Begins when the agent is at rest (`agent_settled`), is bounded (`autoContinue`), and pauses the run at a bound, at a dead model and after Escape; the person's next message or `/workflow :resume` ends the pause.",
+    why: "A loop that nobody watches must end.",
+  },
+  {
+    number: 8,
+    reference: "In print and JSON mode `/workflow` ends without a single request; without a UI a timer that nobody waits for is to continue the run.",
+    ours: "pi ends when the run is at DONE or pauses; the agent is continued at once (`agent_before_settle`), without a countdown, and notices go to standard error.",
+    why: "Workflows are useful in scripts.",
+  },
+  {
+    number: 9,
+    reference: "Prints faults in workflow files over the terminal, the first of each file.",
+    ours: "Shows all of them in pi's own notice, with file, line and column.",
+    why: "An author must find the fault.",
+  },
+  {
+    number: 10,
+    reference: "Reads a project's workflows always.",
+    ours: "Reads them only where pi trusts the project.",
+    why: "A workflow steers the agent.",
+  },
+  {
+    number: 11,
+    reference: "A negative or fractional index in a stored state breaks every later call; a pipe or a huge file hangs the start.",
+    ours: "Such a state is no run; such a file is a fault.",
+    why: "Nothing in a file or a session may stop pi.",
+  },
+  {
+    number: 12,
+    reference: "A folder called `__proto__` is not a key like others.",
+    ours: "It is.",
+    why: "Names are data.",
+  },
+  {
+    number: 13,
+    reference: "Completions know the global workflows only.",
+    ours: "They know the project's too, with a description.",
+    why: "What can be started should be offered.",
+  },
+  {
+    number: 14,
+    reference: "The default role tells every agent to delegate with `delegate_to_subagents`.",
+    ours: "Only where such a tool is registered; elsewhere the agent is told to do the phase's work.",
+    why: "An agent cannot use a tool that is not there.",
+  },
+  {
+    number: 15,
+    reference: "The message at the end shows its asterisks.",
+    ours: "It is drawn as Markdown.",
+    why: "It is Markdown.",
+  },
+  {
+    number: 16,
+    reference: "Finds workflows only directly in the workflows folder.",
+    ours: "Looks into folders without a `workflow.yaml` too (`_shared/code-review/workflow.yaml`); the key is the folder's name.",
+    why: "The documentation shows it.",
+  },
+  {
+    number: 17,
+    reference: "Completion, cancellation and countdown are messages that the model gets too.",
+    ours: "They are entries of the session, shown and never sent.",
+    why: "They are for the person.",
+  },
+  {
+    number: 18,
+    reference: "The context prompt and `next` name the current phase only.",
+    ours: "The context prompt lists all steps, numbered across nested workflows; `next` says previous, current and next.",
+    why: "The agent should know where it is.",
+  },
+  {
+    number: 19,
+    reference: "A reference must match a folder's name in case; a backslash in a phase path is no separator.",
+    ours: "A reference in another case means the only folder it can mean; a backslash separates.",
+    why: "The same files work on every file system.",
+  },
+  {
+    number: 20,
+    reference: "A `loop` in a scope that begins with a nested workflow stays in front of it; the next `next` repeats its first phase.",
+    ours: "The loop enters it.",
+    why: "A phase is done once.",
+  },
+  {
+    number: 21,
+    reference: "Ignores a `loopable`, `show` or `tools` of a wrong type.",
+    ours: "That is an error, and the workflow is left out.",
+    why: "The documentation says so, and a tool list that is ignored protects nothing.",
+  },
+  {
+    number: 22,
+    reference: "Clears the status line at each transition until the end of the turn.",
+    ours: "Shows the new phase at once.",
+    why: "It should not flicker.",
+  },
+  {
+    number: 23,
+    reference: "For an unknown name, lists hidden workflows too, those without a name as empty text.",
+    ours: "Lists what can be started.",
+    why: "The list is an offer.",
+  },
+  {
+    number: 24,
+    reference: "`/workflow` while the agent works fails to prompt it.",
+    ours: "The prompt waits until the agent is done.",
+    why: "A started workflow should start.",
+  },
+  {
+    number: 25,
+    reference: "Stores nine fields of a run.",
+    ours: "Stores a tenth, `progress` (visits, pause, continuations, loops), which the reference ignores.",
+    why: "`/workflow :status`, bounds and pauses survive restarts.",
+  },
+  {
+    number: 26,
+    reference: "The agent's second `cancel` cancels.",
+    ours: "With a UI it asks the person first; a no is told to the agent.",
+    why: "The run is the person's.",
+  },
+  {
+    number: 27,
+    reference: "Loops without end.",
+    ours: "`maxLoops` (20) restarts of a scope, then `loop` is refused and the person is told.",
+    why: "A loop that nobody watches must end.",
+  },
+  {
+    number: 28,
+    reference: "`/workflow :x` is an unknown workflow.",
+    ours: "A name that begins with a colon is a control: `:status`, `:pause`, `:resume`, `:next`, `:back`, `:skip`, `:cancel`.",
+    why: "The person is in charge.",
+  },
+  {
+    number: 29,
+    reference: "`/cancel-workflow` while the agent works leaves it working.",
+    ours: "The agent is told that the person cancelled.",
+    why: "It should not go on with what nobody wants.",
+  },
+  {
+    number: 30,
+    reference: "Calls in one answer run at the same time: a tool call behind a `next` is judged by the phase before it.",
+    ours: "They run one after the other: it is judged by the phase that `next` led to.",
+    why: "A phase's rules hold from its beginning.",
+  },
+  {
+    number: 31,
+    reference: "A blank field, a phase id that occurs twice or both tool lists in a project's workflow take away the global one of the same key too; other faults do not.",
+    ours: "No fault in its files does: the global one stays.",
+    why: "One rule for all faults.",
+  },
+  {
+    number: 32,
+    reference: "A negative `sessionNameMaxLength` cuts that much off the end of the task.",
+    ours: "It has no effect, and a notice says so.",
+    why: "A length is not below 0.",
+  },
+  {
+    number: 33,
+    reference: "A workflow that leads to a missing one over another one loads, and gets stuck there.",
+    ours: "It is left out too.",
+    why: "The documentation promises it.",
+  },
+  {
+    number: 34,
+    reference: "Passes over a workflow folder that is a link.",
+    ours: "Follows it, within the workflows folder.",
+    why: "People link what they share.",
+  },
+  {
+    number: 35,
+    reference: "When a run's files are gone or its stored state is broken, prints that over the terminal at every event; `loop` fails with an error of JavaScript.",
+    ours: "Prints nothing; `loop` says that the workflow is no longer available.",
+    why: "The terminal is pi's.",
+  },
+  {
+    number: 36,
+    reference: "Shows `undefined` for a task id or a description that a stored state lacks.",
+    ours: "Shows nothing there.",
+    why: "An old session should read well.",
+  },
+  {
+    number: 37,
+    reference: "Carries fields of a stored state along that it does not know.",
+    ours: "Drops them.",
+    why: "What nobody keeps up to date is wrong.",
+  },
+];

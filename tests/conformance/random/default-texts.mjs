@@ -1,0 +1,26 @@
+// Texts of the specification that the differences are about.
+
+const text = (/** @type {string[]} */ ...parts) => parts.join(" ");
+
+/** The reference's default role. */
+export const ORCHESTRATOR = text(
+  "You are the ORCHESTRATOR for this workflow. You must NOT use the edit or write tools directly.",
+  "All implementation work must be delegated to subagents via the delegate_to_subagents tool.",
+  "Follow the phase instructions precisely.",
+);
+
+/** Ours, where there is no tool to delegate with. */
+export const WORKER = text(
+  "You are working through this workflow, one phase at a time.",
+  "Do the work of the current phase, and only that. Follow the phase instructions precisely.",
+);
+
+export const ADVANCE_REMINDER = text(
+  "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase.",
+  "If you need to restart the current scope from the beginning, use action='loop'.",
+);
+
+export const UNAVAILABLE = text(
+  "The workflow configuration for this session is no longer available.",
+  "Use workflow_step with action='cancel' to clear it, or reload the workflow definitions.",
+);

@@ -1,0 +1,50 @@
+// Keeps count of what the deliberate differences explain. Their numbers are those of `differences.mjs`.
+
+import { isDeepStrictEqual } from "node:util";
+
+/**
+ * Differences that `differences.mjs` does not have yet: numbers of our own, until it has them.
+ */
+export const PROPOSED = {
+  wholeCharacters: 101,
+  plainText: 102,
+  lateMove: 103,
+  contextAtOnce: 104,
+  lenientYaml: 105,
+  refusedYaml: 106,
+  oddNumbers: 107,
+  lineEnds: 108,
+  tags: 109,
+};
+
+/** How often each difference explained something. @type {Map<number, number>} */
+export const explained = new Map();
+
+/** What was met, for the person who runs the test. */
+export function summary() {
+  const counts = [...explained].sort(([a], [b]) => a - b).map(([number, times]) => `${number} (${times})`);
+  return `differences met: ${counts.join(", ")}`;
+}
+
+/**
+ * What stands for `before` because of a difference.
+ * @template T
+ * @param {number} number
+ * @param {T} before
+ * @param {T} after
+ */
+export function because(number, before, after) {
+  if (!isDeepStrictEqual(before, after)) explained.set(number, (explained.get(number) ?? 0) + 1);
+  return after;
+}
+
+/**
+ * Puts a text in the place of another one, which must be there.
+ * @param {number} number
+ * @param {string} text
+ * @param {string} from
+ * @param {string} to
+ */
+export function replaced(number, text, from, to) {
+  return because(number, text, text.replace(from, () => to));
+}

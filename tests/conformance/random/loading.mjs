@@ -1,0 +1,174 @@
+// One set of files: both packages load the same workflows from it, and understand them alike.
+
+import { isDeepStrictEqual } from "node:util";
+
+import { because } from "./explained.mjs";
+import { OurSide } from "./our-side.mjs";
+import { loadWorkflows } from "./reference.mjs";
+import { ReferenceSide } from "./reference-side.mjs";
+import { visible, without } from "./shrink.mjs";
+import { isPhase, loadable } from "./trees.mjs";
+import { differences, sorted } from "./walk.mjs";
+import { passTime, printed, projectDir, setLuck, writeWorkflows } from "./world.mjs";
+
+/** @typedef {import("./workflow-files.mjs").Files} Files */
+/** @typedef {import("./side.mjs").Happening} Happening */
+
+/**
+ * How the two differ about some files.
+ * @typedef {object} Difference
+ * @property {string} what `the reference refuses`, `ours refuses` and the like
+ * @property {string} where
+ * @property {string[]} details
+ * @property {string[]} printed what the reference printed
+ * @property {string} faults what ours told
+ */
+
+/** Longer than most sessions' names may be. */
+const TASK = "a task of more than fifty characters, so that it is cut in most names 🔍🔎";
+const TOOLS = ["read", "007", "other"];
+const MAX_STEPS = 12;
+/** @type {import("./stand-in.mjs").Setting} */
+const SETTING = { mode: "tui", tools: ["read"] };
+
+/**
+ * @param {Files} files
+ * @returns {Promise<Difference | undefined>}
+ */
+export async function findDifference(files) {
+  writeWorkflows(files);
+  setLuck("abc123");
+  return new Comparison().run();
+}
+
+class Comparison {
+  #reference = new ReferenceSide(SETTING);
+  #ours = new OurSide(SETTING);
+  /** @type {Difference | undefined} */
+  #difference;
+  #printed;
+  #tools;
+  #comparable;
+
+  constructor() {
+    const tree = treeOf(loadWorkflows(projectDir));
+    this.#printed = [...printed];
+    const listed = tree.flatMap(({ phases }) => phases.filter(isPhase)).flatMap(({ tools }) => Object.values(tools ?? {}));
+    this.#tools = new Set([...TOOLS, ...listed.flat()]);
+    this.#reference.tree = this.#ours.tree = loadable(tree);
+    // 33: the reference has another opinion of what nests a broken workflow.
+    this.#comparable = because(33, tree.length, this.#reference.tree.length) === tree.length;
+  }
+
+  async run() {
+    await this.#compare({ restart: "startup" });
+    await this.#acceptance();
+    if (!this.#comparable) return this.#difference;
+    const startable = this.#reference.tree.filter(({ fields }) => fields.show !== "workflows");
+    for (const { fields } of startable) await this.#walkThrough(fields.commandName ?? "");
+    return this.#difference;
+  }
+
+  /** Whether the workflow in question is there: the one that nests it is, then. */
+  async #acceptance() {
+    if (this.#difference) return;
+    const [{ answer }] = await this.#ours.undergo({ complete: "outer" });
+    const accepted = this.#reference.tree.some(({ key }) => key === "w");
+    if (!accepted && answer === null && !this.#ours.faults) this.#differ("ours refuses without a word", "", []);
+    if (accepted === (answer !== null)) return;
+    this.#differ(accepted ? "ours refuses" : "the reference refuses", "", []);
+  }
+
+  /** @param {string} name that of a command */
+  async #walkThrough(name) {
+    await this.#compare({ command: "workflow", text: `${name} ${TASK}`, yes: true, during: [] });
+    await this.#phase();
+    await this.#compare({ step: "status" });
+    await this.#compare({ stop: "stop" });
+    passTime(3000);
+    this.#check("reminder", [await this.#reference.afterTime()], [await this.#ours.afterTime()]);
+    await this.#compare({ step: "loop" });
+    for (let steps = 0; steps < MAX_STEPS && this.#reference.state?.active; steps += 1) {
+      await this.#compare({ step: "next" });
+      await this.#phase();
+    }
+    await this.#compare({ step: "loop" });
+    await this.#compare({ stop: "stop" });
+  }
+
+  async #phase() {
+    await this.#compare({ event: "before_agent_start", data: { prompt: "x", systemPrompt: "" } });
+    for (const toolName of this.#tools) {
+      await this.#compare({ event: "tool_call", data: { toolCallId: "1", toolName, input: {} } });
+    }
+    await this.#compare({ event: "turn_end" });
+  }
+
+  /** @param {Happening} happening */
+  async #compare(happening) {
+    if (this.#difference) return;
+    const ours = await this.#ours.undergo(happening);
+    this.#reference.paused = this.#ours.paused;
+    this.#check(JSON.stringify(happening), await this.#reference.undergo(happening), ours);
+  }
+
+  /**
+   * @param {string} where
+   * @param {import("./stand-in.mjs").Deeds[]} reference
+   * @param {import("./stand-in.mjs").Deeds[]} ours
+   */
+  #check(where, reference, ours) {
+    const [left, right] = [reference.map(sorted), ours.map(sorted)];
+    if (!isDeepStrictEqual(left, right)) this.#differ("understood differently", where, differences(left, right));
+  }
+
+  /**
+   * @param {string} what
+   * @param {string} where
+   * @param {string[]} details
+   */
+  #differ(what, where, details) {
+    this.#difference ??= { what, where, details, printed: this.#printed, faults: this.#ours.faults };
+  }
+}
+
+/**
+ * What the reference loaded, as a tree.
+ * @param {Record<string, any>} definitions
+ * @returns {import("./trees.mjs").Tree}
+ */
+function treeOf(definitions) {
+  return Object.entries(definitions).map(([key, { phases, ...fields }]) => ({
+    key,
+    root: "global",
+    fields,
+    phases: phases.map((/** @type {any} */ entry) => (isPhase(entry) ? entry : { subworkflow: entry.workflowKey })),
+  }));
+}
+
+/**
+ * Files without a file, then without a line of one, then without a character of one.
+ * @param {Files} files
+ * @returns {Generator<Files>}
+ */
+export function* smallerFiles(files) {
+  for (const path of Object.keys(files)) {
+    const { [path]: content, ...rest } = files;
+    yield rest;
+    if (typeof content !== "string") continue;
+    const lines = content.split("\n");
+    if (lines.length > 1) for (const fewer of without(lines)) yield { ...files, [path]: fewer.join("\n") };
+  }
+  for (const [path, content] of Object.entries(files)) {
+    if (typeof content !== "string" || content.length > 300) continue;
+    for (const fewer of without([...content])) yield { ...files, [path]: fewer.join("") };
+  }
+}
+
+/**
+ * Files to read.
+ * @param {Files} files
+ */
+export function textOf(files) {
+  return Object.entries(files).map(([path, content]) => `  ${path} ${visible(content.toString())}`).join("\n");
+}

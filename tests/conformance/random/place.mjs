@@ -1,0 +1,132 @@
+// Where a run is in a tree, and what its templates mean there: written from the documentation, as the
+// reference itself resolves them in some places only.
+
+import { isPhase } from "./trees.mjs";
+
+/** @typedef {import("./trees.mjs").Phase} Phase */
+/** @typedef {import("./trees.mjs").Entry} Entry */
+/** @typedef {import("./trees.mjs").Workflow} Workflow */
+
+/**
+ * A run as it is stored.
+ * @typedef {object} State
+ * @property {boolean} active
+ * @property {string} workflowKey
+ * @property {{ workflowKey: string, phaseIndex: number }[]} currentPath
+ * @property {number} globalStepCount
+ * @property {string} taskId
+ * @property {string} taskDescription
+ * @property {boolean} completionNotified
+ * @property {boolean} cancelled
+ * @property {boolean} [_cancelPending] of the reference only
+ * @property {{ paused?: object }} [progress] of ours only
+ */
+
+export class Place {
+  /**
+   * @param {State} state
+   * @param {Workflow[]} scopes the workflows of its path
+   * @param {Phase} phase
+   * @param {Map<string, Workflow>} workflows
+   */
+  constructor(state, scopes, phase, workflows) {
+    this.state = state;
+    this.scopes = scopes;
+    this.phase = phase;
+    this.workflows = workflows;
+    this.root = scopes[0];
+    this.scope = scopes[scopes.length - 1];
+    this.index = state.currentPath[state.currentPath.length - 1].phaseIndex;
+  }
+
+  /**
+   * The place of an active run; nothing if the tree lacks what the run names.
+   * @param {State | undefined} state
+   * @param {import("./trees.mjs").Tree} tree
+   */
+  static of(state, tree) {
+    if (!state?.active) return undefined;
+    const workflows = new Map(tree.map((workflow) => [workflow.key, workflow]));
+    const entered = enter(state, workflows);
+    const scopes = entered.currentPath.flatMap(({ workflowKey }) => workflows.get(workflowKey) ?? []);
+    if (scopes.length < entered.currentPath.length) return undefined;
+    const phase = scopes[scopes.length - 1].phases[entered.currentPath[scopes.length - 1].phaseIndex];
+    return phase && isPhase(phase) ? new Place(entered, scopes, phase, workflows) : undefined;
+  }
+
+  /** @param {Entry | undefined} entry @param {string} none */
+  #nameOf(entry, none) {
+    if (!entry) return none;
+    return isPhase(entry) ? entry.name : (this.workflows.get(entry.subworkflow)?.fields.name ?? entry.subworkflow);
+  }
+
+  /** The variables of instructions, role instruction and advance reminder. */
+  variables() {
+    const { state, phase, scope, root } = this;
+    const blocked = phase.tools?.blacklist ?? [];
+    return {
+      workflowName: root.fields.name,
+      workflowKey: state.workflowKey,
+      description: state.taskDescription,
+      taskId: state.taskId,
+      phaseId: phase.id,
+      phaseName: phase.name,
+      previousPhaseName: this.#nameOf(scope.phases[this.index - 1], "(start)"),
+      nextPhaseName: this.#nameOf(scope.phases[this.index + 1], "DONE"),
+      blockedToolsList: blocked.length > 0 ? blocked.join(", ") : "(none)",
+      toolName: "workflow_step",
+      breadcrumbPath: this.scopes.map(({ fields }) => fields.name).join(" > "),
+      globalStepCount: String(state.globalStepCount),
+    };
+  }
+
+  /** The same with the slip of the reference: it looks up the inner index in the outer workflow. */
+  variablesOfReference() {
+    const previous = this.index > 0 ? this.root.phases[this.index - 1] : undefined;
+    return { ...this.variables(), previousPhaseName: this.#nameOf(previous, "(start)") };
+  }
+
+  /** All steps of the root workflow, the current one marked. */
+  steps() {
+    /** @type {{ name: string, current: boolean }[]} */
+    const steps = [];
+    const walk = (/** @type {Workflow} */ workflow, /** @type {string[]} */ names, /** @type {string} */ path) => {
+      for (const [index, entry] of workflow.phases.entries()) {
+        const here = `${path}/${workflow.key} ${index}`;
+        if (isPhase(entry)) {
+          steps.push({ name: [...names, `${entry.emoji} ${entry.name}`].join(" > "), current: here === current });
+        } else {
+          const nested = this.workflows.get(entry.subworkflow);
+          if (nested) walk(nested, [...names, nested.fields.name], here);
+        }
+      }
+    };
+    const current = this.state.currentPath.map((at) => `/${at.workflowKey} ${at.phaseIndex}`).join("");
+    walk(this.root, [], "");
+    return steps;
+  }
+}
+
+/**
+ * A run that stands in front of a nested workflow, moved to the first phase in it.
+ * @param {State} state
+ * @param {Map<string, Workflow>} workflows
+ * @returns {State}
+ */
+export function enter(state, workflows) {
+  const { workflowKey, phaseIndex } = state.currentPath[state.currentPath.length - 1];
+  const entry = workflows.get(workflowKey)?.phases[phaseIndex];
+  if (!entry || isPhase(entry)) return state;
+  const inner = { workflowKey: entry.subworkflow, phaseIndex: 0 };
+  return enter({ ...state, currentPath: [...state.currentPath, inner] }, workflows);
+}
+
+/**
+ * @param {string} template
+ * @param {Record<string, string>} variables
+ */
+export function resolve(template, variables) {
+  const valueOf = (/** @type {string} */ written, /** @type {string} */ name) =>
+    Object.hasOwn(variables, name) ? variables[name] : written;
+  return template.replace(/\{(\w+)\}/g, valueOf);
+}

@@ -1,0 +1,216 @@
+// A stand-in for pi: what an extension sees of it, and a record of what the extension does.
+
+import { projectDir } from "./world.mjs";
+
+/** @typedef {{ type: "custom", id: string, parentId: string | null, customType: string, data: any }} Entry */
+
+/**
+ * What an extension did in answer to one event.
+ * @typedef {object} Deeds
+ * @property {{ customType: string, data: any }[]} entries custom entries, and messages for the transcript
+ * @property {string[]} prompts what it said in the person's place
+ * @property {{ level: string, text: string }[]} notices
+ * @property {{ title: string, message: string }[]} questions
+ * @property {string[]} sessionNames
+ * @property {(string | undefined)[]} widgets the countdown's line, each time that it changed
+ * @property {string | undefined} status the text in the status bar after it
+ * @property {any} answer what the event's handler, the tool or the completion gave back
+ */
+
+/**
+ * How pi is run.
+ * @typedef {object} Setting
+ * @property {"tui" | "rpc" | "print"} mode
+ * @property {string[]} tools registered tools
+ */
+
+export class StandIn {
+  /** The leaf of the session's current branch. @type {Entry | undefined} */
+  leaf;
+  /** What stands in the status bar. @type {string | undefined} */
+  status;
+  /** Whether the agent is at work. */
+  running = false;
+  /** How the person answers the next question. @type {() => Promise<boolean>} */
+  person = async () => false;
+  /** @type {Map<string, Entry>} */
+  #entries = new Map();
+  /** @type {Map<string, ((event: any, context: any) => unknown)[]>} */
+  #handlers = new Map();
+  /** @type {Map<string, any>} */
+  #tools = new Map();
+  /** @type {Map<string, any>} */
+  #commands = new Map();
+  /** @type {Set<(data: string) => void>} */
+  #keyListeners = new Set();
+  /** @type {string | undefined} */
+  #widget;
+  /** @type {Deeds} */
+  #deeds = noDeeds();
+  #setting;
+  #context;
+
+  /** @param {Setting} setting */
+  constructor(setting) {
+    this.#setting = setting;
+    this.#context = this.#makeContext();
+  }
+
+  /** What happened since the last time. */
+  takeDeeds() {
+    const deeds = { ...this.#deeds, status: this.status };
+    this.#deeds = noDeeds();
+    return deeds;
+  }
+
+  /** What is shown of a countdown. */
+  get widget() {
+    return this.#widget;
+  }
+
+  /**
+   * Loads an extension in place of the one before, with a screen of its own.
+   * @param {import("@earendil-works/pi-coding-agent").ExtensionFactory} extension
+   */
+  async load(extension) {
+    this.#handlers.clear();
+    this.#tools.clear();
+    this.#commands.clear();
+    this.#keyListeners.clear();
+    this.status = undefined;
+    this.#widget = undefined;
+    await extension(/** @type {any} */ (this.#makeApi()));
+  }
+
+  /**
+   * @param {string} name
+   * @param {object} [event]
+   */
+  async emit(name, event) {
+    for (const handler of this.#handlers.get(name) ?? []) {
+      const answer = await handler({ type: name, ...event }, this.#context);
+      if (answer !== undefined) return answer;
+    }
+  }
+
+  /**
+   * @param {string} name
+   * @param {object} input
+   */
+  callTool(name, input) {
+    return this.#tools.get(name).execute("call", input, undefined, undefined, this.#context);
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} parameters
+   */
+  runCommand(name, parameters) {
+    return this.#commands.get(name).handler(parameters, this.#context);
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} prefix
+   */
+  complete(name, prefix) {
+    return this.#commands.get(name).getArgumentCompletions(prefix);
+  }
+
+  pressKey() {
+    for (const listener of this.#keyListeners) listener("x");
+  }
+
+  /** The entries of a type on the current branch, oldest first. @param {string} customType */
+  entriesOf(customType) {
+    return this.#branch().filter((entry) => entry.customType === customType);
+  }
+
+  /** @param {string | undefined} line */
+  setWidget(line) {
+    if (this.#hasUI && line !== this.#widget) this.#deeds.widgets.push(line);
+    this.#widget = line;
+  }
+
+  /**
+   * @param {string} customType
+   * @param {unknown} data
+   */
+  appendEntry(customType, data) {
+    const id = String(this.#entries.size);
+    this.leaf = { type: "custom", id, parentId: this.leaf?.id ?? null, customType, data: structuredClone(data) };
+    this.#entries.set(id, this.leaf);
+    this.#deeds.entries.push({ customType, data: this.leaf.data });
+  }
+
+  /** Takes the newest entry back. */
+  dropLeaf() {
+    this.leaf = this.#entries.get(this.leaf?.parentId ?? "");
+  }
+
+  get #hasUI() {
+    return this.#setting.mode !== "print";
+  }
+
+  #branch() {
+    const branch = [];
+    for (let entry = this.leaf; entry; entry = this.#entries.get(entry.parentId ?? "")) branch.unshift(entry);
+    return branch;
+  }
+
+  #makeApi() {
+    return {
+      on: (/** @type {string} */ name, /** @type {any} */ handler) => {
+        this.#handlers.set(name, [...(this.#handlers.get(name) ?? []), handler]);
+      },
+      registerTool: (/** @type {any} */ tool) => this.#tools.set(tool.name, tool),
+      registerCommand: (/** @type {string} */ name, /** @type {any} */ command) => this.#commands.set(name, command),
+      registerMessageRenderer: () => {},
+      registerEntryRenderer: () => {},
+      getAllTools: () => this.#setting.tools.map((name) => ({ name })),
+      appendEntry: this.appendEntry.bind(this),
+      sendMessage: (/** @type {any} */ message, /** @type {any} */ options) =>
+        this.#deeds.entries.push({ customType: message.customType, data: { message, options } }),
+      sendUserMessage: (/** @type {string} */ text, /** @type {any} */ options) =>
+        this.#deeds.prompts.push(options?.deliverAs === undefined ? text : `(${options.deliverAs}) ${text}`),
+      setSessionName: (/** @type {string} */ name) => this.#deeds.sessionNames.push(name),
+    };
+  }
+
+  #makeContext() {
+    const shown = (/** @type {(...values: any[]) => void} */ show) => (this.#hasUI ? show : () => {});
+    return {
+      cwd: projectDir,
+      mode: this.#setting.mode,
+      hasUI: this.#hasUI,
+      isProjectTrusted: () => true,
+      isIdle: () => !this.running,
+      waitForIdle: async () => {},
+      sessionManager: {
+        getBranch: () => this.#branch(),
+        getLeafEntry: () => this.leaf,
+        getEntry: (/** @type {string} */ id) => this.#entries.get(id),
+      },
+      ui: {
+        notify: shown((text, level) => this.#deeds.notices.push({ level, text })),
+        setStatus: shown((_key, text) => void (this.status = text)),
+        setWidget: shown((_key, lines) => this.setWidget(lines?.join("\n"))),
+        confirm: async (/** @type {string} */ title, /** @type {string} */ message) => {
+          if (!this.#hasUI) return false;
+          this.#deeds.questions.push({ title, message });
+          return this.person();
+        },
+        onTerminalInput: (/** @type {(data: string) => void} */ listener) => {
+          this.#keyListeners.add(listener);
+          return () => this.#keyListeners.delete(listener);
+        },
+      },
+    };
+  }
+}
+
+/** @returns {Deeds} */
+function noDeeds() {
+  const lists = { entries: [], prompts: [], notices: [], questions: [], sessionNames: [], widgets: [] };
+  return { ...lists, status: undefined, answer: undefined };
+}

@@ -1,0 +1,258 @@
+// Workflows that nest: made up, written to files, made smaller.
+
+import { without } from "./shrink.mjs";
+
+/**
+ * @typedef {object} Phase
+ * @property {string} id
+ * @property {string} name
+ * @property {string} emoji
+ * @property {string} instructions no two phases have the same
+ * @property {{ blacklist?: string[], whitelist?: string[] }} [tools]
+ * @property {string[]} [availableProfiles]
+ *
+ * @typedef {{ subworkflow: string }} Reference
+ * @typedef {Phase | Reference} Entry
+ *
+ * @typedef {object} Workflow
+ * @property {string} key
+ * @property {"global" | "project"} root
+ * @property {Fields} fields what stands in its `workflow.yaml`, but for the phases
+ * @property {Entry[]} phases
+ *
+ * @typedef {object} Fields
+ * @property {string} name
+ * @property {string} [commandName]
+ * @property {string} [initialMessage]
+ * @property {"user" | "workflows"} [show]
+ * @property {boolean} [loopable]
+ * @property {string} [sessionNamePrefix]
+ * @property {number} [sessionNameMaxLength]
+ * @property {string} [roleInstruction]
+ * @property {string} [advanceReminder]
+ * @property {string} [blockReasonTemplate]
+ * @property {string} [completionMessage]
+ * @property {string} [notDoneReminder]
+ *
+ * @typedef {Workflow[]} Tree
+ */
+
+export const TOOLS = ["read", "bash", "edit", "write", "grep", "delegate_to_subagents", "workflow_step"];
+
+const MAX_PHASES = 30;
+const MAX_DEPTH = 4;
+const KEYS = ["alpha", "beta", "Gamma", "delta-4", "_epsilon", "zeta.7", "eta eta", "θ", "v1"];
+const WORDS = 'plan|Build it|check & sign|«Ship»|a "quoted" name|O\'Neill|{phaseName}|x > y|🚀 go|ünï'.split("|");
+const EMOJIS = ["🔹", "⚙️", "👩‍💻", "!", "[x]"];
+const PROFILES = ["planner", "coder", "reviewer", "a, b", "7"];
+const VARIABLES = [
+  ..."workflowName workflowKey description taskDescription taskId".split(" "),
+  ..."phaseId phaseName phaseEmoji phaseInstructions".split(" "),
+  ..."previousPhaseName nextPhaseName blockedToolsList allowedTools toolName breadcrumbPath".split(" "),
+  ..."globalStepCount phaseCount firstPhaseId firstPhaseName firstPhaseEmoji firstPhaseProfiles".split(" "),
+  ..."unknown __proto__ constructor é".split(" "),
+];
+
+/** @param {Entry} entry @returns {entry is Phase} */
+export const isPhase = (entry) => "id" in entry;
+
+/**
+ * Workflows of which each may refer to later ones.
+ * @param {import("./choices.mjs").Choices} choices
+ * @returns {Tree}
+ */
+export function makeTree(choices) {
+  const count = choices.weighted([[3, 1], [4, 2], [4, 3], [2, 5], [1, 8]]);
+  let phasesLeft = choices.weighted([[4, 6], [3, 12], [1, MAX_PHASES]]);
+  const keys = shuffled(KEYS, choices).slice(0, count);
+  /** @type {Map<string, number>} */
+  const depths = new Map();
+  /** @type {Tree} */
+  const tree = [];
+  for (const [index, key] of keys.entries()) {
+    const length = choices.between(1, Math.max(1, Math.min(6, Math.ceil(phasesLeft / (count - index)))));
+    /** @type {Entry[]} */
+    const phases = choices.list(length, () => {
+      const nested = tree.filter((other) => (depths.get(other.key) ?? 0) < MAX_DEPTH - 1);
+      if (nested.length > 0 && choices.chance(0.4)) return { subworkflow: choices.pick(nested).key };
+      phasesLeft -= 1;
+      return makePhase(choices, `${keys.indexOf(key)}.${phasesLeft}`);
+    });
+    const below = phases.map((entry) => (isPhase(entry) ? -1 : (depths.get(entry.subworkflow) ?? 0)));
+    depths.set(key, Math.max(...below) + 1);
+    const root = choices.chance(0.75) ? "global" : "project";
+    tree.push({ key, root, fields: makeFields(choices, index), phases });
+  }
+  if (choices.chance(0.1)) {
+    const replaced = choices.pick(tree);
+    const root = replaced.root === "global" ? "project" : "global";
+    tree.push({ ...replaced, root, fields: makeFields(choices, tree.length), phases: [makePhase(choices, "other")] });
+  }
+  return tree;
+}
+
+/**
+ * @param {import("./choices.mjs").Choices} choices
+ * @param {string} mark tells it from all others
+ * @returns {Phase}
+ */
+function makePhase(choices, mark) {
+  const id = `p${mark.replace(".", "-")}`;
+  const tools = choices.weighted([
+    [3, undefined],
+    [2, { blacklist: choices.some(TOOLS, 0.4) }],
+    [2, { whitelist: choices.some(TOOLS, 0.4) }],
+  ]);
+  return {
+    id,
+    name: choices.chance(0.7) ? `Phase ${mark}` : choices.pick(WORDS),
+    emoji: choices.pick(EMOJIS),
+    instructions: [`Do ${mark}:`, makeTemplate(choices), makeTemplate(choices)].join("\n").trim(),
+    ...(tools && { tools }),
+    ...(choices.chance(0.4) && { availableProfiles: choices.some(PROFILES, 0.4) }),
+  };
+}
+
+/**
+ * @param {import("./choices.mjs").Choices} choices
+ * @param {number} index
+ * @returns {Fields}
+ */
+function makeFields(choices, index) {
+  const hidden = choices.chance(0.15);
+  const template = (/** @type {keyof Fields} */ field) => choices.chance(0.3) && { [field]: makeTemplate(choices) };
+  return {
+    name: choices.chance(0.5) ? `Workflow ${index}` : choices.pick(WORDS),
+    ...((!hidden || choices.chance(0.5)) && { commandName: choices.chance(0.9) ? `c${index}` : "same" }),
+    ...((!hidden || choices.chance(0.5)) && { initialMessage: makeTemplate(choices) || "Begin" }),
+    ...(hidden ? { show: "workflows" } : choices.chance(0.2) && { show: "user" }),
+    ...(choices.chance(0.4) && { loopable: choices.chance(0.5) }),
+    ...(choices.chance(0.2) && { sessionNamePrefix: choices.pick(["", "W: ", "🔍"]) }),
+    ...(choices.chance(0.3) && { sessionNameMaxLength: choices.pick([0, 1, 3, 5, 7.5, 50, 1e6]) }),
+    ...template("roleInstruction"),
+    ...template("advanceReminder"),
+    ...template("blockReasonTemplate"),
+    ...template("completionMessage"),
+    ...template("notDoneReminder"),
+  };
+}
+
+/** @param {import("./choices.mjs").Choices} choices */
+function makeTemplate(choices) {
+  return choices
+    .list(choices.between(0, 4), () => (choices.chance(0.7) ? `{${choices.pick(VARIABLES)}}` : choices.pick(WORDS)))
+    .join(choices.pick([" ", "", "\n", "\n\n", "{", "$& "]));
+}
+
+/**
+ * @template T
+ * @param {readonly T[]} values
+ * @param {import("./choices.mjs").Choices} choices
+ */
+function shuffled(values, choices) {
+  const rest = [...values];
+  return values.map(() => rest.splice(choices.between(0, rest.length - 1), 1)[0]);
+}
+
+/**
+ * The files of a tree, for `writeWorkflows`. JSON is YAML.
+ * @param {Tree} tree
+ */
+export function filesOf(tree) {
+  /** @type {Record<string, string>} */
+  const files = {};
+  for (const { key, root, fields, phases } of tree) {
+    const entries = phases.map((entry, index) => (isPhase(entry) ? `${index}.md` : entry));
+    files[`${root}/${key}/workflow.yaml`] = JSON.stringify({ ...fields, phases: entries });
+    for (const [index, entry] of phases.entries()) {
+      if (!isPhase(entry)) continue;
+      const { instructions, ...frontMatter } = entry;
+      files[`${root}/${key}/${index}.md`] = `---\n${JSON.stringify(frontMatter)}\n---\n${instructions}\n`;
+    }
+  }
+  return files;
+}
+
+/**
+ * What both packages load of a tree, in their order: of one key the project's workflow, and none that
+ * refers to a missing one.
+ * @param {Tree} tree
+ */
+export function loadable(tree) {
+  const ofRoot = (/** @type {string} */ root) =>
+    tree.filter((workflow) => workflow.root === root).sort((a, b) => (a.key < b.key ? -1 : 1));
+  const all = [...ofRoot("global"), ...ofRoot("project")];
+  let loaded = [...new Map(all.map((workflow) => [workflow.key, workflow])).values()];
+  for (;;) {
+    const keys = new Set(loaded.map(({ key }) => key));
+    const rest = loaded.filter(({ phases }) => phases.every((entry) => isPhase(entry) || keys.has(entry.subworkflow)));
+    if (rest.length === loaded.length) return loaded;
+    loaded = rest;
+  }
+}
+
+/**
+ * A tree without workflows that refer to one that both packages leave out: the reference keeps them
+ * (difference 33).
+ * @param {Tree} tree
+ */
+export function withoutBrokenChains(tree) {
+  const keys = new Set(tree.map(({ key }) => key));
+  const loaded = new Set(loadable(tree).map(({ key }) => key));
+  return tree.filter(
+    ({ key, phases }) => loaded.has(key) || phases.some((entry) => !isPhase(entry) && !keys.has(entry.subworkflow)),
+  );
+}
+
+/**
+ * @param {Tree} tree
+ * @returns {Generator<Tree>}
+ */
+export function* smallerTrees(tree) {
+  for (const rest of without(tree)) yield withoutDangling(rest);
+  for (const [at, workflow] of tree.entries()) {
+    const instead = (/** @type {Partial<Workflow>} */ change) => tree.with(at, { ...workflow, ...change });
+    for (const phases of without(workflow.phases)) if (phases.length > 0) yield instead({ phases });
+    for (const [index, entry] of workflow.phases.entries()) {
+      if (!isPhase(entry)) continue;
+      for (const smaller of smallerPhases(entry)) yield instead({ phases: workflow.phases.with(index, smaller) });
+    }
+    if (workflow.root !== "global") yield instead({ root: "global" });
+    for (const field of Object.keys(workflow.fields)) {
+      if (field === "name" || field === "commandName" || field === "initialMessage") continue;
+      const { [/** @type {keyof Fields} */ (field)]: _dropped, ...fields } = workflow.fields;
+      yield instead({ fields: /** @type {Fields} */ (fields) });
+    }
+    const { initialMessage } = workflow.fields;
+    if (initialMessage && initialMessage !== "Go") yield instead({ fields: { ...workflow.fields, initialMessage: "Go" } });
+  }
+}
+
+/**
+ * @param {Phase} phase
+ * @returns {Generator<Phase>}
+ */
+function* smallerPhases({ tools, availableProfiles, ...rest }) {
+  if (tools) yield { ...rest, ...(availableProfiles && { availableProfiles }) };
+  if (availableProfiles) yield { ...rest, ...(tools && { tools }) };
+  const plain = rest.instructions.split("\n")[0];
+  if (plain !== rest.instructions) {
+    yield { ...rest, instructions: plain, ...(tools && { tools }), ...(availableProfiles && { availableProfiles }) };
+  }
+}
+
+/**
+ * Without references that lead nowhere, and without workflows that are empty then.
+ * @param {Tree} tree
+ * @returns {Tree}
+ */
+function withoutDangling(tree) {
+  const keys = new Set(tree.map(({ key }) => key));
+  const rest = tree
+    .map((workflow) => ({
+      ...workflow,
+      phases: workflow.phases.filter((entry) => isPhase(entry) || keys.has(entry.subworkflow)),
+    }))
+    .filter(({ phases }) => phases.length > 0);
+  return rest.length === tree.length ? rest : withoutDangling(rest);
+}

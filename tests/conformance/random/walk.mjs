@@ -1,0 +1,288 @@
+// One walk: both packages undergo the same, and do the same.
+
+import { isDeepStrictEqual } from "node:util";
+
+import { describe, edited, makeActions, smallerActions } from "./actions.mjs";
+import { Choices } from "./choices.mjs";
+import { OurSide } from "./our-side.mjs";
+import { ReferenceSide } from "./reference-side.mjs";
+import { visible, without } from "./shrink.mjs";
+import { filesOf, isPhase, loadable, makeTree, smallerTrees, withoutBrokenChains } from "./trees.mjs";
+import { passTime, printed, setLuck, writeWorkflows } from "./world.mjs";
+
+/** @typedef {import("./actions.mjs").Action} Action */
+/** @typedef {import("./side.mjs").Happening} Happening */
+/** @typedef {import("./stand-in.mjs").Deeds} Deeds */
+
+/**
+ * @typedef {object} Walk
+ * @property {import("./stand-in.mjs").Setting} setting
+ * @property {import("./trees.mjs").Tree} tree
+ * @property {Action[]} actions
+ *
+ * @typedef {object} Disagreement
+ * @property {number} action the index of the action, -1 for the start of the session
+ * @property {string} happening
+ * @property {string[]} differences
+ */
+
+/**
+ * @param {number} seed
+ * @returns {Walk}
+ */
+export function makeWalk(seed) {
+  const choices = new Choices(seed);
+  const tree = makeTree(choices);
+  return {
+    setting: {
+      mode: choices.weighted([[3, "tui"], [2, "rpc"], [1, "print"]]),
+      tools: choices.chance(0.3) ? ["read", "delegate_to_subagents"] : ["read"],
+    },
+    tree,
+    actions: makeActions(choices, tree, choices.weighted([[2, 10], [3, 25], [1, 50]])),
+  };
+}
+
+/**
+ * The first thing that the two do differently.
+ * @param {Walk} walk
+ * @returns {Promise<Disagreement | undefined>}
+ */
+export async function findDisagreement(walk) {
+  const walker = new Walker(walk);
+  await walker.undergo({ restart: "startup" });
+  for (const [index, action] of walk.actions.entries()) {
+    if (walker.disagreement) break;
+    walker.action = index;
+    await walker.act(action);
+  }
+  return walker.disagreement;
+}
+
+class Walker {
+  action = -1;
+  /** @type {Disagreement | undefined} */
+  disagreement;
+  /** Whether the agent is at work after what has been told so far. */
+  #running = false;
+  /** Whether a workflow was started while the agent was at work. */
+  #startedMeanwhile = false;
+  #tree;
+  #reference;
+  #ours;
+
+  /** @param {Walk} walk */
+  constructor({ setting, tree }) {
+    this.#reference = new ReferenceSide(setting);
+    this.#ours = new OurSide(setting);
+    this.#tree = tree;
+    this.#write(undefined);
+  }
+
+  /** @param {Action} action */
+  async act(action) {
+    if (action.do === "wait") {
+      passTime(action.ms);
+      this.#compare(`${action.ms} ms go by`, [await this.#reference.afterTime()], [await this.#ours.afterTime()]);
+      return;
+    }
+    if (action.do === "workflow") setLuck(action.luck);
+    const leaves = action.do === "restart" || action.do === "back";
+    if (leaves && this.#running) for (const happening of this.#stop("aborted")) await this.undergo(happening);
+    if ("edit" in action && action.edit && this.#reads(action)) this.#write(action.edit);
+    for (const happening of this.#happenings(action)) await this.undergo(happening);
+  }
+
+  /** @param {Happening} happening */
+  async undergo(happening) {
+    if (this.disagreement) return;
+    const ours = await this.#ours.undergo(happening);
+    // What of the reference's doings the bounds and pauses of ours explain, depends on ours.
+    this.#reference.paused = this.#ours.paused;
+    const reference = await this.#reference.undergo(happening);
+    this.#compare(visible(happening), reference, ours);
+    // 9: where ours shows faults, the reference prints some.
+    if (this.#ours.faults && printed.length === 0) this.#disagree(visible(happening), ["ours tells of faults"]);
+  }
+
+  /**
+   * What an action means for the extensions. An agent that acts has begun to run before.
+   * @param {Action} action
+   * @returns {Generator<Happening>}
+   */
+  *#happenings(action) {
+    switch (action.do) {
+      case "workflow": {
+        const during = action.during.flatMap((meanwhile) => [...this.#happenings(meanwhile)]);
+        yield { command: "workflow", text: action.line, yes: action.yes, during };
+        this.#startedMeanwhile ||= this.#running;
+        return;
+      }
+      case "cancel":
+        yield { command: "cancel-workflow", text: "", yes: false, during: [] };
+        return;
+      case "prompt":
+        yield { event: "input", data: { source: action.source, text: "x" } };
+        yield* this.#run();
+        return;
+      case "step":
+        yield* this.#run();
+        yield* this.#turnAfterStart();
+        yield { event: "tool_call", data: { toolCallId: "1", toolName: "workflow_step", input: {} } };
+        yield { step: action.action };
+        return;
+      case "tool":
+        yield* this.#run();
+        yield { event: "tool_call", data: { toolCallId: "2", toolName: action.name, input: {} } };
+        return;
+      case "turn":
+        yield* this.#run();
+        this.#startedMeanwhile = false;
+        yield { event: "turn_end" };
+        return;
+      case "stop":
+        yield* this.#run();
+        yield* this.#stop(action.reason);
+        return;
+      case "key":
+        yield { key: true };
+        return;
+      case "restart":
+        yield { restart: action.reason };
+        return;
+      case "back":
+        yield { back: Math.round((this.#reference.stateEntries.length * action.percent) / 100) };
+        return;
+      case "complete":
+        yield { complete: action.prefix };
+        return;
+    }
+  }
+
+  /** @returns {Generator<Happening>} */
+  *#run() {
+    if (this.#running) return;
+    this.#running = true;
+    yield { event: "before_agent_start", data: { prompt: "x", systemPrompt: "" } };
+    yield { event: "agent_start" };
+  }
+
+  /**
+   * @param {string | undefined} reason
+   * @returns {Generator<Happening>}
+   */
+  *#stop(reason) {
+    this.#running = false;
+    this.#startedMeanwhile = false;
+    yield { stop: reason };
+  }
+
+  /**
+   * Ours refuses to move a run that was started behind the back of the model, as long as it cannot
+   * know (difference 103). After a turn it can.
+   * @returns {Generator<Happening>}
+   */
+  *#turnAfterStart() {
+    if (!this.#startedMeanwhile) return;
+    this.#startedMeanwhile = false;
+    yield { event: "turn_end" };
+  }
+
+  /**
+   * Whether both packages read the files for it.
+   * @param {Action} action
+   */
+  #reads(action) {
+    return action.do !== "workflow" || /^\s*\S+\s+\S/.test(action.line);
+  }
+
+  /** @param {import("./actions.mjs").Edit | undefined} edit */
+  #write(edit) {
+    this.#tree = withoutBrokenChains(edited(this.#tree, edit));
+    writeWorkflows(filesOf(this.#tree));
+    this.#reference.tree = this.#ours.tree = loadable(this.#tree);
+    this.#ours.faults = "";
+  }
+
+  /**
+   * @param {string} happening
+   * @param {Deeds[]} reference
+   * @param {Deeds[]} ours
+   */
+  #compare(happening, reference, ours) {
+    const [left, right] = [reference.map(sorted), ours.map(sorted)];
+    if (!isDeepStrictEqual(left, right)) this.#disagree(happening, differences(left, right));
+  }
+
+  /**
+   * @param {string} happening
+   * @param {string[]} differences
+   */
+  #disagree(happening, differences) {
+    this.disagreement ??= { action: this.action, happening, differences };
+  }
+}
+
+/**
+ * What tells a disagreement from others, in a line.
+ * @param {Disagreement} disagreement
+ */
+export function kindOf({ happening, differences }) {
+  const what = /^\{"(\w+)":("\w+")?/.exec(happening);
+  return `${what ? what.slice(1).join(" ") : "time"}: ${differences.map((words) => words.split("\n")[0]).join(", ")}`;
+}
+
+/**
+ * The order of entries of different types does not matter: no two of them are shown.
+ * @param {Deeds} deeds
+ */
+export function sorted(deeds) {
+  return { ...deeds, entries: deeds.entries.toSorted((a, b) => (a.customType.localeCompare(b.customType))) };
+}
+
+/**
+ * @param {Deeds[]} reference
+ * @param {Deeds[]} ours
+ */
+export function differences(reference, ours) {
+  if (reference.length !== ours.length) return [`reference: ${reference.length} questions, ours: ${ours.length}`];
+  return reference.flatMap((deeds, index) => {
+    const fields = /** @type {(keyof Deeds)[]} */ (Object.keys(deeds));
+    return fields
+      .filter((field) => !isDeepStrictEqual(deeds[field], ours[index][field]))
+      .map((field) => `${field}\n  reference: ${visible(deeds[field])}\n  ours:      ${visible(ours[index][field])}`);
+  });
+}
+
+/**
+ * @param {Walk} walk
+ * @returns {Generator<Walk>}
+ */
+export function* smallerWalks(walk) {
+  for (const actions of without(walk.actions)) yield { ...walk, actions };
+  for (const tree of smallerTrees(walk.tree)) yield { ...walk, tree };
+  for (const [index, action] of walk.actions.entries()) {
+    for (const smaller of smallerActions(action)) yield { ...walk, actions: walk.actions.with(index, smaller) };
+  }
+}
+
+/**
+ * A walk as a script to read.
+ * @param {Walk} walk
+ */
+export function scriptOf({ setting, tree, actions }) {
+  const workflows = tree.map(({ key, root, fields, phases }) => {
+    const lines = phases.map((entry) => {
+      if (!isPhase(entry)) return `    → ${entry.subworkflow}`;
+      const { id, ...rest } = entry;
+      return `    ${id} ${visible(rest)}`;
+    });
+    return [`  ${root}/${key} ${visible(fields)}`, ...lines].join("\n");
+  });
+  return [
+    `mode ${setting.mode}, tools ${setting.tools.join(", ")}; workflows:`,
+    ...workflows,
+    "then:",
+    ...actions.map((action, index) => `  ${index}. ${describe(action)}`),
+  ].join("\n");
+}

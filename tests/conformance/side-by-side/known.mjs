@@ -1,0 +1,276 @@
+// Differences that look the same wherever they occur. Each function checks that both sides show exactly this
+// difference, takes it out of both records, and returns in how many places.
+
+import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
+
+/**
+ * @typedef {{ reference: import("./play.mjs").PlayRecord, ours: import("./play.mjs").PlayRecord }} Both
+ * @typedef {import("./record.mjs").Entry} Entry
+ */
+
+/** @type {Record<number, (both: Both) => number>} */
+export const KNOWN = {
+  1: templates,
+  3: announcedOnce,
+  5: stoppedCountdown,
+  6: pendingStored,
+  7: pauses,
+  9: faults,
+  14: role,
+  17: forThePerson,
+  18: steps,
+  22: status,
+  25: progress,
+  26: askedFirst,
+  35: complaints,
+};
+
+/** The reference shows the model `{description}`, ours the task. @param {Both} both */
+function templates({ reference, ours }) {
+  const tasks = new Set(states(ours).map(({ data }) => data.taskDescription));
+  assert.equal(tasks.size, 1, "1 can tell what {description} stands for only where there is one task");
+  const [task] = tasks;
+  assert.equal(mapStrings(ours, (text) => text.replaceAll("{description}", "")), 0, "ours has {description}");
+  return mapStrings(reference, (text) => text.replaceAll("{description}", task));
+}
+
+/** The last state of a run is announced in ours, and not in the reference. @param {Both} both */
+function announcedOnce({ reference, ours }) {
+  let places = 0;
+  const theirs = states(reference);
+  for (const [index, { data }] of states(ours).entries()) {
+    const other = theirs[index]?.data;
+    if (!other || data.completionNotified === other.completionNotified) continue;
+    assert.equal(data.active, false);
+    other.completionNotified = true;
+    places += 1;
+  }
+  return places;
+}
+
+/**
+ * Ours takes the countdown away when something stops it; the reference lets it stand.
+ * @param {Both} both
+ */
+function stoppedCountdown({ reference, ours }) {
+  const begins = (/** @type {string} */ line) => /^widget workflow-countdown .* in 3s/.test(line);
+  assert.equal(reference.screen.filter(begins).length, ours.screen.filter(begins).length, "not as many countdowns");
+  const ends = (/** @type {string} */ line) => line === "widget workflow-countdown: (none)";
+  return take(ours.screen, ends).length - take(reference.screen, ends).length;
+}
+
+/**
+ * After an abort and after an error of the model ours pauses: it stores that, and shows it in the status and a notice. A
+ * word from the person ends the pause. The reference begins a countdown, but for an abort.
+ * @param {Both} both
+ */
+function pauses({ reference, ours }) {
+  let resumed = 0;
+  const paused = ours.sessions.flatMap((entries) => {
+    const begun = entries.flatMap((entry, index) => (entry.data?.progress?.paused ? [index] : []));
+    for (const index of begun.toReversed()) {
+      const isSame = (/** @type {Entry} */ entry) => isDeepStrictEqual(withoutProgress(entry), withoutProgress(entries[index]));
+      assert.ok(entries.slice(0, index).some(isSame), "a pause changes nothing but the progress");
+      const ended = entries.findIndex((entry, at) => at > index && entry.customType === "workflow:state");
+      if (ended > index && isSame(entries[ended])) resumed += entries.splice(ended, 1).length;
+    }
+    return begun.toReversed().flatMap((index) => entries.splice(index, 1));
+  });
+  const failures = paused.filter(({ data }) => data.progress.paused.reason.kind === "modelError");
+  const begins = reference.screen.findIndex((line) => / in 3s/.test(line));
+  for (const _failure of failures) assert.match(reference.screen.splice(begins, 1)[0] ?? "", / in 3s/);
+
+  // A restart shows the pause again, and tells nobody.
+  const isRestart = (/** @type {number} */ index) => ours.screen[index - 1] === "(pi starts again)";
+  ours.screen.forEach((line, index) => {
+    if (isRestart(index)) ours.screen[index] = line.replace(/⏸ (.*) \(paused: .*\)$/, "$1");
+  });
+  const notices = take(ours.screen, (line) => line.startsWith("notify warning: ⏸ ")).length;
+  const signs = ours.screen.flatMap((line, index) => (line.startsWith("status workflow: ⏸ ") ? [index] : []));
+  const shown = signs.map((index) => (/⏸ (.*) \(paused: .*\)$/.exec(ours.screen[index]) ?? [])[1]);
+  const surplus = signs.flatMap((index, number) => {
+    const next = ours.screen.findIndex((line, at) => at > index && line.startsWith("status workflow: "));
+    return next > index && ours.screen[next] === `status workflow: ${shown[number]}` ? [index, next] : [index];
+  });
+  for (const index of surplus.toReversed()) ours.screen.splice(index, 1);
+  assert.deepEqual([notices, surplus.length - signs.length], [paused.length, resumed]);
+  return paused.length;
+}
+
+/** @param {Entry} entry */
+function withoutProgress({ data, ...entry }) {
+  return { ...entry, data: { ...data, progress: undefined } };
+}
+
+/** Ours stores what it needs besides. @param {Both} both */
+function progress({ reference, ours }) {
+  for (const { data } of states(reference)) assert.equal(data?.progress, undefined);
+  const stored = states(ours).filter(({ data }) => data?.progress);
+  for (const { data } of stored) delete data.progress;
+  return stored.length;
+}
+
+/** With a UI, ours asks the person before the tool cancels. @param {Both} both */
+function askedFirst({ ours }) {
+  return take(ours.screen, (line) => line.startsWith("confirm Cancel the workflow?: ")).length;
+}
+
+/** The reference stores that a cancellation was not confirmed yet. @param {Both} both */
+function pendingStored({ reference, ours }) {
+  for (const { data } of states(ours)) assert.ok(!("_cancelPending" in data));
+  const stored = states(reference).filter(({ data }) => data._cancelPending === true);
+  for (const { data } of stored) delete data._cancelPending;
+  return stored.length;
+}
+
+/**
+ * The reference prints faults, again and again; ours shows them in notices, with their places. Both speak of the same
+ * workflows.
+ * @param {Both} both
+ */
+function faults({ reference, ours }) {
+  const printed = take(reference.printed, (text) => text.startsWith("[pi-workflows] "));
+  const shown = take(ours.screen, (line) => /^notify warning: \d+ problems? in workflow files:\n/.test(line));
+  const printedOf = printed.flatMap((text) => {
+    const circle = /Cycle detected: (.*?)\. /.exec(text)?.[1].split(" → ");
+    const named = / workflows "[^"]*" and "([^"]*)"/.exec(text) ?? /orkflow(?: definition)? "([^"]*)"/.exec(text);
+    return circle ?? [(named ?? /workflows\/([^/\s:]*)/.exec(text))?.[1]];
+  });
+  const shownOf = shown.flatMap((text) => [...text.matchAll(/^  \S*?workflows\/([^/\s:]*)/gm)].map(([, key]) => key));
+  assert.deepEqual([...new Set(shownOf)].sort(), [...new Set(printedOf)].sort(), "faults of different workflows");
+  return printed.length;
+}
+
+/** The default role, where no tool delegates. @param {Both} both */
+function role({ reference, ours }) {
+  const inContext = (/** @type {RegExp} */ paragraph) => (/** @type {string} */ text) => text.replace(paragraph, "$1(role)");
+  const orchestrator = /(\[Workflow path: [^\n]*\n\n)You are the ORCHESTRATOR [^\n]*/g;
+  const worker = /(\[Workflow path: [^\n]*\n\n)You are working through this workflow, [^\n]*/g;
+  assert.equal(mapStrings(ours, inContext(orchestrator)), 0);
+  const places = mapStrings(reference, inContext(orchestrator));
+  assert.equal(mapStrings(ours, inContext(worker)), places);
+  return places;
+}
+
+/**
+ * What the person is told is a message in the reference, sent to the model with every later request, and an entry in
+ * ours, beside the same state entry and with the same text.
+ * @param {Both} both
+ */
+function forThePerson({ reference, ours }) {
+  const types = ["workflow:complete", "workflow:countdown"];
+  const messages = takeEntries(reference, (entry) => entry.type === "custom_message" && types.includes(entry.customType));
+  const entries = takeEntries(ours, (entry) => entry.type === "custom" && types.includes(entry.customType));
+  assert.deepEqual(
+    entries.map(({ customType, data }) => [customType, data.content]),
+    messages.map(({ customType, content }) => [customType, content]),
+  );
+  for (const { display } of messages) assert.equal(display, true);
+  const sent = messages.map(({ content }) => `user: ${content}`);
+  for (const { messages } of reference.requests) take(messages, (message) => sent.includes(message));
+  return messages.length;
+}
+
+/** The list of all steps in the context prompt, and where the agent is in the result of `next`. @param {Both} both */
+function steps({ reference, ours }) {
+  const list = /\n\*\*All steps:\*\*\n((?:  … \d+ before\n)?(?:[▸ ] \d+\. [^\n]*\n)+(?:  … \d+ more\n)?)(?=\n)/g;
+  const position = /\n\*\*Previous:\*\* [^\n]*\n\*\*Current:\*\* ([^\n]*) \(\d+\/\d+\)\n\*\*Next:\*\* [^\n]*\n(?=\n)/g;
+  for (const block of [list, position]) assert.equal(mapStrings(reference, (text) => text.replace(block, "")), 0);
+  return mapStrings(ours, (text) =>
+    text
+      .replace(list, (_block, steps) => {
+        const current = steps.split("\n").filter((/** @type {string} */ line) => line.startsWith("▸"));
+        const phase = /^\*\*Current Phase:\*\* (.*)$/m.exec(text)?.[1];
+        assert.equal(current.length, 1);
+        assert.ok(current[0].endsWith(`${phase} (current)`), `${current[0]} is not ${phase}`);
+        return "";
+      })
+      .replace(position, (_block, current) => {
+        const phase = / → (.*)$/m.exec(text)?.[1] ?? "";
+        assert.ok(current.endsWith(phase), `${current} is not ${phase}`);
+        return "";
+      }),
+  );
+}
+
+/**
+ * After each start, `next` and `loop` the reference clears the status; ours shows the new phase.
+ * @param {Both} both
+ */
+function status({ reference, ours }) {
+  const isStatus = (/** @type {string} */ line) => line.startsWith("status workflow: ");
+  const theirs = reference.screen.filter(isStatus);
+  const own = ours.screen.filter(isStatus);
+  assert.equal(theirs.length, own.length, "the status is not set equally often");
+  const differing = own.flatMap((line, index) => (line === theirs[index] ? [] : [index]));
+  for (const index of differing) {
+    assert.equal(theirs[index], "status workflow: (none)");
+    assert.match(own[index], /^status workflow: .* \[\d+\/\d+\]$/);
+  }
+  for (const { screen } of [reference, ours]) {
+    let number = 0;
+    take(screen, (line) => isStatus(line) && differing.includes(number++));
+  }
+  return differing.length;
+}
+
+/**
+ * The reference prints that it cannot follow a stored state.
+ * @param {Both} both
+ */
+function complaints({ reference }) {
+  return take(reference.printed, (text) => /^\[pi-workflows\] (Path segment references missing|Invalid persisted state)/.test(text)).length;
+}
+
+/**
+ * The entries that store a state, of all sessions.
+ * @param {import("./play.mjs").PlayRecord} record
+ */
+export function states({ sessions }) {
+  return sessions.flat().filter((entry) => entry.type === "custom" && entry.customType === "workflow:state");
+}
+
+/**
+ * Takes entries out of all sessions.
+ * @param {import("./play.mjs").PlayRecord} record
+ * @param {(entry: Entry) => boolean} predicate
+ * @returns {Entry[]}
+ */
+function takeEntries({ sessions }, predicate) {
+  return sessions.flatMap((entries) => take(entries, predicate));
+}
+
+/**
+ * Takes items out of a list.
+ * @template T
+ * @param {T[]} list
+ * @param {(item: T) => boolean} predicate
+ * @returns {T[]}
+ */
+function take(list, predicate) {
+  /** @type {T[]} */
+  const taken = [];
+  const kept = list.filter((item) => !predicate(item) || (taken.push(item), false));
+  list.splice(0, list.length, ...kept);
+  return taken;
+}
+
+/**
+ * Changes every text in a value; returns how many have changed.
+ * @param {any} value
+ * @param {(text: string) => string} change
+ * @returns {number}
+ */
+export function mapStrings(value, change) {
+  let changed = 0;
+  for (const [key, inner] of Object.entries(value)) {
+    if (typeof inner === "string") {
+      value[key] = change(inner);
+      if (value[key] !== inner) changed += 1;
+    } else if (inner !== null && typeof inner === "object") {
+      changed += mapStrings(inner, change);
+    }
+  }
+  return changed;
+}

@@ -1,0 +1,89 @@
+// Without a user interface.
+
+import { print, run } from "../actions.mjs";
+import { say, step, stop, workflow } from "../workflows.mjs";
+
+const TWO = workflow("hello", ["analyze", "execute"]);
+const goOn = { args: ["--continue"] };
+const REMINDER = /The Hello is still active/;
+
+/** @type {import("../play.mjs").Scenario[]} */
+export default [
+  {
+    name: "print mode goes on with a session, to DONE",
+    global: TWO,
+    model: [step("next"), stop, step("next"), say("Done.")],
+    actions: [run("/workflow hello Add a route"), print("Go on", goOn)],
+    differs: [
+      { number: 17, at: "screen[7]", ours: "Done." },
+      { number: 8, at: "printed[0..]", ours: ["Workflow Hello: DONE."] },
+      3, 14, 17, 18, 22, 25,
+    ],
+  },
+  {
+    name: "print mode goes on with a session, and the agent stops too early",
+    global: TWO,
+    model: [step("next"), stop, stop, step("next"), say("Done.")],
+    actions: [run("/workflow hello Add a route"), print("Go on", goOn)],
+    differs: [
+      { number: 8, at: "requests[3..]", ours: [REMINDER, /Advanced: Execute → DONE/] },
+      {
+        number: 8,
+        at: "sessions[0][11..]",
+        reference: [/"workflow:countdown"/],
+        ours: [REMINDER, /"calls"/, /"workflow:state"/, /→ DONE/, /Done\./, /"workflow:complete"/, /"workflow:state"/],
+      },
+      { number: 8, at: "screen[7..]", ours: ["Done."] },
+      { number: 8, at: "printed[0..]", ours: ["Workflow Hello: DONE."] },
+      14, 18, 22, 25,
+    ],
+  },
+  {
+    name: "JSON mode goes on with a session, and the agent does nothing",
+    global: TWO,
+    model: [step("next"), stop, stop, stop, stop, stop],
+    actions: [run("/workflow hello Add a route"), print("Go on", { ...goOn, mode: "json" })],
+    differs: [
+      { number: 8, at: "requests[3..]", ours: Array(3).fill(REMINDER) },
+      {
+        number: 8,
+        at: "sessions[0][11..]",
+        reference: [/"workflow:countdown"/],
+        ours: [...Array(3).fill([REMINDER, /I stop\./]).flat(), /"workflow:state".*"paused"/],
+      },
+      { number: 8, at: "screen[6..]", reference: ["(pi ends with 0)"], ours: ["(pi ends with 1)"] },
+      { number: 8, at: "printed[0..]", ours: [/^Workflow Hello: paused in 🔹 Execute/] },
+      14, 18, 22, 25,
+    ],
+  },
+  {
+    name: "print mode starts a workflow",
+    global: TWO,
+    model: [step("next"), step("next"), say("Done.")],
+    actions: [print("/workflow hello Add a route")],
+    differs: [
+      { number: 8, at: "requests[0..]", ours: [/Begin with Analyze/, /Advanced: Analyze/, /Advanced: Execute/] },
+      { number: 8, at: "tool", reference: /"guidance":\[\]/, ours: /"guidance":\["/ },
+      // What the reference leaves behind depends on pi's version.
+      { number: 8, at: "sessions[0..]", reference: /^\[\]$|"stopReason":"aborted"/, ours: [/"workflow:complete"/] },
+      { number: 8, at: "printed[0..]", reference: /./, ours: ["Workflow Hello: DONE."] },
+      { number: 8, at: "screen[2..]", ours: ["Done."] },
+    ],
+  },
+  {
+    name: "print mode without a workflow",
+    global: TWO,
+    model: [step("status"), say("There is none.")],
+    actions: [print("Where are you?")],
+    differs: [],
+  },
+  {
+    name: "commands in print mode",
+    global: TWO,
+    actions: [print("/workflow"), print("/cancel-workflow"), print("/workflow unknown Do it")],
+    differs: [
+      { number: 8, at: "screen[3]", reference: "(pi ends with 0)", ours: "(pi ends with 1)" },
+      { number: 8, at: "printed[0..]", ours: [/^Usage: /, "No active workflow to cancel.", /^Unknown workflow: "unknown"/] },
+    ],
+  },
+];

@@ -1,0 +1,43 @@
+// Builds the guest in hello.rs and puts it into a package that pi loads.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildComponent } from "../../scripts/build.mjs";
+import { REPO } from "../pi/harness/pi.mjs";
+
+/** Like host-shim/index.cjs. */
+const INDEX = `"use strict";
+const { createRequire } = require("node:module");
+const { pathToFileURL } = require("node:url");
+const codingAgent = require("@earendil-works/pi-coding-agent");
+const tui = require("@earendil-works/pi-tui");
+
+const { load } = createRequire(__filename)(${JSON.stringify(join(REPO, "host-shim/load.js"))});
+
+module.exports = load(new URL("package.json", pathToFileURL(__filename)), { codingAgent, tui });
+`;
+
+/**
+ * Builds the package below target/test-guests/ and returns its folder, which is what pi's `-e` takes.
+ *
+ * @param {string} folder its name there: test files run side by side, so each has one of its own
+ */
+export async function buildHello(folder) {
+  const home = join(REPO, "target/test-guests", folder);
+  await buildComponent({
+    name: "hello_guest",
+    cargo: ["--example", "hello_guest"],
+    artifact: "examples/hello_guest.wasm",
+    component: join(home, "hello_guest.wasm"),
+    glue: join(home, "component"),
+  });
+  const manifest = {
+    name: "hello-guest",
+    type: "module",
+    pi: { extensions: ["./index.cjs"] },
+    component: { glue: "./component/hello_guest.js" },
+  };
+  writeFileSync(join(home, "package.json"), JSON.stringify(manifest, null, 2));
+  writeFileSync(join(home, "index.cjs"), INDEX);
+  return home;
+}

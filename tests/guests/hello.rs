@@ -1,0 +1,242 @@
+//! A tiny guest that has nothing to do with workflows. It loads through the same shim, so that the
+//! tests see what the shim does, and that it does it for any component.
+//!
+//! | in pi | what it does |
+//! | --- | --- |
+//! | `/hello NAME` | asks whether to greet, and says what came of the question |
+//! | `/say TEXT` | says it in the person's place |
+//! | `/remind MILLISECONDS` | shows a notice after that while |
+//! | `/boom` | panics |
+//! | `/trap-event` | has the next tool call panic while it is decided about |
+//! | tool `greet` | greets `name`; with `ask`, asks the person first |
+//! | tool `bash` | is refused |
+//! | status bar | how many greetings the session has, and how many inputs were heard |
+//!
+//! A greeting is an entry `hello:greeting` of the session. It is the only state that outlives a panic.
+#![cfg(target_arch = "wasm32")]
+#![allow(missing_docs, unsafe_code, reason = "the generated bindings")]
+#![allow(clippy::panic, reason = "where it is asked for")]
+
+use std::cell::RefCell;
+
+use serde_json::{Value, json};
+
+use bindings::exports::pi::extension::guest::{
+    Answer, CommandOutcome, Completion, Confirmation, Event, EventOutcome, Guest, Host, InitError,
+    Pending, Question, ToolOutcome,
+};
+use bindings::pi::extension::types::{
+    Color, CustomMessage, Drawing, Error, Moment, Span, ToolCall, ToolResult,
+};
+use bindings::pi::extension::{api, context, session, timers, ui};
+
+mod bindings {
+    wit_bindgen::generate!({ world: "extension", path: "wit" });
+    use super::Hello;
+    export!(Hello);
+}
+
+const INTERFACE_VERSION: &str = "0.1.0";
+const GREETING: &str = "hello:greeting";
+const REMINDER: u64 = 1;
+
+const COMMANDS: [(&str, &str); 5] = [
+    ("hello", "Greet somebody, if that is wanted"),
+    ("say", "Say something in your place"),
+    ("remind", "Show a notice after some milliseconds"),
+    ("boom", "Panic"),
+    ("trap-event", "Panic at the next tool call"),
+];
+
+thread_local! {
+    static MEMORY: RefCell<Memory> = RefCell::default();
+}
+
+/// What is forgotten when the guest panics.
+#[derive(Default)]
+struct Memory {
+    /// Whom each question is about; its ticket is the index.
+    asked: Vec<String>,
+    inputs: u32,
+    trap: bool,
+}
+
+struct Hello;
+
+impl Guest for Hello {
+    fn init(host: Host) -> Result<(), InitError> {
+        std::panic::set_hook(Box::new(|panic| api::log_panic(&panic.to_string())));
+        if host.interface_version != INTERFACE_VERSION {
+            return Err(InitError::VersionMismatch(INTERFACE_VERSION.into()));
+        }
+        api::on(api::EventKind::SessionStart);
+        api::on(api::EventKind::Input);
+        api::on(api::EventKind::BeforeAgentStart);
+        api::on(api::EventKind::ToolCall);
+        for (name, description) in COMMANDS {
+            let (name, description) = (name.into(), description.into());
+            api::register_command(&api::Command { name, description });
+        }
+        let name = json!({ "type": "string" });
+        let ask = json!({ "type": "boolean" });
+        let parameters = json!({ "type": "object", "properties": { "name": name, "ask": ask } });
+        api::register_tool(&api::Tool {
+            name: "greet".into(),
+            label: "Greet".into(),
+            description: "Greets somebody".into(),
+            parameters: parameters.to_string(),
+            prompt_snippet: None,
+            prompt_guidelines: Vec::new(),
+            sequential: false,
+        });
+        api::register_entry_renderer(GREETING);
+        Ok(())
+    }
+
+    fn handle_event(_: Moment, event: Event) -> EventOutcome {
+        match event {
+            Event::SessionStart(_) | Event::Restarted => show_greetings(),
+            Event::Input(_) => {
+                let inputs = MEMORY.with_borrow_mut(|memory| {
+                    memory.inputs += 1;
+                    memory.inputs
+                });
+                told(ui::set_status("hello-inputs", Some(&format!("{inputs} inputs"))));
+            }
+            Event::ToolCall(_) if MEMORY.with_borrow(|memory| memory.trap) => {
+                panic!("a tool call, as asked");
+            }
+            Event::ToolCall(call) if call.name == "bash" => {
+                let input = context::tool_input().unwrap_or_default();
+                return EventOutcome::Block(format!("No shell while we greet: {input}"));
+            }
+            _ => {}
+        }
+        EventOutcome::None
+    }
+
+    fn execute_tool(_: Moment, _: ToolCall, input: String) -> ToolOutcome {
+        let input: Value = serde_json::from_str(&input).unwrap_or_default();
+        let name = input.get("name").and_then(Value::as_str).unwrap_or("world");
+        if input.get("ask") == Some(&Value::Bool(true)) {
+            return ToolOutcome::Pending(ask(name));
+        }
+        greet(name)
+    }
+
+    fn resume_tool(_: Moment, ticket: u64, answer: Answer) -> ToolOutcome {
+        match answer {
+            Answer::Confirmed(true) => greet(&asked(ticket)),
+            other => done(format!("No greeting: {}.", words(other)), Value::Null),
+        }
+    }
+
+    fn run_command(_: Moment, name: String, arguments: String) -> CommandOutcome {
+        match name.as_str() {
+            "hello" => return CommandOutcome::Pending(ask(&arguments)),
+            "say" => {
+                told(api::send_user_message(&arguments, Some(api::Delivery::FollowUp)));
+                told(ui::notify("Said it.", ui::Level::Info));
+                return CommandOutcome::Settle;
+            }
+            "remind" => timers::start(REMINDER, arguments.parse().unwrap_or(0)),
+            "boom" => panic!("boom, as asked"),
+            "trap-event" => MEMORY.with_borrow_mut(|memory| memory.trap = true),
+            _ => {}
+        }
+        CommandOutcome::Done
+    }
+
+    fn resume_command(_: Moment, ticket: u64, answer: Answer) -> CommandOutcome {
+        let name = asked(ticket);
+        told(match answer {
+            Answer::Confirmed(true) => ui::notify(&format!("Hello, {name}!"), ui::Level::Info),
+            other => {
+                let text = format!("No hello for {name}: {}.", words(other));
+                ui::notify(&text, ui::Level::Warning)
+            }
+        });
+        CommandOutcome::Done
+    }
+
+    fn complete_argument(command: String, prefix: String) -> Vec<Completion> {
+        let proposals: &[&str] = if command == "hello" { &["world", "moon"] } else { &[] };
+        let fitting = proposals.iter().filter(|name| name.starts_with(&prefix));
+        fitting
+            .map(|&name| Completion { value: name.into(), label: name.into(), description: None })
+            .collect()
+    }
+
+    fn timer(_: Moment, id: u64) {
+        told(ui::notify(&format!("Timer {id} has run out."), ui::Level::Info));
+    }
+
+    fn draw_tool_call(name: String, input: String) -> Option<Drawing> {
+        Some(Drawing::Lines(vec![vec![
+            Span { text: name, color: Color::ToolTitle, bold: true },
+            Span { text: format!(" {input}"), color: Color::Muted, bold: false },
+        ]]))
+    }
+
+    fn draw_tool_result(_: String, output: ToolResult, _: bool) -> Option<Drawing> {
+        Some(Drawing::Markdown(output.text))
+    }
+
+    fn draw_message(_: CustomMessage, _: bool) -> Option<Drawing> {
+        None
+    }
+
+    fn draw_entry(_: String, data: String, expanded: bool) -> Option<Drawing> {
+        let text = format!("A greeting: {data}");
+        Some(Drawing::Lines(vec![vec![Span { text, color: Color::Accent, bold: expanded }]]))
+    }
+}
+
+/// A question about somebody, to be answered in `resume-…`.
+fn ask(name: &str) -> Pending {
+    let ticket = MEMORY.with_borrow_mut(|memory| {
+        memory.asked.push(name.to_owned());
+        memory.asked.len() as u64 - 1
+    });
+    let (title, message) = ("Hello".to_owned(), format!("Greet {name}?"));
+    Pending { ticket, question: Question::Confirm(Confirmation { title, message }) }
+}
+
+/// Whom a question was about; nobody, if a panic came between.
+fn asked(ticket: u64) -> String {
+    let name = |memory: &Memory| memory.asked.get(usize::try_from(ticket).ok()?).cloned();
+    MEMORY.with_borrow(name).unwrap_or_else(|| "nobody".to_owned())
+}
+
+fn words(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Confirmed(true) => "yes",
+        Answer::Confirmed(false) => "no",
+        Answer::Cancelled => "no answer",
+        Answer::NoUi => "nobody to ask",
+    }
+}
+
+fn greet(name: &str) -> ToolOutcome {
+    let greeting = json!({ "name": name });
+    told(api::append_entry(GREETING, &greeting.to_string()));
+    show_greetings();
+    done(format!("Hello, {name}!"), greeting)
+}
+
+fn done(text: String, details: Value) -> ToolOutcome {
+    ToolOutcome::Done(ToolResult { text, details: details.to_string() })
+}
+
+fn show_greetings() {
+    if let Ok(greetings) = session::entries(GREETING, 0, 100) {
+        told(ui::set_status("hello", Some(&format!("{} greetings", greetings.len()))));
+    }
+}
+
+/// A call that failed is shown; one for a session that is gone is not.
+fn told(result: Result<(), Error>) {
+    if let Err(Error::Failed(reason)) = result {
+        let _ = ui::notify(&format!("It failed: {reason}"), ui::Level::Error);
+    }
+}

@@ -1,0 +1,241 @@
+// A run goes on without a person, within bounds; then it pauses.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import { countdownLines, custom, notices, states, statusTexts, step, workflow } from "./harness/workflows.mjs";
+
+const IDLE = { text: "I do nothing." };
+/** The countdown is not what these tests are about. */
+const FAST = { autoContinue: { delaySeconds: 0 } };
+const HELLO = workflow("hello", ["plan", "build"]);
+const QUICK = workflow("hello", ["plan", "build"], FAST);
+const IDLE_PAUSE = "the agent did nothing in 3 automatic continuations";
+
+/** @param {any[]} entries */
+const pauses = (entries) =>
+  custom(entries, "workflow:state").flatMap(({ progress }) => progress.paused?.reason ?? []);
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: without a person`, { concurrency: 2 }, () => {
+    for (const mode of /** @type {const} */ (["text", "json"])) {
+      test(`${mode} mode reaches DONE with a model that stops early in every phase`, async (t) => {
+        const script = [{ text: "Tired." }, step("next"), { text: "Tired again." }, step("next"), { text: "All done." }];
+        const { model, sandbox } = await stage(t, script, { globalFiles: HELLO });
+        const { code, stdout, stderr } = await runPrint({ version, sandbox, mode, prompt: "/workflow hello it" });
+        assert.equal(code, 0);
+        assert.equal(stderr, "Workflow The hello: DONE.\n");
+        if (mode === "text") assert.equal(stdout, "All done.\n");
+        assert.equal(model.requests.length, 5);
+        assert.match(model.messagesText(1), /⚠️ The The hello is still active\. Current phase: 🔹 Plan\./);
+        assert.equal(states(readSession(sandbox)).at(-1).active, false);
+      });
+
+      test(`${mode} mode pauses a run whose agent does nothing, and says so last`, async (t) => {
+        const { model, sandbox } = await stage(t, () => IDLE, { globalFiles: HELLO });
+        const { code, stderr } = await runPrint({ version, sandbox, mode, prompt: "/workflow hello it" });
+        assert.equal(code, 1);
+        assert.equal(stderr, `Workflow The hello: paused in 🔹 Plan: ${IDLE_PAUSE}.\n`);
+        assert.equal(model.requests.length, 4);
+        assert.deepEqual(pauses(readSession(sandbox)), [{ kind: "idle", times: 3 }]);
+      });
+    }
+
+    test("asking for status is doing nothing", async (t) => {
+      const { model, sandbox } = await stage(
+        t,
+        (_request, index) => (index % 2 === 0 ? step("status") : IDLE),
+        { globalFiles: HELLO },
+      );
+      const { stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello it" });
+      assert.match(stderr, /paused in 🔹 Plan: the agent did nothing/);
+      assert.equal(model.requests.length, 8);
+    });
+
+    test("print mode: a cancelled run and an unknown workflow end with a status of their own", async (t) => {
+      const { sandbox } = await stage(t, [step("cancel"), step("cancel"), { text: "Cancelled." }], {
+        globalFiles: HELLO,
+      });
+      const cancelled = await runPrint({ version, sandbox, prompt: "/workflow hello it" });
+      assert.deepEqual([cancelled.code, cancelled.stderr], [1, "Workflow The hello: cancelled.\n"]);
+      const unknown = await runPrint({ version, sandbox, prompt: "/workflow nope it" });
+      assert.deepEqual([unknown.code, unknown.stderr], [1, 'Unknown workflow: "nope". Available: hello\n']);
+    });
+
+    test("print mode: a model that fails pauses the run", async (t) => {
+      const { model, sandbox } = await stage(t, () => ({ status: 500, text: "dead" }), { globalFiles: HELLO });
+      const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello it" });
+      assert.equal(code, 1);
+      assert.match(stderr, /Workflow The hello: paused in 🔹 Plan: the model failed\.\n$/);
+      assert.equal(model.requests.length, 1);
+    });
+
+    test("RPC: a run whose agent does nothing pauses, is told once, and the next message resumes it", async (t) => {
+      const { model, sandbox } = await stage(t, () => IDLE, { globalFiles: QUICK });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.prompt("/workflow hello it");
+      await rpc.waitFor((record) => record.method === "notify" && /is paused/.test(record.message));
+      assert.equal(model.requests.length, 4);
+      assert.deepEqual(notices(rpc), [
+        `warning: ⏸ The hello is paused in 🔹 Plan: ${IDLE_PAUSE}.\nYour next message resumes it, or /workflow :resume.`,
+      ]);
+      assert.equal(statusTexts(rpc).at(-1), `⏸ The hello > 🔹 Plan [1/2] (paused: ${IDLE_PAUSE})`);
+      assert.deepEqual(pauses(await rpc.entries()), [{ kind: "idle", times: 3 }]);
+      const from = rpc.records.length;
+      await rpc.prompt("Please go on.");
+      await rpc.waitFor((record) => record.method === "notify" && /is paused/.test(record.message), { from });
+      assert.equal(model.requests.length, 8, "as often again");
+      assert.ok(statusTexts(rpc).includes("The hello > 🔹 Plan [1/2]"));
+    });
+
+    test("RPC: work is not idle, but a phase has its limit", async (t) => {
+      const script = (/** @type {unknown} */ _, /** @type {number} */ index) =>
+        index % 2 === 0 ? { calls: [{ name: "bash", arguments: { command: "true" } }] } : IDLE;
+      const files = workflow("hello", ["plan"], { autoContinue: { delaySeconds: 0, maxPerPhase: 4 } });
+      const { model, sandbox } = await stage(t, script, { globalFiles: files });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.prompt("/workflow hello it");
+      await rpc.waitFor((record) => record.method === "notify" && /are the limit/.test(record.message));
+      assert.equal(model.requests.length, 10, "the first run and four continuations, two requests each");
+    });
+
+    test("RPC: a provider that is dead gets pi's own retries and no more", async (t) => {
+      const settings = { retry: { enabled: true, baseDelayMs: 1, maxRetries: 2 } };
+      const { model, sandbox } = await stage(t, () => ({ status: 500, text: "dead" }), {
+        globalFiles: QUICK,
+        settings,
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.prompt("/workflow hello it");
+      await rpc.waitFor((record) => record.method === "notify" && /the model failed/.test(record.message));
+      await sleep(1500);
+      assert.equal(model.requests.length, 3);
+      assert.deepEqual(countdownLines(rpc), []);
+    });
+
+    test("RPC: autoContinue false waits for the person", async (t) => {
+      const { model, sandbox } = await stage(t, () => IDLE, {
+        globalFiles: workflow("hello", ["plan"], { autoContinue: false }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello it");
+      await sleep(500);
+      assert.equal(model.requests.length, 1);
+      assert.deepEqual([countdownLines(rpc), notices(rpc)], [[], []]);
+    });
+
+    test("RPC: a client's prompt interrupts the countdown", async (t) => {
+      const { model, sandbox } = await stage(t, [IDLE, { text: "An answer.", hang: true }], { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.prompt("/workflow hello it");
+      await rpc.waitFor((record) => record.method === "setWidget" && record.widgetLines);
+      await rpc.prompt("What is this?");
+      await model.waitForRequests(2);
+      assert.equal(rpc.ui("setWidget").at(-1)?.widgetLines, undefined);
+      await sleep(3500);
+      assert.equal(model.requests.length, 2);
+    });
+
+    test("RPC: a pause survives a restart", async (t) => {
+      const { sandbox } = await stage(t, () => IDLE, { globalFiles: QUICK });
+      const first = await startRpc({ version, sandbox });
+      await first.prompt("/workflow hello it");
+      await first.waitFor((record) => record.method === "notify" && /is paused/.test(record.message));
+      await first.close();
+      const second = await startRpc({ version, sandbox, args: ["--continue"] });
+      assert.equal(statusTexts(second).at(-1), `⏸ The hello > 🔹 Plan [1/2] (paused: ${IDLE_PAUSE})`);
+    });
+
+    test("RPC: an endless loop of the agent is refused, and the person is told", async (t) => {
+      const { model, sandbox } = await stage(t, [step("loop"), step("loop"), step("loop"), { text: "So be it.", hang: true }], {
+        globalFiles: workflow("hello", ["plan"], { maxLoops: 2 }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.prompt("/workflow hello it");
+      await model.waitForRequests(4);
+      assert.match(model.messagesText(3), /⚠️ This workflow has been looped 2 times, which is all it allows \(maxLoops\)\./);
+      assert.match(notices(rpc).at(-1) ?? "", /^warning: The agent wants to loop again\. This workflow has been looped 2 times/);
+    });
+  });
+
+  suite(`pi ${version}: in the terminal`, { concurrency: 2 }, () => {
+    /**
+     * A terminal in which the countdown runs.
+     * @param {import("node:test").TestContext} t
+     */
+    async function counting(t) {
+      const { model, sandbox } = await stage(t, () => IDLE, { globalFiles: HELLO });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow hello it");
+      await tui.waitFor(/Auto-continuing in [23]s/);
+      /** The countdown is gone, and after its time the agent was not woken. */
+      const stays = async (requests = 1) => {
+        await tui.waitFor((screen) => !screen.includes("Auto-continuing"));
+        await sleep(3500);
+        assert.equal(model.requests.length, requests);
+      };
+      return { model, sandbox, tui, stays };
+    }
+
+    test("a key stops the countdown and stays in the editor", async (t) => {
+      const { tui, stays } = await counting(t);
+      await tui.type("wait");
+      await stays();
+      assert.match(await tui.screen(), /^ ?wait/m);
+    });
+
+    test("Escape stops the countdown", async (t) => {
+      const { tui, stays } = await counting(t);
+      await tui.press("Escape");
+      await stays();
+    });
+
+    test("/cancel-workflow stops the countdown", async (t) => {
+      const { tui, stays } = await counting(t);
+      await tui.submit("/cancel-workflow");
+      await tui.waitFor(/Workflow Cancelled/);
+      await stays();
+    });
+
+    test("a new session stops the countdown", async (t) => {
+      const { tui, stays } = await counting(t);
+      await tui.submit("/new");
+      await stays();
+    });
+
+    test("a reload stops the countdown", async (t) => {
+      const { tui, stays } = await counting(t);
+      await tui.submit("/reload");
+      await stays();
+    });
+
+    test("a message stops the countdown and is answered", async (t) => {
+      const { model, tui } = await counting(t);
+      await tui.submit("what next?");
+      await model.waitForRequests(2);
+      assert.match(model.messagesText(1), /what next\?/);
+    });
+
+    test("Escape while the agent works pauses the run", async (t) => {
+      const { sandbox, model } = await stage(t, [{ text: "Working", hang: true }], { globalFiles: HELLO });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow hello it");
+      await tui.waitFor(/Working/);
+      await tui.press("Escape");
+      await tui.waitFor(/⏸ The hello > 🔹 Plan \[1\/2\] \(paused: you stopped the agent\)/);
+      assert.equal(model.requests.length, 1);
+    });
+
+    test("nobody interrupts: an idle agent pauses", async (t) => {
+      const { sandbox, model } = await stage(t, () => IDLE, { globalFiles: QUICK });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow hello it");
+      await tui.waitFor(/⏸ The hello is paused in 🔹 Plan: the agent did nothing in 3 automatic continuations\./);
+      assert.equal(model.requests.length, 4);
+    });
+  });
+}

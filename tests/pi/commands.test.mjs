@@ -1,0 +1,317 @@
+// What a person can type: `/workflow NAME TASK` and `/cancel-workflow`.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import {
+  contextPrompt,
+  countdownLines,
+  custom,
+  nextUntilDone,
+  notices,
+  paths,
+  phaseFile,
+  state,
+  states,
+  statusTexts,
+  step,
+  steps,
+  userTexts,
+  withoutIds,
+  workflow,
+} from "./harness/workflows.mjs";
+
+const HELLO = workflow("hello", ["plan", "build"]);
+const ADA = workflow("ada", ["think"], { name: "Ada's way", commandName: "think-first" });
+const REST = { text: "I rest." };
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: /workflow`, { concurrency: 2 }, () => {
+    test("without a name lists what can be started; what cannot start says why", async (t) => {
+      const { model, sandbox } = await stage(t, [], {
+        globalFiles: {
+          ...HELLO,
+          ...ADA,
+          ...workflow("_hidden", ["x"], { show: "workflows", commandName: undefined, initialMessage: undefined }),
+          ...workflow("hidden-too", ["x"], { show: "workflows" }),
+        },
+        projectFiles: workflow("local", ["a"], { name: "Local" }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      const said = async (/** @type {string} */ line) => {
+        const before = notices(rpc).length;
+        const response = await rpc.prompt(line);
+        assert.equal(response.success, true);
+        return notices(rpc).slice(before);
+      };
+      const usage =
+        "info: Usage: /workflow {name} {description}\n\nAvailable workflows:\n  think-first — Ada's way\n  hello — The hello\n  local — Local";
+      assert.deepEqual(await said("/workflow"), [usage]);
+      assert.deepEqual(await said("/workflow   \t "), [usage]);
+      assert.deepEqual(await said("/workflow hello"), ["warning: Usage: /workflow hello {description}"]);
+      assert.deepEqual(await said("/workflow hello  \n "), ["warning: Usage: /workflow hello {description}"]);
+      assert.deepEqual(await said("/workflow nope"), ["warning: Usage: /workflow nope {description}"]);
+      const unknown = (/** @type {string} */ name) => [
+        `error: Unknown workflow: "${name}". Available: think-first, hello, local`,
+      ];
+      assert.deepEqual(await said("/workflow nope Do it"), unknown("nope"));
+      assert.deepEqual(await said("/workflow Hello Do it"), unknown("Hello"));
+      assert.deepEqual(await said("/workflow ada Do it"), unknown("ada"));
+      assert.deepEqual(await said("/workflow _hidden Do it"), unknown("_hidden"));
+      assert.deepEqual(await said("/workflow hidden-too Do it"), [
+        'error: "hidden-too" is a subworkflow that can only run as part of another workflow. It cannot be started directly.',
+      ]);
+      assert.deepEqual(await said("/cancel-workflow"), ["info: No active workflow to cancel."]);
+      assert.deepEqual(states(await rpc.entries()), []);
+      assert.equal(model.requests.length, 0);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("says so where there are no workflows", async (t) => {
+      const { sandbox } = await stage(t, []);
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.prompt("/workflow");
+      await rpc.prompt("/workflow hello Do it");
+      assert.deepEqual(notices(rpc), [
+        "info: Usage: /workflow {name} {description}\n\nAvailable workflows:\n",
+        'error: Unknown workflow: "hello". Available: (none)',
+      ]);
+    });
+
+    test("takes a task of several lines, and trims it", async (t) => {
+      const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow \t hello \n First  line\n\n  second \n ");
+      assert.deepEqual(states(await rpc.entries())[0], state("hello", "First  line\n\n  second"));
+      assert.equal(userTexts(model.requests[0])[0], "Start The hello: First  line\n\n  second");
+      assert.match(contextPrompt(model.requests[0]) ?? "", /\n\*\*Task:\*\* First {2}line\n\n {2}second\n/);
+    });
+
+    test("reads the files anew", async (t) => {
+      const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      writeFileSync(
+        `${sandbox.agent}/workflows/hello/plan.md`,
+        phaseFile({ id: "plan", instructions: "The new plan." }),
+      );
+      for (const [path, text] of Object.entries(workflow("late", ["a"])))
+        sandbox.writeFiles({ [`.pi/workflows/${path}`]: text });
+      await rpc.promptAndSettle("/workflow hello Do it");
+      assert.match(contextPrompt(model.requests[0]) ?? "", /\n\*\*What to do in this phase:\*\*\nThe new plan\.\n/);
+      await rpc.promptAndSettle("/workflow late Do it");
+      assert.equal(states(await rpc.entries()).at(-1).workflowKey, "late");
+      assert.deepEqual(notices(rpc), []);
+    });
+
+    test("asks before it starts in place of a run; only a yes does", async (t) => {
+      const { model, sandbox } = await stage(t, [step("next"), REST, REST], { globalFiles: { ...HELLO, ...ADA } });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello One");
+      const questions = () => rpc.ui("confirm").map(({ title, message }) => [title, message]);
+      for (const answer of [false, undefined]) {
+        rpc.onDialog(() => answer);
+        await rpc.prompt("/workflow think-first Two");
+      }
+      const question = ["Workflow already active", "Phase: Build\nTask: One\n\nStart a new one?"];
+      assert.deepEqual(questions(), [question, question]);
+      assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1"]);
+      assert.equal(model.requests.length, 2);
+      assert.deepEqual(countdownLines(rpc), ["⏳ Auto-continuing in 3s... (type anything to interrupt)", undefined]);
+
+      // What cannot start is said before it is asked.
+      await rpc.prompt("/workflow nope Two");
+      await rpc.prompt("/workflow hello");
+      assert.equal(questions().length, 2);
+
+      rpc.onDialog(() => true);
+      await rpc.promptAndSettle("/workflow think-first Two");
+      const entries = await rpc.entries();
+      assert.deepEqual(states(entries).slice(2), [state("ada", "Two")]);
+      const ids = custom(entries, "workflow:state").map(({ taskId }) => taskId);
+      assert.equal(new Set(ids).size, 2, "a new run has a new id");
+      assert.deepEqual(custom(entries, "workflow:complete"), []);
+      assert.equal((await rpc.state()).sessionName, "Workflow: Two");
+      assert.deepEqual(statusTexts(rpc).slice(-2), ["The hello > 🔹 Build [2/2]", "Ada's way > 🔹 Think [1/1]"]);
+    });
+
+    test("asks nobody after a run has ended", async (t) => {
+      const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello One");
+      await rpc.promptAndSettle("/workflow hello Two");
+      assert.deepEqual(rpc.ui("confirm"), []);
+      assert.equal(custom(await rpc.entries(), "workflow:complete").length, 2);
+    });
+
+    test("knows of what happened while its question was open", async (t) => {
+      const { sandbox } = await stage(t, [REST, ...steps("next", "next"), { text: "Done." }, REST], {
+        globalFiles: HELLO,
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello One");
+      /** @type {((answer: boolean) => void)[]} */
+      const answers = [];
+      rpc.onDialog(() => new Promise((resolve) => answers.push(resolve)));
+      const second = rpc.prompt("/workflow hello Two");
+      const third = rpc.prompt("/workflow hello Three");
+      await rpc.waitFor(() => rpc.ui("confirm").length === 2, { what: "both questions" });
+      assert.equal(answers.length, 2);
+      // The run comes to its end meanwhile.
+      await rpc.promptAndSettle("Go on");
+      const settled = rpc.waitForSettled();
+      answers[1](true);
+      await third;
+      answers[0](false);
+      await second;
+      await settled;
+      const entries = await rpc.entries();
+      assert.deepEqual(
+        states(entries).map(({ taskDescription, active }) => [taskDescription, active]),
+        [
+          ["One", true],
+          ["One", true],
+          ["One", false],
+          ["One", false],
+          ["Three", true],
+        ],
+      );
+      assert.equal(custom(entries, "workflow:complete").length, 1);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("declines where nobody can be asked", async (t) => {
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
+      const prompt = ["/workflow hello One", "/workflow hello Two", "Bye"];
+      await runPrint({ version, sandbox, prompt });
+      const list = states(readSession(sandbox));
+      assert.deepEqual(new Set(list.map(({ taskDescription }) => taskDescription)), new Set(["One"]));
+      assert.deepEqual(list.at(-1), state("hello", "One"));
+      assert.ok(userTexts(model.lastRequest()).includes("Bye"));
+      assert.doesNotMatch(model.messagesText(), /Two/);
+    });
+
+    test("while the agent works prompts it when it is done, with the context prompt", async (t) => {
+      const { model, sandbox } = await stage(
+        t,
+        (request, index) => (index === 0 ? { text: "Thinking.", delayMs: 700 } : nextUntilDone(request)),
+        { globalFiles: HELLO },
+      );
+      const rpc = await startRpc({ version, sandbox });
+      const settled = rpc.waitForSettled();
+      await rpc.prompt("What is up?");
+      await model.waitForRequests(1);
+      const response = await rpc.prompt("/workflow hello Add a route");
+      assert.equal(response.success, true);
+      assert.equal(model.requests.length, 1);
+      await settled;
+      await rpc.waitFor(() => model.requests.length >= 4, { what: "the run to go on" });
+      assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1", "hello:1", "hello:1"]);
+      assert.equal(userTexts(model.requests[1])[0], "What is up?");
+      // The prompt goes into a run that has had its context prompt, and so it brings one.
+      assert.match(
+        userTexts(model.requests[1])[1],
+        /^Start The hello: Add a route\n\n\[Workflow path: [^]*\n\*\*What to do in this phase:\*\*\nDo plan for Add a route\.\n/,
+      );
+      assert.deepEqual(rpc.extensionErrors(), []);
+      assert.deepEqual(countdownLines(rpc), []);
+    });
+  });
+
+  suite(`pi ${version}: /cancel-workflow`, { concurrency: 4 }, () => {
+    const CANCELLED = "❌ **Workflow Cancelled**\n\n**Task:** Add a route\n**Task ID:** TASK";
+
+    test("ends a run at once and says so; a countdown stops and nobody wakes the agent", async (t) => {
+      const { model, sandbox } = await stage(t, [step("next"), REST, bashCall("echo free")], {
+        globalFiles: workflow("hello", ["plan", { id: "build", tools: { whitelist: [] } }], {
+          completionMessage: "not for this",
+        }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.equal(countdownLines(rpc).length, 1);
+      await rpc.prompt("/cancel-workflow");
+      const entries = await rpc.entries();
+      const list = states(entries);
+      assert.deepEqual(list.slice(2), [
+        {
+          ...state("hello", "Add a route"),
+          currentPath: list[1].currentPath,
+          globalStepCount: 1,
+          active: false,
+          cancelled: true,
+          completionNotified: true,
+        },
+      ]);
+      const [{ taskId }] = custom(entries, "workflow:state");
+      const [complete] = custom(entries, "workflow:complete");
+      assert.deepEqual(complete, { content: complete.content, taskId, cancelled: true });
+      assert.equal(withoutIds(complete.content), CANCELLED);
+      assert.deepEqual(notices(rpc), ["info: Workflow cancelled."]);
+      assert.equal(statusTexts(rpc).at(-1), undefined);
+      assert.equal(countdownLines(rpc).at(-1), undefined);
+      await sleep(3500);
+      assert.equal(countdownLines(rpc).length, 2);
+      assert.equal(model.requests.length, 2, "the agent is not woken");
+
+      await rpc.prompt("/cancel-workflow");
+      assert.deepEqual(notices(rpc).slice(1), ["info: No active workflow to cancel."]);
+      await rpc.promptAndSettle("Look");
+      assert.match(model.messagesText(), /\nfree\n|\nfree$/m, "tools are free again");
+      assert.doesNotMatch(model.messagesText(), /Workflow Cancelled/);
+      assert.equal(contextPrompt(model.lastRequest()), contextPrompt(model.requests[0]), "no further context prompt");
+    });
+
+    test("takes anything behind it for nothing", async (t) => {
+      const { sandbox } = await stage(t, [REST], { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.prompt("/cancel-workflow now please");
+      assert.deepEqual(notices(rpc), ["info: Workflow cancelled."]);
+    });
+  });
+
+  suite(`pi ${version}: completions`, () => {
+    test("offer what can be started, the project's too, with what it is about", async (t) => {
+      const { sandbox } = await stage(t, nextUntilDone, {
+        globalFiles: {
+          ...workflow("hello", [
+            {
+              id: "plan",
+              instructions: "# Plan\n\nFor {description}.\n\nRead *all* of the `code`\nfirst.\n\nThen plan.",
+            },
+          ]),
+          ...workflow("hidden", ["x"], { show: "workflows" }),
+          ...ADA,
+        },
+        projectFiles: workflow("help-me", ["a"], { name: "Help" }),
+      });
+      const tui = await startTui({ version, sandbox });
+      await tui.type("/workflow ");
+      const all = await tui.waitFor("think-first");
+      assert.match(all, /→ think-first +Ada's way$/m);
+      assert.match(all, /^ +hello +The hello: Read all of the code first\.$/m);
+      assert.match(all, /^ +help-me +Help$/m);
+      assert.doesNotMatch(all, /hidden/);
+      await tui.type("hel");
+      const some = await tui.waitFor((screen) => !screen.includes("think-first"));
+      assert.match(some, /→ hello +The hello/);
+      assert.match(some, /^ +help-me +Help/m);
+      await tui.type("p");
+      await tui.waitFor((screen) => /→ help-me/.test(screen) && !/^ +hello +The/m.test(screen));
+      await tui.press("Tab");
+      await tui.waitFor(/^ ?\/workflow help-me *$/m);
+      await tui.type(" Do it");
+      await tui.waitFor((screen) => /\/workflow help-me +Do it/.test(screen) && !screen.includes("→"));
+    });
+  });
+}
+
+/** @param {string} command */
+function bashCall(command) {
+  return { calls: [{ name: "bash", arguments: { command } }] };
+}

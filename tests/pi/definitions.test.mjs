@@ -1,0 +1,626 @@
+// Workflow files: which are read, and what a person is told about those that cannot be.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { suite, test } from "node:test";
+import { PI_VERSIONS } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import {
+  contextPrompt,
+  nextUntilDone,
+  notices,
+  paths,
+  phaseFile,
+  states,
+  statusTexts,
+  workflow,
+} from "./harness/workflows.mjs";
+
+const HELLO = workflow("hello", ["a"]);
+const A = phaseFile({ id: "a" });
+const HEAD = 'name: Bad\ncommandName: bad\ninitialMessage: "Go: {description}"\n';
+const YAML = `${HEAD}phases:\n  - a.md\n`;
+/** 2 MB of instructions. */
+const HUGE = A + "x".repeat(2 * 1024 * 1024);
+
+/**
+ * Faulty files, in the project's workflows folder, and the notice about them. `loads` are the workflows that start all
+ * the same, by command name; beside `hello`, which always does.
+ *
+ * @typedef {object} Case
+ * @property {Record<string, string | Buffer>} files
+ * @property {(folder: string) => void} [prepare] what is no plain file
+ * @property {string[]} notice its lines below the first, from the workflows folder on, in any order
+ * @property {string[]} [loads]
+ */
+
+/** @type {Record<string, Case>} */
+const CASES = {
+  "YAML with an open quote": {
+    files: { "bad/workflow.yaml": "name: 'x\nphases: [a.md]\n" },
+    notice: ["bad/workflow.yaml:3:1: not valid YAML: found unexpected end of stream"],
+  },
+  "YAML with a tab for indentation": {
+    files: { "bad/workflow.yaml": `${HEAD}phases:\n\t- a.md\n` },
+    notice: ["bad/workflow.yaml:5:1: not valid YAML: found character that cannot start any token"],
+  },
+  "a key twice": {
+    files: { "bad/workflow.yaml": `${YAML}name: Again\n`, "bad/a.md": A },
+    notice: ["bad/workflow.yaml:6:1: not valid YAML: the key `name` occurs twice"],
+  },
+  "a list for a mapping": {
+    files: { "bad/workflow.yaml": "\n- a.md\n" },
+    notice: ["bad/workflow.yaml:2:1: a workflow.yaml must be a mapping of fields to values"],
+  },
+  "nothing at all": {
+    files: { "bad/workflow.yaml": "" },
+    notice: ["bad/workflow.yaml:1:1: a workflow.yaml must be a mapping of fields to values"],
+  },
+  "two documents": {
+    files: { "bad/workflow.yaml": `${YAML}---\nname: Again\n`, "bad/a.md": A },
+    notice: [
+      "bad/workflow.yaml: not valid YAML: deserializing from YAML containing more than one document is not supported",
+    ],
+  },
+  "nothing but a phase": {
+    files: { "bad/workflow.yaml": "phases: [a.md]\n", "bad/a.md": A },
+    notice: [
+      "bad/workflow.yaml:1:1: `name` is missing",
+      "bad/workflow.yaml:1:1: `commandName` is missing",
+      "bad/workflow.yaml:1:1: `initialMessage` is missing",
+    ],
+  },
+  "no phases": { files: { "bad/workflow.yaml": HEAD }, notice: ["bad/workflow.yaml:1:1: `phases` is missing"] },
+  "an empty list of phases": {
+    files: { "bad/workflow.yaml": `${HEAD}phases: []\n` },
+    notice: ["bad/workflow.yaml:4:9: `phases` must have at least one entry"],
+  },
+  "wrong types": {
+    files: {
+      "bad/workflow.yaml":
+        'name: 7\ncommandName: [bad]\ninitialMessage: true\nshow: 1\nloopable: "no"\nphases:\n  a: b\n',
+    },
+    notice: [
+      "bad/workflow.yaml:1:7: `name` must be a text, but is a number",
+      "bad/workflow.yaml:2:14: `commandName` must be a text, but is a list",
+      "bad/workflow.yaml:3:17: `initialMessage` must be a text, but is true or false",
+      "bad/workflow.yaml:4:7: `show` must be a text, but is a number",
+      "bad/workflow.yaml:5:11: `loopable` must be true or false, but is a text",
+      "bad/workflow.yaml:7:3: `phases` must be a list, but is a mapping",
+    ],
+  },
+  "values that are none": {
+    files: {
+      "bad/workflow.yaml": 'name: "  "\ncommandName: not good\ninitialMessage: ~\nshow: everyone\nphases: [a.md]\n',
+      "bad/a.md": A,
+    },
+    notice: [
+      "bad/workflow.yaml:1:7: `name` must not be empty",
+      'bad/workflow.yaml:2:14: `commandName` may have letters, digits, `_` and `-` only, but is "not good"',
+      "bad/workflow.yaml:3:17: `initialMessage` must be a text, but is empty",
+      'bad/workflow.yaml:4:7: `show` must be `user` or `workflows`, but is "everyone"',
+    ],
+  },
+  "optional fields of a wrong type, which have no effect": {
+    files: {
+      "bad/workflow.yaml": `${HEAD}sessionNamePrefix: 7\nsessionNameMaxLength: -1\nroleInstruction: [x]\nadvanceReminder: {}\nblockReasonTemplate: true\ncompletionMessage: 1\nnotDoneReminder: 2\nphases: [a.md]\n`,
+      "bad/a.md": A,
+    },
+    notice: [
+      "bad/workflow.yaml:4:20: `sessionNamePrefix` must be a text, but is a number; it has no effect",
+      "bad/workflow.yaml:5:23: `sessionNameMaxLength` must be a number from 0, but is below 0; it has no effect",
+      "bad/workflow.yaml:6:18: `roleInstruction` must be a text, but is a list; it has no effect",
+      "bad/workflow.yaml:7:18: `advanceReminder` must be a text, but is a mapping; it has no effect",
+      "bad/workflow.yaml:8:22: `blockReasonTemplate` must be a text, but is true or false; it has no effect",
+      "bad/workflow.yaml:9:20: `completionMessage` must be a text, but is a number; it has no effect",
+      "bad/workflow.yaml:10:18: `notDoneReminder` must be a text, but is a number; it has no effect",
+    ],
+    loads: ["bad"],
+  },
+  "bounds that are none": {
+    files: {
+      "bad/workflow.yaml": `${HEAD}maxLoops: -1\nautoContinue:\n  delaySeconds: 3601\n  maxPerPhase: 1.5\n  maxIdle: many\n  forever: true\nphases: [a.md]\n`,
+      "bad/a.md": A,
+      "bad2/workflow.yaml": `${HEAD}autoContinue: 3\nphases: [a.md]\n`,
+      "bad2/a.md": A,
+    },
+    notice: [
+      "bad/workflow.yaml:4:11: `maxLoops` must be a whole number from 0 to 1000000, but is another number",
+      "bad/workflow.yaml:6:17: `autoContinue.delaySeconds` must be a whole number from 0 to 3600, but is another number",
+      "bad/workflow.yaml:7:16: `autoContinue.maxPerPhase` must be a whole number from 0 to 1000000, but is another number",
+      "bad/workflow.yaml:8:12: `autoContinue.maxIdle` must be a whole number from 0 to 1000000, but is a text",
+      "bad/workflow.yaml: there is no field `forever` here, only `delaySeconds`, `maxPerPhase`, `maxIdle`",
+      "bad2/workflow.yaml:4:15: `autoContinue` must be `false` or a mapping, but is a number",
+    ],
+  },
+  "entries of phases that are none": {
+    files: {
+      "bad/workflow.yaml": `${HEAD}phases:\n  - 7\n  - sub: hello\n  - subworkflow: ""\n  -\n  - [a.md]\n  - a.md\n`,
+      "bad/a.md": A,
+    },
+    notice: [
+      "bad/workflow.yaml:5:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number",
+      "bad/workflow.yaml:6:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
+      "bad/workflow.yaml:7:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
+      "bad/workflow.yaml:8:4: an entry of `phases` must be a file name or `subworkflow: KEY`, but is empty",
+      "bad/workflow.yaml:9:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a list",
+    ],
+  },
+  "a phase file that is not there": {
+    files: { "bad/workflow.yaml": `${HEAD}phases: [a.md, b.md]\n`, "bad/a.md": A },
+    notice: ['bad/workflow.yaml:4:16: the phase file "b.md" cannot be read: there is no such file'],
+  },
+  "phase files without what they need": {
+    files: {
+      "bad/workflow.yaml": `${HEAD}phases: [plain.md, open.md, empty.md, none.md, list.md]\n`,
+      "bad/plain.md": "# Do it\n",
+      "bad/open.md": "---\nid: a\nDo it.\n",
+      "bad/empty.md": "---\nid: a\nname: A\nemoji: x\n---\n  \n",
+      "bad/none.md": "---\ntools: {}\n---\nDo it.\n",
+      "bad/list.md": "---\n- id\n---\nDo it.\n",
+    },
+    notice: [
+      "bad/plain.md:1:1: a phase file must begin with front matter: a line `---`, the fields, a line `---`",
+      "bad/open.md:1:1: a phase file must begin with front matter: a line `---`, the fields, a line `---`",
+      "bad/empty.md: there are no instructions below the front matter",
+      "bad/none.md:2:1: `id` is missing",
+      "bad/none.md:2:1: `name` is missing",
+      "bad/none.md:2:1: `emoji` is missing",
+      "bad/list.md:2:1: the front matter must be a mapping of fields to values",
+    ],
+  },
+  "front matter that is not YAML": {
+    files: { "bad/workflow.yaml": YAML, "bad/a.md": '---\nid: a\nname: "A\n---\nDo it.\n' },
+    notice: ["bad/a.md:3:9: not valid YAML: found unexpected end of stream"],
+  },
+  "a phase's key twice": {
+    files: { "bad/workflow.yaml": YAML, "bad/a.md": "---\nid: a\nname: A\nemoji: x\nid: b\n---\nDo it.\n" },
+    notice: ["bad/a.md:5:1: not valid YAML: the key `id` occurs twice"],
+  },
+  "wrong types in front matter": {
+    files: {
+      "bad/workflow.yaml": YAML,
+      "bad/a.md": "---\nid: 1\nname: ''\nemoji: [x]\ntools: bash\navailableProfiles: me\n---\nDo it.\n",
+    },
+    notice: [
+      "bad/a.md:2:5: `id` must be a text, but is a number",
+      "bad/a.md:3:7: `name` must not be empty",
+      "bad/a.md:4:8: `emoji` must be a text, but is a list",
+      "bad/a.md:5:8: `tools` must be a mapping, but is a text",
+      "bad/a.md:6:20: `availableProfiles` must be a list of names, but is a text; it has no effect",
+    ],
+  },
+  "tool lists that are none": {
+    files: {
+      "bad/workflow.yaml": `${HEAD}phases: [a.md, b.md]\n`,
+      "bad/a.md": "---\nid: a\nname: A\nemoji: x\ntools:\n  blacklist: bash\n  whitelist: 7\n---\nDo it.\n",
+      "bad/b.md": "---\nid: b\nname: B\nemoji: x\ntools:\n  whitelist: [[bash]]\n---\nDo it.\n",
+    },
+    notice: [
+      "bad/a.md:6:14: `tools.blacklist` must be a list of tool names, but is a text",
+      "bad/a.md:7:14: `tools.whitelist` must be a list of tool names, but is a number",
+      "bad/b.md:6:14: `tools.whitelist` must be a list of tool names, but is a list",
+    ],
+  },
+  "both tool lists": {
+    files: {
+      "bad/workflow.yaml": YAML,
+      "bad/a.md": phaseFile({ id: "a", tools: { blacklist: ["bash"], whitelist: ["read"] } }),
+    },
+    notice: ["bad/a.md:5:8: `tools` can have a `blacklist` or a `whitelist`, not both"],
+  },
+  "a phase id twice": {
+    files: { "bad/workflow.yaml": `${HEAD}phases:\n  - a.md\n  - b.md\n`, "bad/a.md": A, "bad/b.md": A },
+    notice: ['bad/workflow.yaml:6:5: the phase id "a" occurs twice in this workflow'],
+  },
+  "references to what is not there, and to what refers to that": {
+    files: {
+      ...workflow("one", ["@two"]),
+      ...workflow("two", ["x", "@three"]),
+      ...workflow("three", ["@missing"]),
+      ...workflow("four", ["@hello"]),
+    },
+    notice: [
+      'three/workflow.yaml: the workflow "three" refers to "missing", which does not exist or has errors',
+      'two/workflow.yaml: the workflow "two" refers to "three", which does not exist or has errors',
+      'one/workflow.yaml: the workflow "one" refers to "two", which does not exist or has errors',
+    ],
+    loads: ["four"],
+  },
+  "references to what has errors": {
+    files: { ...workflow("one", ["@bad"]), "bad/workflow.yaml": HEAD },
+    notice: [
+      "bad/workflow.yaml:1:1: `phases` is missing",
+      'one/workflow.yaml: the workflow "one" refers to "bad", which does not exist or has errors',
+    ],
+  },
+  "references in a circle, and to one": {
+    files: {
+      ...workflow("one", ["@two"]),
+      ...workflow("two", ["@three"]),
+      ...workflow("three", ["@one"]),
+      ...workflow("four", ["@one"]),
+    },
+    notice: [
+      "one/workflow.yaml: the workflows refer to each other in a circle: one → two → three → one",
+      "two/workflow.yaml: the workflows refer to each other in a circle: one → two → three → one",
+      "three/workflow.yaml: the workflows refer to each other in a circle: one → two → three → one",
+      'four/workflow.yaml: the workflow "four" refers to "one", which is part of a circle',
+    ],
+  },
+  "a reference to itself": {
+    files: workflow("one", ["a", "@one"]),
+    notice: ["one/workflow.yaml: the workflows refer to each other in a circle: one → one"],
+  },
+  "paths out of the workflows folder": {
+    files: {
+      "bad/workflow.yaml": `${HEAD}phases:\n  - ../../outside.md\n  - /etc/hostname\n  - C:\\a.md\n  - \\\\server\\a.md\n  - link.md\n  - folder/a.md\n`,
+      "../outside.md": A,
+    },
+    prepare(folder) {
+      symlinkSync("../../outside.md", join(folder, "bad/link.md"));
+      mkdirSync(join(folder, "../elsewhere"));
+      writeFileSync(join(folder, "../elsewhere/a.md"), A);
+      symlinkSync("../../elsewhere", join(folder, "bad/folder"));
+    },
+    notice: [
+      'bad/workflow.yaml:5:5: the phase file "../../outside.md" lies outside the workflows folder',
+      'bad/workflow.yaml:6:5: the phase file "/etc/hostname" lies outside the workflows folder',
+      'bad/workflow.yaml:7:5: the phase file "C:\\a.md" lies outside the workflows folder',
+      'bad/workflow.yaml:8:5: the phase file "\\\\server\\a.md" lies outside the workflows folder',
+      'bad/workflow.yaml:9:5: the phase file "link.md" lies outside the workflows folder',
+      'bad/workflow.yaml:10:5: the phase file "folder/a.md" lies outside the workflows folder',
+    ],
+  },
+  "a workflow's folder or file that is a link out of the workflows folder": {
+    files: { "../elsewhere/bad/workflow.yaml": YAML, "../elsewhere/bad/a.md": A, "bad2/a.md": A },
+    prepare(folder) {
+      symlinkSync("../elsewhere/bad", join(folder, "bad"));
+      symlinkSync("../../elsewhere/bad/workflow.yaml", join(folder, "bad2/workflow.yaml"));
+    },
+    notice: ["bad2/workflow.yaml: cannot be read: it lies outside the workflows folder"],
+  },
+  "what is no file, and what is too large": {
+    files: { "bad/workflow.yaml": `${HEAD}phases:\n  - pipe.md\n  - folder.md\n  - huge.md\n`, "bad/huge.md": HUGE },
+    prepare(folder) {
+      execFileSync("mkfifo", [join(folder, "bad/pipe.md")]);
+      mkdirSync(join(folder, "bad/folder.md"));
+    },
+    notice: [
+      'bad/workflow.yaml:5:5: the phase file "pipe.md" cannot be read: it is not a plain file',
+      'bad/workflow.yaml:6:5: the phase file "folder.md" cannot be read: it is not a plain file',
+      'bad/workflow.yaml:7:5: the phase file "huge.md" cannot be read: it is too large (2097217 bytes)',
+    ],
+  },
+  "a workflow.yaml that is no file, or too large": {
+    files: { "huge/workflow.yaml": HUGE, "pipe/a.md": A, "folder/workflow.yaml/a.md": A },
+    prepare: (folder) => void execFileSync("mkfifo", [join(folder, "pipe/workflow.yaml")]),
+    notice: [
+      "folder/workflow.yaml: cannot be read: it is not a plain file",
+      "huge/workflow.yaml: cannot be read: it is too large (2097217 bytes)",
+      "pipe/workflow.yaml: cannot be read: it is not a plain file",
+    ],
+  },
+  "YAML that blows up": {
+    files: {
+      "bomb/workflow.yaml": `a: &a [x, x, x, x, x, x, x, x, x]\n${[..."bcdefghij"].map((key, index) => `${key}: &${key} [${Array(9).fill(`*${"abcdefghij"[index]}`)}]\n`).join("")}`,
+      "deep/workflow.yaml": `name:\n${"- ".repeat(1000)}\n`,
+    },
+    notice: [
+      "bomb/workflow.yaml: not valid YAML: repetition limit exceeded",
+      "deep/workflow.yaml:2:255: not valid YAML: recursion limit exceeded",
+    ],
+  },
+  "bytes that are not UTF-8, which are replaced": {
+    files: {
+      "bad/workflow.yaml": Buffer.concat([Buffer.from("# \xff\xfe\n", "latin1"), Buffer.from(YAML)]),
+      "bad/a.md": Buffer.concat([Buffer.from(A), Buffer.from("caf\xe9\n", "latin1")]),
+    },
+    notice: [
+      "bad/workflow.yaml: not valid UTF-8; the bad bytes were replaced",
+      "bad/a.md: not valid UTF-8; the bad bytes were replaced",
+    ],
+    loads: ["bad"],
+  },
+  "a command name twice; the first is used": {
+    files: { ...workflow("one", ["a"]), ...workflow("two", ["a"], { commandName: "one" }) },
+    notice: ['two/workflow.yaml: the command name "one" is that of "one" and of "two"; the first is used'],
+    loads: ["one", "one"],
+  },
+  "a folder's name twice; the upper one is used": {
+    files: Object.fromEntries([
+      ...Object.entries(workflow("one", ["a"])),
+      ...Object.entries(workflow("one", ["a"], { commandName: "other" })).map(([path, text]) => [
+        `_shared/${path}`,
+        text,
+      ]),
+    ]),
+    notice: ['_shared/one: there is a workflow "one" already (.pi/workflows/one); that one is used'],
+    loads: ["one"],
+  },
+};
+
+/** @param {string} folder @param {Record<string, string | Buffer>} files */
+function write(folder, files) {
+  for (const [path, content] of Object.entries(files)) {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+}
+
+/**
+ * Puts a case's files in the place of the project's workflows.
+ *
+ * @param {import("./harness/sandbox.mjs").Sandbox} sandbox
+ * @param {Case} faulty
+ */
+function put(sandbox, { files, prepare }) {
+  const folder = join(sandbox.project, ".pi/workflows");
+  rmSync(dirname(folder), { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  write(folder, files);
+  prepare?.(folder);
+}
+
+/**
+ * The lines of the newest notice, from a place below the workflows folder on.
+ *
+ * @param {string} notice
+ */
+function faultLines(notice) {
+  return notice
+    .split("\n")
+    .slice(1)
+    .map((line) => line.replace(/^ {2}\.pi\/workflows\//, ""));
+}
+
+/** @param {string} line */
+const withoutPlace = (line) => line.replace(/:\d+:\d+: /, ": ");
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: faults in workflow files`, { concurrency: 2 }, () => {
+    test("are all told of in one notice, and what is sound starts", async (t) => {
+      const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      for (const [name, faulty] of Object.entries(CASES)) {
+        const { notice, loads = [] } = faulty;
+        put(sandbox, faulty);
+        const from = notices(rpc).length;
+        await rpc.prompt("/workflow");
+        const [told, usage, ...more] = notices(rpc).slice(from);
+        assert.deepEqual(more, [], name);
+        const count = notice.length === 1 ? "1 problem" : `${notice.length} problems`;
+        assert.equal(told.split("\n")[0], `warning: ${count} in workflow files:`, name);
+        // Where the expected line names no place, the other test below says what is wanted.
+        const lines = faultLines(told).map((line) => (notice.includes(line) ? line : withoutPlace(line)));
+        assert.deepEqual(lines.sort(), [...notice].sort(), name);
+        const offered = usage
+          .split("\n")
+          .slice(3)
+          .map((line) => line.trim().split(" ")[0]);
+        assert.deepEqual([...new Set(offered)].sort(), ["hello", ...new Set(loads)].sort(), name);
+        if (loads[0]) {
+          await rpc.promptAndSettle(`/workflow ${loads[0]} Do it`);
+          assert.equal(states(await rpc.entries()).at(-1).completionNotified, true, name);
+        }
+      }
+      await rpc.promptAndSettle("/workflow hello Do it");
+      assert.equal(states(await rpc.entries()).at(-1).completionNotified, true);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      assert.equal(rpc.stderr(), "");
+    });
+
+    test("are named with line and column, except those of a whole file or folder", async (t) => {
+      const { sandbox } = await stage(t, [], { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      const whole = /: cannot be read: |: not valid UTF-8|: there is a workflow |: not valid YAML: repetition limit/;
+      /** @type {string[]} */
+      const placeless = [];
+      for (const faulty of Object.values(CASES)) {
+        put(sandbox, faulty);
+        const from = notices(rpc).length;
+        await rpc.prompt("/workflow");
+        const lines = faultLines(notices(rpc)[from]);
+        placeless.push(...lines.filter((line) => !whole.test(line) && withoutPlace(line) === line));
+      }
+      assert.deepEqual(placeless, []);
+    });
+
+    test("are told of when a session starts, once, and again when they change", async (t) => {
+      const { sandbox } = await stage(t, [], {
+        globalFiles: { ...HELLO, "bad/workflow.yaml": `${HEAD}phases: [a.md]\n`, "bad/a.md": "Do it.\n" },
+        projectFiles: { "worse/workflow.yaml": "name: [\n" },
+      });
+      const rpc = await startRpc({ version, sandbox });
+      const first = notices(rpc);
+      assert.equal(first.length, 1);
+      assert.equal(
+        first[0],
+        `warning: 2 problems in workflow files:
+  ${sandbox.agent}/workflows/bad/a.md:1:1: a phase file must begin with front matter: a line \`---\`, the fields, a line \`---\`
+  .pi/workflows/worse/workflow.yaml:2:1: not valid YAML: did not find expected node content`,
+      );
+      const told = async () => {
+        const from = notices(rpc).length;
+        await rpc.prompt("/workflow");
+        return notices(rpc).slice(from, -1);
+      };
+      assert.deepEqual(await told(), []);
+      const files = Object.fromEntries(Array.from("abcdefghij", (name) => [`${name}/workflow.yaml`, "7\n"]));
+      put(sandbox, { files, notice: [] });
+      const [many] = await told();
+      assert.match(many, /^warning: 11 problems in workflow files:\n/);
+      assert.equal(many.split("\n").length, 10);
+      assert.match(many, /\n {2}… and 3 more$/);
+      put(sandbox, { files: {}, notice: [] });
+      assert.match((await told())[0], /^warning: 1 problem in workflow files:\n/);
+      rmSync(join(sandbox.agent, "workflows/bad"), { recursive: true });
+      assert.deepEqual(await told(), []);
+      put(sandbox, { files: { "a/workflow.yaml": "7\n" }, notice: [] });
+      assert.equal((await told()).length, 1);
+      put(sandbox, { files: {}, notice: [] });
+      assert.deepEqual(await told(), []);
+      put(sandbox, { files: { "a/workflow.yaml": "7\n" }, notice: [] });
+      assert.equal((await told()).length, 1, "the same fault again, after it was gone");
+    });
+
+    test("of depth do not hold pi up", async (t) => {
+      const { sandbox } = await stage(t, [], { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      for (const nested of ["\n".padEnd(60_000, "- "), "{a: ".repeat(25_000), "[".repeat(50_000)]) {
+        put(sandbox, { files: { "deep/workflow.yaml": `name: ${nested}\n` }, notice: [] });
+        const start = performance.now();
+        await rpc.prompt("/workflow");
+        const time = Math.round(performance.now() - start);
+        assert.ok(time < 2500, `${nested.slice(0, 2)} took ${time} ms`);
+      }
+      assert.match(notices(rpc)[0], /\.pi\/workflows\/deep\/workflow\.yaml/);
+    });
+
+    test("a command name that two workflows have is offered once", async (t) => {
+      const globalFiles = { ...workflow("one", ["a"]), ...workflow("two", ["a"], { commandName: "one" }) };
+      const { sandbox } = await stage(t, [], { globalFiles });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.prompt("/workflow");
+      assert.equal(
+        notices(rpc).at(-1),
+        "info: Usage: /workflow {name} {description}\n\nAvailable workflows:\n  one — The one",
+      );
+    });
+  });
+
+  suite(`pi ${version}: workflows`, { concurrency: 2 }, () => {
+    test("of the project replace global ones of the same folder name", async (t) => {
+      const { model, sandbox } = await stage(t, nextUntilDone, {
+        globalFiles: {
+          ...workflow("shared", ["a"], { name: "Global" }),
+          ...workflow("fallback", ["a"], { name: "Global fallback" }),
+          ...workflow("only-global", ["@shared"]),
+        },
+        projectFiles: {
+          ...workflow("shared", ["b"], { name: "Project" }),
+          ...workflow("only-project", ["@only-global"]),
+          "fallback/workflow.yaml": "7\n",
+        },
+      });
+      const rpc = await startRpc({ version, sandbox });
+      assert.equal(notices(rpc).length, 1, "one fault");
+      await rpc.prompt("/workflow");
+      assert.deepEqual(notices(rpc)[1].split("\n").slice(3), [
+        "  fallback — Global fallback",
+        "  only-global — The only-global",
+        "  shared — Project",
+        "  only-project — The only-project",
+      ]);
+      await rpc.promptAndSettle("/workflow only-project Do it");
+      assert.equal(paths(states(await rpc.entries()))[0], "only-project:0 only-global:0 shared:0");
+      assert.match(
+        contextPrompt(model.requests[0]) ?? "",
+        /^\[Workflow path: The only-project > The only-global > Project ▸ 🔹 B\]/,
+      );
+    });
+
+    test("of the project are read only where pi trusts it", async (t) => {
+      const { model, sandbox } = await stage(t, [{ text: "I rest." }, { text: "I rest." }], {
+        globalFiles: workflow("shared", ["a"], { name: "Global" }),
+        projectFiles: {
+          ...workflow("shared", ["b"], { name: "Project" }),
+          ...workflow("local", ["a"]),
+          "bad/workflow.yaml": "7\n",
+        },
+      });
+      for (const [trust, shared] of /** @type {const} */ ([
+        [true, "Project"],
+        [undefined, "Project"],
+        [false, "Global"],
+      ])) {
+        const rpc = await startRpc({ version, sandbox, trust });
+        await rpc.prompt("/workflow");
+        const told = notices(rpc);
+        assert.deepEqual(
+          told.at(-1)?.split("\n").slice(3),
+          [`  shared — ${shared}`, ...(trust === false ? [] : ["  local — The local"])],
+          `trust: ${trust}`,
+        );
+        assert.equal(told.length, trust === false ? 1 : 2, "nor is anything said of faults in it");
+        await rpc.close();
+      }
+      // A run of a workflow that is not trusted any more.
+      const first = await startRpc({ version, sandbox, trust: true });
+      await first.promptAndSettle("/workflow local Do it");
+      await first.close();
+      const rpc = await startRpc({ version, sandbox, trust: false, args: ["--continue"] });
+      assert.deepEqual(statusTexts(rpc), [undefined]);
+      await rpc.promptAndSettle("Go on");
+      assert.equal(contextPrompt(model.requests[1]), contextPrompt(model.requests[0]), "no further context prompt");
+    });
+
+    test("may lie in library folders, in folders of any name, behind links within the root", async (t) => {
+      const inFolder = (/** @type {string} */ folder, /** @type {Record<string, string>} */ files) =>
+        Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]));
+      const odd = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+      const { sandbox } = await stage(t, nextUntilDone, {
+        globalFiles: {
+          ...inFolder("_shared", workflow("review", ["check"], { show: "workflows" })),
+          ...inFolder("_shared/more/and more", workflow("Deep-One", ["dig"], { show: "workflows" })),
+          "_shared/hand-over.md": phaseFile({ id: "hand-over" }),
+          ...workflow("main", ["@review", "@deep-one", "@__proto__", "a"]),
+          ...Object.assign({}, ...odd.map((key, index) => workflow(key, ["a"], { commandName: `odd-${index}` }))),
+          // Written on Windows.
+          "win/workflow.yaml": `${HEAD.replace("commandName: bad", "commandName: win").replaceAll("\n", "\r\n")}phases:\r\n  - ..\\_shared\\hand-over.md\r\n  - .\\sub\\a.md\r\n`,
+          "win/sub/a.md": `\ufeff${A.replaceAll("\n", "\r\n")}`,
+        },
+      });
+      const folder = join(sandbox.agent, "workflows");
+      symlinkSync("main", join(folder, "zz-link"));
+      const rpc = await startRpc({ version, sandbox });
+      assert.deepEqual(
+        notices(rpc).map((text) => text.replaceAll(folder, "")),
+        [
+          'warning: 1 problem in workflow files:\n  /zz-link/workflow.yaml:2:14: the command name "main" is that of "main" and of "zz-link"; the first is used',
+        ],
+      );
+      await rpc.promptAndSettle("/workflow main Do it");
+      assert.deepEqual(paths(states(await rpc.entries())).slice(0, 4), [
+        "main:0 review:0",
+        "main:1 Deep-One:0",
+        "main:2 __proto__:0",
+        "main:3",
+      ]);
+      for (const name of ["odd-0", "odd-1", "odd-2", "odd-3", "win"])
+        await rpc.promptAndSettle(`/workflow ${name} Do it`);
+      const ends = states(await rpc.entries()).filter(({ completionNotified }) => completionNotified);
+      assert.deepEqual(
+        ends.map(({ workflowKey }) => workflowKey),
+        ["main", ...odd, "win"],
+      );
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("may begin with a byte order mark, in every file", async (t) => {
+      const globalFiles = { "bom/workflow.yaml": `\ufeff${YAML}`, "bom/a.md": `\ufeff${A}` };
+      const { sandbox } = await stage(t, nextUntilDone, { globalFiles });
+      const rpc = await startRpc({ version, sandbox });
+      assert.deepEqual(notices(rpc), []);
+      await rpc.promptAndSettle("/workflow bad Do it");
+      assert.equal(states(await rpc.entries()).at(-1).completionNotified, true);
+    });
+
+    test("that lie too deep are told of", async (t) => {
+      const folder = Array.from("abcdefghijkl").join("/");
+      const { sandbox } = await stage(t, [], {
+        globalFiles: HELLO,
+        projectFiles: Object.fromEntries(Object.entries(HELLO).map(([path, text]) => [`${folder}/${path}`, text])),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      assert.match(
+        notices(rpc)[0],
+        /^warning: 1 problem in workflow files:\n {2}\.pi\/workflows\/a\/b\/[a-z/]+: folders below this one are too deep to be searched for workflows$/,
+      );
+    });
+  });
+}

@@ -1,0 +1,136 @@
+// The example workflows, as a user copies them.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { messageText } from "./harness/scripted-model.mjs";
+import { stage } from "./harness/stage.mjs";
+import {
+  contextPrompt,
+  custom,
+  nextUntilDone,
+  notices,
+  states,
+  statusTexts,
+  step,
+  toolResults,
+  userTexts,
+  workflow,
+} from "./harness/workflows.mjs";
+
+const FOLDER = join(REPO, "workflows-examples");
+const README = readFileSync(join(FOLDER, "README.md"), "utf8");
+const TEMPLATE =
+  /\{(workflowName|workflowKey|description|taskDescription|taskId|phaseId|phaseName|phaseEmoji|phaseInstructions|phaseCount|previousPhaseName|nextPhaseName|blockedToolsList|allowedTools|toolName|breadcrumbPath|globalStepCount|firstPhase\w+)\}/;
+
+/** The folders of what a person starts. */
+const EXAMPLES = readdirSync(FOLDER, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !entry.name.startsWith("_"))
+  .map(({ name }) => name);
+
+/** Those that are about going round, and where their model goes round once. */
+const LOOPS = /** @type {Record<string, RegExp>} */ ({
+  "until-clean": /→ \S+ Review\n/,
+  rpir: /→ \S+ Review\n/,
+  bugfix: /→ \S+ Verify\n/,
+});
+
+/**
+ * @param {string} folder below the examples
+ * @returns {Record<string, string>}
+ */
+function copy(folder) {
+  const names = readdirSync(join(FOLDER, folder), { recursive: true, withFileTypes: true }).filter((e) => e.isFile());
+  const paths = names.map(({ parentPath, name }) => join(parentPath, name).slice(FOLDER.length + 1));
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(FOLDER, path), "utf8")]));
+}
+
+/** Calls `next` until DONE, but `loop` when it first comes to a place. @param {RegExp | undefined} place */
+function goingRound(place) {
+  return (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
+    const results = toolResults(request);
+    const there = place && results.some((text) => place.test(text)) && !results.some((text) => /^🔄 Looped/.test(text));
+    return there ? step("loop") : nextUntilDone(request);
+  };
+}
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: the example`, { concurrency: 2 }, () => {
+    for (const name of EXAMPLES) {
+      test(`${name} loads without a fault and runs to DONE`, async (t) => {
+        const [, needsShared] = new RegExp(`^\\| \\[\`${name}\`\\].*\\| (yes|no) \\|$`, "m").exec(README) ?? [];
+        assert.ok(needsShared, "the README says whether it needs `_shared`");
+        const projectFiles = { ...copy(name), ...(needsShared === "yes" ? copy("_shared") : {}) };
+        const { model, sandbox } = await stage(t, goingRound(LOOPS[name]), { projectFiles });
+        const rpc = await startRpc({ version, sandbox });
+        assert.deepEqual(notices(rpc), []);
+        await rpc.promptAndSettle(`/workflow ${name} Let the export take a file name`);
+
+        const [root, list] = [
+          ...(contextPrompt(model.requests[0]) ?? "").matchAll(/▸ (.*)\]\n|\n\*\*All steps:\*\*\n([^]*?)\n\n/g),
+        ];
+        const all = list[2]
+          .split("\n")
+          .map((line) => line.replace(/^[▸ ] \d+\. (.* > )?/, "").replace(" (current)", ""));
+        assert.equal(root[1], all[0]);
+        const leaf = (/** @type {string | undefined} */ text) =>
+          text
+            ?.split(" > ")
+            .at(-1)
+            ?.replace(/ \[.*$/, "");
+        const visited = statusTexts(rpc).slice(1, -1).map(leaf);
+        const loop = toolResults(model.lastRequest()).findIndex((text) => text.startsWith("🔄 Looped"));
+        if (LOOPS[name]) {
+          assert.ok(loop > 0, "it goes round");
+          // After the loop it is at an earlier step again.
+          const back = all.indexOf(visited[loop + 1] ?? "");
+          assert.ok(back >= 0 && back < loop);
+          assert.deepEqual(visited, [...all.slice(0, loop + 1), ...all.slice(back)]);
+        } else {
+          assert.deepEqual(visited, all);
+        }
+        const entries = await rpc.entries();
+        const end = states(entries).at(-1);
+        assert.deepEqual([end.active, end.cancelled, end.completionNotified], [false, false, true]);
+        const said = [...userTexts(model.lastRequest()), ...toolResults(model.lastRequest())];
+        for (const text of [
+          ...said,
+          custom(entries, "workflow:complete")[0].content,
+          (await rpc.state()).sessionName,
+        ]) {
+          assert.doesNotMatch(text, TEMPLATE);
+        }
+        assert.deepEqual(rpc.extensionErrors(), []);
+      });
+    }
+
+    test("folder as a whole offers what the README lists", async (t) => {
+      const { sandbox } = await stage(t, [], { globalFiles: copy("."), projectFiles: workflow("quick", ["mine"]) });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.prompt("/workflow");
+      const [usage, ...more] = notices(rpc);
+      assert.deepEqual(more, []);
+      const offered = usage
+        .split("\n")
+        .slice(3)
+        .map((line) => line.trim().split(" ")[0]);
+      const listed = [...README.matchAll(/^\| \[`([\w-]+)`\]/gm)].map(([, name]) => name);
+      assert.deepEqual(offered.sort(), listed.sort());
+      assert.deepEqual(offered, EXAMPLES);
+    });
+
+    test("audit says in its own words what it allows instead of bash", async (t) => {
+      const script = [{ calls: [{ name: "bash", arguments: { command: "echo >> touched" } }] }, { text: "I rest." }];
+      const { model, sandbox } = await stage(t, script, { projectFiles: copy("audit") });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow audit The exporter");
+      const [result] = (model.lastRequest()?.messages ?? []).filter(({ role }) => role === "tool").map(messageText);
+      assert.match(result, /"bash"/);
+      assert.match(result, /read, grep, find, ls/);
+      assert.ok(!readdirSync(sandbox.project).includes("touched"));
+    });
+  });
+}

@@ -1,0 +1,151 @@
+// Which pi to run and how: its command line, one-shot runs (print and JSON mode), and the session files it leaves.
+
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, readdirSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onExit } from "./on-exit.mjs";
+
+/** The root of this repository, which is the extension package under test. */
+export const REPO = resolve(fileURLToPath(import.meta.url), "../../../..");
+
+/** The Node that runs pi: the one this repository brings, whatever runs the tests. */
+export const NODE = realpathSync(join(REPO, "node_modules/.bin/node"));
+
+/** @type {{ package: string, tarballs: Record<string, string>, devDependency: string }} */
+const SOURCES = JSON.parse(readFileSync(join(REPO, "scripts/pi-versions.json"), "utf8"));
+
+/** The versions every test runs on, newest first. */
+export const PI_VERSIONS = [...Object.keys(SOURCES.tarballs), SOURCES.devDependency];
+
+/**
+ * How to run pi in a sandbox, whatever the mode.
+ *
+ * @typedef {object} PiOptions
+ * @property {import("./sandbox.mjs").Sandbox} sandbox
+ * @property {string} [version] one of PI_VERSIONS, the newest by default
+ * @property {string | string[]} [extension] path or paths for `-e`; this repository by default, `[]` for none
+ * @property {boolean} [trust] whether the project is trusted (`--approve`, `--no-approve`); undecided by default
+ * @property {string[]} [args] more arguments
+ * @property {Record<string, string>} [env] more environment
+ */
+
+/**
+ * The command that runs a version of pi: Node and the path of its script.
+ *
+ * @param {string} [version]
+ * @returns {[string, string]}
+ */
+export function piCli(version = PI_VERSIONS[0]) {
+  const packed = version in SOURCES.tarballs;
+  if (!packed && version !== SOURCES.devDependency) throw new Error(`no pi ${version} in scripts/pi-versions.json`);
+  const home = packed ? `target/pi/${version}/package` : `node_modules/${SOURCES.package}`;
+  const cli = join(REPO, home, "dist/bundle/cli.js");
+  if (!existsSync(cli)) throw new Error(`pi ${version} is not at ${cli}: run \`node scripts/setup.mjs test\``);
+  return [NODE, cli];
+}
+
+/**
+ * The whole command line for `options`, before the arguments of a mode.
+ *
+ * @param {PiOptions} options
+ */
+export function piCommand({ version, extension = REPO, trust, args = [] }) {
+  const trustFlag = trust === undefined ? [] : [trust ? "--approve" : "--no-approve"];
+  const extensions = [extension].flat().flatMap((path) => ["-e", path]);
+  return [...piCli(version), "--offline", ...trustFlag, ...extensions, ...args];
+}
+
+/**
+ * Starts pi with pipes, in a process group of its own that does not outlive this process.
+ *
+ * @param {PiOptions} options
+ * @param {string[]} modeArgs
+ * @param {"pipe" | "ignore"} stdin
+ */
+export function spawnPi(options, modeArgs, stdin) {
+  const [node, ...args] = [...piCommand(options), ...modeArgs];
+  const child = spawn(node, args, {
+    cwd: options.sandbox.project,
+    env: { ...options.sandbox.env(), ...options.env },
+    stdio: [stdin, "pipe", "pipe"],
+    detached: true,
+  });
+  const killGroup = () => {
+    try {
+      if (child.pid) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // Everything in the group has ended.
+    }
+  };
+  const forget = onExit(killGroup);
+  child.once("close", () => {
+    forget();
+    killGroup();
+  });
+  return { child, killGroup };
+}
+
+/**
+ * Runs pi once over `prompt`, in print mode or (`mode: "json"`) in JSON mode, to its end.
+ *
+ * @param {PiOptions & { prompt: string | string[], mode?: "text" | "json", timeoutMs?: number }} options
+ * @returns {Promise<{ code: number | null, stdout: string, stderr: string }>}
+ */
+export function runPrint({ prompt, mode = "text", timeoutMs = 30_000, ...options }) {
+  // stdin must not be a pipe: pi reads one to its end and puts it in front of the prompt.
+  const modeArgs = mode === "json" ? ["--mode", "json"] : ["-p"];
+  const { child, killGroup } = spawnPi(options, [...modeArgs, ...[prompt].flat()], "ignore");
+  const output = { stdout: "", stderr: "" };
+  child.stdout?.setEncoding("utf8").on("data", (text) => (output.stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text) => (output.stderr += text));
+  return new Promise((resolve, reject) => {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      killGroup();
+    }, timeoutMs);
+    child.once("error", reject);
+    child.once("close", (code) => {
+      clearTimeout(timer);
+      if (!late) return resolve({ code, ...output });
+      const said = `--- stdout\n${output.stdout}\n--- stderr\n${output.stderr}`;
+      reject(new Error(`pi did not end within ${timeoutMs} ms\n${said}`));
+    });
+  });
+}
+
+/**
+ * The session files of a sandbox, oldest first.
+ *
+ * @param {import("./sandbox.mjs").Sandbox} sandbox
+ */
+export function sessionFiles(sandbox) {
+  const sessions = join(sandbox.agent, "sessions");
+  if (!existsSync(sessions)) return [];
+  const names = readdirSync(sessions, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
+  // Names begin with the time of creation.
+  return names.sort().map((name) => join(sessions, name));
+}
+
+/**
+ * The entries of one session file, or of the newest of a sandbox, without the header line.
+ *
+ * @param {import("./sandbox.mjs").Sandbox} sandbox
+ * @param {string} [file]
+ * @returns {any[]}
+ */
+export function readSession(sandbox, file = sessionFiles(sandbox).at(-1)) {
+  if (!file) throw new Error(`no session file below ${sandbox.agent}`);
+  return parseJsonLines(readFileSync(file, "utf8")).filter((entry) => entry.type !== "session");
+}
+
+/**
+ * Records of a session file or of JSON mode's output.
+ *
+ * @param {string} text
+ * @returns {any[]}
+ */
+export function parseJsonLines(text) {
+  return text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+}

@@ -1,0 +1,97 @@
+// A temporary home for one pi: its agent directory, the user's home and a project, with nothing of the machine's own.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { onExit } from "./on-exit.mjs";
+import { NODE } from "./pi.mjs";
+
+/**
+ * File maps go from a relative path with `/` to the text of the file.
+ *
+ * @typedef {object} SandboxOptions
+ * @property {{ baseUrl: string }} [model] a started scripted model, made pi's default model `scripted/scripted`
+ * @property {Record<string, unknown>} [modelConfig] merged into the model's entry, say `{ contextWindow: 8000 }`
+ * @property {Record<string, unknown>} [settings] merged over agent/settings.json; retries are off unless set here
+ * @property {Record<string, string>} [globalFiles] below agent/workflows/
+ * @property {Record<string, string>} [projectFiles] below project/.pi/workflows/
+ * @property {Record<string, string>} [files] below project/
+ *
+ * @typedef {ReturnType<typeof makeSandbox>} Sandbox
+ */
+
+const SETTINGS = {
+  quietStartup: true,
+  enableInstallTelemetry: false,
+  enableAnalytics: false,
+  retry: { enabled: false },
+};
+
+/** @param {SandboxOptions} [options] */
+export function makeSandbox({ model, modelConfig, settings, globalFiles, projectFiles, files } = {}) {
+  // The real path, so that what pi prints compares equal where the temporary folder is a symlink.
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "pi-test-")));
+  const sandbox = {
+    root,
+    agent: join(root, "agent"),
+    home: join(root, "home"),
+    project: join(root, "project"),
+    /** The whole environment of a pi in this sandbox: no API keys, no settings of the person who runs the tests. */
+    env: () => ({
+      // For `#!/usr/bin/env node` in whatever pi starts.
+      PATH: [dirname(NODE), process.env.PATH].join(delimiter),
+      HOME: sandbox.home,
+      TERM: "xterm-256color",
+      LANG: "C.UTF-8",
+      PI_CODING_AGENT_DIR: sandbox.agent,
+    }),
+    /** Writes files into the project after the start, as a person would while pi runs. */
+    writeFiles: (/** @type {Record<string, string>} */ more) => writeAll(sandbox.project, more),
+    /** Has `dispose` end what lives in this sandbox before the folder goes; each pi registers itself. */
+    adopt: (/** @type {() => Promise<unknown>} */ close) => closers.push(close),
+    async dispose() {
+      await Promise.all(closers.splice(0).map((close) => close()));
+      forget();
+      remove();
+    },
+  };
+  /** @type {(() => Promise<unknown>)[]} */
+  const closers = [];
+  // Again where a child of pi's is still writing.
+  const remove = () => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  const forget = onExit(remove);
+  for (const folder of [sandbox.agent, sandbox.home, sandbox.project]) mkdirSync(folder);
+  const chosen = model ? { defaultProvider: "scripted", defaultModel: "scripted" } : {};
+  writeAll(sandbox.agent, { "settings.json": json({ ...SETTINGS, ...chosen, ...settings }) });
+  if (model) writeAll(sandbox.agent, { "models.json": json(modelsJson(model, modelConfig)) });
+  writeAll(join(sandbox.agent, "workflows"), globalFiles);
+  writeAll(join(sandbox.project, ".pi/workflows"), projectFiles);
+  writeAll(sandbox.project, files);
+  return sandbox;
+}
+
+/**
+ * @param {{ baseUrl: string }} model
+ * @param {Record<string, unknown>} [config]
+ */
+function modelsJson({ baseUrl }, config) {
+  const model = { id: "scripted", contextWindow: 128_000, maxTokens: 16_384, ...config };
+  return { providers: { scripted: { baseUrl, api: "openai-completions", apiKey: "scripted", models: [model] } } };
+}
+
+/**
+ * @param {string} folder
+ * @param {Record<string, string>} [files]
+ */
+function writeAll(folder, files = {}) {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+/** @param {unknown} value */
+function json(value) {
+  return JSON.stringify(value, null, 2);
+}

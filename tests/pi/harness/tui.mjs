@@ -1,0 +1,164 @@
+// pi's terminal interface in tmux: keys in, screen out. Each instance has a tmux server of its own.
+
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { onExit } from "./on-exit.mjs";
+import { piCommand } from "./pi.mjs";
+
+const exec = promisify(execFile);
+const POLL_MS = 40;
+const START_MS = 20_000;
+/** pi takes an ESC for the Escape key when nothing follows for 10 ms. */
+const ESCAPE_MS = 50;
+
+// remain-on-exit keeps the last words of a pi that ends; the rest makes the pane a plain terminal of the asked size.
+const CONFIG = `
+set -g default-terminal tmux-256color
+set -g status off
+set -g remain-on-exit on
+set -g extended-keys on
+set -s escape-time 0
+`;
+
+/** @typedef {Awaited<ReturnType<typeof startTui>>} Tui */
+
+/**
+ * Starts pi in a terminal and waits until it has started its extensions and takes lines.
+ *
+ * @param {import("./pi.mjs").PiOptions & { columns?: number, rows?: number, ready?: RegExp }} options `ready` is what
+ *   the screen must show instead, where something asks the person before that
+ */
+export async function startTui({ columns = 110, rows = 36, ready, ...options }) {
+  const { sandbox } = options;
+  const socket = join(sandbox.root, `tmux-${++instances}`);
+  const config = `${socket}.conf`;
+  writeFileSync(config, CONFIG);
+  // -u: tmux would print underscores for what is not ASCII where the tests run without a UTF-8 locale.
+  const args = (/** @type {string[]} */ ...rest) => ["-u", "-S", socket, "-f", config, ...rest];
+  const tmux = async (/** @type {string[]} */ ...rest) => (await exec("tmux", args(...rest))).stdout;
+  const pane = async (/** @type {string} */ name) => (await tmux("display-message", "-p", `#{${name}}`)).trimEnd();
+
+  // The server inherits this environment, and pi inherits the server's.
+  const env = { ...sandbox.env(), ...options.env };
+  const size = ["-x", String(columns), "-y", String(rows)];
+  await exec("tmux", args("new-session", "-d", ...size, "-c", sandbox.project, "--", ...piCommand(options)), { env });
+  // By process id, which needs no answer from tmux in an exit hook.
+  const server = Number(await pane("pid"));
+  const pi = Number(await pane("pane_pid"));
+  const end = () => {
+    signal(server, "SIGTERM");
+    signal(-pi, "SIGKILL");
+  };
+  const forget = onExit(end);
+  let closed = false;
+
+  const screen = () => tmux("capture-pane", "-p");
+  const tui = {
+    /** The visible screen as plain text. */
+    screen,
+    /** The visible screen with its escape sequences for colours. */
+    screenWithColors: () => tmux("capture-pane", "-p", "-e"),
+    /** Types text key by key, so completion popups open as they do for a person. */
+    type: (/** @type {string} */ text) => tmux("send-keys", "-l", "--", text),
+    /** Presses keys by tmux's names: Enter, Escape, Tab, C-c, Up … */
+    async press(/** @type {string[]} */ ...keys) {
+      for (const key of keys) {
+        await tmux("send-keys", "--", key);
+        // A key right behind it would make Alt+key of the two, and nothing on the screen says that pi has taken it.
+        if (key === "Escape") await sleep(ESCAPE_MS);
+      }
+    },
+    /**
+     * Puts a line into the editor and submits it. The line is pasted: typed, it opens a completion popup some time
+     * later, and Enter accepts a completion while one is open. pi opens none on a paste.
+     */
+    async submit(/** @type {string} */ line) {
+      await tmux("set-buffer", "--", line);
+      await tmux("paste-buffer", "-p", "-r", "-d");
+      await tui.press("Enter");
+    },
+    /**
+     * Waits until the screen matches, and returns it.
+     *
+     * @param {RegExp | string | ((screen: string) => unknown)} condition
+     * @param {number} [timeoutMs]
+     */
+    async waitFor(condition, timeoutMs = 10_000) {
+      let text = "";
+      const holds = async () => {
+        text = await screen();
+        if (typeof condition === "function") return Boolean(condition(text));
+        return typeof condition === "string" ? text.includes(condition) : condition.test(text);
+      };
+      await poll(holds, String(condition), timeoutMs);
+      return text;
+    },
+    /** Whether pi has ended; its last screen stays. */
+    ended,
+    /** Waits for pi to end (after /quit, say) and returns its exit code. */
+    async waitForEnd(timeoutMs = 10_000) {
+      await poll(ended, "pi to end", timeoutMs);
+      return Number(await pane("pane_dead_status"));
+    },
+    /** Ends pi, in good order if it can, and the terminal. */
+    close: async ({ timeoutMs = 3_000 } = {}) => {
+      if (closed) return;
+      closed = true;
+      if (!(await ended())) signal(pi, "SIGHUP");
+      const deadline = Date.now() + timeoutMs;
+      while (!(await ended()) && Date.now() < deadline) await sleep(POLL_MS);
+      forget();
+      end();
+    },
+  };
+
+  /**
+   * @param {() => Promise<boolean>} condition
+   * @param {string} what
+   * @param {number} timeoutMs
+   */
+  async function poll(condition, what, timeoutMs) {
+    const deadline = Date.now() + timeoutMs;
+    // Asked in this order, so that what pi did last before it ended still counts.
+    for (let over = false; ; ) {
+      if (await condition()) return;
+      if (over || Date.now() > deadline) {
+        const how = over ? "pi ended; waited" : `waited ${timeoutMs} ms`;
+        // With what has scrolled off: a pi that does not start says why in its first lines.
+        const everything = await tmux("capture-pane", "-p", "-S", "-");
+        throw new Error(`${how} for ${what} on this screen:\n${everything.trimEnd()}`);
+      }
+      over = await ended();
+      if (!over) await sleep(POLL_MS);
+    }
+  }
+
+  async function ended() {
+    return (await pane("pane_dead")) === "1";
+  }
+
+  sandbox.adopt(tui.close);
+  // pi shows its editor long before it takes a line. It sets the title when the extensions' session_start is over.
+  if (ready) await tui.waitFor(ready, START_MS);
+  else await poll(async () => (await pane("pane_title")).startsWith("π"), "pi to set the terminal's title", START_MS);
+  return tui;
+}
+
+/**
+ * Whether there was a process (or, negative, a process group) to take the signal.
+ *
+ * @param {number} pid
+ * @param {NodeJS.Signals | 0} name
+ */
+function signal(pid, name) {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
+let instances = 0;

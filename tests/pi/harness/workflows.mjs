@@ -1,0 +1,236 @@
+// Workflow files in a line, the model's calls of `workflow_step`, and what a run leaves in a session.
+
+import assert from "node:assert/strict";
+import { messageText } from "./scripted-model.mjs";
+
+/**
+ * A phase: its id alone, or with more. `@key` is a nested workflow.
+ *
+ * @typedef {object} PhaseSpec
+ * @property {string} id
+ * @property {string} [name] the id with a capital by default
+ * @property {string} [emoji]
+ * @property {{ blacklist?: string[], whitelist?: string[] }} [tools]
+ * @property {string[]} [availableProfiles]
+ * @property {string} [instructions] `Do ID for {description}.` by default
+ */
+
+/**
+ * The files of one workflow, for `globalFiles` or `projectFiles`. `fields` go into its workflow.yaml; one that is
+ * undefined is left out.
+ *
+ * @param {string} key
+ * @param {(string | PhaseSpec)[]} phases
+ * @param {Record<string, unknown>} [fields]
+ * @returns {Record<string, string>}
+ */
+export function workflow(key, phases, fields = {}) {
+  /** @type {Record<string, string>} */
+  const files = {};
+  const entries = phases.map((phase) => {
+    const spec = typeof phase === "string" ? { id: phase } : phase;
+    if (spec.id.startsWith("@")) return { subworkflow: spec.id.slice(1) };
+    files[`${key}/${spec.id}.md`] = phaseFile(spec);
+    return `${spec.id}.md`;
+  });
+  files[`${key}/workflow.yaml`] = yaml({
+    name: `The ${key}`,
+    commandName: key,
+    initialMessage: "Start {workflowName}: {description}",
+    phases: entries,
+    ...fields,
+  });
+  return files;
+}
+
+/** @param {PhaseSpec} spec */
+export function phaseFile({ id, instructions = `Do ${id} for {description}.`, ...rest }) {
+  const name = id[0].toUpperCase() + id.slice(1);
+  return `---\n${yaml({ id, name, emoji: "🔹", ...rest })}---\n\n${instructions}\n`;
+}
+
+/** JSON values are YAML. @param {Record<string, unknown>} fields */
+function yaml(fields) {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return given.map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`).join("");
+}
+
+/**
+ * An answer of the model that calls `workflow_step` once for each action, in this order.
+ *
+ * @param {...string} actions
+ */
+export function step(...actions) {
+  return { calls: actions.map((action) => ({ name: "workflow_step", arguments: { action } })) };
+}
+
+/**
+ * An answer of the model for each action, which calls `workflow_step` once.
+ *
+ * @param {...string} actions
+ */
+export function steps(...actions) {
+  return actions.map((action) => step(action));
+}
+
+/**
+ * A model that calls `next` until the run is done, and then says so; after the next prompt it does the same again.
+ *
+ * @param {import("./scripted-model.mjs").ChatRequest} request
+ */
+export function nextUntilDone(request) {
+  const last = request.messages.at(-1);
+  const over = last?.role === "tool" && /→ DONE|^No active workflow/.test(messageText(last));
+  return over ? { text: "All done." } : step("next");
+}
+
+/**
+ * The results of tools that a request carries, oldest first.
+ *
+ * @param {import("./scripted-model.mjs").ChatRequest | undefined} request
+ */
+export function toolResults(request) {
+  return (request?.messages ?? []).filter(({ role }) => role === "tool").map(messageText);
+}
+
+/**
+ * What a request carries in the person's name, oldest first; context prompts are among it.
+ *
+ * @param {import("./scripted-model.mjs").ChatRequest | undefined} request
+ */
+export function userTexts(request) {
+  return (request?.messages ?? []).filter(({ role }) => role === "user").map(messageText);
+}
+
+/**
+ * The newest context prompt in a request.
+ *
+ * @param {import("./scripted-model.mjs").ChatRequest | undefined} request
+ */
+export function contextPrompt(request) {
+  return userTexts(request).findLast((text) => text.startsWith("[Workflow path: "));
+}
+
+/**
+ * The data of all custom entries of one type, oldest first.
+ *
+ * @param {any[]} entries
+ * @param {string} customType
+ */
+export function custom(entries, customType) {
+  return entries.filter((entry) => entry.type === "custom" && entry.customType === customType).map(({ data }) => data);
+}
+
+/**
+ * The states in a session, oldest first, with `TASK` for the task id and 0 for the time in it, which are checked, and
+ * without `progress`, which only ours has.
+ *
+ * @param {any[]} entries
+ * @returns {any[]}
+ */
+export function states(entries) {
+  return custom(entries, "workflow:state").map(({ progress: _progress, ...state }) => {
+    const [, time] = /^wf-(\d+)-[0-9a-z]{6}$/.exec(state.taskId) ?? assert.fail(`a task id: ${state.taskId}`);
+    assert.equal(String(state.startedAt), time, "the task id has the time of the start");
+    return { ...state, taskId: "TASK", startedAt: 0 };
+  });
+}
+
+/**
+ * A state as `states` gives it: at the beginning of a run of this workflow, with changes.
+ *
+ * @param {string} workflowKey
+ * @param {string} taskDescription
+ * @param {object} [changes]
+ */
+export function state(workflowKey, taskDescription, changes = {}) {
+  return {
+    active: true,
+    workflowKey,
+    currentPath: path([workflowKey, 0]),
+    globalStepCount: 0,
+    taskId: "TASK",
+    taskDescription,
+    startedAt: 0,
+    completionNotified: false,
+    cancelled: false,
+    ...changes,
+  };
+}
+
+/**
+ * Why the states in a session wait for the person, oldest first; `undefined` for those that do not.
+ *
+ * @param {any[]} entries
+ * @returns {any[]}
+ */
+export function pauses(entries) {
+  return custom(entries, "workflow:state").map(({ progress }) => progress.paused?.reason);
+}
+
+/**
+ * A path as a state holds it.
+ *
+ * @param {...[workflowKey: string, phaseIndex: number]} segments
+ */
+export function path(...segments) {
+  return segments.map(([workflowKey, phaseIndex]) => ({ workflowKey, phaseIndex }));
+}
+
+/**
+ * The paths of states, each as `outer:1 inner:0`.
+ *
+ * @param {any[]} list
+ * @returns {string[]}
+ */
+export function paths(list) {
+  return list.map(({ currentPath }) =>
+    currentPath.map((/** @type {any} */ segment) => `${segment.workflowKey}:${segment.phaseIndex}`).join(" "),
+  );
+}
+
+/**
+ * A text with `TASK` for every task id.
+ *
+ * @param {string | undefined} text
+ */
+export function withoutIds(text) {
+  return text?.replace(/wf-\d+-[0-9a-z]{6}/g, "TASK");
+}
+
+/**
+ * What the status bar showed, one after the other, repetitions left out; `undefined` where it was cleared.
+ *
+ * @param {import("./rpc.mjs").Rpc} rpc
+ * @returns {(string | undefined)[]}
+ */
+export function statusTexts(rpc) {
+  const texts = rpc
+    .ui("setStatus")
+    .filter(({ statusKey }) => statusKey === "workflow")
+    .map(({ statusText }) => statusText);
+  return texts.filter((text, index) => index === 0 || text !== texts[index - 1]);
+}
+
+/**
+ * The lines that the countdown showed, one after the other; `undefined` where it went away.
+ *
+ * @param {import("./rpc.mjs").Rpc} rpc
+ * @returns {(string | undefined)[]}
+ */
+export function countdownLines(rpc) {
+  return rpc
+    .ui("setWidget")
+    .filter(({ widgetKey }) => widgetKey === "workflow-countdown")
+    .map(({ widgetLines }) => widgetLines?.join("\n"));
+}
+
+/**
+ * What extensions told the person, each as `level: text`.
+ *
+ * @param {import("./rpc.mjs").Rpc} rpc
+ * @returns {string[]}
+ */
+export function notices(rpc) {
+  return rpc.ui("notify").map(({ notifyType, message }) => `${notifyType}: ${message}`);
+}

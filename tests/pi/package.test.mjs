@@ -1,0 +1,84 @@
+// The package as people get it: from the checkout, installed, and as the tarball of `npm pack`.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+
+import { NODE, PI_VERSIONS, REPO, piCli, piCommand } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+
+const NEXT = { calls: [{ name: "workflow_step", arguments: { action: "next" } }] };
+const FILES = {
+  "one/workflow.yaml": "name: One\ncommandName: one\ninitialMessage: Go\nphases: [a.md]\n",
+  "one/a.md": "---\nid: a\nname: A\nemoji: '*'\n---\nDo it.\n",
+};
+
+const manifest = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
+
+/** npm that belongs to the Node of the machine; pi is run by the repository's own. */
+function npm(/** @type {string[]} */ parameters, /** @type {string} */ cwd) {
+  return execFileSync("npm", [...parameters, "--loglevel=error"], { cwd, encoding: "utf8" });
+}
+
+test("the manifest is that of a pi package without runtime dependencies", () => {
+  assert.equal(manifest.dependencies, undefined);
+  assert.ok(manifest.keywords.includes("pi-package"));
+  assert.ok(manifest.pi.extensions.length === 1 && existsSync(join(REPO, manifest.pi.extensions[0])));
+  assert.ok(manifest.pi.skills.every((/** @type {string} */ path) => existsSync(join(REPO, path))));
+  for (const [name, range] of Object.entries(manifest.peerDependencies)) {
+    assert.match(name, /^@earendil-works\//);
+    assert.equal(range, "*");
+  }
+});
+
+for (const version of PI_VERSIONS) {
+  test(`${version}: the unpacked tarball loads from a folder without Rust or node_modules`, async (t) => {
+    const { model, sandbox } = await stage(t, [NEXT, { text: "Done." }], { globalFiles: FILES });
+    const [{ filename, files }] = JSON.parse(
+      npm(["pack", "--ignore-scripts", "--json", "--pack-destination", sandbox.root], REPO),
+    );
+    const paths = files.map((/** @type {{ path: string }} */ { path }) => path);
+    const kept = /^(host-shim|wit|skills|workflows-examples)\/|^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    assert.deepEqual(paths.filter((/** @type {string} */ path) => !kept.test(path)), []);
+    for (const path of ["host-shim/index.cjs", "host-shim/component/pi_workflows.core.wasm", "LICENSE"]) {
+      assert.ok(paths.includes(path), path);
+    }
+    execFileSync("tar", ["xzf", join(sandbox.root, filename)], { cwd: sandbox.root });
+    const rpc = await startRpc({ version, sandbox, extension: join(sandbox.root, "package") });
+    await rpc.promptAndSettle("/workflow one it");
+    assert.deepEqual(rpc.extensionErrors(), []);
+    assert.equal(model.requests.length, 2);
+    assert.ok((await rpc.entries()).some((entry) => entry.customType === "workflow:complete"));
+  });
+
+  test(`${version}: pi install makes it part of every session`, async (t) => {
+    const { model, sandbox } = await stage(t, [NEXT, { text: "Done." }], { globalFiles: FILES });
+    const [node, cli] = piCli(version);
+    const env = sandbox.env();
+    execFileSync(node, [cli, "install", REPO], { cwd: sandbox.project, env, stdio: "pipe" });
+    const rpc = await startRpc({ version, sandbox, extension: [] });
+    const { data } = await rpc.send({ type: "get_commands" });
+    const names = data.commands.map((/** @type {{ name: string }} */ { name }) => name);
+    for (const name of ["workflow", "cancel-workflow", "skill:workflow-authoring"]) assert.ok(names.includes(name), name);
+    await rpc.promptAndSettle("/workflow one it");
+    assert.equal(model.requests.length, 2);
+  });
+}
+
+test("a component that is not built says what to do", async (t) => {
+  const { sandbox } = await stage(t, [], {});
+  const copy = join(sandbox.root, "copy");
+  for (const path of ["host-shim/index.cjs", "host-shim/load.js", "host-shim/extension.js", "host-shim/drawing.js",
+    "host-shim/files.js", "host-shim/guest.js", "host-shim/terminal-watch.js", "package.json"]) {
+    mkdirSync(dirname(join(copy, path)), { recursive: true });
+    execFileSync("cp", [join(REPO, path), join(copy, path)]);
+  }
+  const [node, ...parameters] = piCommand({ sandbox, extension: copy, args: ["-p", "hello"] });
+  assert.equal(node, NODE);
+  assert.throws(
+    () => execFileSync(node, parameters, { cwd: sandbox.project, env: sandbox.env(), stdio: "pipe" }),
+    /The component of pi-workflows is not built \(npm run build\)/,
+  );
+});

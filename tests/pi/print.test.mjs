@@ -1,0 +1,168 @@
+// Workflows in scripts: print and JSON mode, where nobody sees anything until the end.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { PI_VERSIONS, parseJsonLines, readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import {
+  contextPrompt,
+  custom,
+  nextUntilDone,
+  path,
+  state,
+  states,
+  step,
+  steps,
+  userTexts,
+  withoutIds,
+  workflow,
+} from "./harness/workflows.mjs";
+
+const HELLO = workflow("hello", ["plan", "build"]);
+
+const TO_DONE = [
+  state("hello", "Add a route"),
+  state("hello", "Add a route", { currentPath: path(["hello", 1]), globalStepCount: 1 }),
+  state("hello", "Add a route", { currentPath: path(["hello", 1]), globalStepCount: 2, active: false }),
+  state("hello", "Add a route", {
+    currentPath: path(["hello", 1]),
+    globalStepCount: 2,
+    active: false,
+    completionNotified: true,
+  }),
+];
+
+const REST = { text: "I rest." };
+const DONE = "Workflow The hello: DONE.\n";
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: print mode`, { concurrency: 2 }, () => {
+    test("runs a workflow to DONE, writes the last answer alone, and says on stderr how the run stands", async (t) => {
+      const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.deepEqual(run, { code: 0, stdout: "All done.\n", stderr: DONE });
+      const entries = readSession(sandbox);
+      assert.deepEqual(states(entries), TO_DONE);
+      const [complete] = custom(entries, "workflow:complete");
+      assert.equal(
+        withoutIds(complete.content),
+        "✅ **The hello Complete**\n\n**Task:** Add a route\n**Task ID:** TASK\n**Phases completed:** 2",
+      );
+      assert.equal(entries.find(({ type }) => type === "session_info").name, "Workflow: Add a route");
+      assert.equal(model.requests.length, 3);
+      assert.match(contextPrompt(model.requests[0]) ?? "", /^\[Workflow path: The hello ▸ 🔹 Plan\]/);
+    });
+
+    test("needs no session file", async (t) => {
+      const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route", args: ["--no-session"] });
+      assert.deepEqual(run, { code: 0, stdout: "All done.\n", stderr: DONE });
+      assert.deepEqual(sessionFiles(sandbox), []);
+    });
+
+    test("takes one prompt after the other, each when the agent is at rest", async (t) => {
+      const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
+      const prompt = ["/workflow hello One", "/workflow hello Two", "/cancel-workflow"];
+      const run = await runPrint({ version, sandbox, prompt });
+      assert.deepEqual([run.code, run.stderr], [0, `No active workflow to cancel.\n${DONE}`]);
+      assert.equal(model.requests.length, 6);
+      const ends = states(readSession(sandbox)).filter(({ completionNotified }) => completionNotified);
+      assert.deepEqual(
+        ends.map(({ taskDescription, cancelled }) => [taskDescription, cancelled]),
+        [
+          ["One", false],
+          ["Two", false],
+        ],
+      );
+    });
+
+    test("takes up a run of another pi", async (t) => {
+      const { sandbox } = await stage(t, [step("next"), REST, step("next"), { text: "Done." }], { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.close();
+      const status = await runPrint({ version, sandbox, prompt: "/workflow :status", args: ["--continue"] });
+      assert.equal(status.code, 1, "the run is not done");
+      assert.match(
+        status.stderr,
+        /^The hello > 🔹 Build \[2\/2\]\nTask: Add a route\n[^]*\nWorkflow The hello: not finished, in 🔹 Build\.\n$/,
+      );
+      const run = await runPrint({ version, sandbox, prompt: "Go on", args: ["--continue"] });
+      assert.deepEqual(run, { code: 0, stdout: "Done.\n", stderr: DONE });
+      assert.equal(sessionFiles(sandbox).length, 1);
+      assert.deepEqual(states(readSession(sandbox)), TO_DONE);
+    });
+
+    test("tells an agent that stops too early to go on, at once", async (t) => {
+      const { model, sandbox } = await stage(t, [REST, ...steps("next", "next"), { text: "Done." }], {
+        globalFiles: HELLO,
+      });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.deepEqual(run, { code: 0, stdout: "Done.\n", stderr: DONE });
+      const entries = readSession(sandbox);
+      assert.deepEqual(states(entries), TO_DONE);
+      const reminder =
+        "⚠️ The The hello is still active. Current phase: 🔹 Plan.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\nDo plan for Add a route.\n\nContinue working on the current phase and call workflow_step when done.";
+      const told = entries.filter(({ customType }) => customType === "workflow:reminder");
+      assert.deepEqual(
+        told.map(({ type, content }) => [type, content]),
+        [["custom_message", reminder]],
+      );
+      assert.equal(userTexts(model.requests[1]).at(-1), reminder);
+      assert.deepEqual(custom(entries, "workflow:countdown"), [], "nobody waits for a countdown");
+    });
+
+    test("leaves an agent alone where the workflow says `autoContinue: false`", async (t) => {
+      const globalFiles = workflow("hello", ["plan"], { autoContinue: false });
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.deepEqual(run, {
+        code: 1,
+        stdout: "I rest.\n",
+        stderr: "Workflow The hello: not finished, in 🔹 Plan.\n",
+      });
+      assert.equal(model.requests.length, 1);
+    });
+
+    test("writes what it has to say to stderr, and fails where nothing could start", async (t) => {
+      const { model, sandbox } = await stage(t, nextUntilDone, {
+        globalFiles: HELLO,
+        projectFiles: { "bad/workflow.yaml": "name: [\n" },
+      });
+      const faults =
+        "1 problem in workflow files:\n  .pi/workflows/bad/workflow.yaml:2:1: not valid YAML: did not find expected node content\n";
+      assert.deepEqual(await runPrint({ version, sandbox, prompt: "/workflow nope Do it" }), {
+        code: 1,
+        stdout: "",
+        stderr: `${faults}Unknown workflow: "nope". Available: hello\n`,
+      });
+      assert.equal(model.requests.length, 0);
+      assert.deepEqual(await runPrint({ version, sandbox, prompt: "/workflow hello Do it" }), {
+        code: 0,
+        stdout: "All done.\n",
+        stderr: faults + DONE,
+      });
+      assert.deepEqual(await runPrint({ version, sandbox, trust: false, prompt: "/cancel-workflow" }), {
+        code: 0,
+        stdout: "",
+        stderr: "No active workflow to cancel.\n",
+      });
+    });
+  });
+
+  suite(`pi ${version}: JSON mode`, { concurrency: 2 }, () => {
+    test("runs a workflow to DONE and writes records alone", async (t) => {
+      const { sandbox } = await stage(t, nextUntilDone, { globalFiles: { ...HELLO, "bad/workflow.yaml": "7\n" } });
+      const run = await runPrint({ version, sandbox, mode: "json", prompt: "/workflow hello Add a route" });
+      assert.equal(run.code, 0);
+      const records = parseJsonLines(run.stdout);
+      assert.equal(records.at(-1).type, "agent_settled");
+      const appended = records.filter(({ type }) => type === "entry_appended").map(({ entry }) => entry);
+      assert.deepEqual(states(appended), TO_DONE);
+      assert.equal(custom(appended, "workflow:complete").length, 1);
+      assert.deepEqual(states(readSession(sandbox)), TO_DONE);
+      assert.match(run.stderr, /^1 problem in workflow files:\n.*\nWorkflow The hello: DONE\.\n$/);
+    });
+  });
+}

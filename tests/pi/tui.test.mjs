@@ -1,0 +1,310 @@
+// What a person sees and types: pi's terminal interface.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PI_VERSIONS } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import { custom, nextUntilDone, states, step, steps, userTexts, workflow } from "./harness/workflows.mjs";
+import { readSession } from "./harness/pi.mjs";
+
+/** @typedef {import("./harness/tui.mjs").Tui} Tui */
+
+const RELEASE = {
+  ...workflow("release", [{ id: "build", emoji: "📦", tools: { blacklist: ["bash"] } }, "@review", "ship"], {
+    name: "Release Pipeline",
+  }),
+  ...workflow("review", [{ id: "check", emoji: "🔍" }], { name: "Code Review", show: "workflows" }),
+};
+const HELLO = workflow("hello", ["plan", "build"]);
+const REST = { text: "I rest." };
+const countdown = (/** @type {number} */ seconds) =>
+  `⏳ Auto-continuing in ${seconds}s... (type anything to interrupt)`;
+
+/** The lines of a screen that say something, without those about tools that a machine may lack. @param {string} screen */
+function lines(screen) {
+  const all = screen.split("\n").map((line) => line.trim());
+  return all.filter((line) => line && !/^Warning: (fd|ripgrep) not found/.test(line));
+}
+
+/** What stands in the editor: the lines between the two rules above the footer. @param {string} screen */
+function editor(screen) {
+  const all = screen.trimEnd().split("\n");
+  const rules = all.flatMap((line, index) => (/^─{20,}$/.test(line) ? [index] : []));
+  return all
+    .slice((rules.at(-2) ?? 0) + 1, rules.at(-1))
+    .join("\n")
+    .trim();
+}
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: the terminal`, { concurrency: 2 }, () => {
+    test("starts a run that is typed with the help of the completion popup", async (t) => {
+      const { model, sandbox } = await stage(t, [{ text: "Thinking", hang: true }], { globalFiles: RELEASE });
+      const tui = await startTui({ version, sandbox });
+      await tui.type("/workf");
+      await tui.waitFor(/→ workflow +\[t\] Start a configured workflow\. Usage: \/workflow \{name\} \{description\}/);
+      await tui.press("Tab");
+      await tui.waitFor((screen) => editor(screen) === "/workflow");
+      await tui.type("rel");
+      await tui.waitFor(/→ release +Release Pipeline/);
+      await tui.press("Tab");
+      await tui.waitFor((screen) => editor(screen) === "/workflow release");
+      await tui.type(" Ship 2.0");
+      await tui.waitFor((screen) => editor(screen) === "/workflow release Ship 2.0" && !screen.includes("→"));
+      await tui.press("Enter");
+      const screen = await tui.waitFor("Thinking");
+      assert.match(screen, /^ *Start Release Pipeline: Ship 2\.0 *$/m);
+      assert.match(screen, / • Workflow: Ship 2\.0\n/);
+      assert.match(screen, /^Release Pipeline > 📦 Build \[1\/3\]$/m);
+      assert.doesNotMatch(
+        screen,
+        /What to do in this phase|Workflow path|Workflow Context/,
+        "the context prompt is hidden",
+      );
+      assert.equal(userTexts(model.requests[0])[0], "Start Release Pipeline: Ship 2.0");
+    });
+
+    test("shows a run: its place, a refused tool, the countdown, and the end as Markdown", async (t) => {
+      const script = [
+        { calls: [{ name: "bash", arguments: { command: "echo forbidden" } }] },
+        step("next"),
+        REST,
+        step("loop"),
+        ...steps("next", "next"),
+        { text: "All is done." },
+      ];
+      const { model, sandbox } = await stage(t, script, { globalFiles: RELEASE });
+      const tui = await startTui({ version, sandbox, rows: 50 });
+      await tui.submit("/workflow release Ship 2.0");
+      const waiting = await tui.waitFor(countdown(3));
+      const said = lines(waiting);
+      const at = (/** @type {string} */ line) => {
+        const index = said.indexOf(line);
+        assert.ok(index >= 0, `${line}\n---\n${waiting}`);
+        return index;
+      };
+      const refused = at('[workflow] The tool "bash" is blocked during the Build phase.');
+      assert.deepEqual(said.slice(refused, refused + 3), [
+        '[workflow] The tool "bash" is blocked during the Build phase.',
+        "Refer to the current phase instructions for allowed tools and approaches.",
+        "When finished, call workflow_step to advance to the next phase.",
+      ]);
+      const next = at("workflow_step next");
+      assert.deepEqual(said.slice(next, next + 4), [
+        "workflow_step next",
+        "✓ Entered subworkflow 'Code Review': Build → 🔍 Check",
+        "I rest.",
+        countdown(3),
+      ]);
+      assert.match(waiting, /^Release Pipeline > Code Review \[2\/3\] > 🔍 Check \[1\/1\]$/m);
+      await tui.waitFor(countdown(2));
+      await tui.waitFor(countdown(1));
+      const done = await tui.waitFor("Phases completed:");
+      assert.equal(model.requests.length, 7);
+      assert.match(userTexts(model.requests[3]).at(-2) ?? "", /^⚠️ The Release Pipeline is still active\./);
+      const end = lines(done);
+      const from = end.indexOf("workflow_step loop");
+      const taskId = custom(readSession(sandbox), "workflow:state")[0].taskId;
+      assert.deepEqual(end.slice(from, from + 12), [
+        "workflow_step loop",
+        "🔄 Looped 'Code Review' back to: 🔍 Check",
+        "workflow_step next",
+        "✓ Exited subworkflow, returning to Release Pipeline: Check → 🔹 Ship",
+        "workflow_step next",
+        "✓ Advanced: Ship → DONE",
+        "🎉 All phases complete!",
+        "All is done.",
+        "✅ Release Pipeline Complete",
+        "Task: Ship 2.0",
+        `Task ID: ${taskId}`,
+        "Phases completed: 3",
+      ]);
+      assert.doesNotMatch(done, /\*\*|Auto-continuing|Release Pipeline >/);
+
+      // All of a result, when the person asks for that.
+      await tui.press("C-o");
+      await tui.waitFor(/^ *Do ship for Ship 2\.0\.$/m);
+    });
+
+    test("shows the end of a run again after a restart", async (t) => {
+      const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.close();
+      const tui = await startTui({ version, sandbox, args: ["--continue"] });
+      const screen = await tui.waitFor("The hello Complete");
+      const [state] = custom(readSession(sandbox), "workflow:state");
+      assert.deepEqual(lines(screen).slice(lines(screen).indexOf("✅ The hello Complete")).slice(0, 4), [
+        "✅ The hello Complete",
+        "Task: Add a route",
+        `Task ID: ${state.taskId}`,
+        "Phases completed: 2",
+      ]);
+      assert.match(screen, /^ workflow_step next\n ✓ Advanced: Plan → 🔹 Build$/m);
+      assert.doesNotMatch(screen, /\*\*|Workflow path|What to do/);
+    });
+
+    test("asks the person, and shows what was cancelled", async (t) => {
+      const script = [
+        REST,
+        step("cancel"),
+        step("cancel"),
+        { text: "I go on." },
+        step("cancel", "cancel"),
+        { text: "Stopped." },
+      ];
+      const { sandbox } = await stage(t, script, { globalFiles: HELLO });
+      const tui = await startTui({ version, sandbox, rows: 50 });
+      await tui.submit("/workflow hello One");
+      await tui.waitFor(countdown(3));
+      await tui.submit("/workflow hello Two");
+      const question = lines(await tui.waitFor("Workflow already active"));
+      const from = question.indexOf("Workflow already active");
+      assert.deepEqual(question.slice(from, from + 6), [
+        "Workflow already active",
+        "Phase: Plan",
+        "Task: One",
+        "Start a new one?",
+        "→ Yes",
+        "No",
+      ]);
+      await tui.press("Escape");
+      await tui.waitFor((screen) => !screen.includes("Start a new one?"));
+
+      await tui.submit("Go on");
+      const cancel = lines(await tui.waitFor("Cancel the workflow?"));
+      assert.ok(cancel.includes('⚠️ Confirm cancellation of workflow "One"?'), cancel.join("\n"));
+      await tui.press("Down", "Enter");
+      await tui.waitFor("The person declined: the workflow is not cancelled.");
+      await tui.waitFor("I go on.");
+      await tui.submit("Cancel it");
+      await tui.waitFor("Cancel the workflow?");
+      await tui.press("Enter");
+      const end = await tui.waitFor("❌ The hello Cancelled");
+      assert.match(end, /^ *Workflow cancelled: "One"$/m);
+      assert.doesNotMatch(end, /\*\*|The hello >/);
+      assert.deepEqual(states(readSession(sandbox)).at(-1).cancelled, true);
+    });
+
+    test("shows faults in pi's notice and nothing else", async (t) => {
+      const { sandbox } = await stage(t, [], {
+        globalFiles: HELLO,
+        projectFiles: { "bad/workflow.yaml": "name: [\n", "worse/workflow.yaml": "7\n" },
+      });
+      const tui = await startTui({ version, sandbox });
+      const notice = [
+        "Warning: 2 problems in workflow files:",
+        ".pi/workflows/bad/workflow.yaml:2:1: not valid YAML: did not find expected node content",
+        ".pi/workflows/worse/workflow.yaml:1:1: a workflow.yaml must be a mapping of fields to values",
+      ];
+      const above = (/** @type {string} */ screen) => {
+        const all = lines(screen);
+        return all.slice(
+          0,
+          all.findIndex((line) => line.startsWith("───")),
+        );
+      };
+      assert.deepEqual(above(await tui.screen()), notice);
+      await tui.submit("/workflow nope Do it");
+      assert.deepEqual(above(await tui.waitFor("Unknown workflow")), [
+        ...notice,
+        'Error: Unknown workflow: "nope". Available: hello',
+      ]);
+      await tui.submit("/workflow");
+      assert.deepEqual(above(await tui.waitFor("Available workflows")).slice(-3), [
+        "Usage: /workflow {name} {description}",
+        "Available workflows:",
+        "hello — The hello",
+      ]);
+      sandbox.writeFiles({ ".pi/workflows/bad/workflow.yaml": "8\n" });
+      await tui.submit("/workflow hello");
+      const screen = await tui.waitFor("Usage: /workflow hello");
+      assert.equal(above(screen).filter((line) => line === notice[0]).length, 2, "the changed faults are told of anew");
+      assert.doesNotMatch(screen, /\[pi-workflows\]|console|at .*\.js:\d+/);
+    });
+
+    test("shows a status panel that the person asks for", async (t) => {
+      const { sandbox } = await stage(t, [step("next"), REST], { globalFiles: HELLO });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow hello One");
+      await tui.waitFor(countdown(3));
+      await tui.submit("/workflow :status");
+      const screen = await tui.waitFor("Automatic continuations in this phase: 0.");
+      assert.match(screen, /^ *The hello > 🔹 Build \[2\/2\]\n *Task: One\n/m);
+      assert.match(screen, /^ *✓ 1\. 🔹 Plan +\d+s\n *▸ 2\. 🔹 Build +\d+s$/m);
+    });
+  });
+
+  suite(`pi ${version}: the countdown ends for good`, { concurrency: 4 }, () => {
+    /**
+     * A run whose agent rests, at the beginning of the countdown.
+     *
+     * @param {import("node:test").TestContext} t
+     * @param {import("./harness/scripted-model.mjs").Step[]} [more] what the model says after that
+     */
+    async function resting(t, more = []) {
+      const { model, sandbox } = await stage(t, [REST, ...more], { globalFiles: HELLO });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow hello Add a route");
+      await tui.waitFor(countdown(3));
+      return { model, sandbox, tui };
+    }
+
+    const gone = (/** @type {string} */ screen) => !screen.includes("Auto-continuing");
+
+    test("when the person types, and the text stays in the editor", async (t) => {
+      const { model, tui } = await resting(t, [{ text: "So be it.", hang: true }]);
+      await tui.type("W");
+      await tui.waitFor(gone);
+      await tui.type("ait a bit");
+      await sleep(3500);
+      const screen = await tui.screen();
+      assert.equal(editor(screen), "Wait a bit");
+      assert.ok(gone(screen));
+      assert.match(screen, /^The hello > 🔹 Plan \[1\/2\]$/m, "the run is still there");
+      assert.equal(model.requests.length, 1);
+      await tui.press("Enter");
+      await tui.waitFor("So be it.");
+      assert.equal(userTexts(model.lastRequest()).at(-2), "Wait a bit");
+      assert.doesNotMatch(model.messagesText(), /still active/);
+    });
+
+    test("when the person sends a message", async (t) => {
+      const { model, tui } = await resting(t, [{ text: "Thinking", hang: true }]);
+      await tui.submit("Have a look at the tests");
+      await tui.waitFor("Thinking");
+      assert.ok(gone(await tui.screen()));
+      await sleep(3500);
+      assert.equal(model.requests.length, 2);
+      assert.equal(userTexts(model.lastRequest()).at(-2), "Have a look at the tests");
+      assert.doesNotMatch(model.messagesText(), /still active/);
+      await tui.press("Escape");
+      const screen = await tui.waitFor("⏸ The hello > 🔹 Plan [1/2] (paused: you stopped the agent)");
+      assert.ok(gone(screen), "nor does it begin after an abort");
+    });
+
+    test("with /cancel-workflow, and the agent is not woken", async (t) => {
+      const { model, sandbox, tui } = await resting(t);
+      await tui.submit("/cancel-workflow");
+      const screen = await tui.waitFor("❌ Workflow Cancelled");
+      assert.ok(gone(screen));
+      assert.match(screen, /^ *Workflow cancelled\.$/m);
+      assert.doesNotMatch(screen, /\*\*|The hello >/);
+      await sleep(3500);
+      assert.equal(model.requests.length, 1);
+      assert.equal(states(readSession(sandbox)).at(-1).cancelled, true);
+    });
+
+    test("but not when the terminal itself reports something", async (t) => {
+      const { model, tui } = await resting(t, [{ text: "So be it.", hang: true }]);
+      // The window got the focus.
+      await tui.type("\x1b[I");
+      await tui.waitFor(countdown(1));
+      await tui.waitFor("So be it.");
+      assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /^⚠️ The The hello is still active\./);
+    });
+  });
+}

@@ -1,0 +1,297 @@
+//! What holds for any workflow files and any sequence of events.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::collections::BTreeMap;
+
+use pi_workflows::definition::{
+    DirEntry, FileError, FileKind, Library, Root, Workflow, WorkflowFiles,
+};
+use pi_workflows::engine::{Answer, Effect, Engine, Event, Moment, Reply, Stop};
+use pi_workflows::run::{Active, Outline, RunState, Segment, enter, restore};
+use pi_workflows::text::{DefaultRole, resolve};
+use proptest::prelude::*;
+use serde_json::Value;
+
+/// One level of folders with files in them.
+#[derive(Debug, Clone, Default)]
+struct Files(BTreeMap<String, BTreeMap<String, Vec<u8>>>);
+
+impl WorkflowFiles for Files {
+    fn roots(&self) -> Result<Vec<Root>, FileError> {
+        Ok(vec![Root { name: "global".into(), path: "workflows".into() }])
+    }
+
+    fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+        let entry = |name: &String, kind| DirEntry { name: name.clone(), kind };
+        Ok(match self.0.get(path) {
+            Some(files) => files.keys().map(|name| entry(name, FileKind::File)).collect(),
+            None => self.0.keys().map(|name| entry(name, FileKind::Directory)).collect(),
+        })
+    }
+
+    fn read(&self, _root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        let (folder, file) = path.split_once('/').ok_or(FileError::NotFound)?;
+        self.0.get(folder).and_then(|files| files.get(file)).cloned().ok_or(FileError::NotFound)
+    }
+}
+
+/// Workflows `w0` to `w4` of phases and of workflows with a higher number: no circles.
+fn sound_files() -> impl Strategy<Value = Files> {
+    let entries = prop::collection::vec(0_usize..10, 1..5);
+    let workflow = (entries, any::<bool>());
+    prop::collection::vec(workflow, 1..6).prop_map(|workflows| {
+        let count = workflows.len();
+        let mut files = Files::default();
+        for (index, (entries, loopable)) in workflows.into_iter().enumerate() {
+            let mut folder = BTreeMap::new();
+            let mut yaml = format!(
+                "name: W{index}\ncommandName: w{index}\ninitialMessage: go\nloopable: {loopable}\nphases:\n"
+            );
+            for (position, entry) in entries.into_iter().enumerate() {
+                let nested = index + 1 + entry;
+                if nested < count {
+                    yaml.push_str(&format!("  - subworkflow: w{nested}\n"));
+                } else {
+                    yaml.push_str(&format!("  - p{position}.md\n"));
+                    let text = format!(
+                        "---\nid: p{position}\nname: P{position}\nemoji: '*'\n---\nDo {{phaseName}}\n"
+                    );
+                    folder.insert(format!("p{position}.md"), text.into_bytes());
+                }
+            }
+            folder.insert("workflow.yaml".into(), yaml.into_bytes());
+            files.0.insert(format!("w{index}"), folder);
+        }
+        files
+    })
+}
+
+/// Files with a few bytes changed.
+fn broken_files() -> impl Strategy<Value = Files> {
+    let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6);
+    (sound_files(), changes).prop_map(|(mut files, changes)| {
+        for (at, byte) in changes {
+            let count = files.0.values().map(BTreeMap::len).sum::<usize>();
+            let all = files.0.values_mut().flat_map(BTreeMap::values_mut);
+            if let Some(file) = all.into_iter().nth(at.index(count)) {
+                let position = at.index(file.len().max(1));
+                if let Some(old) = file.get_mut(position) {
+                    *old = byte;
+                }
+            }
+        }
+        files
+    })
+}
+
+#[derive(Debug, Clone)]
+enum Action {
+    Start(u8),
+    Step(&'static str),
+    Input(String),
+    Tool(&'static str),
+    CancelCommand,
+    Answer(u64, bool),
+    BeforeRun,
+    TurnEnd,
+    RunEnd { stop: Stop, has_ui: bool },
+    Control(&'static str),
+    Key,
+    Tick,
+    Restart,
+    Shutdown,
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        2 => (0_u8..6).prop_map(Action::Start),
+        8 => prop::sample::select(vec!["next", "next", "next", "loop", "status", "cancel"])
+            .prop_map(Action::Step),
+        1 => ".{0,20}".prop_map(Action::Input),
+        1 => prop::sample::select(vec!["edit", "read", "workflow_step"]).prop_map(Action::Tool),
+        1 => Just(Action::CancelCommand),
+        1 => (1_u64..4, any::<bool>()).prop_map(|(ticket, yes)| Action::Answer(ticket, yes)),
+        1 => Just(Action::BeforeRun),
+        1 => Just(Action::TurnEnd),
+        2 => (prop::sample::select(vec![Stop::Completed, Stop::Aborted, Stop::Failed]), any::<bool>())
+            .prop_map(|(stop, has_ui)| Action::RunEnd { stop, has_ui }),
+        3 => prop::sample::select(vec![
+            ":status", ":pause", ":resume", ":next", ":back", ":skip", ":cancel", ":x",
+        ])
+        .prop_map(Action::Control),
+        1 => Just(Action::Key),
+        2 => Just(Action::Tick),
+        1 => Just(Action::Restart),
+        1 => Just(Action::Shutdown),
+    ]
+}
+
+/// An engine, and what a session keeps of its effects.
+struct Play<'a> {
+    engine: Engine,
+    files: &'a Files,
+    /// The data of the state entries, newest first.
+    entries: Vec<Value>,
+    prompts: usize,
+}
+
+impl Play<'_> {
+    fn on(&mut self, event: Event) -> Reply {
+        let at = Moment { unix_ms: 1, random: 2 };
+        let output = self.engine.handle(event, at, self.files);
+        for effect in output.effects {
+            match effect {
+                Effect::AppendEntry { custom_type: "workflow:state", data } => {
+                    self.entries.insert(0, data);
+                }
+                Effect::SendUserMessage(_) => self.prompts += 1,
+                _ => {}
+            }
+        }
+        output.reply
+    }
+
+    fn act(&mut self, action: &Action) {
+        let stored = restore(self.entries.iter().map(Value::to_string));
+        let _ = match action {
+            Action::Start(number) => {
+                let arguments = format!("w{number} a task");
+                self.on(Event::Command { name: "workflow", arguments: &arguments, has_ui: true })
+            }
+            Action::Step(action) => {
+                self.on(Event::Step { input: &format!(r#"{{"action":"{action}"}}"#) })
+            }
+            Action::Input(input) => self.on(Event::Step { input }),
+            Action::Tool(name) => self.on(Event::ToolCall { name }),
+            Action::CancelCommand => {
+                self.on(Event::Command { name: "cancel-workflow", arguments: "", has_ui: true })
+            }
+            Action::Answer(ticket, yes) => {
+                self.on(Event::Answer { ticket: *ticket, answer: Answer::Confirmed(*yes) })
+            }
+            Action::BeforeRun => {
+                self.on(Event::Input { from_person: false });
+                self.on(Event::AgentStart);
+                self.on(Event::BeforeAgentStart { role: DefaultRole::Worker })
+            }
+            Action::TurnEnd => self.on(Event::TurnEnd),
+            Action::RunEnd { stop, has_ui } => {
+                self.on(Event::AgentEnd { stop: *stop });
+                if *stop != Stop::Aborted {
+                    self.on(Event::BeforeSettle { has_ui: *has_ui });
+                }
+                self.on(Event::AgentSettled { has_ui: *has_ui })
+            }
+            Action::Control(arguments) => {
+                self.on(Event::Command { name: "workflow", arguments, has_ui: true })
+            }
+            Action::Key => self.on(Event::TerminalInput),
+            Action::Tick => self.on(Event::Timer { id: 1, idle: true }),
+            Action::Restart => self.on(Event::Session { stored }),
+            Action::Shutdown => {
+                let reply = self.on(Event::SessionShutdown { has_ui: true });
+                self.on(Event::Session { stored });
+                reply
+            }
+        };
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// After any actions the path leads to a phase, the steps never fall within a run, and an entry
+    /// is read back as it was written.
+    #[test]
+    fn a_run_is_always_somewhere(
+        files in sound_files(),
+        actions in prop::collection::vec(action(), 0..60),
+    ) {
+        let (library, faults) = Library::load(&files).unwrap();
+        prop_assert!(faults.is_empty(), "{faults:?}");
+        let mut play = Play { engine: Engine::default(), files: &files, entries: vec![], prompts: 0 };
+        play.on(Event::Session { stored: None });
+        for action in &actions {
+            play.act(action);
+        }
+        let mut steps: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for data in play.entries.iter().rev() {
+            let state = restore([data.to_string()]).unwrap();
+            prop_assert_eq!(&serde_json::to_value(&state).unwrap(), data);
+            prop_assert!(!state.current_path.is_empty());
+            if state.active {
+                let active = Active::resolve(&state, &library);
+                prop_assert!(active.is_some(), "{state:?}");
+                let outline = Outline::of(&active.unwrap());
+                prop_assert!(outline.current >= 1 && outline.current <= outline.total);
+                prop_assert_eq!(&enter(&state, &library), &state);
+            }
+            // Two runs of one task have the same id here; a new one begins at 0.
+            let key = (state.task_id.clone(), state.workflow_key.clone());
+            let before = steps.insert(key, state.global_step_count).unwrap_or(0);
+            prop_assert!(state.global_step_count >= before || state.global_step_count == 0);
+        }
+    }
+
+    /// From any start, `next` alone reaches the end in as many steps as there are phases.
+    #[test]
+    fn next_leads_through_every_phase_to_the_end(files in sound_files()) {
+        let (library, _) = Library::load(&files).unwrap();
+        for workflow in library.iter() {
+            let phases = library.phase_count(&workflow.phases);
+            prop_assume!(phases < 10_000);
+            let mut state = enter(&RunState::new(&workflow.key, "t", 0, 0), &library);
+            for number in 1..=phases {
+                let active = Active::resolve(&state, &library).unwrap();
+                prop_assert_eq!(Outline::of(&active).current, number);
+                state = pi_workflows::run::advance(&state, &library).0;
+            }
+            prop_assert!(!state.active);
+            prop_assert_eq!(state.global_step_count, phases);
+        }
+    }
+
+    /// Whatever stands in the files, loading ends, and what it gives can be run.
+    #[test]
+    fn broken_files_do_no_harm(files in broken_files(), actions in prop::collection::vec(action(), 0..20)) {
+        let (library, _) = Library::load(&files).unwrap();
+        let phases_of = |workflow: &Workflow| library.first_phase(&workflow.phases).is_some();
+        prop_assert!(library.iter().all(phases_of));
+        let mut play = Play { engine: Engine::default(), files: &files, entries: vec![], prompts: 0 };
+        play.on(Event::Session { stored: None });
+        for action in &actions {
+            play.act(action);
+        }
+    }
+
+    /// Any text is a template, and values stay as they are.
+    #[test]
+    fn templates_take_any_text(template in ".{0,60}", value in ".{0,20}") {
+        let resolved = resolve(&format!("{template}|{{v}}|"), &[("v", value.as_str().into())]);
+        let end = format!("|{value}|");
+        prop_assert!(resolved.ends_with(&end));
+        prop_assert_eq!(resolve(&template, &[]), template);
+    }
+
+    /// Any JSON may be a stored state, and any path may be in it.
+    #[test]
+    fn stored_states_take_any_json(
+        text in r#"[\[\]{}":,0-9a-z.\-]{0,40}"#,
+        path in prop::collection::vec(("w[0-9]", any::<usize>()), 0..4),
+        files in sound_files(),
+    ) {
+        let _ = restore([text]);
+        let (library, _) = Library::load(&files).unwrap();
+        let state = RunState {
+            current_path: path
+                .into_iter()
+                .map(|(workflow_key, phase_index)| Segment { workflow_key, phase_index })
+                .collect(),
+            ..RunState::new("w0", "t", 0, 0)
+        };
+        let state = enter(&state, &library);
+        let _ = Active::resolve(&state, &library).map(|active| Outline::steps(&active, 1, 100));
+        let _ = pi_workflows::run::advance(&state, &library);
+        let _ = pi_workflows::run::restart(&state, &library);
+    }
+}

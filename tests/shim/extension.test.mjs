@@ -1,0 +1,830 @@
+// What the shim makes of pi's events for a guest, and of a guest's calls for pi. The guests here are
+// plain functions; hello.test.mjs has a real one.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { suite, test } from "node:test";
+import { REPO } from "../pi/harness/pi.mjs";
+import { STALE, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
+
+const API = "pi:extension/api";
+const CONTEXT = "pi:extension/context";
+const UI = "pi:extension/ui";
+
+/**
+ * A guest that subscribes to events and has the commands `a` and `b`, loaded into a stand-in.
+ *
+ * @param {(imports: Record<string, any>, instance: number) => Record<string, Function>} exports
+ * @param {string[]} [events] by the interface's names
+ */
+function loaded(exports, events = ["session-start", "input", "before-agent-start", "tool-call"]) {
+  const pi = standIn();
+  const guest = plainGuest((imports, instance) => {
+    const init = () => {
+      for (const event of events) imports[API].on(event);
+      for (const name of ["a", "b"]) imports[API].registerCommand({ name, description: `runs ${name}` });
+    };
+    return { init, runCommand: () => ({ tag: "done" }), ...exports(imports, instance) };
+  });
+  loadInto(pi, guest);
+  pi.did();
+  return pi;
+}
+
+/** @param {any} imports */
+const everyCall = (imports) => ({
+  appendEntry: () => imports[API].appendEntry("t:x", '{"a":1}'),
+  sendMessage: () => imports[API].sendMessage({ customType: "t:x", content: "c", display: true }, false, undefined),
+  sendUserMessage: () => imports[API].sendUserMessage("text", undefined),
+  setSessionName: () => imports[API].setSessionName("name"),
+  toolNames: () => imports[API].toolNames(),
+  runMode: () => imports[CONTEXT].runMode(),
+  hasUi: () => imports[CONTEXT].hasUi(),
+  cwd: () => imports[CONTEXT].cwd(),
+  isProjectTrusted: () => imports[CONTEXT].isProjectTrusted(),
+  isIdle: () => imports[CONTEXT].isIdle(),
+  setExitCode: () => imports[CONTEXT].setExitCode(1),
+  entries: () => imports["pi:extension/session"].entries("t:x", 0, 1),
+  notify: () => imports[UI].notify("text", "info"),
+  setStatus: () => imports[UI].setStatus("key", "text"),
+  setWidget: () => imports[UI].setWidget("key", ["line"], "above-editor"),
+  watchTerminal: () => imports[UI].watchTerminal(true),
+});
+
+/**
+ * What an interface's function answers: its value, or the error it throws.
+ * @param {() => unknown} work
+ */
+function answer(work) {
+  try {
+    return work();
+  } catch (error) {
+    return { error };
+  }
+}
+
+suite("no policy", () => {
+  test("nothing in the shim knows what an extension does", () => {
+    const folder = join(REPO, "host-shim");
+    const files = readdirSync(folder).filter((file) => /\.(c|m)?js$/.test(file));
+    assert.ok(files.length >= 7, `${files}`);
+    for (const file of files) {
+      const lines = readFileSync(join(folder, file), "utf8").split("\n");
+      const knowing = lines.filter((line) => /workflow/i.test(line));
+      assert.deepEqual(knowing, [], file);
+    }
+  });
+});
+
+suite("events", () => {
+  /** @type {[string, object, object][]} */
+  const EVENTS = [
+    ["session_start", { reason: "resume" }, { tag: "session-start", val: "resume" }],
+    ["session_tree", {}, { tag: "session-tree" }],
+    ["session_shutdown", { reason: "quit" }, { tag: "session-shutdown", val: "quit" }],
+    ["input", { text: "secret", source: "rpc" }, { tag: "input", val: "rpc" }],
+    ["before_agent_start", { prompt: "secret" }, { tag: "before-agent-start" }],
+    ["agent_start", {}, { tag: "agent-start" }],
+    ["turn_end", { message: "secret" }, { tag: "turn-end" }],
+    ["agent_end", { messages: [] }, { tag: "agent-end", val: undefined }],
+    ["agent_before_settle", { entries: [] }, { tag: "agent-before-settle" }],
+    ["agent_settled", {}, { tag: "agent-settled" }],
+    [
+      "tool_call",
+      { toolCallId: "c1", toolName: "read", input: { path: "secret" } },
+      { tag: "tool-call", val: { id: "c1", name: "read" } },
+    ],
+  ];
+
+  for (const [name, event, expected] of EVENTS) {
+    test(`${name} arrives as the interface says it, if it was asked for`, () => {
+      /** @type {unknown[]} */
+      const events = [];
+      const handleEvent = (/** @type {unknown} */ _at, /** @type {unknown} */ event) => {
+        events.push(event);
+        return { tag: "none" };
+      };
+      const asked = loaded(() => ({ handleEvent }), [name.replaceAll("_", "-")]);
+      events.length = 0;
+      assert.equal(asked.emit(name, event), undefined);
+      assert.deepEqual(events, [expected]);
+      const unasked = loaded(() => ({ handleEvent }), []);
+      events.length = 0;
+      unasked.emit(name, event);
+      assert.deepEqual(events, []);
+    });
+  }
+
+  test("of a session that is gone do no harm", () => {
+    const pi = loaded(() => ({}), EVENTS.map(([name]) => name.replaceAll("_", "-")));
+    for (const [name, event] of EVENTS) assert.equal(pi.emit(name, event, pi.staleContext()), undefined, name);
+  });
+
+  test("the last answer of the model says how a run ended", () => {
+    /** @type {unknown[]} */
+    const reasons = [];
+    const pi = loaded(
+      () => ({
+        handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { val }) {
+          reasons.push(val);
+          return { tag: "none" };
+        },
+      }),
+      ["agent-end"],
+    );
+    for (const stopReason of ["stop", "length", "toolUse", "error", "aborted", "brandNew"]) {
+      const earlier = { role: "assistant", stopReason: "stop" };
+      pi.emit("agent_end", { messages: [earlier, { role: "assistant", stopReason }, { role: "toolResult" }] });
+    }
+    pi.emit("agent_end", { messages: [{ role: "user" }] });
+    const signal = AbortSignal.abort();
+    pi.emit("agent_end", { messages: [{ role: "assistant", stopReason: "error" }] }, pi.context({ signal }));
+    assert.deepEqual(reasons, ["stop", "length", "tool-use", "error", "aborted", "other", undefined, "aborted"]);
+  });
+
+  test("an outcome becomes what pi understands", () => {
+    const message = { customType: "t:x", content: "c", display: false };
+    /** @type {any} */
+    let outcome;
+    const events = ["tool-call", "before-agent-start", "agent-before-settle"];
+    const pi = loaded(() => ({ handleEvent: () => outcome }), events);
+    outcome = { tag: "block", val: "because" };
+    assert.deepEqual(pi.emit("tool_call", { toolName: "x" }), { block: true, reason: "because" });
+    outcome = { tag: "inject", val: message };
+    assert.deepEqual(pi.emit("before_agent_start"), { message });
+    outcome = { tag: "continue", val: message };
+    const before = [{ type: "custom_message", customType: "other", content: "o", display: true }];
+    assert.deepEqual(pi.emit("agent_before_settle", { entries: before }), {
+      entries: [...before, { type: "custom_message", ...message }],
+      continue: true,
+    });
+    outcome = { tag: "none" };
+    for (const name of ["tool_call", "before_agent_start", "agent_before_settle"]) {
+      assert.equal(pi.emit(name, { entries: [] }), undefined);
+    }
+  });
+
+  test("asking twice is asking once", () => {
+    let heard = 0;
+    const pi = loaded(
+      () => ({
+        handleEvent() {
+          heard += 1;
+          return { tag: "none" };
+        },
+      }),
+      ["input", "input", "input"],
+    );
+    pi.emit("input", { source: "interactive" });
+    assert.equal(heard, 1);
+  });
+
+  test("the arguments of a tool call cross over when they are asked for, during that call only", () => {
+    /** @type {string[]} */
+    const inputs = [];
+    const pi = loaded((imports) => ({
+      handleEvent() {
+        inputs.push(imports[CONTEXT].toolInput());
+        return { tag: "none" };
+      },
+      runCommand() {
+        inputs.push(imports[CONTEXT].toolInput());
+        return { tag: "done" };
+      },
+    }));
+    assert.deepEqual(inputs.splice(0), ["null"]);
+    pi.emit("tool_call", { toolName: "x", input: { path: "a\u2028b" } });
+    assert.deepEqual(inputs.splice(0), ['{"path":"a\u2028b"}']);
+    pi.emit("tool_call", { toolName: "x" });
+    assert.deepEqual(inputs.splice(0), ["null"]);
+    pi.emit("tool_call", { toolName: "x", input: 7 });
+    pi.emit("input", { source: "rpc" });
+    pi.command("a");
+    assert.deepEqual(inputs, ["7", "null", "null"]);
+  });
+});
+
+suite("while the guest is in a call", () => {
+  test("an event waits for the end of the call, and is delivered then", async () => {
+    /** @type {string[]} */
+    const log = [];
+    const pi = loaded((imports) => ({
+      handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { tag }) {
+        log.push(`begin ${tag}`, `end ${tag}`);
+        return { tag: "none" };
+      },
+      runCommand() {
+        log.push("begin command");
+        imports[API].sendUserMessage("Hello", "follow-up");
+        log.push("end command");
+        return { tag: "done" };
+      },
+    }));
+    log.length = 0;
+    // pi tells of the input in the middle of the call that makes it.
+    pi.behaviour.sendUserMessage = () => pi.emit("input", { source: "extension" });
+    await pi.command("a");
+    await Promise.resolve();
+    assert.deepEqual(log, ["begin command", "end command", "begin input", "end input"]);
+  });
+
+  test("several wait in their order, each with its own context and arguments", async () => {
+    /** @type {string[]} */
+    const log = [];
+    const pi = loaded((imports) => ({
+      handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { tag, val }) {
+        log.push(`${tag} ${val?.name ?? val} ${imports[CONTEXT].cwd()} ${imports[CONTEXT].toolInput()}`);
+        return tag === "tool-call" ? { tag: "block", val: val.id } : { tag: "none" };
+      },
+      runCommand() {
+        imports[API].setSessionName("x");
+        return { tag: "done" };
+      },
+    }));
+    log.length = 0;
+    /** @type {unknown[]} */
+    let answers = [];
+    pi.behaviour.setSessionName = () => {
+      answers = [
+        pi.emit("tool_call", { toolCallId: "1", toolName: "one", input: 1 }, pi.context({ cwd: "/1" })),
+        pi.emit("input", { source: "rpc" }, pi.context({ cwd: "/2" })),
+        pi.emit("tool_call", { toolCallId: "3", toolName: "three", input: 3 }, pi.context({ cwd: "/3" })),
+      ];
+    };
+    await pi.command("a", "", pi.context({ cwd: "/command" }));
+    assert.deepEqual(await Promise.all(answers), [
+      { block: true, reason: "1" },
+      undefined,
+      { block: true, reason: "3" },
+    ]);
+    assert.deepEqual(log, ["tool-call one /1 1", "input rpc /2 null", "tool-call three /3 3"]);
+  });
+
+  test("a command and a call of a tool wait too", async () => {
+    /** @type {string[]} */
+    const log = [];
+    const pi = loaded((imports) => ({
+      init() {
+        imports[API].registerCommand({ name: "a", description: "" });
+        imports[API].registerCommand({ name: "b", description: "" });
+        imports[API].registerTool({ name: "t", label: "T", description: "", parameters: "{}", promptGuidelines: [] });
+      },
+      executeTool() {
+        log.push("tool");
+        return { tag: "done", val: { text: "done", details: "null" } };
+      },
+      runCommand(/** @type {unknown} */ _at, /** @type {string} */ name) {
+        log.push(`begin ${name}`);
+        if (name === "a") imports[API].setSessionName("x");
+        log.push(`end ${name}`);
+        return { tag: "done" };
+      },
+    }));
+    /** @type {Promise<unknown>[]} */
+    let others = [];
+    pi.behaviour.setSessionName = () => (others = [pi.command("b"), pi.tool("t", {})]);
+    await pi.command("a");
+    const [, result] = await Promise.all(others);
+    assert.deepEqual(result, { content: [{ type: "text", text: "done" }], details: null });
+    assert.deepEqual(log, ["begin a", "end a", "begin b", "end b", "tool"]);
+  });
+
+  test("there are no completions, and a drawing is empty until the next time", async () => {
+    const pi = loaded((imports) => ({
+      init() {
+        imports[API].registerCommand({ name: "a", description: "" });
+        imports[API].registerEntryRenderer("t:x");
+      },
+      completeArgument: () => [{ value: "v", label: "v" }],
+      drawEntry: () => ({ tag: "lines", val: [[{ text: "drawn", color: "tool-title", bold: true }]] }),
+      runCommand() {
+        imports[API].setSessionName("x");
+        return { tag: "done" };
+      },
+    }));
+    const complete = () => pi.registered.get("command a").getArgumentCompletions("");
+    const entry = pi.registered.get("entry t:x")({ data: {} }, { expanded: false }, pi.theme);
+    /** @type {unknown[]} */
+    const during = [];
+    pi.behaviour.setSessionName = () => during.push(complete(), entry.render(80));
+    await pi.command("a");
+    assert.deepEqual(during, [null, []]);
+    assert.deepEqual(complete(), [{ value: "v", label: "v" }]);
+    assert.match(entry.render(80).join("\n"), /<toolTitle>\*drawn\*/);
+  });
+});
+
+suite("what the guest calls", () => {
+  test("reaches pi", async () => {
+    const pi = loaded((imports) => ({
+      runCommand() {
+        imports[API].appendEntry("t:x", '{"a":[1]}');
+        imports[API].sendMessage({ customType: "t:x", content: "c", display: true }, true, "next-turn");
+        for (const delivery of ["steer", "follow-up", "next-turn", undefined]) {
+          imports[API].sendUserMessage("text", delivery);
+        }
+        imports[API].setSessionName("name");
+        imports[UI].notify("text", "warning");
+        imports[UI].setStatus("key", "text");
+        imports[UI].setStatus("key", undefined);
+        imports[UI].setWidget("key", ["one", "two"], "below-editor");
+        imports[UI].setWidget("key", undefined, "above-editor");
+        assert.deepEqual(imports[API].toolNames(), ["read", "greet"]);
+        assert.equal(imports[CONTEXT].runMode(), "tui");
+        assert.equal(imports[CONTEXT].hasUi(), true);
+        assert.equal(imports[CONTEXT].cwd(), "/no/such/project");
+        assert.equal(imports[CONTEXT].isIdle(), true);
+        assert.equal(imports[CONTEXT].isProjectTrusted(), false);
+        return { tag: "done" };
+      },
+    }));
+    await pi.command("a");
+    assert.deepEqual(pi.did(), [
+      ["appendEntry", "t:x", { a: [1] }],
+      ["sendMessage", { customType: "t:x", content: "c", display: true }, { triggerTurn: true, deliverAs: "nextTurn" }],
+      ["sendUserMessage", "text", { deliverAs: "steer" }],
+      ["sendUserMessage", "text", { deliverAs: "followUp" }],
+      ["sendUserMessage", "text", undefined],
+      ["sendUserMessage", "text", { deliverAs: undefined }],
+      ["setSessionName", "name"],
+      ["notify", "text", "warning"],
+      ["setStatus", "key", "text"],
+      ["setStatus", "key", undefined],
+      ["setWidget", "key", ["one", "two"], { placement: "belowEditor" }],
+      ["setWidget", "key", undefined, { placement: "aboveEditor" }],
+    ]);
+  });
+
+  test("brings no command to the terminal", async () => {
+    const evil = "a\x1b]52;c;eA==\x07b\x9b2Jc\r\x7fd\te\nf";
+    const question = { tag: "confirm", val: { title: evil, message: evil } };
+    const pi = loaded((imports) => ({
+      runCommand() {
+        imports[UI].notify(evil, "info");
+        imports[UI].setStatus("key", evil);
+        imports[UI].setWidget("key", [evil], "above-editor");
+        imports[API].setSessionName(evil);
+        return { tag: "pending", val: { ticket: 1n, question } };
+      },
+      resumeCommand: () => ({ tag: "done" }),
+    }));
+    await pi.command("a");
+    const texts = pi.did().flatMap(([, ...rest]) => rest.flat()).filter((text) => typeof text === "string");
+    assert.equal(texts.length, 9);
+    for (const text of texts) assert.doesNotMatch(text, /[\0-\x08\x0b-\x1f\x7f-\x9f]/);
+    assert.deepEqual(texts[0], "a]52;c;eA==b2Jcd\te\nf");
+  });
+
+  test("fails as the interface says it: stale, or pi's words", async () => {
+    /** @type {Record<string, unknown>} */
+    let answers = {};
+    const pi = loaded((imports) => ({
+      runCommand() {
+        const calls = Object.entries(everyCall(imports));
+        answers = Object.fromEntries(calls.map(([name, call]) => [name, answer(call)]));
+        return { tag: "done" };
+      },
+    }));
+    const throwing = (/** @type {string} */ message) => () => {
+      throw new Error(message);
+    };
+    for (const name of ["appendEntry", "sendMessage", "sendUserMessage", "setSessionName"]) {
+      /** @type {any} */ (pi.api)[name] = throwing(STALE);
+    }
+    pi.api.getAllTools = throwing(STALE);
+    await pi.command("a", "", pi.staleContext());
+    for (const [name, got] of Object.entries(answers)) assert.deepEqual(got, { error: { tag: "stale" } }, name);
+
+    pi.api.appendEntry = throwing("EACCES: permission denied");
+    await pi.command("a");
+    assert.deepEqual(answers.appendEntry, { error: { tag: "failed", val: "EACCES: permission denied" } });
+    assert.equal(answers.cwd, "/no/such/project");
+  });
+
+  test("fails with pi's words where they only look like stale ones", async () => {
+    /** @type {unknown} */
+    let got;
+    const pi = loaded((imports) => ({
+      runCommand() {
+        got = answer(() => imports[API].appendEntry("t:x", "{}"));
+        return { tag: "done" };
+      },
+    }));
+    const words = "ENOSPC: no space left on device, write '/home/me/stale-branch/session.jsonl'";
+    pi.api.appendEntry = () => {
+      throw Object.assign(new Error(words), { code: "ENOSPC" });
+    };
+    await pi.command("a");
+    assert.deepEqual(got, { error: { tag: "failed", val: words } });
+  });
+
+  test("finds the entries of one type, newest first, and looks at no more than it needs", () => {
+    /** @type {any} */
+    let session;
+    const pi = loaded((imports) => ((session = imports["pi:extension/session"]), {}));
+    for (let n = 0; n < 6; n += 1) {
+      pi.addEntry("custom", { customType: "t:x", data: { n } });
+      pi.addEntry("custom", { customType: "t:y", data: { other: n } });
+      pi.addEntry("message");
+      pi.addEntry("custom_message", { customType: "t:x", data: "no entry" });
+    }
+    pi.addEntry("custom", { customType: "t:x" });
+    /** @type {string[]} */
+    const looked = [];
+    const { sessionManager } = pi.context();
+    const watching = {
+      ...sessionManager,
+      getEntry(/** @type {string} */ id) {
+        looked.push(id);
+        return sessionManager.getEntry(id);
+      },
+    };
+    pi.emit("session_start", { reason: "resume" }, pi.context({ sessionManager: watching }));
+    assert.deepEqual(session.entries("t:x", 0, 2), ["null", '{"n":5}']);
+    assert.equal(looked.length, 4 + 1);
+    assert.deepEqual(session.entries("t:x", 2, 3), ['{"n":4}', '{"n":3}', '{"n":2}']);
+    assert.deepEqual(session.entries("t:x", 6, 4), ['{"n":0}']);
+    assert.deepEqual(session.entries("t:x", 7, 4), []);
+    assert.deepEqual(session.entries("t:z", 0, 4), []);
+    looked.length = 0;
+    assert.deepEqual(session.entries("t:x", 0, 0), []);
+    assert.equal(looked.length, 0);
+  });
+
+  test("is told on standard error where nobody can see it, and sets the exit status there", async (t) => {
+    const pi = loaded((imports) => ({
+      runCommand() {
+        imports[UI].notify("said\x07", "error");
+        imports[CONTEXT].setExitCode(3);
+        return { tag: "done" };
+      },
+    }));
+    const { exitCode } = process;
+    const write = t.mock.method(process.stderr, "write", () => true);
+    try {
+      for (const mode of ["print", "json"]) await pi.command("a", "", pi.context({ mode, hasUI: false }));
+      assert.deepEqual(write.mock.calls.map((call) => call.arguments[0]), ["said\n", "said\n"]);
+      assert.equal(process.exitCode, 3);
+      assert.deepEqual(pi.did(), []);
+      process.exitCode = exitCode;
+      for (const mode of ["tui", "rpc"]) await pi.command("a", "", pi.context({ mode }));
+      assert.equal(process.exitCode, exitCode);
+      assert.deepEqual(pi.did(), [["notify", "said", "error"], ["notify", "said", "error"]]);
+    } finally {
+      process.exitCode = exitCode;
+      write.mock.restore();
+    }
+  });
+
+  test("does nothing to a session before there is one", () => {
+    const pi = standIn();
+    /** @type {unknown[]} */
+    const answers = [];
+    const guest = plainGuest((imports) => ({
+      init() {
+        const { hasUi, cwd, notify, entries } = everyCall(imports);
+        answers.push(...[hasUi, cwd, notify, entries].map(answer), imports["pi:extension/files"].roots());
+      },
+    }));
+    loadInto(pi, guest);
+    const failed = { error: { tag: "failed", val: "There is no session yet." } };
+    assert.deepEqual(answers, [failed, failed, failed, failed, []]);
+  });
+});
+
+suite("questions", () => {
+  /** @type {unknown[]} */
+  let answers = [];
+  const question = { tag: "confirm", val: { title: "Title", message: "Message" } };
+  const asking = () => {
+    answers = [];
+    return loaded(() => ({
+      runCommand: () => ({ tag: "pending", val: { ticket: 7n, question } }),
+      resumeCommand(/** @type {unknown} */ _at, /** @type {bigint} */ ticket, /** @type {unknown} */ answer) {
+        answers.push([ticket, answer]);
+        return answers.length < 2 ? { tag: "pending", val: { ticket: 8n, question } } : { tag: "done" };
+      },
+    }));
+  };
+
+  test("are put to the person until there are no more", async () => {
+    const pi = asking();
+    pi.behaviour.confirm = () => pi.calls.length === 1;
+    await pi.command("a");
+    assert.deepEqual(pi.did(), [["confirm", "Title", "Message"], ["confirm", "Title", "Message"]]);
+    assert.deepEqual(answers, [
+      [7n, { tag: "confirmed", val: true }],
+      [8n, { tag: "confirmed", val: false }],
+    ]);
+  });
+
+  test("have no answer where nobody is, and are cancelled where the session goes", async () => {
+    const pi = asking();
+    await pi.command("a", "", pi.context({ hasUI: false }));
+    assert.deepEqual(answers, [
+      [7n, { tag: "no-ui" }],
+      [8n, { tag: "no-ui" }],
+    ]);
+    assert.deepEqual(pi.did(), []);
+    answers = [];
+    pi.behaviour.confirm = () => {
+      throw new Error(STALE);
+    };
+    await pi.command("a");
+    assert.deepEqual(answers, [
+      [7n, { tag: "cancelled" }],
+      [8n, { tag: "cancelled" }],
+    ]);
+  });
+
+  test("leave the guest free for other events while they are open", async () => {
+    const pi = asking();
+    /** @type {(yes: boolean) => void} */
+    let decide = () => {};
+    pi.behaviour.confirm = () => new Promise((resolve) => (decide = resolve));
+    const command = pi.command("a");
+    await sleep(0);
+    assert.equal(pi.emit("tool_call", { toolName: "x" }), undefined);
+    assert.deepEqual(answers, []);
+    decide(true);
+    await sleep(0);
+    decide(false);
+    await command;
+    assert.equal(answers.length, 2);
+  });
+});
+
+suite("commands", () => {
+  test("that settle wait for the agent where pi would end", async () => {
+    const pi = loaded(() => ({ runCommand: () => ({ tag: "settle" }) }));
+    for (const mode of ["tui", "rpc"]) await pi.command("a", "", pi.context({ mode }));
+    assert.deepEqual(pi.did(), []);
+    for (const mode of ["print", "json"]) await pi.command("a", "", pi.context({ mode }));
+    assert.deepEqual(pi.did(), [["waitForIdle"], ["waitForIdle"]]);
+  });
+
+  test("that are done do not wait", async () => {
+    const pi = loaded(() => ({}));
+    await pi.command("a", "", pi.context({ mode: "print" }));
+    assert.deepEqual(pi.did(), []);
+  });
+});
+
+suite("timers", () => {
+  /** @type {bigint[]} */
+  let rung = [];
+  /** @param {(timers: any) => void} work */
+  const timing = (work) => {
+    rung = [];
+    return loaded((imports) => ({
+      runCommand() {
+        work(imports["pi:extension/timers"]);
+        return { tag: "done" };
+      },
+      timer: (/** @type {unknown} */ _at, /** @type {bigint} */ id) => rung.push(id),
+    }));
+  };
+
+  test("run out once, and may be stopped and replaced", async () => {
+    const pi = timing((timers) => {
+      timers.start(1n, 1);
+      timers.start(2n, 1);
+      timers.stop(2n);
+      timers.stop(2n);
+      timers.stop(99n);
+      timers.start(3n, 5);
+      timers.start(3n, 1);
+      timers.start(2n ** 64n - 1n, 0);
+    });
+    await pi.command("a");
+    await sleep(40);
+    assert.deepEqual(new Set(rung), new Set([1n, 3n, 2n ** 64n - 1n]));
+    assert.equal(rung.length, 3);
+  });
+
+  test("end with the session, and the watch over the terminal does", async () => {
+    const pi = loaded((imports) => ({
+      runCommand() {
+        imports["pi:extension/timers"].start(1n, 5);
+        imports[UI].watchTerminal(true);
+        return { tag: "done" };
+      },
+      timer: () => assert.fail("a timer of a session that is gone"),
+    }));
+    await pi.command("a");
+    pi.emit("session_shutdown", { reason: "new" });
+    await sleep(30);
+    assert.deepEqual(pi.did(), [["onTerminalInput"], ["offTerminalInput"]]);
+  });
+
+  test("may run for as long as the interface lets them", async (t) => {
+    t.mock.method(process, "emitWarning", () => {});
+    const pi = timing((timers) => timers.start(1n, 2 ** 32 - 1));
+    await pi.command("a");
+    await sleep(30);
+    assert.deepEqual(rung, []);
+    pi.emit("session_shutdown", { reason: "quit" });
+  });
+});
+
+suite("a guest that traps", () => {
+  /** @param {number} instance */
+  const trapping = (instance) => {
+    const trap = () => {
+      if (instance === 0) throw new WebAssembly.RuntimeError("unreachable");
+    };
+    return {
+      handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { tag }) {
+        if (tag !== "session-start") trap();
+        return { tag: "none" };
+      },
+      runCommand() {
+        trap();
+        return { tag: "done" };
+      },
+    };
+  };
+  const TOLD = ["notify", "hello-guest broke and was started again: RuntimeError: unreachable", "error"];
+
+  test("refuses the tool call that it was to decide about", () => {
+    const pi = loaded((_imports, instance) => trapping(instance));
+    assert.deepEqual(pi.emit("tool_call", { toolName: "x" }), {
+      block: true,
+      reason: "The extension that decides about this call broke while it did. The call is refused; try again.",
+    });
+    assert.deepEqual(pi.did(), [TOLD]);
+    assert.equal(pi.emit("tool_call", { toolName: "x" }), undefined);
+    assert.deepEqual(pi.did(), []);
+  });
+
+  test("does nothing else in any other call, and registers nothing twice", async () => {
+    const pi = loaded((imports, instance) => ({
+      init() {
+        imports[API].on("input");
+        imports[API].registerCommand({ name: "a", description: "" });
+        imports[API].registerTool({ name: "t", label: "T", description: "", parameters: "{}", promptGuidelines: [] });
+        imports[API].registerMessageRenderer("t:x");
+        imports[API].registerEntryRenderer("t:x");
+      },
+      ...trapping(instance),
+    }));
+    assert.equal(pi.emit("input", { source: "rpc" }), undefined);
+    assert.deepEqual(pi.did(), [TOLD]);
+    assert.equal(pi.handlers.get("input")?.size, 1);
+    await pi.command("a");
+    assert.deepEqual(pi.did(), []);
+  });
+
+  test("in a call of its tool makes that call fail", async () => {
+    const pi = loaded((imports) => ({
+      init() {
+        imports[API].registerTool({ name: "t", label: "T", description: "", parameters: "{}", promptGuidelines: [] });
+      },
+      executeTool() {
+        throw new WebAssembly.RuntimeError("unreachable");
+      },
+    }));
+    await assert.rejects(pi.tool("t", {}), /broke while it did/);
+    assert.deepEqual(pi.did(), [TOLD]);
+  });
+
+  test("leaves its timers to nobody", async () => {
+    /** @type {string[]} */
+    const rung = [];
+    const pi = loaded((imports, instance) => ({
+      ...trapping(instance),
+      runCommand(/** @type {unknown} */ _at, /** @type {string} */ name) {
+        if (name === "b") throw new WebAssembly.RuntimeError("unreachable");
+        imports["pi:extension/timers"].start(1n, 5);
+        return { tag: "done" };
+      },
+      timer: () => rung.push(`instance ${instance}`),
+    }));
+    await pi.command("a");
+    await pi.command("b");
+    await sleep(30);
+    assert.deepEqual(rung, [], "a timer of the instance that broke rings in the next one");
+  });
+
+  test("does not take with it what the new instance asks for at once", async () => {
+    /** @type {string[]} */
+    const rung = [];
+    const pi = loaded((imports, instance) => ({
+      handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { tag }) {
+        if (tag === "restarted") {
+          imports["pi:extension/timers"].start(1n, 5);
+          imports[UI].watchTerminal(true);
+        }
+        return { tag: "none" };
+      },
+      runCommand() {
+        throw new WebAssembly.RuntimeError("unreachable");
+      },
+      timer: () => rung.push(`instance ${instance}`),
+    }));
+    await pi.command("a");
+    await sleep(30);
+    assert.deepEqual(rung, ["instance 1"]);
+    assert.deepEqual(pi.did().map(([name]) => name), ["onTerminalInput", "notify"]);
+  });
+
+  test("for good refuses every tool call until a session starts and it is well again", () => {
+    let sound = true;
+    const pi = loaded((imports) => ({
+      init() {
+        if (!sound) throw new WebAssembly.RuntimeError("unreachable");
+        imports[API].on("tool-call");
+      },
+      handleEvent() {
+        if (!sound) throw new WebAssembly.RuntimeError("unreachable");
+        return { tag: "none" };
+      },
+    }));
+    sound = false;
+    for (let n = 0; n < 3; n += 1) assert.equal(pi.emit("tool_call", { toolName: "x" }).block, true);
+    assert.deepEqual(pi.did().length, 1, "the person is told once");
+    pi.emit("session_start", { reason: "new" });
+    assert.equal(pi.emit("tool_call", { toolName: "x" }).block, true);
+    sound = true;
+    pi.emit("session_start", { reason: "new" });
+    assert.equal(pi.emit("tool_call", { toolName: "x" }), undefined);
+  });
+
+  test("in a session that is gone tells nobody, and does no harm", async () => {
+    const pi = loaded((_imports, instance) => trapping(instance));
+    await pi.command("a", "", pi.staleContext());
+    assert.equal(pi.emit("tool_call", { toolName: "x" }), undefined);
+  });
+});
+
+suite("tools", () => {
+  /** @param {object} tool @param {object} [functions] */
+  const withTool = (tool, functions) =>
+    loaded((imports) => ({
+      init() {
+        imports[API].registerTool({ label: "T", description: "D", parameters: "{}", promptGuidelines: [], ...tool });
+      },
+      ...functions,
+    }));
+
+  test("are registered as pi wants them", () => {
+    const pi = withTool({
+      name: "t",
+      parameters: '{"type":"object"}',
+      promptSnippet: "one line",
+      promptGuidelines: ["a", "b"],
+      sequential: true,
+    });
+    const { execute, renderCall, renderResult, ...rest } = pi.registered.get("tool t");
+    assert.deepEqual(rest, {
+      name: "t",
+      label: "T",
+      description: "D",
+      parameters: { type: "object" },
+      promptSnippet: "one line",
+      promptGuidelines: ["a", "b"],
+      executionMode: "sequential",
+    });
+    assert.equal(withTool({ name: "t" }).registered.get("tool t").executionMode, undefined);
+  });
+
+  test("get their arguments and give their details as JSON", async () => {
+    /** @type {unknown[]} */
+    const got = [];
+    const executeTool = (/** @type {unknown[]} */ _at, /** @type {unknown[]} */ ...rest) => {
+      got.push(rest);
+      return { tag: "done", val: { text: "text", details: '{"a":[1,null]}' } };
+    };
+    const pi = withTool({ name: "t" }, { executeTool });
+    for (const input of [{ a: 1 }, null, undefined, "x"]) {
+      const result = await pi.tool("t", input);
+      assert.deepEqual(result, { content: [{ type: "text", text: "text" }], details: { a: [1, null] } });
+    }
+    const call = { id: "call-1", name: "t" };
+    assert.deepEqual(got, [[call, '{"a":1}'], [call, "null"], [call, "null"], [call, '"x"']]);
+  });
+
+  test("are drawn from what there is", () => {
+    /** @type {unknown[]} */
+    const got = [];
+    const draw = (/** @type {unknown[]} */ ...parameters) => {
+      got.push(parameters);
+      return { tag: "lines", val: [[{ text: "x\x1b[2J", color: "accent", bold: false }]] };
+    };
+    const pi = withTool({ name: "t" }, { drawToolCall: draw, drawToolResult: draw });
+    const tool = pi.registered.get("tool t");
+    const call = tool.renderCall({ a: 1 }, pi.theme);
+    const content = [{ type: "text", text: "one" }, { type: "image" }, { type: "text", text: "two" }];
+    const result = tool.renderResult({ content, details: undefined }, { expanded: true }, pi.theme);
+    assert.deepEqual(got, [], "nothing is drawn before it is rendered");
+    assert.equal(call.render(20).join("").trim(), "<accent>x[2J");
+    assert.equal(call.render(20).join("").trim(), "<accent>x[2J");
+    result.render(20);
+    assert.deepEqual(got, [["t", '{"a":1}'], ["t", { text: "one\ntwo", details: "null" }, true]]);
+    call.invalidate();
+    call.render(20);
+    assert.equal(got.length, 3);
+  });
+});

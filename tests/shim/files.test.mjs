@@ -1,0 +1,481 @@
+// The file grant: what a manifest names can be read, and nothing else.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { createServer } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { suite, test } from "node:test";
+import { fileImports, isWithin } from "../../host-shim/files.js";
+
+/** @typedef {import("node:test").TestContext} TestContext */
+
+const LIMIT = 1024 * 1024;
+const AGENT = { name: "global", base: /** @type {const} */ ("agent"), path: "things" };
+const PROJECT = { name: "project", base: /** @type {const} */ ("project"), path: "things" };
+
+/**
+ * A temporary folder with `agent/things`, `project/.conf/things` and `outside`, and the imports over it.
+ *
+ * @param {TestContext} t
+ * @param {{ trusted?: () => boolean, grants?: import("../../host-shim/files.js").Grant[], within?: string }} [options]
+ */
+function grant(t, { trusted = () => true, grants = [AGENT, PROJECT], within = "" } = {}) {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "pi-files-")));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const root = join(home, within);
+  for (const folder of ["agent/things", "project/.conf/things", "outside"]) {
+    mkdirSync(join(root, folder), { recursive: true });
+  }
+  const files = fileImports(grants, {
+    agentDir: () => join(root, "agent"),
+    cwd: () => join(root, "project"),
+    configDirName: ".conf",
+    isProjectTrusted: trusted,
+  });
+  return {
+    root,
+    roots: files.roots,
+    read: (/** @type {string} */ path, name = "global") => Buffer.from(files.readFile(name, path)).toString(),
+    list: (/** @type {string} */ path, name = "global") => files.listDirectory(name, path),
+    /** Writes a file below the temporary folder. @param {string} path @param {string | Buffer} [content] */
+    write(path, content = path) {
+      const file = join(root, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, content);
+      return file;
+    },
+    /** Makes a symbolic link below the temporary folder. @param {string} path @param {string} target */
+    link(path, target) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      symlinkSync(target, join(root, path));
+    },
+  };
+}
+
+/**
+ * @param {() => unknown} work
+ * @param {string} tag
+ */
+function refused(work, tag) {
+  assert.throws(work, (/** @type {any} */ error) => {
+    assert.equal(error.tag, tag, `refused as ${error.tag ?? error}: ${error.val ?? ""}`);
+    return true;
+  });
+}
+
+/**
+ * Does some work without the rights of root, who may read anything.
+ *
+ * @param {() => void} work
+ */
+function asNobody(work) {
+  const root = process.geteuid?.() === 0;
+  if (root) process.seteuid?.("nobody");
+  try {
+    work();
+  } finally {
+    if (root) process.seteuid?.(0);
+  }
+}
+
+suite("reading", () => {
+  test("files and folders below a root", (t) => {
+    const { read, list, write } = grant(t);
+    write("agent/things/a.txt", "A");
+    write("agent/things/deep/er/b.txt", "Ä €\n");
+    write("agent/things/..odd", "O");
+    write("agent/things/... three", "T");
+    write("project/.conf/things/a.txt", "P");
+    assert.equal(read("a.txt"), "A");
+    assert.equal(read("deep/er/b.txt"), "Ä €\n");
+    assert.equal(read("..odd"), "O");
+    assert.equal(read("... three"), "T");
+    assert.equal(read("a.txt", "project"), "P");
+    assert.deepEqual(list("deep"), [{ name: "er", kind: "directory" }]);
+    assert.deepEqual(list("deep/er"), [{ name: "b.txt", kind: "file" }]);
+  });
+
+  test("bytes come as they are", (t) => {
+    const { write, root } = grant(t);
+    const bytes = Buffer.from([0, 255, 128, 10, 13]);
+    write("agent/things/bytes", bytes);
+    const files = fileImports([AGENT], {
+      agentDir: () => join(root, "agent"),
+      cwd: () => root,
+      configDirName: ".conf",
+      isProjectTrusted: () => true,
+    });
+    assert.deepEqual([...files.readFile("global", "bytes")], [...bytes]);
+  });
+
+  test("a list is sorted by UTF-16 code unit", (t) => {
+    const { list, write } = grant(t);
+    // U+1F600 is D83D DE00 and comes before U+FF5E, though not in UTF-8.
+    const names = ["B", "_", "a", "b", "ä", "\u{1f600}", "\uff5e"];
+    for (const name of [...names].reverse()) write(`agent/things/${name}`, "");
+    assert.deepEqual(list("").map(({ name }) => name), names);
+    assert.deepEqual(names, [...names].sort());
+  });
+
+  test("a file may have the largest size, and no more", (t) => {
+    const { read, write } = grant(t);
+    write("agent/things/full", Buffer.alloc(LIMIT, "x"));
+    write("agent/things/over", Buffer.alloc(LIMIT + 1, "x"));
+    assert.equal(read("full").length, LIMIT);
+    assert.throws(() => read("over"), { tag: "too-large", val: BigInt(LIMIT + 1) });
+  });
+
+  test("a file that is not there", (t) => {
+    const { read, list, write } = grant(t);
+    write("agent/things/a.txt");
+    refused(() => read("b.txt"), "not-found");
+    refused(() => read("no/b.txt"), "not-found");
+    refused(() => read("a.txt/b.txt"), "not-found");
+    refused(() => list("no"), "not-found");
+    refused(() => list("a.txt/no"), "not-found");
+  });
+
+  test("a folder is no file", (t) => {
+    const { read, write } = grant(t);
+    write("agent/things/folder/a.txt");
+    refused(() => read("folder"), "wrong-kind");
+    refused(() => read(""), "wrong-kind");
+  });
+
+  test("a file is no folder, nor is a root that is a file", (t) => {
+    const { list, write } = grant(t, { grants: [AGENT, { ...AGENT, name: "file", path: "file" }] });
+    write("agent/things/folder/a.txt");
+    write("agent/file");
+    refused(() => list("folder/a.txt"), "wrong-kind");
+    refused(() => list("", "file"), "wrong-kind");
+  });
+
+  test("a file that may not be read", { skip: process.platform === "win32" }, (t) => {
+    const { read, list, write, root } = grant(t);
+    chmodSync(root, 0o755);
+    chmodSync(write("agent/things/secret"), 0);
+    mkdirSync(join(root, "agent/things/closed"), 0);
+    asNobody(() => {
+      refused(() => read("secret"), "failed");
+      refused(() => list("closed"), "failed");
+      refused(() => read("closed/a.txt"), "failed");
+    });
+    chmodSync(join(root, "agent/things/closed"), 0o755);
+  });
+});
+
+suite("paths", () => {
+  for (const path of [
+    "..",
+    "../outside/secret.txt",
+    "a/../../outside/secret.txt",
+    "a/../a.txt",
+    "a/..",
+    ".",
+    "./a.txt",
+    "a/./a.txt",
+    "/",
+    "/etc/passwd",
+    "a//a.txt",
+    "a/",
+    "/a.txt",
+    "a.txt\0",
+    "\0",
+    "../things/a.txt",
+    "../things-evil/a.txt",
+  ]) {
+    test(`${JSON.stringify(path)} is refused`, (t) => {
+      const { read, list, write } = grant(t);
+      write("agent/things/a.txt");
+      write("agent/things/a/a.txt");
+      write("agent/things-evil/a.txt");
+      write("outside/secret.txt");
+      refused(() => read(path), "outside-root");
+      refused(() => list(path), "outside-root");
+    });
+  }
+
+  test("a backslash is part of a name where it separates nothing", { skip: process.platform === "win32" }, (t) => {
+    const { read, list, write } = grant(t);
+    write("agent/things/a\\b", "one name");
+    assert.equal(read("a\\b"), "one name");
+    assert.deepEqual(list(""), [{ name: "a\\b", kind: "file" }]);
+    refused(() => read("..\\..\\outside"), "not-found");
+  });
+});
+
+suite("links", () => {
+  test("that stay within the root are followed", (t) => {
+    const { read, list, write, link } = grant(t);
+    write("agent/things/real/a.txt", "A");
+    link("agent/things/file", "real/a.txt");
+    link("agent/things/folder", "real");
+    link("agent/things/up/and/down", "../../real/a.txt");
+    assert.equal(read("file"), "A");
+    assert.equal(read("folder/a.txt"), "A");
+    assert.equal(read("up/and/down"), "A");
+    assert.deepEqual(list(""), [
+      { name: "file", kind: "file" },
+      { name: "folder", kind: "directory" },
+      { name: "real", kind: "directory" },
+      { name: "up", kind: "directory" },
+    ]);
+    assert.deepEqual(list("folder"), [{ name: "a.txt", kind: "file" }]);
+  });
+
+  test("that lead out are not, to a file or to a folder, by one step or by two", (t) => {
+    const { read, list, write, link, root } = grant(t);
+    const secret = write("outside/secret.txt");
+    write("agent/things-evil/a.txt");
+    link("agent/things/file", secret);
+    link("agent/things/relative", "../../outside/secret.txt");
+    link("agent/things/folder", join(root, "outside"));
+    link("agent/things/neighbour", "../things-evil");
+    link("agent/things/above", "..");
+    link("agent/things/second", "file");
+    write("agent/models.json");
+    for (const path of ["file", "relative", "folder/secret.txt", "neighbour/a.txt", "above/models.json", "second"]) {
+      refused(() => read(path), "outside-root");
+    }
+    for (const path of ["folder", "neighbour", "above"]) refused(() => list(path), "outside-root");
+    assert.deepEqual(
+      list("").map(({ kind }) => kind),
+      Array(6).fill("other"),
+    );
+  });
+
+  test("that lead to another root lead out", (t) => {
+    const { read, write, link } = grant(t);
+    link("agent/things/project", write("project/.conf/things/a.txt"));
+    refused(() => read("project"), "outside-root");
+  });
+
+  test("that lead nowhere", (t) => {
+    const { read, list, link } = grant(t);
+    link("agent/things/dangling", "no/such/file");
+    link("agent/things/self", "self");
+    link("agent/things/one", "two");
+    link("agent/things/two", "one");
+    link("agent/things/tower/again", "..");
+    refused(() => read("dangling"), "not-found");
+    refused(() => read("self"), "failed");
+    refused(() => read("one/a.txt"), "failed");
+    refused(() => list("self"), "failed");
+    assert.deepEqual(
+      list("").map(({ name, kind }) => `${name} ${kind}`),
+      ["dangling other", "one other", "self other", "tower directory", "two other"],
+    );
+    // A link to a folder above it: every path through it ends somewhere.
+    assert.deepEqual(list(`tower${"/again/tower".repeat(20)}`), [{ name: "again", kind: "directory" }]);
+  });
+
+  test("the root itself may be one", (t) => {
+    const { read, list, write, link, roots, root } = grant(t, { grants: [{ ...AGENT, path: "linked" }] });
+    write("outside/a.txt", "A");
+    write("outside/folder/b.txt", "B");
+    link("agent/linked", join(root, "outside"));
+    link("outside/within", "folder/b.txt");
+    link("outside/without", "../agent/things");
+    assert.deepEqual(roots().map(({ name }) => name), ["global"]);
+    assert.equal(read("a.txt"), "A");
+    assert.equal(read("within"), "B");
+    refused(() => list("without"), "outside-root");
+    assert.equal(list("").length, 4);
+  });
+});
+
+suite("what is neither file nor folder", { skip: process.platform === "win32" }, () => {
+  test("a pipe is not waited for", { timeout: 5_000 }, (t) => {
+    const { read, list, root } = grant(t);
+    execFileSync("mkfifo", [join(root, "agent/things/pipe")]);
+    refused(() => read("pipe"), "wrong-kind");
+    assert.deepEqual(list(""), [{ name: "pipe", kind: "other" }]);
+  });
+
+  test("a socket", async (t) => {
+    const { read, list, root } = grant(t);
+    const server = createServer();
+    await new Promise((resolve) => server.listen(join(root, "agent/things/socket"), () => resolve(undefined)));
+    t.after(() => server.close());
+    refused(() => read("socket"), "wrong-kind");
+    assert.deepEqual(list(""), [{ name: "socket", kind: "other" }]);
+  });
+
+  test("a device behind a link", { timeout: 5_000 }, (t) => {
+    const { read, list, link } = grant(t);
+    link("agent/things/zero", "/dev/zero");
+    link("agent/things/null", "/dev/null");
+    refused(() => read("zero"), "outside-root");
+    refused(() => read("null"), "outside-root");
+    assert.deepEqual(list("").map(({ kind }) => kind), ["other", "other"]);
+  });
+
+  test("a root that is a device, a file or nothing", (t) => {
+    const { read, list, write, link, roots } = grant(t, {
+      grants: ["zero", "file", "nothing"].map((path) => ({ ...AGENT, name: path, path })),
+    });
+    link("agent/zero", "/dev/zero");
+    write("agent/file");
+    assert.deepEqual(roots(), []);
+    refused(() => read("", "zero"), "wrong-kind");
+    refused(() => read("a", "file"), "not-found");
+    refused(() => read("a", "nothing"), "not-found");
+  });
+});
+
+suite("roots", () => {
+  test("those that are there, in the manifest's order, as a person would write them", (t) => {
+    const { roots, root } = grant(t, { grants: [PROJECT, { ...AGENT, name: "missing", path: "missing" }, AGENT] });
+    assert.deepEqual(roots(), [
+      { name: "project", path: ".conf/things" },
+      { name: "global", path: `${root}/agent/things` },
+    ]);
+  });
+
+  test("one in the person's home is written with a tilde", () => {
+    const files = fileImports([{ name: "home", base: "agent", path: "." }], {
+      agentDir: homedir,
+      cwd: () => join(homedir(), "no", "such", "project"),
+      configDirName: ".conf",
+      isProjectTrusted: () => false,
+    });
+    assert.deepEqual(files.roots(), [{ name: "home", path: "~/" }]);
+  });
+
+  test("that of the project only while it is trusted", (t) => {
+    let trusted = true;
+    const { roots, read, list, write } = grant(t, { trusted: () => trusted });
+    write("project/.conf/things/a.txt", "P");
+    assert.deepEqual(roots().map(({ name }) => name), ["global", "project"]);
+    assert.equal(read("a.txt", "project"), "P");
+    trusted = false;
+    assert.deepEqual(roots().map(({ name }) => name), ["global"]);
+    refused(() => read("a.txt", "project"), "no-such-root");
+    refused(() => list("", "project"), "no-such-root");
+  });
+
+  test("that of the project lies below its configuration directory", (t) => {
+    const { read, list, write } = grant(t);
+    write("project/things/a.txt", "not this");
+    write("project/.conf/things/b.txt", "this");
+    refused(() => read("a.txt", "project"), "not-found");
+    assert.deepEqual(list("", "project"), [{ name: "b.txt", kind: "file" }]);
+  });
+
+  test("no others", (t) => {
+    const { read, list } = grant(t);
+    for (const name of ["", "other", "Global", "__proto__", "toString", "agent", "..", "/"]) {
+      refused(() => read("a.txt", name), "no-such-root");
+      refused(() => list("", name), "no-such-root");
+    }
+  });
+
+  test("none without a grant", (t) => {
+    const { roots, read, list } = grant(t, { grants: [] });
+    assert.deepEqual(roots(), []);
+    refused(() => read("a.txt"), "no-such-root");
+    refused(() => list(""), "no-such-root");
+  });
+});
+
+suite("a session that is gone", () => {
+  /** What pi throws from a context that it has invalidated. */
+  const STALE = "This extension ctx is stale after session replacement or reload. Do not use a captured pi.";
+
+  test("gives stale", (t) => {
+    const { roots, read, list } = grant(t, {
+      trusted: () => {
+        throw new Error(STALE);
+      },
+    });
+    refused(() => read("a.txt", "project"), "stale");
+    refused(() => list("", "project"), "stale");
+    refused(roots, "stale");
+  });
+
+  test("is not what a path with that word in it means", (t) => {
+    const { read, list, write } = grant(t, { within: "stale-branch" });
+    write("agent/things/a.txt", "A");
+    assert.equal(read("a.txt"), "A");
+    refused(() => read("b.txt"), "not-found");
+    refused(() => list("no"), "not-found");
+  });
+});
+
+suite("isWithin", () => {
+  for (const [root, path, within] of /** @type {[string, string, boolean][]} */ ([
+    ["/a/root", "/a/root", true],
+    ["/a/root", "/a/root/b", true],
+    ["/a/root", "/a/root/..foo", true],
+    ["/a/root", "/a/root/..foo/b", true],
+    ["/a/root", "/a/root/...", true],
+    ["/a/root", "/a/root-evil", false],
+    ["/a/root", "/a/root-evil/b", false],
+    ["/a/root", "/a/roo", false],
+    ["/a/root", "/a", false],
+    ["/a/root", "/", false],
+    ["/a/root", "/a/..foo", false],
+    ["/a/root", "/a/Root/b", false],
+    ["/", "/etc/passwd", true],
+  ])) {
+    test(`${path} ${within ? "is" : "is not"} within ${root}`, { skip: process.platform === "win32" }, () => {
+      assert.equal(isWithin(root, path), within);
+    });
+  }
+});
+
+suite("on Windows", async () => {
+  const win = await windowsFiles();
+
+  for (const [root, path, within] of /** @type {[string, string, boolean][]} */ ([
+    ["C:\\pi\\root", "C:\\pi\\root", true],
+    ["C:\\pi\\root", "C:\\pi\\root\\a", true],
+    ["C:\\pi\\root", "c:\\PI\\Root\\A", true],
+    ["C:\\pi\\root", "C:\\pi\\root\\..foo", true],
+    ["C:\\pi\\root", "C:\\pi\\root-evil", false],
+    ["C:\\pi\\root", "C:\\pi", false],
+    ["C:\\pi\\root", "D:\\pi\\root\\a", false],
+    ["C:\\pi\\root", "\\\\server\\share\\pi\\root\\a", false],
+    ["\\\\server\\share\\root", "\\\\server\\share\\root\\a", true],
+    ["\\\\server\\share\\root", "\\\\server\\other\\root\\a", false],
+  ])) {
+    test(`${path} ${within ? "is" : "is not"} within ${root}`, () => assert.equal(win.isWithin(root, path), within));
+  }
+
+  for (const path of ["a\\b", "..\\a", "a/..\\b", "C:", "C:/a", "C:a", "a:stream", "\\\\server\\share\\a", "a/C:\\b"]) {
+    test(`${JSON.stringify(path)} is refused`, () => {
+      const files = win.fileImports([AGENT], {
+        agentDir: () => "C:\\pi",
+        cwd: () => "C:\\project",
+        configDirName: ".conf",
+        isProjectTrusted: () => true,
+      });
+      refused(() => files.readFile("global", path), "outside-root");
+      refused(() => files.listDirectory("global", path), "outside-root");
+    });
+  }
+});
+
+/**
+ * files.js as it is on Windows: with the functions of `path.win32`.
+ *
+ * @returns {Promise<typeof import("../../host-shim/files.js")>}
+ */
+async function windowsFiles() {
+  const path = 'import { win32 } from "node:path"; export const { isAbsolute, join, relative, sep } = win32;';
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === "node:path" && context.parentURL?.endsWith("files.js?windows")
+        ? { url: `data:text/javascript,${encodeURIComponent(path)}`, shortCircuit: true }
+        : next(specifier, context),
+  });
+  try {
+    const url = new URL("../../host-shim/files.js?windows", import.meta.url);
+    return await import(url.href);
+  } finally {
+    hooks.deregister();
+  }
+}

@@ -1,0 +1,357 @@
+// Another component than this package's, loaded through the same shim: in plain Node, and in pi.
+
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { buildHello } from "../guests/hello.mjs";
+import { PI_VERSIONS, runPrint } from "../pi/harness/pi.mjs";
+import { startRpc } from "../pi/harness/rpc.mjs";
+import { messageText } from "../pi/harness/scripted-model.mjs";
+import { stage } from "../pi/harness/stage.mjs";
+import { builtGuest, loadInto, standIn } from "./pi-stand-in.mjs";
+
+/** @typedef {import("../pi/harness/scripted-model.mjs").ScriptedModel} ScriptedModel */
+
+/** What the person is told of a panic. */
+const PANIC = (/** @type {string} */ words) =>
+  new RegExp(`^hello-guest broke and was started again: panicked at tests/guests/hello\\.rs:\\d+:\\d+:\\n${words}$`);
+const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
+
+/** The package's folder. */
+let home = "";
+before(async () => {
+  home = await buildHello("hello");
+});
+
+/** The guest in the stand-in, in a session. */
+function loaded() {
+  const pi = loadInto(standIn(), builtGuest(home));
+  const calls = pi.did();
+  return { pi, calls };
+}
+
+suite("in plain Node", () => {
+  test("it registers what it has, and takes up the session", () => {
+    const { pi, calls } = loaded();
+    assert.deepEqual(calls, [
+      ["register command", "hello"],
+      ["register command", "say"],
+      ["register command", "remind"],
+      ["register command", "boom"],
+      ["register command", "trap-event"],
+      ["register tool", "greet"],
+      ["register entry", "hello:greeting"],
+      ["setStatus", "hello", "0 greetings"],
+    ]);
+    assert.deepEqual([...pi.handlers.keys()].sort(), [
+      "before_agent_start",
+      "input",
+      "session_shutdown",
+      "session_start",
+      "tool_call",
+    ]);
+  });
+
+  test("it refuses another version of the interface with its own, as jco throws it", () => {
+    const imports = new Proxy({}, { get: () => new Proxy({}, { get: () => () => {} }) });
+    const guest = builtGuest(home)(imports)["pi:extension/guest@0.1.0"];
+    assert.throws(
+      () => guest.init({ interfaceVersion: "0.2.0" }),
+      (/** @type {any} */ error) => {
+        assert.deepEqual(error.payload, { tag: "version-mismatch", val: "0.1.0" });
+        return true;
+      },
+    );
+  });
+
+  test("an input in the middle of the call that makes it is heard after it", async () => {
+    const { pi } = loaded();
+    pi.behaviour.sendUserMessage = () => {
+      pi.emit("input", { text: "Hi", source: "extension" });
+      pi.emit("input", { text: "Hi", source: "extension" });
+    };
+    await pi.command("say", "Hi");
+    await Promise.resolve();
+    assert.deepEqual(pi.did(), [
+      ["sendUserMessage", "Hi", { deliverAs: "followUp" }],
+      ["notify", "Said it.", "info"],
+      ["setStatus", "hello-inputs", "1 inputs"],
+      ["setStatus", "hello-inputs", "2 inputs"],
+    ]);
+  });
+
+  test("a tool call in the middle of another call is decided about after it", async () => {
+    const { pi } = loaded();
+    /** @type {unknown} */
+    let decision;
+    pi.behaviour.notify = () => {
+      decision = pi.emit("tool_call", { toolCallId: "c", toolName: "bash", input: { command: "ls" } });
+      pi.behaviour.notify = () => {};
+    };
+    await pi.command("say", "Hi");
+    assert.ok(decision instanceof Promise);
+    assert.deepEqual(await decision, { block: true, reason: 'No shell while we greet: {"command":"ls"}' });
+  });
+
+  test("a panic takes its memory and leaves the session's", async () => {
+    const { pi } = loaded();
+    pi.emit("input", { source: "rpc" });
+    await pi.tool("greet", { name: "Ann" });
+    pi.did();
+    await pi.command("boom");
+    const [status, notice, ...rest] = pi.did();
+    assert.deepEqual(status, ["setStatus", "hello", "1 greetings"]);
+    assert.match(String(notice[1]), PANIC("boom, as asked"));
+    assert.deepEqual(rest, []);
+    pi.emit("input", { source: "rpc" });
+    assert.deepEqual(pi.did(), [["setStatus", "hello-inputs", "1 inputs"]]);
+  });
+
+  test("a panic while a question is open leaves the answer to a guest that knows nothing of it", async () => {
+    const { pi } = loaded();
+    pi.behaviour.confirm = async () => {
+      await pi.command("boom");
+      return true;
+    };
+    await pi.command("hello", "Ann");
+    assert.deepEqual(pi.did().at(-1), ["notify", "Hello, nobody!", "info"]);
+  });
+
+  test("a hundred panics are a hundred new instances", async () => {
+    const { pi } = loaded();
+    for (let n = 0; n < 100; n += 1) await pi.command("boom");
+    assert.equal(pi.did().filter(([name]) => name === "notify").length, 100);
+    await pi.command("hello", "Ann");
+    assert.deepEqual(pi.did().at(-1), ["notify", "No hello for Ann: no.", "warning"]);
+  });
+
+  test("what it draws is drawn in pi's components and the theme's colours", async () => {
+    const { pi } = loaded();
+    const rendered = (/** @type {any} */ component) =>
+      component.render(60).map((/** @type {string} */ line) => line.trim()).filter(Boolean);
+    const tool = pi.registered.get("tool greet");
+    assert.deepEqual(rendered(tool.renderCall({ name: "Ann" }, pi.theme)), [
+      '<toolTitle>*greet*<muted> {"name":"Ann"}',
+    ]);
+    const content = [{ type: "text", text: "# Hello" }];
+    assert.match(rendered(tool.renderResult({ content }, { expanded: false }, pi.theme)).join(""), /Hello/);
+    const entry = pi.registered.get("entry hello:greeting");
+    assert.deepEqual(rendered(entry({ data: { a: 1 } }, { expanded: true }, pi.theme)), [
+      '<accent>*A greeting: {"a":1}*',
+    ]);
+    assert.deepEqual(rendered(entry({}, { expanded: false }, pi.theme)), ["<accent>A greeting: null"]);
+  });
+
+  test("it completes its own command only", () => {
+    const { pi } = loaded();
+    const complete = (/** @type {string} */ name, /** @type {string} */ prefix) =>
+      pi.registered.get(`command ${name}`).getArgumentCompletions(prefix);
+    assert.deepEqual(complete("hello", "w"), [{ value: "world", label: "world", description: undefined }]);
+    assert.equal(complete("hello", "").length, 2);
+    assert.equal(complete("hello", "x"), null);
+    assert.equal(complete("say", ""), null);
+  });
+
+  test("text of any kind crosses over and back unharmed", async () => {
+    const { pi } = loaded();
+    for (const name of ["", "ä\u2028€", "👩‍👩‍👧", "\0", "x".repeat(1_000_000), '"\\']) {
+      const result = await pi.tool("greet", { name });
+      assert.equal(result.content[0].text, `Hello, ${name}!`);
+      assert.deepEqual(result.details, { name });
+    }
+    // Half of a surrogate pair is no text; what crosses over is the sign for that.
+    const result = await pi.tool("greet", { name: "\ud800" });
+    assert.match(result.content[0].text, /^Hello, .*!$/);
+  });
+});
+
+for (const version of PI_VERSIONS) {
+  suite(`in pi ${version}`, () => {
+    /**
+     * The guest in pi, driven over RPC.
+     *
+     * @param {import("node:test").TestContext} t
+     * @param {Parameters<typeof stage>[1]} [script]
+     */
+    async function inPi(t, script = []) {
+      const { model, sandbox } = await stage(t, script);
+      const rpc = await startRpc({ version, sandbox, extension: home });
+      const notices = () => rpc.ui("notify").map(({ message, notifyType }) => [notifyType, message]);
+      const statuses = (/** @type {string} */ key) =>
+        rpc.ui("setStatus").flatMap(({ statusKey, statusText }) => (statusKey === key ? [statusText] : []));
+      return { model, sandbox, rpc, notices, statuses };
+    }
+
+    /** What the model got for its calls of tools. @param {ScriptedModel} model */
+    const toolResults = (model) =>
+      model.lastRequest().messages.flatMap((message) => (message.role === "tool" ? [messageText(message)] : []));
+
+    test("a command asks and says what came of it", async (t) => {
+      const { rpc, notices } = await inPi(t);
+      /** @type {(boolean | undefined)[]} */
+      const answers = [true, false, undefined];
+      rpc.onDialog(() => answers.shift());
+      for (const name of ["Ann", "Bob", "Cyd"]) assert.equal((await rpc.prompt(`/hello ${name}`)).success, true);
+      assert.deepEqual(
+        rpc.ui("confirm").map(({ title, message }) => `${title}: ${message}`),
+        ["Hello: Greet Ann?", "Hello: Greet Bob?", "Hello: Greet Cyd?"],
+      );
+      assert.deepEqual(notices(), [
+        ["info", "Hello, Ann!"],
+        ["warning", "No hello for Bob: no."],
+        // pi does not tell a dialog that was closed from one that was answered with no.
+        ["warning", "No hello for Cyd: no."],
+      ]);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("two questions are open at a time", async (t) => {
+      const { rpc, notices } = await inPi(t);
+      /** @type {((yes: boolean) => void)[]} */
+      const open = [];
+      rpc.onDialog(() => new Promise((resolve) => open.push(resolve)));
+      const commands = [rpc.prompt("/hello Ann"), rpc.prompt("/hello Bob")];
+      await rpc.waitFor((record) => record.method === "confirm" && record.message === "Greet Bob?");
+      await sleep(0);
+      open[1](true);
+      await rpc.waitFor((record) => record.method === "notify");
+      open[0](false);
+      await Promise.all(commands);
+      assert.deepEqual(notices(), [
+        ["info", "Hello, Bob!"],
+        ["warning", "No hello for Ann: no."],
+      ]);
+    });
+
+    test("a tool is refused with its reason", async (t) => {
+      const { rpc, model } = await inPi(t, [{ calls: [{ name: "bash", arguments: { command: "ls" } }] }]);
+      await rpc.promptAndSettle("List the files");
+      assert.deepEqual(toolResults(model), ['No shell while we greet: {"command":"ls"}']);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("a tool of the guest gives its result, an entry and its status", async (t) => {
+      const { rpc, model, statuses } = await inPi(t, [{ calls: [{ name: "greet", arguments: { name: "Ann" } }] }]);
+      await rpc.promptAndSettle("Greet Ann");
+      assert.ok(model.toolNames(0).includes("greet"));
+      assert.deepEqual(toolResults(model), ["Hello, Ann!"]);
+      const entries = await rpc.entries();
+      const greetings = entries.filter((entry) => entry.customType === "hello:greeting");
+      assert.deepEqual(greetings.map(({ data }) => data), [{ name: "Ann" }]);
+      const result = entries.find((entry) => entry.message?.role === "toolResult");
+      assert.deepEqual(result.message.details, { name: "Ann" });
+      assert.deepEqual(statuses("hello"), ["0 greetings", "1 greetings"]);
+    });
+
+    test("a tool of the guest asks the person", async (t) => {
+      const call = { name: "greet", arguments: { name: "Ann", ask: true } };
+      const { rpc, model } = await inPi(t, [{ calls: [call] }, { calls: [call] }]);
+      const answers = [false, true];
+      rpc.onDialog(() => answers.shift());
+      await rpc.promptAndSettle("Greet Ann");
+      assert.deepEqual(toolResults(model), ["No greeting: no.", "Hello, Ann!"]);
+    });
+
+    test("a panic in a command is told once, and the next command works", async (t) => {
+      const { rpc, notices, statuses } = await inPi(t, [{ calls: [{ name: "greet" }] }]);
+      await rpc.promptAndSettle("Greet the world");
+      assert.equal((await rpc.prompt("/boom")).success, true);
+      assert.equal(notices().length, 1);
+      assert.equal(notices()[0][0], "error");
+      assert.match(notices()[0][1], PANIC("boom, as asked"));
+      assert.deepEqual(statuses("hello"), ["0 greetings", "1 greetings", "1 greetings"]);
+      rpc.onDialog(() => true);
+      await rpc.prompt("/hello Ann");
+      assert.deepEqual(notices().slice(1), [["info", "Hello, Ann!"]]);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      assert.equal(rpc.stderr(), "");
+      assert.equal(await rpc.close(), 0);
+    });
+
+    test("a panic while a tool call is decided about refuses the call, and only that", async (t) => {
+      const read = { name: "read", arguments: { path: "no-such-file" } };
+      const { rpc, model, notices } = await inPi(t, [{ calls: [read] }, { calls: [read] }]);
+      await rpc.prompt("/trap-event");
+      await rpc.promptAndSettle("Read twice");
+      const [first, second] = toolResults(model);
+      assert.equal(first, BROKEN_CALL);
+      assert.match(second, /no-such-file/);
+      assert.equal(notices().length, 1);
+      assert.match(notices()[0][1], PANIC("a tool call, as asked"));
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("a timer runs out", async (t) => {
+      const { rpc } = await inPi(t);
+      await rpc.prompt("/remind 20");
+      await rpc.waitFor((record) => record.message === "Timer 1 has run out.");
+    });
+
+    test("what it says in the person's place starts a run, and is heard", async (t) => {
+      const { rpc, model, statuses } = await inPi(t);
+      await rpc.promptAndSettle("/say Good morning");
+      assert.match(model.messagesText(0), /Good morning/);
+      assert.deepEqual(statuses("hello-inputs"), ["1 inputs"]);
+    });
+
+    test("a question that is open when the session is replaced comes to nothing", async (t) => {
+      const { rpc, notices } = await inPi(t);
+      /** @type {(yes: boolean) => void} */
+      let decide = () => {};
+      rpc.onDialog(() => new Promise((resolve) => (decide = resolve)));
+      const command = rpc.prompt("/hello Ann");
+      await rpc.waitFor((record) => record.method === "confirm");
+      assert.equal((await rpc.send({ type: "new_session" })).success, true);
+      decide(true);
+      await command;
+      rpc.onDialog(() => true);
+      await rpc.prompt("/hello Bob");
+      assert.deepEqual(notices(), [["info", "Hello, Bob!"]]);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("in print mode a settling command waits for the agent", async (t) => {
+      const { sandbox } = await stage(t, [{ text: "Good morning to you." }]);
+      const run = await runPrint({ version, sandbox, extension: home, prompt: "/say Good morning" });
+      assert.deepEqual(run, { code: 0, stdout: "Good morning to you.\n", stderr: "Said it.\n" });
+    });
+
+    test("in print mode nobody is there to answer", async (t) => {
+      const { sandbox } = await stage(t, []);
+      const run = await runPrint({ version, sandbox, extension: home, prompt: "/hello Ann" });
+      assert.deepEqual(run, { code: 0, stdout: "", stderr: "No hello for Ann: nobody to ask.\n" });
+    });
+
+    test("in print mode a panic is told too", async (t) => {
+      const { sandbox } = await stage(t, []);
+      const run = await runPrint({ version, sandbox, extension: home, prompt: "/boom" });
+      assert.match(run.stderr.trimEnd(), PANIC("boom, as asked"));
+      assert.equal(run.code, 0);
+    });
+
+    test("a component of another version is refused with both numbers", async (t) => {
+      const { sandbox } = await stage(t, []);
+      const other = join(sandbox.root, "other");
+      cpSync(home, other, { recursive: true });
+      const glue = join(other, "component/hello_guest.js");
+      const text = readFileSync(glue, "utf8");
+      assert.ok(text.includes("pi:extension/guest@0.1.0"));
+      writeFileSync(glue, text.replaceAll("pi:extension/guest@0.1.0", "pi:extension/guest@0.7.1"));
+      const run = await runPrint({ version, sandbox, extension: other, prompt: "/hello Ann" });
+      assert.match(run.stderr, /The component speaks pi:extension 0\.7\.1, pi's side speaks 0\.1\.0\./);
+      assert.notEqual(run.code, 0);
+    });
+
+    test("a package whose component is not built says so", async (t) => {
+      const { sandbox } = await stage(t, []);
+      const other = join(sandbox.root, "other");
+      cpSync(home, other, { recursive: true });
+      rmSync(join(other, "component"), { recursive: true });
+      mkdirSync(join(other, "component"));
+      const run = await runPrint({ version, sandbox, extension: other, prompt: "/hello Ann" });
+      assert.match(run.stderr, /The component of hello-guest is not built \(npm run build\)\./);
+    });
+  });
+}
