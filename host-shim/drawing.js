@@ -75,6 +75,15 @@ export function plainText(text) {
 }
 
 /**
+ * The text of a message's or a result's content.
+ * @param {string | { type: string, text?: string }[]} content
+ */
+export function textOf(content) {
+  if (typeof content === "string") return content;
+  return content.flatMap(({ type, text }) => (type === "text" && text ? [text] : [])).join("\n");
+}
+
+/**
  * The theme's name of a colour: `tool-title` is `toolTitle` there.
  * @param {string} color
  */

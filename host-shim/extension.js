@@ -1,8 +1,9 @@
 // Between pi and one component: registers what the guest asks for, hands it what happens, and does
 // what it calls for.
-import { Drawing, plainText } from "./drawing.js";
+import { Drawing, plainText, textOf } from "./drawing.js";
 import { fileImports, isStale } from "./files.js";
 import { Guest, moment } from "./guest.js";
+import { newestEntries, newestMessage, withoutOlder } from "./session.js";
 import { TerminalWatch } from "./terminal-watch.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionAPI} ExtensionAPI */
@@ -23,6 +24,8 @@ export class Extension {
   #toolInput = undefined;
   /** What is registered; a new instance asks for the same again. */
   #registered = new Set();
+  /** The types of custom messages of which the model is sent only the newest. @type {Set<string>} */
+  #kept = new Set();
   /** @type {Map<bigint, NodeJS.Timeout>} */
   #timers = new Map();
   #watch;
@@ -51,7 +54,10 @@ export class Extension {
   start() {
     const imports = this.#imports();
     this.#guest = new Guest(
-      () => this.#instantiate(imports),
+      () => {
+        this.#kept.clear();
+        return this.#instantiate(imports);
+      },
       (words) => this.#tellOfTrap(words),
       // What the broken instance has asked for is nobody's any more.
       () => this.#sessionEnds(),
@@ -210,6 +216,7 @@ export class Extension {
       "pi:extension/session": guarded({
         entries: (/** @type {string} */ customType, /** @type {number} */ skip, /** @type {number} */ limit) =>
           newestEntries(this.#now().sessionManager, customType, skip, limit),
+        newestMessage: (/** @type {string} */ customType) => newestMessage(this.#now().sessionManager, customType),
       }),
       "pi:extension/ui": guarded({
         notify: (/** @type {string} */ message, /** @type {"info" | "warning" | "error"} */ level) =>
@@ -266,6 +273,12 @@ export class Extension {
             this.#drawing(theme, 1, "drawEntry", customType, JSON.stringify(data) ?? "null", expanded),
           ),
         ),
+      keepNewest: (/** @type {string} */ customType, /** @type {boolean} */ keep) => {
+        if (keep) {
+          this.#once("older messages", () => pi.on("context", ({ messages }) => withoutOlder(messages, this.#kept)));
+          this.#kept.add(customType);
+        } else this.#kept.delete(customType);
+      },
       logPanic: (/** @type {string} */ message) => this.#guest?.logPanic(message),
       ...guarded({
         appendEntry: (/** @type {string} */ customType, /** @type {string} */ data) =>
@@ -391,6 +404,7 @@ export class Extension {
 const EVENTS = {
   session_start: (/** @type {any} */ { reason }) => ({ tag: "session-start", val: reason }),
   session_tree: () => ({ tag: "session-tree" }),
+  session_compact: () => ({ tag: "session-compact" }),
   session_shutdown: (/** @type {any} */ { reason }) => ({ tag: "session-shutdown", val: reason }),
   input: (/** @type {any} */ { source }) => ({ tag: "input", val: source }),
   before_agent_start: () => ({ tag: "before-agent-start" }),
@@ -515,35 +529,4 @@ function deliverAs(delivery) {
     default:
       return undefined;
   }
-}
-
-/**
- * The text of a message's or a result's content.
- * @param {string | { type: string, text?: string }[]} content
- */
-function textOf(content) {
-  if (typeof content === "string") return content;
-  return content.flatMap(({ type, text }) => (type === "text" && text ? [text] : [])).join("\n");
-}
-
-/**
- * The data of custom entries of one type, newest first. The branch is walked from its leaf, so what
- * lies before the last one wanted is not looked at.
- *
- * @param {Context["sessionManager"]} session
- * @param {string} customType
- * @param {number} skip
- * @param {number} limit
- */
-function newestEntries(session, customType, skip, limit) {
-  const found = [];
-  let entry = session.getLeafEntry();
-  while (entry && found.length < limit) {
-    if (entry.type === "custom" && entry.customType === customType) {
-      if (skip > 0) skip -= 1;
-      else found.push(JSON.stringify(entry.data) ?? "null");
-    }
-    entry = entry.parentId ? session.getEntry(entry.parentId) : undefined;
-  }
-  return found;
 }

@@ -175,6 +175,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             known(entries.error.map_or(Ok(()), Err))?;
             handle(at, Event::Session { stored })
         }
+        guest::Event::SessionCompact => Output::default(),
         guest::Event::SessionShutdown(_) => {
             handle(at, Event::SessionShutdown { has_ui: known(context::has_ui())? })
         }

@@ -79,6 +79,8 @@ pub struct Host {
     pub files: BTreeMap<String, Vec<u8>>,
     /// The session's custom entries, oldest first: type and data.
     pub entries: Vec<(String, String)>,
+    /// The custom messages that are in the model's view, oldest first.
+    pub messages: Vec<CustomMessage>,
     /// Whether somebody can see dialogs.
     pub has_ui: bool,
     /// Whether the agent is at rest.
@@ -102,6 +104,7 @@ impl Default for Host {
             questions: Vec::new(),
             files: BTreeMap::new(),
             entries: Vec::new(),
+            messages: Vec::new(),
             has_ui: true,
             is_idle: true,
             tools: ["read", "bash", "edit", "write", "workflow_step"].map(Into::into).into(),
@@ -244,6 +247,10 @@ impl api::Host for Host {
         self.did(format!("register-entry-renderer {custom_type}"));
     }
 
+    fn keep_newest(&mut self, custom_type: String, keep: bool) {
+        self.did(format!("keep-newest {custom_type}: {keep}"));
+    }
+
     fn append_entry(&mut self, custom_type: String, data: String) -> Result<(), types::Error> {
         self.did(format!("append-entry {custom_type} {data}"));
         let answer = self.answer("append-entry", ());
@@ -339,6 +346,15 @@ impl session::Host for Host {
         let page = page.map(|(_, data)| data.clone()).collect();
         self.asked(format!("entries {custom_type} {skip} {limit}"));
         self.answer("entries", page)
+    }
+
+    fn newest_message(
+        &mut self,
+        custom_type: String,
+    ) -> Result<Option<CustomMessage>, types::Error> {
+        self.asked(format!("newest-message {custom_type}"));
+        let newest = self.messages.iter().rev().find(|message| message.custom_type == custom_type);
+        self.answer("newest-message", newest.cloned())
     }
 }
 

@@ -6,11 +6,13 @@
 //! | `/hello NAME` | asks whether to greet, and says what came of the question |
 //! | `/say TEXT` | says it in the person's place |
 //! | `/remind MILLISECONDS` | shows a notice after that while |
+//! | `/note TEXT` | tells the model without showing it; of all notes it is sent the newest only |
+//! | `/newest` | shows the newest note that is in the model's view |
 //! | `/boom` | panics |
 //! | `/trap-event` | has the next tool call panic while it is decided about |
 //! | tool `greet` | greets `name`; with `ask`, asks the person first |
 //! | tool `bash` | is refused |
-//! | status bar | how many greetings the session has, and how many inputs were heard |
+//! | status bar | how many greetings the session has, how many inputs were heard, whether it was compacted |
 //!
 //! A greeting is an entry `hello:greeting` of the session. It is the only state that outlives a panic.
 #![cfg(target_arch = "wasm32")]
@@ -38,12 +40,15 @@ mod bindings {
 
 const INTERFACE_VERSION: &str = "0.1.0";
 const GREETING: &str = "hello:greeting";
+const NOTE: &str = "hello:note";
 const REMINDER: u64 = 1;
 
-const COMMANDS: [(&str, &str); 5] = [
+const COMMANDS: [(&str, &str); 7] = [
     ("hello", "Greet somebody, if that is wanted"),
     ("say", "Say something in your place"),
     ("remind", "Show a notice after some milliseconds"),
+    ("note", "Tell the model"),
+    ("newest", "Show the newest note"),
     ("boom", "Panic"),
     ("trap-event", "Panic at the next tool call"),
 ];
@@ -70,6 +75,7 @@ impl Guest for Hello {
             return Err(InitError::VersionMismatch(INTERFACE_VERSION.into()));
         }
         api::on(api::EventKind::SessionStart);
+        api::on(api::EventKind::SessionCompact);
         api::on(api::EventKind::Input);
         api::on(api::EventKind::BeforeAgentStart);
         api::on(api::EventKind::ToolCall);
@@ -90,12 +96,14 @@ impl Guest for Hello {
             sequential: false,
         });
         api::register_entry_renderer(GREETING);
+        api::keep_newest(NOTE, true);
         Ok(())
     }
 
     fn handle_event(_: Moment, event: Event) -> EventOutcome {
         match event {
             Event::SessionStart(_) | Event::Restarted => show_greetings(),
+            Event::SessionCompact => told(ui::set_status("hello-compacted", Some("compacted"))),
             Event::Input(_) => {
                 let inputs = MEMORY.with_borrow_mut(|memory| {
                     memory.inputs += 1;
@@ -140,6 +148,12 @@ impl Guest for Hello {
                 return CommandOutcome::Settle;
             }
             "remind" => timers::start(REMINDER, arguments.parse().unwrap_or(0)),
+            "note" => told(api::send_message(&note(arguments), false, None)),
+            "newest" => {
+                let newest = session::newest_message(NOTE).unwrap_or_default();
+                let text = newest.map_or("No note.".into(), |note| note.content);
+                told(ui::notify(&text, ui::Level::Info));
+            }
             "boom" => panic!("boom, as asked"),
             "trap-event" => MEMORY.with_borrow_mut(|memory| memory.trap = true),
             _ => {}
@@ -222,6 +236,10 @@ fn greet(name: &str) -> ToolOutcome {
     told(api::append_entry(GREETING, &greeting.to_string()));
     show_greetings();
     done(format!("Hello, {name}!"), greeting)
+}
+
+fn note(content: String) -> CustomMessage {
+    CustomMessage { custom_type: NOTE.into(), content, display: false }
 }
 
 fn done(text: String, details: Value) -> ToolOutcome {

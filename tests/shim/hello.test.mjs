@@ -39,6 +39,8 @@ suite("in plain Node", () => {
       ["register command", "hello"],
       ["register command", "say"],
       ["register command", "remind"],
+      ["register command", "note"],
+      ["register command", "newest"],
       ["register command", "boom"],
       ["register command", "trap-event"],
       ["register tool", "greet"],
@@ -47,7 +49,9 @@ suite("in plain Node", () => {
     ]);
     assert.deepEqual([...pi.handlers.keys()].sort(), [
       "before_agent_start",
+      "context",
       "input",
+      "session_compact",
       "session_shutdown",
       "session_start",
       "tool_call",
@@ -174,9 +178,10 @@ for (const version of PI_VERSIONS) {
      *
      * @param {import("node:test").TestContext} t
      * @param {Parameters<typeof stage>[1]} [script]
+     * @param {Parameters<typeof stage>[2]} [options]
      */
-    async function inPi(t, script = []) {
-      const { model, sandbox } = await stage(t, script);
+    async function inPi(t, script = [], options) {
+      const { model, sandbox } = await stage(t, script, options);
       const rpc = await startRpc({ version, sandbox, extension: home });
       const notices = () => rpc.ui("notify").map(({ message, notifyType }) => [notifyType, message]);
       const statuses = (/** @type {string} */ key) =>
@@ -309,6 +314,29 @@ for (const version of PI_VERSIONS) {
       rpc.onDialog(() => true);
       await rpc.prompt("/hello Bob");
       assert.deepEqual(notices(), [["info", "Hello, Bob!"]]);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("of all notes the model is sent the newest, until a compaction takes it out of its view", async (t) => {
+      const compaction = { enabled: true, keepRecentTokens: 1, reserveTokens: 100 };
+      const { model, rpc, notices, statuses } = await inPi(t, [], { settings: { compaction } });
+      for (const note of ["note 1", "note 2"]) {
+        await rpc.prompt(`/note ${note}`);
+        await rpc.promptAndSettle(`Read ${note}`);
+      }
+      assert.match(model.messagesText(0), /^note 1$/m);
+      assert.match(model.messagesText(1), /^note 2$/m);
+      assert.doesNotMatch(model.messagesText(1), /^note 1$/m);
+      assert.match(model.messagesText(1), /Read note 1/);
+      const notes = (await rpc.entries()).filter(({ customType }) => customType === "hello:note");
+      assert.deepEqual(notes.map(({ content }) => content), ["note 1", "note 2"]);
+      await rpc.prompt("/newest");
+      assert.equal((await rpc.send({ type: "compact" })).success, true);
+      assert.deepEqual(statuses("hello-compacted"), ["compacted"]);
+      await rpc.promptAndSettle("Go on");
+      assert.doesNotMatch(model.messagesText(), /^note 2$/m);
+      await rpc.prompt("/newest");
+      assert.deepEqual(notices(), [["info", "note 2"], ["info", "No note."]]);
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 

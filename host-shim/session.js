@@ -1,0 +1,83 @@
+// What a session says to a guest. Its branch is walked from the leaf, so what lies before the last one
+// wanted is not looked at.
+import { textOf } from "./drawing.js";
+
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext["sessionManager"]} Session */
+/** @typedef {import("@earendil-works/pi-coding-agent").ContextEvent["messages"]} Messages */
+
+/**
+ * The data of custom entries of one type, newest first.
+ *
+ * @param {Session} session
+ * @param {string} customType
+ * @param {number} skip
+ * @param {number} limit
+ */
+export function newestEntries(session, customType, skip, limit) {
+  /** @type {string[]} */
+  const found = [];
+  if (limit === 0) return found;
+  for (const entry of fromLeaf(session)) {
+    if (entry.type !== "custom" || entry.customType !== customType) continue;
+    if (skip > 0) skip -= 1;
+    else if (found.push(JSON.stringify(entry.data) ?? "null") === limit) break;
+  }
+  return found;
+}
+
+/**
+ * The newest custom message of one type that the model sees: what pi's `buildSessionProjection` leaves
+ * of it, without building that of a whole session.
+ *
+ * @param {Session} session
+ * @param {string} customType
+ */
+export function newestMessage(session, customType) {
+  /** The newest edit of each entry; `null` hides it. @type {Map<string, { content: any } | null>} */
+  const edits = new Map();
+  /** @type {{ customType: string, content: string, display: boolean } | undefined} */
+  let found;
+  /** Where the part begins that the last compaction kept. @type {string | undefined} */
+  let firstKept;
+  for (const entry of fromLeaf(session)) {
+    if (entry.type === "context_edit") {
+      if (!edits.has(entry.targetId)) edits.set(entry.targetId, entry.replacement);
+    } else if (entry.type === "compaction") {
+      firstKept ??= entry.firstKeptEntryId ?? entry.id;
+    } else if (entry.type === "custom_message" && entry.customType === customType && !found) {
+      const edit = edits.get(entry.id);
+      const { display } = entry;
+      if (edit !== null) found = { customType, content: textOf((edit ?? entry).content), display };
+    }
+    if (firstKept === undefined ? found : entry.id === firstKept) return found;
+  }
+  // The compaction kept nothing.
+  return undefined;
+}
+
+/**
+ * The messages for the model without those custom ones of some types that have a newer one of their type;
+ * nothing if there are none.
+ *
+ * @param {Messages} messages
+ * @param {ReadonlySet<string>} types
+ */
+export function withoutOlder(messages, types) {
+  const seen = new Set();
+  const left = messages.toReversed().filter((message) => {
+    if (message.role !== "custom" || !types.has(message.customType)) return true;
+    if (seen.has(message.customType)) return false;
+    seen.add(message.customType);
+    return true;
+  });
+  return left.length < messages.length ? { messages: left.reverse() } : undefined;
+}
+
+/** @param {Session} session */
+function* fromLeaf(session) {
+  let entry = session.getLeafEntry();
+  while (entry) {
+    yield entry;
+    entry = entry.parentId ? session.getEntry(entry.parentId) : undefined;
+  }
+}

@@ -1,0 +1,104 @@
+// What a session says to a guest, beside what pi makes of the same session.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { SessionManager } from "@earendil-works/pi-coding-agent";
+import { newestEntries, newestMessage, withoutOlder } from "../../host-shim/session.js";
+
+const NOTE = "test:note";
+
+/** A source of numbers below a bound, the same for the same seed. @param {number} seed */
+function numbers(seed) {
+  return (/** @type {number} */ bound) => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * bound);
+  };
+}
+
+/** What pi's own projection leaves of the newest message. @param {SessionManager} session */
+function projected(session) {
+  const entries = session.buildSessionProjection().entries;
+  const newest = entries.findLast(
+    ({ sourceEntry, messages }) =>
+      sourceEntry.type === "custom_message" && sourceEntry.customType === NOTE && messages.length > 0,
+  );
+  if (!newest) return undefined;
+  const { content, display } = /** @type {any} */ (newest.messages[0]);
+  const text = typeof content === "string" ? content : content.map((/** @type {any} */ part) => part.text).join("\n");
+  return { customType: NOTE, content: text, display };
+}
+
+suite("the newest message", () => {
+  test("is the one that pi projects, whatever was compacted, edited or left on another branch", () => {
+    let found = 0;
+    for (let seed = 1; seed <= 400; seed += 1) {
+      const below = numbers(seed);
+      const session = SessionManager.inMemory("/tmp");
+      /** @type {string[]} */
+      const ids = [];
+      const some = () => ids[below(ids.length)];
+      const steps = [
+        () => ids.push(session.appendMessage({ role: "user", content: "Hello", timestamp: 0 })),
+        () => ids.push(session.appendCustomMessageEntry(NOTE, `note ${ids.length}`, below(2) === 0)),
+        () => ids.push(session.appendCustomMessageEntry(NOTE, [{ type: "text", text: "a" }, { type: "text", text: "b" }], true)),
+        () => ids.push(session.appendCustomMessageEntry("test:other", "other", true)),
+        () => ids.push(session.appendCustomEntry(NOTE, { an: "entry" })),
+        () => ids.length && ids.push(session.appendCompaction("summary", some(), 1)),
+        () => ids.push(session.appendCompaction("summary", null, 1)),
+        () => ids.length && session.appendContextEdit(some(), below(2) ? null : { content: "edited" }),
+        () => ids.length && session.branch(some()),
+        () => session.resetLeaf(),
+      ];
+      for (let step = 0; step < 25; step += 1) {
+        // What is not on the branch cannot be edited, and other things that pi itself refuses.
+        try {
+          steps[below(below(4) ? 6 : steps.length)]();
+        } catch {}
+        const wanted = projected(session);
+        assert.deepEqual(newestMessage(session, NOTE), wanted, `seed ${seed}, step ${step}`);
+        if (wanted) found += 1;
+      }
+    }
+    assert.ok(found > 1000, `only ${found} were found at all`);
+  });
+
+  test("is found without a look at what lies before it", () => {
+    let asked = 0;
+    const session = {
+      getLeafEntry: () => ({ id: "2", parentId: "1", type: "custom_message", customType: NOTE, content: "b", display: true }),
+      getEntry: () => void (asked += 1),
+    };
+    assert.equal(newestMessage(/** @type {any} */ (session), NOTE)?.content, "b");
+    assert.equal(asked, 0);
+  });
+});
+
+test("entries are those of the branch, newest first, from one to another", () => {
+  const session = SessionManager.inMemory("/tmp");
+  for (let n = 0; n < 5; n += 1) {
+    session.appendCustomEntry(NOTE, n);
+    session.appendCustomEntry("test:other", n);
+  }
+  session.appendCustomEntry(NOTE);
+  assert.deepEqual(newestEntries(session, NOTE, 0, 100), ["null", "4", "3", "2", "1", "0"]);
+  assert.deepEqual(newestEntries(session, NOTE, 2, 2), ["3", "2"]);
+  assert.deepEqual(newestEntries(session, NOTE, 0, 0), []);
+});
+
+suite("of the messages for the model", () => {
+  const note = (/** @type {string} */ customType, /** @type {string} */ content) =>
+    /** @type {any} */ ({ role: "custom", customType, content });
+  const said = /** @type {any} */ ({ role: "user", content: "Hello" });
+
+  test("the older ones of a kept type are left out, all else stays in its order", () => {
+    const messages = [note("a", "1"), said, note("b", "1"), note("a", "2"), note("c", "1"), note("b", "2"), note("c", "2"), said];
+    assert.deepEqual(withoutOlder(messages, new Set(["a", "b"])), {
+      messages: [said, note("a", "2"), note("c", "1"), note("b", "2"), note("c", "2"), said],
+    });
+  });
+
+  test("nothing is changed where there is nothing older", () => {
+    assert.equal(withoutOlder([said, note("a", "1"), note("b", "1")], new Set(["a"])), undefined);
+    assert.equal(withoutOlder([note("a", "1"), note("a", "1")], new Set()), undefined);
+  });
+});
