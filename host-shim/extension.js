@@ -1,18 +1,25 @@
 // Between pi and one component: registers what the guest asks for, hands it what happens, and does
 // what it calls for.
+import { Dialogs } from "./dialogs.js";
 import { Drawing, plainText, textOf } from "./drawing.js";
+import { MAX_TIMEOUT, personsShell, runCommandLine, showSeconds } from "./exec.js";
 import { fileImports, isStale } from "./files.js";
 import { Guest, moment } from "./guest.js";
 import { newestEntries, newestMessage, withoutOlder } from "./session.js";
-import { TerminalWatch } from "./terminal-watch.js";
+import { storeImports } from "./store.js";
+import { TerminalWatch, onInterruptKey } from "./terminal-watch.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionAPI} ExtensionAPI */
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionCommandContext} CommandContext */
 /** @typedef {{ tag: string, val?: any }} Variant */
 
-/** Longer timeouts end at once. */
-const MAX_TIMEOUT = 2 ** 31 - 1;
+/**
+ * Where it is shown how far something is.
+ * @typedef {object} Progress
+ * @property {(stop: () => void) => () => void} begin lets the person stop it; what it returns ends that and the showing
+ * @property {(text: string) => void} show
+ */
 
 /** What is said for a call that the guest broke in. */
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
@@ -28,6 +35,11 @@ export class Extension {
   #kept = new Set();
   /** @type {Map<bigint, NodeJS.Timeout>} */
   #timers = new Map();
+  /** Ends with the session, and with the instance if that breaks. */
+  #life = new AbortController();
+  /** What is pending, and what gives it up. @type {Set<{ ticket: bigint, controller: AbortController }>} */
+  #pending = new Set();
+  #dialogs = new Dialogs();
   #watch;
   #pi;
   #host;
@@ -53,12 +65,13 @@ export class Extension {
   /** Makes the component's first instance, which registers what it needs. */
   start() {
     const imports = this.#imports();
+    const { name: manifestName } = this.#manifest;
     this.#guest = new Guest(
       () => {
         this.#kept.clear();
         return this.#instantiate(imports);
       },
-      (words) => this.#tellOfTrap(words),
+      (words) => this.#tell(`${manifestName} broke and was started again: ${words}`),
       // What the broken instance has asked for is nobody's any more.
       () => this.#sessionEnds(),
     );
@@ -146,47 +159,117 @@ export class Extension {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
     this.#watch.stop();
+    this.#life.abort();
+    this.#life = new AbortController();
   }
 
   /** @param {string} words */
-  #tellOfTrap(words) {
+  #tell(words) {
     try {
-      if (this.#context) notify(this.#context, `${this.#manifest.name} broke and was started again: ${words}`, "error");
+      if (this.#context) notify(this.#context, words, "error");
     } catch {
       // The session is gone, and with it whoever could be told.
     }
   }
 
   /**
-   * Puts a guest's question to the person.
+   * Follows a guest's outcome through everything it waits for. Gives `undefined` if the call broke, or if
+   * nobody is there any more who waits.
+   *
    * @param {Context} context
-   * @param {{ tag: "confirm", val: { title: string, message: string } }} question
+   * @param {Variant | undefined | Promise<Variant | undefined>} outcome
+   * @param {"resumeTool" | "resumeCommand"} resume
+   * @param {AbortSignal | undefined} signal
+   * @param {Progress} progress
+   */
+  async #resolve(context, outcome, resume, signal, progress) {
+    let result = outcome instanceof Promise ? await outcome : outcome;
+    const life = this.#life.signal;
+    while (result?.tag === "pending") {
+      const { ticket, request } = result.val;
+      const answer = await this.#fulfil(context, ticket, request, [life, signal], progress);
+      if (life.aborted) return undefined;
+      result = await this.#call(context, resume, moment(), ticket, answer);
+    }
+    return result;
+  }
+
+  /**
+   * Does what a guest waits for.
+   *
+   * @param {Context} context
+   * @param {bigint} ticket
+   * @param {any} request
+   * @param {(AbortSignal | undefined)[]} signals each of them ends it
+   * @param {Progress} progress
    * @returns {Promise<Variant>}
    */
-  async #ask(context, { val: { title, message } }) {
+  async #fulfil(context, ticket, request, signals, progress) {
+    const controller = new AbortController();
+    const pending = { ticket, controller };
+    const abort = () => controller.abort();
+    for (const signal of signals) {
+      if (signal?.aborted) abort();
+      signal?.addEventListener("abort", abort, { once: true });
+    }
+    this.#pending.add(pending);
     try {
-      if (!context.hasUI) return { tag: "no-ui" };
-      const val = await context.ui.confirm(plainText(title), plainText(message));
-      return { tag: "confirmed", val };
-    } catch {
-      return { tag: "cancelled" };
+      if (request.tag !== "exec") return await this.#dialogs.ask(context, request, controller.signal);
+      if (!this.#manifest.exec) return { tag: "not-granted" };
+      return { tag: "ran", val: await this.#exec(context, request.val, controller, progress) };
+    } finally {
+      this.#pending.delete(pending);
+      for (const signal of signals) signal?.removeEventListener("abort", abort);
     }
   }
 
   /**
-   * Follows a guest's outcome through all its questions.
    * @param {Context} context
-   * @param {Variant | undefined | Promise<Variant | undefined>} outcome
-   * @param {"resumeTool" | "resumeCommand"} resume
+   * @param {import("./exec.js").CommandLine} commandLine
+   * @param {AbortController} controller
+   * @param {Progress} progress
    */
-  async #resolve(context, outcome, resume) {
-    let result = await outcome;
-    while (result?.tag === "pending") {
-      const { ticket, question } = result.val;
-      const answer = await this.#ask(context, question);
-      result = await this.#call(context, resume, moment(), ticket, answer);
+  async #exec(context, commandLine, controller, progress) {
+    const end = progress.begin(() => controller.abort());
+    const stopShowing = showSeconds(plainText(commandLine.progress), progress.show);
+    const hide = () => {
+      stopShowing();
+      end();
+    };
+    // At once where the session ends: afterwards nothing can be cleared any more.
+    controller.signal.addEventListener("abort", hide, { once: true });
+    try {
+      const shell = () => personsShell(this.#host.codingAgent, context.cwd);
+      return await runCommandLine(shell, commandLine, controller.signal);
+    } finally {
+      if (!controller.signal.aborted) hide();
     }
-    return result;
+  }
+
+  /**
+   * Shows above the editor what a command waits for. pi's key for interrupting stops it.
+   * @param {CommandContext} context
+   * @returns {Progress}
+   */
+  #widget(context) {
+    const key = `${this.#manifest.name}:running`;
+    return {
+      show: (text) => {
+        const hint = context.mode === "tui" ? ` · ${this.#host.codingAgent.keyText("app.interrupt")} stops it` : "";
+        context.ui.setWidget(key, [text + hint]);
+      },
+      begin: (stop) => {
+        const forget = onInterruptKey(this.#host.tui, context, stop);
+        return () => {
+          try {
+            forget();
+            context.ui.setWidget(key, undefined);
+          } catch {
+            // The session is gone, and its widgets with it.
+          }
+        };
+      },
+    };
   }
 
   // --- what the guest calls --------------------------------------------------------------------
@@ -235,6 +318,7 @@ export class Extension {
           watch ? this.#watch.start(this.#now()) : this.#watch.stop(),
       }),
       "pi:extension/files": fileImports(this.#manifest.files, bases),
+      "pi:extension/store": storeImports(this.#manifest.store, bases.agentDir, (words) => this.#tell(words)),
       "pi:extension/timers": {
         start: (/** @type {bigint} */ id, /** @type {number} */ delay) => this.#startTimer(id, delay),
         stop: (/** @type {bigint} */ id) => this.#stopTimer(id),
@@ -279,6 +363,11 @@ export class Extension {
           this.#kept.add(customType);
         } else this.#kept.delete(customType);
       },
+      withdraw: (/** @type {bigint} */ ticket) => {
+        for (const pending of this.#pending) if (pending.ticket === ticket) pending.controller.abort();
+      },
+      registerFlag: (/** @type {any} */ { name, description }) =>
+        this.#once(`flag ${name}`, () => pi.registerFlag(name, { type: "boolean", description })),
       logPanic: (/** @type {string} */ message) => this.#guest?.logPanic(message),
       ...guarded({
         appendEntry: (/** @type {string} */ customType, /** @type {string} */ data) =>
@@ -294,6 +383,7 @@ export class Extension {
           pi.sendUserMessage(text, as === "nextTurn" ? undefined : { deliverAs: as });
         },
         setSessionName: (/** @type {string} */ name) => pi.setSessionName(plainText(name)),
+        getFlag: (/** @type {string} */ name) => pi.getFlag(name) === true,
         toolNames: () => pi.getAllTools().map(({ name }) => name),
       }),
     };
@@ -319,9 +409,12 @@ export class Extension {
       promptSnippet,
       promptGuidelines,
       executionMode: sequential ? "sequential" : undefined,
-      execute: async (id, input, _signal, _onUpdate, context) => {
+      execute: async (id, input, signal, onUpdate, context) => {
         const call = this.#call(context, "executeTool", moment(), { id, name }, JSON.stringify(input) ?? "null");
-        const result = await this.#resolve(context, call, "resumeTool");
+        const result = await this.#resolve(context, call, "resumeTool", signal, {
+          show: (text) => onUpdate?.({ content: [{ type: "text", text }], details: {} }),
+          begin: () => () => {},
+        });
         // pi makes the result of a failed call from an error.
         if (!result) throw new Error(BROKEN_CALL);
         const { text, details } = result.val;
@@ -329,7 +422,8 @@ export class Extension {
       },
       renderCall: (input, theme) =>
         this.#drawing(theme, 0, "drawToolCall", name, JSON.stringify(input) ?? "null"),
-      renderResult: ({ content, details }, { expanded }, theme) => {
+      renderResult: ({ content, details }, { expanded, isPartial }, theme) => {
+        if (isPartial) return new Drawing(() => muted(textOf(content)), theme, this.#host, 0);
         const output = { text: textOf(content), details: JSON.stringify(details) ?? "null" };
         return this.#drawing(theme, 0, "drawToolResult", name, output, expanded);
       },
@@ -346,7 +440,7 @@ export class Extension {
       },
       handler: async (parameters, context) => {
         const call = this.#call(context, "runCommand", moment(), name, parameters ?? "");
-        const result = await this.#resolve(context, call, "resumeCommand");
+        const result = await this.#resolve(context, call, "resumeCommand", undefined, this.#widget(context));
         if (result?.tag === "settle") await this.#settled(context);
       },
     });
@@ -447,6 +541,14 @@ function lastStopReason(messages) {
     default:
       return "other";
   }
+}
+
+/**
+ * @param {string} text
+ * @returns {import("./drawing.js").Description}
+ */
+function muted(text) {
+  return { tag: "lines", val: [[{ text, color: "muted", bold: false }]] };
 }
 
 /**

@@ -1,15 +1,17 @@
 // The files that a manifest grants, read-only. There is no way from here to any other file.
-import { closeSync, constants, fstatSync, openSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
+import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
 
 /**
- * A folder that the manifest grants. `agent`: below pi's agent directory. `project`: below the
- * project's configuration directory, and only while the person trusts the project.
+ * A folder that the manifest grants. `agent`: below pi's agent directory. `project`: below the project's
+ * configuration directory, `cwd`: below the working directory, both only while the person trusts the project.
  * @typedef {object} Grant
  * @property {string} name what the component calls it
- * @property {"agent" | "project"} base
+ * @property {"agent" | "project" | "cwd"} base
  * @property {string} path
+ * @property {false} [listed] whether `roots` tells of it
  */
 
 /**
@@ -24,6 +26,12 @@ import { isAbsolute, join, relative, sep } from "node:path";
 /** Larger files are not read, in bytes. */
 const MAX_FILE_SIZE = 1024 * 1024;
 
+/** More is not found by one walk. */
+const MAX_FOUND = 20_000;
+
+/** How coarse the time stamps of a file system may be, in milliseconds. */
+const STAMP_MARGIN = 2000;
+
 // A pipe must not keep us waiting, and a link that was just put in place must not lead us away.
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
@@ -34,8 +42,10 @@ const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants
  * @param {Bases} bases
  */
 export function fileImports(grants, bases) {
-  const folder = (/** @type {Grant} */ { base, path }) =>
-    base === "agent" ? join(bases.agentDir(), path) : join(bases.cwd(), bases.configDirName, path);
+  const folder = (/** @type {Grant} */ { base, path }) => {
+    if (base === "agent") return join(bases.agentDir(), path);
+    return base === "cwd" ? join(bases.cwd(), path) : join(bases.cwd(), bases.configDirName, path);
+  };
   const granted = (/** @type {Grant} */ { base }) => base === "agent" || bases.isProjectTrusted();
 
   /**
@@ -56,7 +66,7 @@ export function fileImports(grants, bases) {
   return {
     roots: () =>
       attempt(() =>
-        grants.filter(granted).flatMap((grant) => {
+        grants.filter((grant) => grant.listed !== false && granted(grant)).flatMap((grant) => {
           const path = folder(grant);
           const there = statSync(path, { throwIfNoEntry: false })?.isDirectory();
           return there ? [{ name: grant.name, path: display(path, bases.cwd()) }] : [];
@@ -66,9 +76,7 @@ export function fileImports(grants, bases) {
     listDirectory: (/** @type {string} */ name, /** @type {string} */ path) =>
       attempt(() => {
         const { root, real } = resolve(name, path);
-        const entries = readEntries(real);
-        entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-        return entries.map((entry) => ({
+        return readEntries(real).map((entry) => ({
           name: entry.name,
           kind: kindOf(entry.isSymbolicLink() ? follow(root, join(real, entry.name)) : entry),
         }));
@@ -76,27 +84,101 @@ export function fileImports(grants, bases) {
 
     readFile: (/** @type {string} */ name, /** @type {string} */ path) =>
       attempt(() => {
-        const { real } = resolve(name, path);
-        const descriptor = openSync(real, OPEN_FLAGS);
-        try {
-          const stat = fstatSync(descriptor);
-          if (!stat.isFile()) throw { tag: "wrong-kind" };
-          if (stat.size > MAX_FILE_SIZE) throw { tag: "too-large", val: BigInt(stat.size) };
-          return readFileSync(descriptor);
-        } finally {
-          closeSync(descriptor);
-        }
+        return readRegularFile(resolve(name, path).real, MAX_FILE_SIZE, OPEN_FLAGS);
+      }),
+
+    stat: (/** @type {string} */ name, /** @type {string} */ path) =>
+      attempt(() => {
+        const stat = statSync(resolve(name, path).real);
+        const kind = kindOf(stat);
+        return { kind, size: BigInt(kind === "file" ? stat.size : 0), stamp: stampOf(stat) };
+      }),
+
+    walk: (/** @type {string} */ name, /** @type {string} */ path, /** @type {number} */ depth) =>
+      attempt(() => {
+        const { root, real } = resolve(name, path);
+        /** @type {{ path: string, kind: string, stamp: string }[]} */
+        const found = [];
+        collect(found, root, readEntries(real), real, path, depth);
+        return found;
       }),
   };
 }
 
 /**
- * The entries of a directory; a file in its place is of the wrong kind, not missing.
+ * The content of a file that is one.
+ *
+ * @param {string} path
+ * @param {number} limit in bytes
+ * @param {number} [flags]
+ */
+export function readRegularFile(path, limit, flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) {
+  const descriptor = openSync(path, flags);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw { tag: "wrong-kind" };
+    if (stat.size > limit) throw { tag: "too-large", val: BigInt(stat.size) };
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Adds what is below a directory.
+ *
+ * @param {{ path: string, kind: string, stamp: string }[]} found
+ * @param {string} root
+ * @param {import("node:fs").Dirent[]} entries the directory's
+ * @param {string} real where it is
+ * @param {string} path what the guest calls it
+ * @param {number} depth
+ */
+function collect(found, root, entries, real, path, depth) {
+  if (depth === 0) return;
+  for (const entry of entries) {
+    const at = join(real, entry.name);
+    const stat = entry.isSymbolicLink() ? follow(root, at) : lstatSync(at, { throwIfNoEntry: false });
+    const kind = kindOf(stat);
+    const below = path === "" ? entry.name : `${path}/${entry.name}`;
+    if (found.push({ path: below, kind, stamp: stat ? stampOf(stat) : "" }) > MAX_FOUND) {
+      throw { tag: "too-large", val: BigInt(found.length) };
+    }
+    if (kind === "directory" && depth > 1) collect(found, root, readableEntries(at), at, below, depth - 1);
+  }
+}
+
+/** Tells apart the stamps of what changed a moment ago. */
+let unsettled = 0;
+
+/**
+ * What changes with every change of a file. Time stamps are coarse: of two changes in a moment both may
+ * have the same, so a fresh one is never given out twice.
+ *
+ * @param {import("node:fs").Stats} stat
+ */
+function stampOf({ dev, ino, size, mtimeMs, ctimeMs }) {
+  const stamp = `${dev}.${ino}.${size}.${mtimeMs}.${ctimeMs}`;
+  return Math.max(mtimeMs, ctimeMs) > Date.now() - STAMP_MARGIN ? `${stamp}.${process.pid}.${(unsettled += 1)}` : stamp;
+}
+
+/** @param {string} path */
+function readableEntries(path) {
+  try {
+    return readEntries(path);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * The entries of a directory, sorted; a file in its place is of the wrong kind, not missing.
  * @param {string} path
  */
 function readEntries(path) {
   try {
-    return readdirSync(path, { withFileTypes: true });
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (/** @type {any} */ error) {
     throw error.code === "ENOTDIR" ? { tag: "wrong-kind" } : error;
   }

@@ -21,6 +21,8 @@ import { Extension } from "./extension.js";
  * @property {string} name the package's name
  * @property {string} glue the generated module, from the manifest's folder
  * @property {import("./files.js").Grant[]} files what the component may read
+ * @property {boolean} exec whether it may have command lines run
+ * @property {{ name: string } | undefined} store the name of the store that it may keep values in
  */
 
 /**
@@ -46,7 +48,9 @@ function readManifest(url) {
   if (typeof component?.glue !== "string") {
     throw new Error(`${fileURLToPath(url)} names no component.`);
   }
-  return { name, glue: component.glue, files: component.files ?? [] };
+  const { glue, files = [], exec, store } = component;
+  if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name is of letters, digits, _ and -.`);
+  return { name, glue, files, exec: exec === true, store };
 }
 
 /**

@@ -6,6 +6,25 @@
 // eslint-disable-next-line no-control-regex
 const NOT_TYPED = /^\x1b(?:\[[?<>][\d;:]*[a-zA-Z$]|\[[\d;]*[IORnt]|\[M|[\]P_^].)/s;
 
+/**
+ * Calls back, instead of anything else, when pi's key for interrupting is pressed. Outside a terminal there
+ * are no keys.
+ *
+ * @param {typeof import("@earendil-works/pi-tui")} tui
+ * @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context
+ * @param {() => void} onInterrupt
+ * @returns {() => void} ends it
+ */
+export function onInterruptKey(tui, context, onInterrupt) {
+  if (context.mode !== "tui") return () => {};
+  const interrupt = /** @type {import("@earendil-works/pi-tui").Keybinding} */ ("app.interrupt");
+  return context.ui.onTerminalInput((data) => {
+    if (tui.isKeyRelease(data) || !tui.getKeybindings().matches(data, interrupt)) return undefined;
+    onInterrupt();
+    return { consume: true };
+  });
+}
+
 export class TerminalWatch {
   /** @type {(() => void) | undefined} */
   #unsubscribe;

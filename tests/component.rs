@@ -649,7 +649,7 @@ fn yes_starts_the_other_workflow() {
 fn any_other_answer_changes_nothing() {
     for answer in [Answer::Confirmed(false), Answer::Cancelled, Answer::NoUi] {
         let (mut pi, ticket) = asked_to_start_another();
-        assert_eq!(pi.answer(ticket, answer), Outcome::Done, "{answer:?}");
+        assert_eq!(pi.answer(ticket, answer.clone()), Outcome::Done, "{answer:?}");
         assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Done);
         pi.did(&[]);
         assert!(pi.step("status").0.starts_with("**Workflow:** Two (two)"));

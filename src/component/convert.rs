@@ -16,8 +16,13 @@ impl From<guest::Answer> for Answer {
     fn from(answer: guest::Answer) -> Self {
         match answer {
             guest::Answer::Confirmed(yes) => Self::Confirmed(yes),
-            guest::Answer::Cancelled => Self::Cancelled,
             guest::Answer::NoUi => Self::NoUi,
+            // What was not asked for is no answer.
+            guest::Answer::Cancelled
+            | guest::Answer::Selected(_)
+            | guest::Answer::Entered(_)
+            | guest::Answer::Ran(_)
+            | guest::Answer::NotGranted => Self::Cancelled,
         }
     }
 }
@@ -91,6 +96,6 @@ pub(super) fn command_outcome(reply: Reply) -> guest::CommandOutcome {
 }
 
 fn pending(ticket: u64, title: String, message: String) -> guest::Pending {
-    let question = guest::Question::Confirm(guest::Confirmation { title, message });
-    guest::Pending { ticket, question }
+    let request = guest::Request::Confirm(guest::Confirmation { title, message });
+    guest::Pending { ticket, request }
 }

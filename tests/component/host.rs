@@ -1,6 +1,7 @@
 //! What stands in for pi: it writes down every call, and answers as the test says.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::LazyLock;
 use std::thread;
@@ -10,12 +11,12 @@ use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Config, Engine, OptLevel, Store};
 
 use bindings::exports::pi::extension::guest;
-use bindings::pi::extension::{api, context, files, session, timers, types, ui};
+use bindings::pi::extension::{api, context, files, session, store, timers, types, ui};
 
 pub use bindings::ExtensionPre;
 pub use bindings::exports::pi::extension::guest::{
     Answer, CommandOutcome, Completion, Event, EventOutcome, InitError, InputSource, Pending,
-    Question, SessionReason, StopReason, ToolOutcome,
+    Request, SessionReason, StopReason, ToolOutcome,
 };
 pub use bindings::pi::extension::types::{
     CustomMessage, Drawing, Mode, Moment, Span, ToolCall, ToolResult,
@@ -77,6 +78,10 @@ pub struct Host {
     pub questions: Vec<String>,
     /// The granted files: `ROOT/PATH` and the content.
     pub files: BTreeMap<String, Vec<u8>>,
+    /// The flags that are given.
+    pub flags: Vec<&'static str>,
+    /// What the store holds.
+    pub stored: BTreeMap<String, String>,
     /// The session's custom entries, oldest first: type and data.
     pub entries: Vec<(String, String)>,
     /// The custom messages that are in the model's view, oldest first.
@@ -103,6 +108,8 @@ impl Default for Host {
             calls: Vec::new(),
             questions: Vec::new(),
             files: BTreeMap::new(),
+            flags: Vec::new(),
+            stored: BTreeMap::new(),
             entries: Vec::new(),
             messages: Vec::new(),
             has_ui: true,
@@ -210,6 +217,14 @@ impl Host {
         }
     }
 
+    /// What a function of the store answers; it belongs to no session.
+    fn store_answer<T>(&self, function: &str, answer: T) -> Result<T, store::StoreError> {
+        match self.failing.get(function) {
+            Some(words) => Err(store::StoreError::Failed((*words).into())),
+            None => Ok(answer),
+        }
+    }
+
     fn file_answer<T>(&mut self, function: &str, answer: T) -> Result<T, files::FileError> {
         self.answer(function, answer).map_err(|error| match error {
             types::Error::Stale => files::FileError::Stale,
@@ -245,6 +260,20 @@ impl api::Host for Host {
 
     fn register_entry_renderer(&mut self, custom_type: String) {
         self.did(format!("register-entry-renderer {custom_type}"));
+    }
+
+    fn register_flag(&mut self, flag: api::Flag) {
+        self.did(format!("register-flag {}: {}", flag.name, flag.description));
+    }
+
+    fn get_flag(&mut self, name: String) -> Result<bool, types::Error> {
+        self.asked(format!("get-flag {name}"));
+        let given = self.flags.contains(&name.as_str());
+        self.answer("get-flag", given)
+    }
+
+    fn withdraw(&mut self, ticket: u64) {
+        self.did(format!("withdraw {ticket}"));
     }
 
     fn keep_newest(&mut self, custom_type: String, keep: bool) {
@@ -432,6 +461,73 @@ impl files::Host for Host {
         let answer = self.file_answer("read-file", content);
         answer?.ok_or(files::FileError::NotFound)
     }
+
+    fn stat(&mut self, root: String, path: String) -> Result<files::FileStat, files::FileError> {
+        let file = join(&root, &path);
+        self.asked(format!("stat {file}"));
+        let stat = self.files.get(&file).map(|content| files::FileStat {
+            kind: files::Kind::File,
+            size: content.len() as u64,
+            stamp: stamp(content),
+        });
+        let answer = self.file_answer("stat", stat);
+        answer?.ok_or(files::FileError::NotFound)
+    }
+
+    fn walk(
+        &mut self,
+        root: String,
+        path: String,
+        depth: u32,
+    ) -> Result<Vec<files::Found>, files::FileError> {
+        let folder = join(&root, &path);
+        self.asked(format!("walk {folder} {depth}"));
+        let mut found: BTreeMap<Vec<&str>, files::Found> = BTreeMap::new();
+        for (file, content) in &self.files {
+            let Some(below) = file.strip_prefix(&format!("{folder}/")) else { continue };
+            let parts: Vec<&str> = below.split('/').collect();
+            for depth in 1..=parts.len().min(depth as usize) {
+                let (kind, stamp) = match depth == parts.len() {
+                    true => (files::Kind::File, stamp(content)),
+                    false => (files::Kind::Directory, "directory".into()),
+                };
+                let below = parts[..depth].join("/");
+                let path = if path.is_empty() { below } else { format!("{path}/{below}") };
+                found.insert(parts[..depth].to_vec(), files::Found { path, kind, stamp });
+            }
+        }
+        let found = found.into_values().collect();
+        self.file_answer("walk", found)
+    }
+}
+
+/// Changes with the content.
+fn stamp(content: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    hasher.finish().to_string()
+}
+
+impl store::Host for Host {
+    fn get(&mut self, key: String) -> Result<Option<String>, store::StoreError> {
+        self.asked(format!("get {key}"));
+        let value = self.stored.get(&key).cloned();
+        self.store_answer("get", value)
+    }
+
+    fn set(&mut self, key: String, value: String) -> Result<(), store::StoreError> {
+        self.did(format!("set {key}: {value}"));
+        self.store_answer("set", ())?;
+        self.stored.insert(key, value);
+        Ok(())
+    }
+
+    fn remove(&mut self, key: String) -> Result<(), store::StoreError> {
+        self.did(format!("remove {key}"));
+        self.store_answer("remove", ())?;
+        self.stored.remove(&key);
+        Ok(())
+    }
 }
 
 impl timers::Host for Host {
@@ -488,12 +584,13 @@ impl Pi {
         match self.step_with(&format!(r#"{{"action":"{action}"}}"#)) {
             Stepped::Says { text, details } => (text, details),
             Stepped::Asks { title, .. } => panic!("{action} asks: {title}"),
+            Stepped::Requests { request, .. } => panic!("{action} requests: {request}"),
         }
     }
 
     #[track_caller]
     pub fn answer_tool(&mut self, ticket: u64, answer: Answer) -> Stepped {
-        let outcome = self.guest.call_resume_tool(&mut self.store, AT, ticket, answer);
+        let outcome = self.guest.call_resume_tool(&mut self.store, AT, ticket, &answer);
         outcome.expect("no trap").into()
     }
 
@@ -505,7 +602,7 @@ impl Pi {
 
     #[track_caller]
     pub fn answer(&mut self, ticket: u64, answer: Answer) -> Outcome {
-        let outcome = self.guest.call_resume_command(&mut self.store, AT, ticket, answer);
+        let outcome = self.guest.call_resume_command(&mut self.store, AT, ticket, &answer);
         outcome.expect("no trap").into()
     }
 
@@ -569,6 +666,7 @@ pub enum Outcome {
     Done,
     Settle,
     Asks { ticket: u64, title: String, message: String },
+    Requests { ticket: u64, request: String },
 }
 
 impl From<CommandOutcome> for Outcome {
@@ -576,8 +674,11 @@ impl From<CommandOutcome> for Outcome {
         match outcome {
             CommandOutcome::Done => Self::Done,
             CommandOutcome::Settle => Self::Settle,
-            CommandOutcome::Pending(Pending { ticket, question: Question::Confirm(asked) }) => {
+            CommandOutcome::Pending(Pending { ticket, request: Request::Confirm(asked) }) => {
                 Self::Asks { ticket, title: asked.title, message: asked.message }
+            }
+            CommandOutcome::Pending(Pending { ticket, request }) => {
+                Self::Requests { ticket, request: requested(&request) }
             }
         }
     }
@@ -588,15 +689,32 @@ impl From<CommandOutcome> for Outcome {
 pub enum Stepped {
     Says { text: String, details: String },
     Asks { ticket: u64, title: String, message: String },
+    Requests { ticket: u64, request: String },
 }
 
 impl From<ToolOutcome> for Stepped {
     fn from(outcome: ToolOutcome) -> Self {
         match outcome {
             ToolOutcome::Done(ToolResult { text, details }) => Self::Says { text, details },
-            ToolOutcome::Pending(Pending { ticket, question: Question::Confirm(asked) }) => {
+            ToolOutcome::Pending(Pending { ticket, request: Request::Confirm(asked) }) => {
                 Self::Asks { ticket, title: asked.title, message: asked.message }
             }
+            ToolOutcome::Pending(Pending { ticket, request }) => {
+                Self::Requests { ticket, request: requested(&request) }
+            }
+        }
+    }
+}
+
+/// A request as `select TITLE: OPTION | OPTION`, `input TITLE: PLACEHOLDER` or
+/// `exec PROGRESS, MILLISECONDS: LINE`.
+fn requested(request: &Request) -> String {
+    match request {
+        Request::Confirm(asked) => format!("confirm {}: {}", asked.title, asked.message),
+        Request::Select(asked) => format!("select {}: {}", asked.title, asked.options.join(" | ")),
+        Request::Input(asked) => format!("input {}: {}", asked.title, asked.placeholder),
+        Request::Exec(command) => {
+            format!("exec {}, {}: {}", command.progress, command.timeout_ms, command.line)
         }
     }
 }

@@ -35,7 +35,12 @@ export async function buildHello(folder) {
     name: "hello-guest",
     type: "module",
     pi: { extensions: ["./index.cjs"] },
-    component: { glue: "./component/hello_guest.js" },
+    component: {
+      glue: "./component/hello_guest.js",
+      files: [{ name: "tree", base: "cwd", path: ".", listed: false }],
+      exec: true,
+      store: { name: "hello-guest" },
+    },
   };
   writeFileSync(join(home, "package.json"), JSON.stringify(manifest, null, 2));
   writeFileSync(join(home, "index.cjs"), INDEX);

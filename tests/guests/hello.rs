@@ -8,9 +8,16 @@
 //! | `/remind MILLISECONDS` | shows a notice after that while |
 //! | `/note TEXT` | tells the model without showing it; of all notes it is sent the newest only |
 //! | `/newest` | shows the newest note that is in the model's view |
+//! | `/choose` | asks for one of three, then for a text, and says both |
+//! | `/run LINE` | runs it by the shell, and says what came of it; `/run-briefly LINE` for half a second at most |
+//! | `/withdraw` | gives up all questions and command lines |
+//! | `/keep KEY VALUE` | keeps a value; `/recall KEY` says it; `/forget KEY` forgets it |
+//! | `/look PATH` | says what is known of a file of the root `tree`; `/walk PATH` of all below |
+//! | `/flag` | says whether `--greet` was given |
 //! | `/boom` | panics |
 //! | `/trap-event` | has the next tool call panic while it is decided about |
 //! | tool `greet` | greets `name`; with `ask`, asks the person first |
+//! | tool `run` | runs `line` by the shell, `times` times, 5 seconds each at most, and gives what came of each |
 //! | tool `bash` | is refused |
 //! | status bar | how many greetings the session has, how many inputs were heard, whether it was compacted |
 //!
@@ -24,13 +31,14 @@ use std::cell::RefCell;
 use serde_json::{Value, json};
 
 use bindings::exports::pi::extension::guest::{
-    Answer, CommandOutcome, Completion, Confirmation, Event, EventOutcome, Guest, Host, InitError,
-    Pending, Question, ToolOutcome,
+    Answer, CommandEnd, CommandLine, CommandOutcome, CommandResult, Completion, Confirmation,
+    Event, EventOutcome, Guest, Host, InitError, Pending, Request, Selection, TextInput,
+    ToolOutcome,
 };
 use bindings::pi::extension::types::{
     Color, CustomMessage, Drawing, Error, Moment, Span, ToolCall, ToolResult,
 };
-use bindings::pi::extension::{api, context, session, timers, ui};
+use bindings::pi::extension::{api, context, files, session, store, timers, ui};
 
 mod bindings {
     wit_bindgen::generate!({ world: "extension", path: "wit" });
@@ -43,12 +51,22 @@ const GREETING: &str = "hello:greeting";
 const NOTE: &str = "hello:note";
 const REMINDER: u64 = 1;
 
-const COMMANDS: [(&str, &str); 7] = [
+const COMMANDS: [(&str, &str); 17] = [
     ("hello", "Greet somebody, if that is wanted"),
     ("say", "Say something in your place"),
     ("remind", "Show a notice after some milliseconds"),
     ("note", "Tell the model"),
     ("newest", "Show the newest note"),
+    ("choose", "Choose and write something"),
+    ("run", "Run a command line"),
+    ("run-briefly", "Run a command line for a moment"),
+    ("withdraw", "Give up what is pending"),
+    ("keep", "Keep a value"),
+    ("recall", "Say a value"),
+    ("forget", "Forget a value"),
+    ("look", "Look at a file"),
+    ("walk", "Look at a directory"),
+    ("flag", "Look at the flag"),
     ("boom", "Panic"),
     ("trap-event", "Panic at the next tool call"),
 ];
@@ -60,8 +78,10 @@ thread_local! {
 /// What is forgotten when the guest panics.
 #[derive(Default)]
 struct Memory {
-    /// Whom each question is about; its ticket is the index.
+    /// What each request is about; its ticket is the index.
     asked: Vec<String>,
+    /// What the runs of the tool gave so far.
+    ran: Vec<String>,
     inputs: u32,
     trap: bool,
 }
@@ -95,6 +115,23 @@ impl Guest for Hello {
             prompt_guidelines: Vec::new(),
             sequential: false,
         });
+        let line = json!({ "type": "string" });
+        let times = json!({ "type": "number" });
+        let parameters =
+            json!({ "type": "object", "properties": { "line": line, "times": times } });
+        api::register_tool(&api::Tool {
+            name: "run".into(),
+            label: "Run".into(),
+            description: "Runs a command line".into(),
+            parameters: parameters.to_string(),
+            prompt_snippet: None,
+            prompt_guidelines: Vec::new(),
+            sequential: true,
+        });
+        api::register_flag(&api::Flag {
+            name: "greet".into(),
+            description: "Greet at once".into(),
+        });
         api::register_entry_renderer(GREETING);
         api::keep_newest(NOTE, true);
         Ok(())
@@ -123,8 +160,14 @@ impl Guest for Hello {
         EventOutcome::None
     }
 
-    fn execute_tool(_: Moment, _: ToolCall, input: String) -> ToolOutcome {
+    fn execute_tool(_: Moment, call: ToolCall, input: String) -> ToolOutcome {
         let input: Value = serde_json::from_str(&input).unwrap_or_default();
+        if call.name == "run" {
+            let line = input.get("line").and_then(Value::as_str).unwrap_or_default();
+            let times = input.get("times").and_then(Value::as_u64).unwrap_or(1);
+            MEMORY.with_borrow_mut(|memory| memory.ran.clear());
+            return ToolOutcome::Pending(run(&format!("{times} {line}"), line, 5000));
+        }
         let name = input.get("name").and_then(Value::as_str).unwrap_or("world");
         if input.get("ask") == Some(&Value::Bool(true)) {
             return ToolOutcome::Pending(ask(name));
@@ -134,6 +177,8 @@ impl Guest for Hello {
 
     fn resume_tool(_: Moment, ticket: u64, answer: Answer) -> ToolOutcome {
         match answer {
+            Answer::Ran(result) => ran_once(&asked(ticket), &result),
+            Answer::NotGranted => done("Not granted.".into(), Value::Null),
             Answer::Confirmed(true) => greet(&asked(ticket)),
             other => done(format!("No greeting: {}.", words(other)), Value::Null),
         }
@@ -142,6 +187,26 @@ impl Guest for Hello {
     fn run_command(_: Moment, name: String, arguments: String) -> CommandOutcome {
         match name.as_str() {
             "hello" => return CommandOutcome::Pending(ask(&arguments)),
+            "choose" => {
+                let options = ["red", "green", "blue"].map(String::from).into();
+                let choice = Selection { title: "Which one?".into(), options };
+                return CommandOutcome::Pending(pending("choice", Request::Select(choice)));
+            }
+            "run" => return CommandOutcome::Pending(run("run", &arguments, 5000)),
+            "run-briefly" => return CommandOutcome::Pending(run("run", &arguments, 500)),
+            "withdraw" => {
+                let asked = MEMORY.with_borrow(|memory| memory.asked.len());
+                (0..asked as u64).for_each(api::withdraw);
+            }
+            "keep" => {
+                let (key, value) = arguments.split_once(' ').unwrap_or((&arguments, ""));
+                say(format!("{:?}", store::set(key, value)));
+            }
+            "recall" => say(format!("{:?}", store::get(&arguments))),
+            "forget" => say(format!("{:?}", store::remove(&arguments))),
+            "look" => say(format!("{:?}", files::stat("tree", &arguments))),
+            "walk" => say(format!("{:?}", files::walk("tree", &arguments, 3))),
+            "flag" => say(format!("{:?}", api::get_flag("greet"))),
             "say" => {
                 told(api::send_user_message(&arguments, Some(api::Delivery::FollowUp)));
                 told(ui::notify("Said it.", ui::Level::Info));
@@ -163,6 +228,22 @@ impl Guest for Hello {
 
     fn resume_command(_: Moment, ticket: u64, answer: Answer) -> CommandOutcome {
         let name = asked(ticket);
+        match answer {
+            Answer::Selected(index) => {
+                let title = "Why?".into();
+                let input = TextInput { title, placeholder: "because".into() };
+                return CommandOutcome::Pending(pending(&index.to_string(), Request::Input(input)));
+            }
+            Answer::Entered(text) => {
+                say(format!("{name}: {text}"));
+                return CommandOutcome::Done;
+            }
+            Answer::Ran(result) => {
+                say(result_words(&result));
+                return CommandOutcome::Done;
+            }
+            _ => {}
+        }
         told(match answer {
             Answer::Confirmed(true) => ui::notify(&format!("Hello, {name}!"), ui::Level::Info),
             other => {
@@ -208,15 +289,48 @@ impl Guest for Hello {
 
 /// A question about somebody, to be answered in `resume-…`.
 fn ask(name: &str) -> Pending {
-    let ticket = MEMORY.with_borrow_mut(|memory| {
-        memory.asked.push(name.to_owned());
-        memory.asked.len() as u64 - 1
-    });
     let (title, message) = ("Hello".to_owned(), format!("Greet {name}?"));
-    Pending { ticket, question: Question::Confirm(Confirmation { title, message }) }
+    pending(name, Request::Confirm(Confirmation { title, message }))
 }
 
-/// Whom a question was about; nobody, if a panic came between.
+fn run(about: &str, line: &str, timeout_ms: u32) -> Pending {
+    let (line, progress) = (line.to_owned(), format!("running: {line}"));
+    pending(about, Request::Exec(CommandLine { line, timeout_ms, progress }))
+}
+
+fn pending(about: &str, request: Request) -> Pending {
+    let ticket = MEMORY.with_borrow_mut(|memory| {
+        memory.asked.push(about.to_owned());
+        memory.asked.len() as u64 - 1
+    });
+    Pending { ticket, request }
+}
+
+/// One of the tool's runs is over: the next one, or what came of all.
+fn ran_once(about: &str, result: &CommandResult) -> ToolOutcome {
+    let (times, line) = about.split_once(' ').unwrap_or_default();
+    let times: usize = times.parse().unwrap_or(1);
+    let ran = MEMORY.with_borrow_mut(|memory| {
+        memory.ran.push(result_words(result));
+        memory.ran.clone()
+    });
+    if ran.len() < times {
+        return ToolOutcome::Pending(run(about, line, 5000));
+    }
+    done(ran.join("\n"), Value::Null)
+}
+
+fn result_words(result: &CommandResult) -> String {
+    let end = match &result.end {
+        CommandEnd::Exited(status) => format!("exited {status}"),
+        CommandEnd::TimedOut => "timed out".into(),
+        CommandEnd::Cancelled => "cancelled".into(),
+        CommandEnd::NotStarted(why) => format!("not started: {why}"),
+    };
+    format!("{end}, {} bytes: {}", result.output_bytes, result.output)
+}
+
+/// What a request was about; nobody, if a panic came between.
 fn asked(ticket: u64) -> String {
     let name = |memory: &Memory| memory.asked.get(usize::try_from(ticket).ok()?).cloned();
     MEMORY.with_borrow(name).unwrap_or_else(|| "nobody".to_owned())
@@ -226,7 +340,10 @@ fn words(answer: Answer) -> &'static str {
     match answer {
         Answer::Confirmed(true) => "yes",
         Answer::Confirmed(false) => "no",
-        Answer::Cancelled => "no answer",
+        Answer::NotGranted => "not granted",
+        Answer::Cancelled | Answer::Selected(_) | Answer::Entered(_) | Answer::Ran(_) => {
+            "no answer"
+        }
         Answer::NoUi => "nobody to ask",
     }
 }
@@ -236,6 +353,10 @@ fn greet(name: &str) -> ToolOutcome {
     told(api::append_entry(GREETING, &greeting.to_string()));
     show_greetings();
     done(format!("Hello, {name}!"), greeting)
+}
+
+fn say(text: String) {
+    told(ui::notify(&text, ui::Level::Info));
 }
 
 fn note(content: String) -> CustomMessage {

@@ -366,7 +366,7 @@ suite("what the guest calls", () => {
         imports[UI].setStatus("key", evil);
         imports[UI].setWidget("key", [evil], "above-editor");
         imports[API].setSessionName(evil);
-        return { tag: "pending", val: { ticket: 1n, question } };
+        return { tag: "pending", val: { ticket: 1n, request: question } };
       },
       resumeCommand: () => ({ tag: "done" }),
     }));
@@ -501,10 +501,10 @@ suite("questions", () => {
   const asking = () => {
     answers = [];
     return loaded(() => ({
-      runCommand: () => ({ tag: "pending", val: { ticket: 7n, question } }),
+      runCommand: () => ({ tag: "pending", val: { ticket: 7n, request: question } }),
       resumeCommand(/** @type {unknown} */ _at, /** @type {bigint} */ ticket, /** @type {unknown} */ answer) {
         answers.push([ticket, answer]);
-        return answers.length < 2 ? { tag: "pending", val: { ticket: 8n, question } } : { tag: "done" };
+        return answers.length < 2 ? { tag: "pending", val: { ticket: 8n, request: question } } : { tag: "done" };
       },
     }));
   };

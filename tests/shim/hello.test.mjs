@@ -19,6 +19,8 @@ const PANIC = (/** @type {string} */ words) =>
   new RegExp(`^hello-guest broke and was started again: panicked at tests/guests/hello\\.rs:\\d+:\\d+:\\n${words}$`);
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
 
+const COMMANDS = "hello say remind note newest choose run run-briefly withdraw keep recall forget look walk flag boom trap-event".split(" ");
+
 /** The package's folder. */
 let home = "";
 before(async () => {
@@ -36,14 +38,10 @@ suite("in plain Node", () => {
   test("it registers what it has, and takes up the session", () => {
     const { pi, calls } = loaded();
     assert.deepEqual(calls, [
-      ["register command", "hello"],
-      ["register command", "say"],
-      ["register command", "remind"],
-      ["register command", "note"],
-      ["register command", "newest"],
-      ["register command", "boom"],
-      ["register command", "trap-event"],
+      ...COMMANDS.map((name) => ["register command", name]),
       ["register tool", "greet"],
+      ["register tool", "run"],
+      ["register flag", "greet"],
       ["register entry", "hello:greeting"],
       ["setStatus", "hello", "0 greetings"],
     ]);
@@ -113,14 +111,21 @@ suite("in plain Node", () => {
     assert.deepEqual(pi.did(), [["setStatus", "hello-inputs", "1 inputs"]]);
   });
 
-  test("a panic while a question is open leaves the answer to a guest that knows nothing of it", async () => {
+  test("a panic while a question is open closes it, and nobody gets the answer", async () => {
     const { pi } = loaded();
-    pi.behaviour.confirm = async () => {
+    /** @type {AbortSignal | undefined} */
+    let signal;
+    pi.behaviour.confirm = async (/** @type {any[]} */ ...parameters) => {
+      ({ signal } = parameters[2]);
       await pi.command("boom");
       return true;
     };
     await pi.command("hello", "Ann");
-    assert.deepEqual(pi.did().at(-1), ["notify", "Hello, nobody!", "info"]);
+    assert.equal(signal?.aborted, true);
+    const notices = pi.did().filter(([name]) => name === "notify");
+    assert.equal(notices.length, 1);
+    assert.match(String(notices[0][1]), PANIC("boom, as asked"));
+    await assert.rejects(pi.tool("greet", { ask: true }), { message: BROKEN_CALL });
   });
 
   test("a hundred panics are a hundred new instances", async () => {

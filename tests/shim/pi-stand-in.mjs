@@ -50,11 +50,19 @@ export function standIn() {
     registered.set(`${kind} ${name}`, rest ?? nameOrTool);
   };
 
+  /** Without the options, which hold the signal that closes it. @param {string} name */
+  const dialog = (name) => async (/** @type {unknown[]} */ ...parameters) => {
+    calls.push([name, ...parameters.slice(0, 2)]);
+    return behaviour[name]?.(...parameters);
+  };
+
   const ui = {
     notify: recorded("notify"),
     setStatus: recorded("setStatus"),
     setWidget: recorded("setWidget"),
-    confirm: async (/** @type {unknown[]} */ ...parameters) => recorded("confirm")(...parameters),
+    confirm: dialog("confirm"),
+    select: dialog("select"),
+    input: dialog("input"),
     onTerminalInput(/** @type {(data: string) => void} */ listener) {
       calls.push(["onTerminalInput"]);
       pi.typed = listener;
@@ -129,6 +137,8 @@ export function standIn() {
       },
       registerTool: registering("tool"),
       registerCommand: registering("command"),
+      registerFlag: registering("flag"),
+      getFlag: () => undefined,
       registerMessageRenderer: registering("message"),
       registerEntryRenderer: registering("entry"),
       appendEntry(/** @type {string} */ customType, /** @type {unknown} */ data) {
@@ -149,10 +159,11 @@ export function standIn() {
  *
  * @param {StandIn} pi
  * @param {Instantiate} instantiate
+ * @param {Partial<import("../../host-shim/load.js").Manifest>} [changes] to the manifest
  */
-export function loadInto(pi, instantiate) {
+export function loadInto(pi, instantiate, changes = {}) {
   const host = /** @type {any} */ ({ codingAgent: CODING_AGENT, tui });
-  const manifest = { name: "hello-guest", glue: "", files: [] };
+  const manifest = { name: "hello-guest", glue: "", files: [], exec: false, store: undefined, ...changes };
   new Extension(/** @type {any} */ (pi.api), host, manifest, instantiate).start();
   pi.emit("session_start", { reason: "startup" });
   return pi;

@@ -1,0 +1,73 @@
+// Puts questions to the person.
+import { plainText } from "./drawing.js";
+
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+/**
+ * @typedef {{ tag: "confirm", val: { title: string, message: string } }
+ *   | { tag: "select", val: { title: string, options: string[] } }
+ *   | { tag: "input", val: { title: string, placeholder: string } }} Question
+ */
+/** @typedef {{ tag: string, val?: unknown }} Answer */
+
+/** @type {Answer} */
+const CANCELLED = { tag: "cancelled" };
+
+export class Dialogs {
+  /** Ends with the last dialog that was asked for. */
+  #last = Promise.resolve();
+
+  /**
+   * Asks, and closes the dialog when the signal says so.
+   *
+   * @param {Context} context
+   * @param {Question} question
+   * @param {AbortSignal} signal
+   * @returns {Promise<Answer>}
+   */
+  async ask(context, question, signal) {
+    const before = this.#last;
+    /** @type {() => void} */
+    let done = () => {};
+    this.#last = new Promise((resolve) => (done = resolve));
+    try {
+      if (!context.hasUI) return { tag: "no-ui" };
+      // Some versions of pi's terminal interface lose a dialog over which another one is opened.
+      if (context.mode === "tui") await Promise.race([before, aborted(signal)]);
+      const answer = signal.aborted ? CANCELLED : await show(context.ui, question, signal);
+      return signal.aborted ? CANCELLED : answer;
+    } catch {
+      return CANCELLED;
+    } finally {
+      void before.then(done);
+    }
+  }
+}
+
+/**
+ * @param {Context["ui"]} ui
+ * @param {Question} question
+ * @param {AbortSignal} signal
+ */
+async function show(ui, question, signal) {
+  const title = plainText(question.val.title);
+  switch (question.tag) {
+    case "confirm": {
+      const yes = await ui.confirm(title, plainText(question.val.message), { signal });
+      return { tag: "confirmed", val: yes === true };
+    }
+    case "select": {
+      const options = question.val.options.map((option) => plainText(option).replaceAll("\n", " "));
+      const index = options.indexOf(/** @type {string} */ (await ui.select(title, options, { signal })));
+      return index < 0 ? CANCELLED : { tag: "selected", val: index };
+    }
+    case "input": {
+      const text = await ui.input(title, plainText(question.val.placeholder), { signal });
+      return typeof text === "string" ? { tag: "entered", val: text } : CANCELLED;
+    }
+  }
+}
+
+/** @param {AbortSignal} signal */
+function aborted(signal) {
+  return new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}
