@@ -21,8 +21,16 @@ import { TerminalWatch, onInterruptKey } from "./terminal-watch.js";
  * @property {(text: string) => void} show
  */
 
-/** What is said for a call that the guest broke in. */
+/** What is said for a call that the guest broke in, and for one that comes when it is switched off. */
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
+const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the person.";
+
+/** What is said of a guest that has no instance any more. */
+const OFF = "is switched off until a command of its own or /reload starts it again";
+
+/** Sources of an input and reasons of a session's start or end that the interface knows. */
+const SOURCES = ["interactive", "rpc", "extension"];
+const REASONS = ["startup", "reload", "new", "resume", "fork", "quit"];
 
 export class Extension {
   /** The context of the current call, or of the last session event between calls. @type {Context | undefined} */
@@ -47,6 +55,10 @@ export class Extension {
   #instantiate;
   /** @type {Guest | undefined} */
   #guest;
+  /** Whether tool calls are refused while the guest is switched off. */
+  #guarding = true;
+  /** What the instance has put beside the editor and into the status bar. @type {Record<"status" | "widget", Set<string>>} */
+  #shown = { status: new Set(), widget: new Set() };
 
   /**
    * @param {ExtensionAPI} pi
@@ -65,16 +77,20 @@ export class Extension {
   /** Makes the component's first instance, which registers what it needs. */
   start() {
     const imports = this.#imports();
-    const { name: manifestName } = this.#manifest;
+    const { name } = this.#manifest;
     this.#guest = new Guest(
       () => {
         this.#kept.clear();
         return this.#instantiate(imports);
       },
-      (words) => this.#tell(`${manifestName} broke and was started again: ${words}`),
+      (words, off) => this.#tell(`${name} broke and ${off ? OFF : "was started again"}: ${words}`),
       // What the broken instance has asked for is nobody's any more.
-      () => this.#sessionEnds(),
+      () => {
+        this.#sessionEnds();
+        this.#clearUi();
+      },
     );
+    this.#guest.start();
     // Timers and the watch belong to the session, whether or not the guest wants to hear of its end.
     this.#subscribe("session_start");
     this.#subscribe("session_shutdown");
@@ -141,10 +157,10 @@ export class Extension {
       if (name === "session_start") this.#sessionStarts(context);
       if (name === "session_shutdown") this.#sessionEnds();
       if (!this.#registered.has(`event ${name}`)) return undefined;
+      if (this.#guest?.off) return name === "tool_call" && this.#guarding ? refusal(OFF_CALL) : undefined;
       const call = () => this.#event(EVENTS[name](event, context), context, event.input);
       return after(call(), (result) => {
-        if (name === "tool_call" && !result) return { block: true, reason: BROKEN_CALL };
-        return outcome(result, event);
+        return name === "tool_call" && !result ? refusal(BROKEN_CALL) : outcome(result, event);
       });
     });
   }
@@ -152,7 +168,17 @@ export class Extension {
   /** @param {Context} context */
   #sessionStarts(context) {
     this.#context = context;
-    this.#guest?.revive();
+    this.#guest?.revive(false);
+  }
+
+  /**
+   * Starts a guest again that is switched off.
+   * @param {Context} context
+   */
+  #revive(context) {
+    if (!this.#guest?.off) return;
+    this.#context = context;
+    this.#guest.revive(true);
   }
 
   #sessionEnds() {
@@ -161,6 +187,18 @@ export class Extension {
     this.#watch.stop();
     this.#life.abort();
     this.#life = new AbortController();
+  }
+
+  #clearUi() {
+    const { status, widget } = this.#shown;
+    try {
+      for (const key of status) this.#now().ui.setStatus(key, undefined);
+      for (const key of widget) this.#now().ui.setWidget(key, undefined);
+    } catch {
+      // The session is gone, and they with it.
+    }
+    status.clear();
+    widget.clear();
   }
 
   /** @param {string} words */
@@ -286,7 +324,7 @@ export class Extension {
       "pi:extension/types": {},
       "pi:extension/api": this.#api(),
       "pi:extension/context": guarded({
-        runMode: () => this.#now().mode,
+        runMode: () => knownMode(this.#now()),
         hasUi: () => this.#now().hasUI,
         cwd: () => this.#now().cwd,
         isProjectTrusted: () => this.#now().isProjectTrusted(),
@@ -304,16 +342,20 @@ export class Extension {
       "pi:extension/ui": guarded({
         notify: (/** @type {string} */ message, /** @type {"info" | "warning" | "error"} */ level) =>
           notify(this.#now(), message, level),
-        setStatus: (/** @type {string} */ key, /** @type {string | undefined} */ text) =>
-          this.#now().ui.setStatus(key, text === undefined ? undefined : plainText(text)),
+        setStatus: (/** @type {string} */ key, /** @type {string | undefined} */ text) => {
+          this.#now().ui.setStatus(key, text === undefined ? undefined : plainText(text));
+          remember(this.#shown.status, key, text !== undefined);
+        },
         setWidget: (
           /** @type {string} */ key,
           /** @type {string[] | undefined} */ lines,
-          /** @type {"above-editor" | "below-editor"} */ placement,
-        ) =>
+          /** @type {string} */ placement,
+        ) => {
           this.#now().ui.setWidget(key, lines?.map(plainText), {
             placement: placement === "below-editor" ? "belowEditor" : "aboveEditor",
-          }),
+          });
+          remember(this.#shown.widget, key, lines !== undefined);
+        },
         watchTerminal: (/** @type {boolean} */ watch) =>
           watch ? this.#watch.start(this.#now()) : this.#watch.stop(),
       }),
@@ -357,6 +399,7 @@ export class Extension {
             this.#drawing(theme, 1, "drawEntry", customType, JSON.stringify(data) ?? "null", expanded),
           ),
         ),
+      guardTools: (/** @type {boolean} */ guard) => void (this.#guarding = guard),
       keepNewest: (/** @type {string} */ customType, /** @type {boolean} */ keep) => {
         if (keep) {
           this.#once("older messages", () => pi.on("context", ({ messages }) => withoutOlder(messages, this.#kept)));
@@ -410,6 +453,7 @@ export class Extension {
       promptGuidelines,
       executionMode: sequential ? "sequential" : undefined,
       execute: async (id, input, signal, onUpdate, context) => {
+        if (this.#guest?.off) throw new Error(OFF_CALL);
         const call = this.#call(context, "executeTool", moment(), { id, name }, JSON.stringify(input) ?? "null");
         const result = await this.#resolve(context, call, "resumeTool", signal, {
           show: (text) => onUpdate?.({ content: [{ type: "text", text }], details: {} }),
@@ -439,6 +483,7 @@ export class Extension {
         return completions?.length ? completions : null;
       },
       handler: async (parameters, context) => {
+        this.#revive(context);
         const call = this.#call(context, "runCommand", moment(), name, parameters ?? "");
         const result = await this.#resolve(context, call, "resumeCommand", undefined, this.#widget(context));
         if (result?.tag === "settle") await this.#settled(context);
@@ -496,11 +541,11 @@ export class Extension {
 
 /** pi's events, and what the interface makes of each. */
 const EVENTS = {
-  session_start: (/** @type {any} */ { reason }) => ({ tag: "session-start", val: reason }),
+  session_start: (/** @type {any} */ { reason }) => ({ tag: "session-start", val: known(REASONS, reason) }),
   session_tree: () => ({ tag: "session-tree" }),
   session_compact: () => ({ tag: "session-compact" }),
-  session_shutdown: (/** @type {any} */ { reason }) => ({ tag: "session-shutdown", val: reason }),
-  input: (/** @type {any} */ { source }) => ({ tag: "input", val: source }),
+  session_shutdown: (/** @type {any} */ { reason }) => ({ tag: "session-shutdown", val: known(REASONS, reason) }),
+  input: (/** @type {any} */ { source }) => ({ tag: "input", val: known(SOURCES, source) }),
   before_agent_start: () => ({ tag: "before-agent-start" }),
   agent_start: () => ({ tag: "agent-start" }),
   turn_end: () => ({ tag: "turn-end" }),
@@ -516,6 +561,22 @@ const EVENTS = {
     val: { id: toolCallId, name: toolName },
   }),
 };
+
+/**
+ * A later pi may have more of a kind.
+ *
+ * @param {string[]} kinds
+ * @param {string} kind
+ */
+function known(kinds, kind) {
+  return kinds.includes(kind) ? kind : "other";
+}
+
+/** @param {Context} context */
+function knownMode({ mode, hasUI }) {
+  if (mode === "tui" || mode === "json" || mode === "print") return mode;
+  return hasUI ? "rpc" : "print";
+}
 
 /** @param {Context} context */
 function isAborted(context) {
@@ -551,6 +612,11 @@ function muted(text) {
   return { tag: "lines", val: [[{ text, color: "muted", bold: false }]] };
 }
 
+/** @param {string} reason */
+function refusal(reason) {
+  return { block: true, reason };
+}
+
 /**
  * What pi is told after an event.
  * @param {Variant | undefined} outcome
@@ -559,7 +625,7 @@ function muted(text) {
 function outcome(outcome, event) {
   switch (outcome?.tag) {
     case "block":
-      return { block: true, reason: outcome.val };
+      return refusal(outcome.val);
     case "inject":
       return { message: outcome.val };
     case "continue":
@@ -598,6 +664,16 @@ function guarded(functions) {
     },
   ]);
   return Object.fromEntries(wrapped);
+}
+
+/**
+ * @param {Set<string>} keys
+ * @param {string} key
+ * @param {boolean} there
+ */
+function remember(keys, key, there) {
+  if (there) keys.add(key);
+  else keys.delete(key);
 }
 
 /**

@@ -2,10 +2,14 @@
 //
 // A panic in the guest surfaces as an error of a call, and the instance that it happened in is not
 // fit for use any more. It is replaced by a new one, which finds its state in the session again; the
-// call that broke gets no answer, and the caller does what is safe without one.
+// call that broke gets no answer, and the caller does what is safe without one. A component that breaks
+// again and again is left without an instance.
 
 /** The version of `wit/extension.wit` that this shim speaks. */
 export const INTERFACE_VERSION = "0.1.0";
+
+/** So many traps without a sound call between them, and there is no new instance. */
+const MAX_TRAPS = 3;
 
 const GUEST = "pi:extension/guest@";
 
@@ -14,26 +18,41 @@ export class Guest {
   #exports;
   #busy = false;
   #lastWords = "";
+  /** Since the last sound call. */
+  #traps = 0;
   #instantiate;
   #onTrap;
   #onEnd;
 
   /**
    * @param {() => Record<string, any>} instantiate makes a fresh instance
-   * @param {(words: string) => void} onTrap is told the last words of an instance that broke, when
-   *   the next one is ready
+   * @param {(words: string, off: boolean) => void} onTrap is told the last words of an instance that broke,
+   *   when the next one is ready, or when there is none any more
    * @param {() => void} [onEnd] an instance broke, and the next one is not there yet
    */
   constructor(instantiate, onTrap, onEnd = () => {}) {
     this.#onEnd = onEnd;
     this.#instantiate = instantiate;
     this.#onTrap = onTrap;
-    this.#exports = this.#fresh();
+  }
+
+  /** Makes the first instance. */
+  start() {
+    try {
+      this.#exports = this.#fresh();
+    } catch (error) {
+      throw this.#lastWords ? new Error(this.#lastWords, { cause: error }) : error;
+    }
   }
 
   /** Whether a call is under way: the component must not be entered again before it ends. */
   get busy() {
     return this.#busy;
+  }
+
+  /** Whether there is no instance: the component broke too often, or could not be started again. */
+  get off() {
+    return !this.#exports && !this.#busy;
   }
 
   /** @param {string} message what a guest says before it traps */
@@ -52,41 +71,69 @@ export class Guest {
     if (!call) return undefined;
     this.#busy = true;
     try {
-      return call(...parameters);
+      const result = call(...parameters);
+      this.#traps = 0;
+      return result;
     } catch (error) {
-      this.#replace(error);
+      this.#broke(error);
       return undefined;
     } finally {
       this.#busy = false;
     }
   }
 
-  /** Tries again to get an instance, if the last try failed. */
-  revive() {
-    if (this.#exports) return;
+  /**
+   * Tries again to get an instance, if there is none.
+   *
+   * @param {boolean} restore whether it has to find its state now; else an event for that follows
+   */
+  revive(restore) {
+    if (this.#exports || this.#busy) return;
+    this.#busy = true;
     try {
-      this.#exports = this.#fresh();
-    } catch {
-      // It stays without an instance; the person was told when it broke.
+      this.#restart(restore);
+    } catch (error) {
+      this.#onTrap(this.#wordsOf(error), true);
+    } finally {
+      this.#busy = false;
     }
   }
 
   /** @param {unknown} error */
-  #replace(error) {
-    const words = this.#lastWords || String(error);
-    this.#lastWords = "";
+  #broke(error) {
     this.#exports = undefined;
+    this.#traps += 1;
+    const words = this.#wordsOf(error);
     this.#onEnd();
-    this.revive();
-    const restarted = this.#exports;
-    if (restarted) {
+    while (!this.#exports && this.#traps < MAX_TRAPS) {
       try {
-        /** @type {Record<string, Function>} */ (restarted).handleEvent(moment(), { tag: "restarted" });
+        this.#restart(true);
       } catch {
-        this.#exports = undefined;
+        // Another trap; the words of the first say more.
+        this.#lastWords = "";
       }
     }
-    this.#onTrap(words);
+    this.#onTrap(words, !this.#exports);
+  }
+
+  /** @param {boolean} restore */
+  #restart(restore) {
+    try {
+      const fresh = this.#fresh();
+      if (restore) fresh.handleEvent(moment(), { tag: "restarted" });
+      this.#exports = fresh;
+    } catch (error) {
+      this.#traps += 1;
+      this.#onEnd();
+      throw error;
+    }
+  }
+
+  /** @param {unknown} error */
+  #wordsOf(error) {
+    const words = this.#lastWords || String(error);
+    this.#lastWords = "";
+    return words;
   }
 
   #fresh() {

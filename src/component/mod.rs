@@ -180,7 +180,8 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             handle(at, Event::SessionShutdown { has_ui: known(context::has_ui())? })
         }
         guest::Event::Input(source) => {
-            let from_person = *source != guest::InputSource::Extension;
+            let from_person =
+                matches!(source, guest::InputSource::Interactive | guest::InputSource::Rpc);
             handle(at, Event::Input { from_person })
         }
         guest::Event::TerminalInput => handle(at, Event::TerminalInput),

@@ -272,6 +272,10 @@ impl api::Host for Host {
         self.answer("get-flag", given)
     }
 
+    fn guard_tools(&mut self, guard: bool) {
+        self.did(format!("guard-tools {guard}"));
+    }
+
     fn withdraw(&mut self, ticket: u64) {
         self.did(format!("withdraw {ticket}"));
     }

@@ -15,13 +15,15 @@
 //! | `/look PATH` | says what is known of a file of the root `tree`; `/walk PATH` of all below |
 //! | `/flag` | says whether `--greet` was given |
 //! | `/boom` | panics |
-//! | `/trap-event` | has the next tool call panic while it is decided about |
+//! | `/trap NAME` | panics in the next call of an export, or the next event, of that name |
+//! | `/guard on` or `off` | has tool calls refused or not while it is switched off |
 //! | tool `greet` | greets `name`; with `ask`, asks the person first |
 //! | tool `run` | runs `line` by the shell, `times` times, 5 seconds each at most, and gives what came of each |
 //! | tool `bash` | is refused |
 //! | status bar | how many greetings the session has, how many inputs were heard, whether it was compacted |
 //!
-//! A greeting is an entry `hello:greeting` of the session. It is the only state that outlives a panic.
+//! A greeting is an entry `hello:greeting` of the session. It is the only state that outlives a panic. An
+//! instance that finds a name in the store under `trap` panics in every call of that name, `init` included.
 #![cfg(target_arch = "wasm32")]
 #![allow(missing_docs, unsafe_code, reason = "the generated bindings")]
 #![allow(clippy::panic, reason = "where it is asked for")]
@@ -51,7 +53,7 @@ const GREETING: &str = "hello:greeting";
 const NOTE: &str = "hello:note";
 const REMINDER: u64 = 1;
 
-const COMMANDS: [(&str, &str); 17] = [
+const COMMANDS: [(&str, &str); 18] = [
     ("hello", "Greet somebody, if that is wanted"),
     ("say", "Say something in your place"),
     ("remind", "Show a notice after some milliseconds"),
@@ -68,7 +70,8 @@ const COMMANDS: [(&str, &str); 17] = [
     ("walk", "Look at a directory"),
     ("flag", "Look at the flag"),
     ("boom", "Panic"),
-    ("trap-event", "Panic at the next tool call"),
+    ("trap", "Panic later"),
+    ("guard", "Have tool calls refused while it is switched off"),
 ];
 
 thread_local! {
@@ -83,7 +86,9 @@ struct Memory {
     /// What the runs of the tool gave so far.
     ran: Vec<String>,
     inputs: u32,
-    trap: bool,
+    /// Where to panic: once, and every time.
+    trap: Option<String>,
+    broken: Option<String>,
 }
 
 struct Hello;
@@ -94,6 +99,9 @@ impl Guest for Hello {
         if host.interface_version != INTERFACE_VERSION {
             return Err(InitError::VersionMismatch(INTERFACE_VERSION.into()));
         }
+        let broken = store::get("trap").unwrap_or_default();
+        MEMORY.with_borrow_mut(|memory| memory.broken = broken);
+        trap("init");
         api::on(api::EventKind::SessionStart);
         api::on(api::EventKind::SessionCompact);
         api::on(api::EventKind::Input);
@@ -133,11 +141,13 @@ impl Guest for Hello {
             description: "Greet at once".into(),
         });
         api::register_entry_renderer(GREETING);
+        api::register_message_renderer(NOTE);
         api::keep_newest(NOTE, true);
         Ok(())
     }
 
     fn handle_event(_: Moment, event: Event) -> EventOutcome {
+        trap(event_name(&event));
         match event {
             Event::SessionStart(_) | Event::Restarted => show_greetings(),
             Event::SessionCompact => told(ui::set_status("hello-compacted", Some("compacted"))),
@@ -147,9 +157,6 @@ impl Guest for Hello {
                     memory.inputs
                 });
                 told(ui::set_status("hello-inputs", Some(&format!("{inputs} inputs"))));
-            }
-            Event::ToolCall(_) if MEMORY.with_borrow(|memory| memory.trap) => {
-                panic!("a tool call, as asked");
             }
             Event::ToolCall(call) if call.name == "bash" => {
                 let input = context::tool_input().unwrap_or_default();
@@ -161,6 +168,7 @@ impl Guest for Hello {
     }
 
     fn execute_tool(_: Moment, call: ToolCall, input: String) -> ToolOutcome {
+        trap("execute-tool");
         let input: Value = serde_json::from_str(&input).unwrap_or_default();
         if call.name == "run" {
             let line = input.get("line").and_then(Value::as_str).unwrap_or_default();
@@ -176,6 +184,7 @@ impl Guest for Hello {
     }
 
     fn resume_tool(_: Moment, ticket: u64, answer: Answer) -> ToolOutcome {
+        trap("resume-tool");
         match answer {
             Answer::Ran(result) => ran_once(&asked(ticket), &result),
             Answer::NotGranted => done("Not granted.".into(), Value::Null),
@@ -185,6 +194,7 @@ impl Guest for Hello {
     }
 
     fn run_command(_: Moment, name: String, arguments: String) -> CommandOutcome {
+        trap("run-command");
         match name.as_str() {
             "hello" => return CommandOutcome::Pending(ask(&arguments)),
             "choose" => {
@@ -220,13 +230,15 @@ impl Guest for Hello {
                 told(ui::notify(&text, ui::Level::Info));
             }
             "boom" => panic!("boom, as asked"),
-            "trap-event" => MEMORY.with_borrow_mut(|memory| memory.trap = true),
+            "trap" => MEMORY.with_borrow_mut(|memory| memory.trap = Some(arguments)),
+            "guard" => api::guard_tools(arguments == "on"),
             _ => {}
         }
         CommandOutcome::Done
     }
 
     fn resume_command(_: Moment, ticket: u64, answer: Answer) -> CommandOutcome {
+        trap("resume-command");
         let name = asked(ticket);
         match answer {
             Answer::Selected(index) => {
@@ -255,6 +267,7 @@ impl Guest for Hello {
     }
 
     fn complete_argument(command: String, prefix: String) -> Vec<Completion> {
+        trap("complete-argument");
         let proposals: &[&str] = if command == "hello" { &["world", "moon"] } else { &[] };
         let fitting = proposals.iter().filter(|name| name.starts_with(&prefix));
         fitting
@@ -263,10 +276,12 @@ impl Guest for Hello {
     }
 
     fn timer(_: Moment, id: u64) {
+        trap("timer");
         told(ui::notify(&format!("Timer {id} has run out."), ui::Level::Info));
     }
 
     fn draw_tool_call(name: String, input: String) -> Option<Drawing> {
+        trap("draw-tool-call");
         Some(Drawing::Lines(vec![vec![
             Span { text: name, color: Color::ToolTitle, bold: true },
             Span { text: format!(" {input}"), color: Color::Muted, bold: false },
@@ -274,16 +289,41 @@ impl Guest for Hello {
     }
 
     fn draw_tool_result(_: String, output: ToolResult, _: bool) -> Option<Drawing> {
+        trap("draw-tool-result");
         Some(Drawing::Markdown(output.text))
     }
 
-    fn draw_message(_: CustomMessage, _: bool) -> Option<Drawing> {
-        None
+    fn draw_message(message: CustomMessage, _: bool) -> Option<Drawing> {
+        trap("draw-message");
+        Some(Drawing::Markdown(message.content))
     }
 
     fn draw_entry(_: String, data: String, expanded: bool) -> Option<Drawing> {
+        trap("draw-entry");
         let text = format!("A greeting: {data}");
         Some(Drawing::Lines(vec![vec![Span { text, color: Color::Accent, bold: expanded }]]))
+    }
+}
+
+/// Panics where that was asked for.
+fn trap(name: &str) {
+    let here = |memory: &Memory| {
+        [&memory.trap, &memory.broken].into_iter().any(|trap| trap.as_deref() == Some(name))
+    };
+    if MEMORY.with_borrow(here) {
+        panic!("{name}, as asked");
+    }
+}
+
+fn event_name(event: &Event) -> &'static str {
+    match event {
+        Event::SessionStart(_) => "session-start",
+        Event::SessionCompact => "session-compact",
+        Event::Input(_) => "input",
+        Event::BeforeAgentStart => "before-agent-start",
+        Event::ToolCall(_) => "tool-call",
+        Event::Restarted => "restarted",
+        _ => "another event",
     }
 }
 

@@ -82,8 +82,12 @@ suite("events", () => {
   /** @type {[string, object, object][]} */
   const EVENTS = [
     ["session_start", { reason: "resume" }, { tag: "session-start", val: "resume" }],
+    ["session_start", { reason: "teleport" }, { tag: "session-start", val: "other" }],
+    ["session_compact", { reason: "manual" }, { tag: "session-compact" }],
     ["session_tree", {}, { tag: "session-tree" }],
     ["session_shutdown", { reason: "quit" }, { tag: "session-shutdown", val: "quit" }],
+    ["session_shutdown", {}, { tag: "session-shutdown", val: "other" }],
+    ["input", { source: "voice" }, { tag: "input", val: "other" }],
     ["input", { text: "secret", source: "rpc" }, { tag: "input", val: "rpc" }],
     ["before_agent_start", { prompt: "secret" }, { tag: "before-agent-start" }],
     ["agent_start", {}, { tag: "agent-start" }],
@@ -730,26 +734,113 @@ suite("a guest that traps", () => {
     assert.deepEqual(pi.did().map(([name]) => name), ["onTerminalInput", "notify"]);
   });
 
-  test("for good refuses every tool call until a session starts and it is well again", () => {
-    let sound = true;
+  /** A guest that traps in every call while it is not sound. */
+  const unsound = () => {
+    const state = { sound: true, guard: /** @type {boolean | undefined} */ (undefined), events: /** @type {string[]} */ ([]) };
+    const check = () => {
+      if (!state.sound) throw new WebAssembly.RuntimeError("unreachable");
+    };
     const pi = loaded((imports) => ({
       init() {
-        if (!sound) throw new WebAssembly.RuntimeError("unreachable");
+        check();
         imports[API].on("tool-call");
+        imports[API].on("input");
+        imports[API].registerCommand({ name: "a", description: "" });
+        imports[API].registerTool({ name: "t", label: "T", description: "", parameters: "{}", promptGuidelines: [] });
+        if (state.guard !== undefined) imports[API].guardTools(state.guard);
       },
-      handleEvent() {
-        if (!sound) throw new WebAssembly.RuntimeError("unreachable");
+      handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { tag }) {
+        check();
+        state.events.push(tag);
         return { tag: "none" };
       },
+      runCommand() {
+        check();
+        state.events.push("command");
+        return { tag: "done" };
+      },
     }));
-    sound = false;
-    for (let n = 0; n < 3; n += 1) assert.equal(pi.emit("tool_call", { toolName: "x" }).block, true);
-    assert.deepEqual(pi.did().length, 1, "the person is told once");
+    const call = () => pi.emit("tool_call", { toolName: "x" });
+    return { pi, state, call };
+  };
+  const OFF = ["notify", "hello-guest broke and is switched off until a command of its own or /reload starts it again: RuntimeError: unreachable", "error"];
+  const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the person.";
+
+  test("three times in a row is switched off, and tool calls are refused until a session starts and it is well again", async () => {
+    const { pi, state, call } = unsound();
+    state.sound = false;
+    assert.match(call().reason, /broke while it did/);
+    for (let n = 0; n < 3; n += 1) assert.deepEqual(call(), { block: true, reason: OFF_CALL });
+    await assert.rejects(pi.tool("t", {}), { message: OFF_CALL });
+    assert.equal(pi.emit("input", { source: "rpc" }), undefined);
+    assert.deepEqual(pi.did(), [OFF], "the person is told once");
     pi.emit("session_start", { reason: "new" });
-    assert.equal(pi.emit("tool_call", { toolName: "x" }).block, true);
-    sound = true;
+    assert.deepEqual(pi.did(), [OFF]);
+    assert.equal(call().block, true);
+    state.sound = true;
     pi.emit("session_start", { reason: "new" });
-    assert.equal(pi.emit("tool_call", { toolName: "x" }), undefined);
+    assert.equal(call(), undefined);
+    assert.deepEqual(state.events, ["tool-call"]);
+  });
+
+  test("and is switched off comes back for a command of the person", async () => {
+    const { pi, state, call } = unsound();
+    state.sound = false;
+    call();
+    await pi.command("a");
+    assert.deepEqual(pi.did(), [OFF, OFF], "the command did not work either");
+    assert.equal(call().block, true);
+    state.sound = true;
+    await pi.command("a");
+    assert.deepEqual(state.events, ["restarted", "command"]);
+    assert.equal(call(), undefined);
+    assert.deepEqual(pi.did(), []);
+  });
+
+  test("and is switched off leaves tool calls alone if it said so before", () => {
+    const { pi, state, call } = unsound();
+    state.guard = false;
+    state.sound = false;
+    call();
+    assert.equal(call().block, true, "no instance has said it yet");
+    state.sound = true;
+    pi.emit("session_start", { reason: "new" });
+    state.sound = false;
+    assert.match(call().reason, /broke while it did/);
+    assert.equal(call(), undefined);
+  });
+
+  test("leaves no status and no widget standing, before the new instance hears of it", async () => {
+    const pi = loaded((imports, instance) => ({
+      handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { tag }) {
+        if (tag === "restarted") imports[UI].setStatus("kept", "by the new one");
+        return { tag: "none" };
+      },
+      runCommand() {
+        imports[UI].setStatus("kept", `by instance ${instance}`);
+        imports[UI].setStatus("gone", "before");
+        imports[UI].setStatus("gone", undefined);
+        imports[UI].setWidget("countdown", ["3 s"], "above-editor");
+        throw new WebAssembly.RuntimeError("unreachable");
+      },
+    }));
+    await pi.command("a");
+    assert.deepEqual(pi.did().slice(4), [
+      ["setStatus", "kept", undefined],
+      ["setWidget", "countdown", undefined],
+      ["setStatus", "kept", "by the new one"],
+      TOLD,
+    ]);
+  });
+
+  test("in its very first init makes the extension fail with the words of the panic", () => {
+    const guest = plainGuest((imports) => ({
+      init() {
+        imports[API].logPanic("panicked at the start");
+        throw new WebAssembly.RuntimeError("unreachable");
+      },
+    }));
+    assert.throws(() => loadInto(standIn(), guest), { message: "panicked at the start" });
   });
 
   test("in a session that is gone tells nobody, and does no harm", async () => {

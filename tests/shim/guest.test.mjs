@@ -34,10 +34,17 @@ function component(functions = () => ({})) {
   };
 }
 
+/** @param {ConstructorParameters<typeof Guest>} parameters */
+function started(...parameters) {
+  const guest = new Guest(...parameters);
+  guest.start();
+  return guest;
+}
+
 suite("versions", () => {
   test("the component is told the version of pi's side", () => {
     const { instances, instantiate } = component();
-    new Guest(instantiate, () => {});
+    started(instantiate, () => {});
     assert.deepEqual(instances, [[["init", { interfaceVersion: INTERFACE_VERSION }]]]);
   });
 
@@ -49,7 +56,7 @@ suite("versions", () => {
         throw Object.assign(new Error("version-mismatch"), { payload });
       },
     }));
-    assert.throws(() => new Guest(instantiate, () => {}), {
+    assert.throws(() => started(instantiate, () => {}), {
       message: `The component speaks pi:extension 0.7.1, pi's side speaks ${INTERFACE_VERSION}.`,
     });
   });
@@ -57,7 +64,7 @@ suite("versions", () => {
   test("a component that exports another version is refused by it", () => {
     let asked = false;
     const instantiate = () => ({ "pi:extension/guest@0.7.1": { init: () => (asked = true) } });
-    assert.throws(() => new Guest(instantiate, () => {}), {
+    assert.throws(() => started(instantiate, () => {}), {
       message: `The component speaks pi:extension 0.7.1, pi's side speaks ${INTERFACE_VERSION}.`,
     });
     assert.equal(asked, false);
@@ -65,7 +72,7 @@ suite("versions", () => {
 
   test("a component that exports something else is none", () => {
     for (const exported of [{}, { guest: { init() {} } }, { "pi:other/guest@0.1.0": { init() {} } }]) {
-      assert.throws(() => new Guest(() => exported, () => {}), {
+      assert.throws(() => started(() => exported, () => {}), {
         message: "The component is no pi extension: it does not export pi:extension/guest.",
       });
     }
@@ -78,7 +85,7 @@ suite("versions", () => {
         throw broken;
       },
     }));
-    assert.throws(() => new Guest(instantiate, () => {}), broken);
+    assert.throws(() => started(instantiate, () => {}), broken);
   });
 });
 
@@ -95,7 +102,7 @@ suite("a trap", () => {
     const { instances, instantiate } = component(trapsOnce);
     /** @type {string[]} */
     const told = [];
-    const guest = new Guest(instantiate, (words) => told.push(words));
+    const guest = started(instantiate, (words) => told.push(words));
     guest.logPanic("panicked at the disco");
     assert.equal(guest.call("runCommand", "a"), undefined);
     assert.deepEqual(told, ["panicked at the disco"]);
@@ -115,14 +122,14 @@ suite("a trap", () => {
     }));
     /** @type {string[]} */
     const told = [];
-    const guest = new Guest(instantiate, (words) => told.push(words));
+    const guest = started(instantiate, (words) => told.push(words));
     guest.logPanic("first");
     guest.call("runCommand");
     guest.call("runCommand");
     assert.deepEqual(told, ["first", "RuntimeError: unreachable"]);
   });
 
-  test("while the new instance restores itself leaves none", () => {
+  test("three times in a row leaves no instance, and is told once", () => {
     let sound = false;
     const { instances, instantiate } = component((instance) => ({
       handleEvent() {
@@ -130,21 +137,54 @@ suite("a trap", () => {
         return `answer of ${instance}`;
       },
     }));
-    let told = 0;
-    const guest = new Guest(instantiate, () => (told += 1));
+    /** @type {boolean[]} */
+    const told = [];
+    let ended = 0;
+    const guest = started(instantiate, (_words, off) => told.push(off), () => (ended += 1));
     assert.equal(guest.call("handleEvent"), undefined);
-    assert.equal(told, 1);
-    assert.equal(instances.length, 2);
+    assert.equal(guest.off, true);
+    assert.deepEqual(told, [true]);
+    assert.equal(ended, 3, "every instance that broke is cleared away");
+    assert.equal(instances.length, 3, "two new ones broke while they restored themselves");
     assert.equal(guest.call("handleEvent"), undefined);
-    assert.equal(instances[1].length, 2, "it is not called any more");
+    guest.revive(true);
+    assert.equal(instances.length, 4, "one more try");
+    assert.deepEqual(told, [true, true]);
     sound = true;
-    guest.revive();
-    assert.equal(guest.call("handleEvent"), "answer of 2");
-    guest.revive();
-    assert.equal(instances.length, 3, "a sound instance is kept");
+    guest.revive(true);
+    assert.equal(guest.off, false);
+    assert.equal(guest.call("handleEvent"), "answer of 4");
+    guest.revive(true);
+    assert.equal(instances.length, 5, "a sound instance is kept");
   });
 
-  test("in the init of the new instance leaves none, and takes nobody down", () => {
+  test("is forgotten with the next call that goes well", () => {
+    const { instantiate } = component(() => ({
+      runCommand() {
+        throw new WebAssembly.RuntimeError("unreachable");
+      },
+      drawEntry: () => "drawn",
+    }));
+    /** @type {boolean[]} */
+    const told = [];
+    const guest = started(instantiate, (_words, off) => told.push(off));
+    for (let n = 0; n < 100; n += 1) {
+      guest.call("runCommand");
+      guest.call("runCommand");
+      assert.equal(guest.call("drawEntry"), "drawn");
+    }
+    assert.equal(told.length, 200);
+    assert.ok(!told.includes(true));
+    for (let n = 0; n < 5; n += 1) guest.call("runCommand");
+    assert.deepEqual(told.slice(200), [false, false, true]);
+    // Brought back, it has to do well at once.
+    guest.revive(true);
+    assert.equal(guest.off, false);
+    guest.call("runCommand");
+    assert.equal(guest.off, true);
+  });
+
+  test("in the init of the new instance takes nobody down", () => {
     let sound = true;
     const { instantiate } = component(() => ({
       init() {
@@ -156,16 +196,28 @@ suite("a trap", () => {
       },
     }));
     let told = 0;
-    const guest = new Guest(instantiate, () => (told += 1));
+    const guest = started(instantiate, () => (told += 1));
     assert.equal(guest.call("runCommand"), "done");
     sound = false;
     assert.equal(guest.call("runCommand"), undefined);
-    guest.revive();
-    assert.equal(guest.call("runCommand"), undefined);
+    assert.equal(guest.off, true);
     assert.equal(told, 1);
+    guest.revive(false);
+    assert.equal(guest.call("runCommand"), undefined);
     sound = true;
-    guest.revive();
+    guest.revive(false);
     assert.equal(guest.call("runCommand"), "done");
+  });
+
+  test("in the very first init is thrown with its last words", () => {
+    const { instantiate } = component(() => ({
+      init() {
+        guest.logPanic("panicked at the start");
+        throw new WebAssembly.RuntimeError("unreachable");
+      },
+    }));
+    const guest = new Guest(instantiate, () => {});
+    assert.throws(() => guest.start(), { message: "panicked at the start" });
   });
 });
 
@@ -179,8 +231,7 @@ test("it is busy during a call, a trap included, and only then", () => {
       throw new WebAssembly.RuntimeError("unreachable");
     },
   }));
-  /** @type {Guest} */
-  const guest = new Guest(instantiate, () => {});
+  const guest = started(instantiate, () => {});
   assert.equal(guest.busy, false);
   guest.call("handleEvent");
   assert.equal(guest.busy, false);

@@ -19,7 +19,7 @@ const PANIC = (/** @type {string} */ words) =>
   new RegExp(`^hello-guest broke and was started again: panicked at tests/guests/hello\\.rs:\\d+:\\d+:\\n${words}$`);
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
 
-const COMMANDS = "hello say remind note newest choose run run-briefly withdraw keep recall forget look walk flag boom trap-event".split(" ");
+const COMMANDS = "hello say remind note newest choose run run-briefly withdraw keep recall forget look walk flag boom trap guard".split(" ");
 
 /** The package's folder. */
 let home = "";
@@ -43,6 +43,7 @@ suite("in plain Node", () => {
       ["register tool", "run"],
       ["register flag", "greet"],
       ["register entry", "hello:greeting"],
+      ["register message", "hello:note"],
       ["setStatus", "hello", "0 greetings"],
     ]);
     assert.deepEqual([...pi.handlers.keys()].sort(), [
@@ -103,8 +104,12 @@ suite("in plain Node", () => {
     await pi.tool("greet", { name: "Ann" });
     pi.did();
     await pi.command("boom");
-    const [status, notice, ...rest] = pi.did();
-    assert.deepEqual(status, ["setStatus", "hello", "1 greetings"]);
+    const [cleared, inputs, status, notice, ...rest] = pi.did();
+    assert.deepEqual([cleared, inputs, status], [
+      ["setStatus", "hello", undefined],
+      ["setStatus", "hello-inputs", undefined],
+      ["setStatus", "hello", "1 greetings"],
+    ]);
     assert.match(String(notice[1]), PANIC("boom, as asked"));
     assert.deepEqual(rest, []);
     pi.emit("input", { source: "rpc" });
@@ -271,7 +276,7 @@ for (const version of PI_VERSIONS) {
       assert.equal(notices().length, 1);
       assert.equal(notices()[0][0], "error");
       assert.match(notices()[0][1], PANIC("boom, as asked"));
-      assert.deepEqual(statuses("hello"), ["0 greetings", "1 greetings", "1 greetings"]);
+      assert.deepEqual(statuses("hello"), ["0 greetings", "1 greetings", undefined, "1 greetings"]);
       rpc.onDialog(() => true);
       await rpc.prompt("/hello Ann");
       assert.deepEqual(notices().slice(1), [["info", "Hello, Ann!"]]);
@@ -283,13 +288,13 @@ for (const version of PI_VERSIONS) {
     test("a panic while a tool call is decided about refuses the call, and only that", async (t) => {
       const read = { name: "read", arguments: { path: "no-such-file" } };
       const { rpc, model, notices } = await inPi(t, [{ calls: [read] }, { calls: [read] }]);
-      await rpc.prompt("/trap-event");
+      await rpc.prompt("/trap tool-call");
       await rpc.promptAndSettle("Read twice");
       const [first, second] = toolResults(model);
       assert.equal(first, BROKEN_CALL);
       assert.match(second, /no-such-file/);
       assert.equal(notices().length, 1);
-      assert.match(notices()[0][1], PANIC("a tool call, as asked"));
+      assert.match(notices()[0][1], PANIC("tool-call, as asked"));
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
