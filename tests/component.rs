@@ -49,11 +49,58 @@ const REMINDER: &str = "⚠️ The Two is still active. Current phase: 👀 Look
 You must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.
 
 Current phase instructions:
+(as given for this phase)
+
+Continue working on the current phase and call workflow_step when done.";
+
+/// What the agent is told when the run begins …
+const PROMPT_AT_LOOK: &str = "[Workflow path: Two ▸ 👀 Look]
+
+You are working through this workflow, one phase at a time. Do the work of the current phase, and only that. Follow the phase instructions precisely.
+
+**Task:** Fix it
+**Task ID:** wf-1747234567890-000000
+**Current Phase:** 👀 Look
+**Progress:** Step 0 (1/2 phases)
+
+**All steps:**
+▸ 1. 👀 Look (current)
+  2. 🔨 Do
+
+**What to do in this phase:**
 Look at *all* of it.
 
 For: Fix it
 
-Continue working on the current phase and call workflow_step when done.";
+**Available subagent profiles for this phase:** (none)
+**All profiles:** 
+**Tools in this phase:** all except edit, write; a call of one of those is refused. workflow_step always works.
+**Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
+
+When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
+/// … and in its second phase.
+const PROMPT_AT_DO: &str = "[Workflow path: Two ▸ 🔨 Do]
+
+You are working through this workflow, one phase at a time. Do the work of the current phase, and only that. Follow the phase instructions precisely.
+
+**Task:** Fix it
+**Task ID:** wf-1747234567890-000000
+**Current Phase:** 🔨 Do
+**Progress:** Step 1 (2/2 phases)
+
+**All steps:**
+  1. 👀 Look
+▸ 2. 🔨 Do (current)
+
+**What to do in this phase:**
+Do it after Look.
+
+**Available subagent profiles for this phase:** (none)
+**All profiles:** 
+**Tools in this phase:** all. workflow_step always works.
+**Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
+
+When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
 
 /// A session with a run at the phase Look.
 fn at_look() -> Pi {
@@ -118,6 +165,7 @@ fn init_registers_all_there_is() {
     pi.did(&[
         "on session-start",
         "on session-tree",
+        "on session-compact",
         "on session-shutdown",
         "on input",
         "on terminal-input",
@@ -176,34 +224,13 @@ fn a_run_from_the_command_to_its_end() {
     assert_eq!(pi.event(Event::Input(InputSource::Extension)), "none");
     assert_eq!(
         pi.event(Event::BeforeAgentStart),
-        "inject workflow:context hidden: [Workflow path: Two ▸ 👀 Look]
-
-You are working through this workflow, one phase at a time. Do the work of the current phase, and only that. Follow the phase instructions precisely.
-
-**Task:** Fix it
-**Task ID:** wf-1747234567890-000000
-**Current Phase:** 👀 Look
-**Progress:** Step 0 (1/2 phases)
-
-**All steps:**
-▸ 1. 👀 Look (current)
-  2. 🔨 Do
-
-**What to do in this phase:**
-Look at *all* of it.
-
-For: Fix it
-
-**Available subagent profiles for this phase:** (none)
-**All profiles:** 
-
-When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'."
+        format!("inject workflow:context hidden: {PROMPT_AT_LOOK}")
     );
     assert_eq!(pi.event(Event::AgentStart), "none");
     pi.did(&[]);
     assert_eq!(
         pi.tool_call("write"),
-        "block: [workflow] The tool \"write\" is blocked during the Look phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase."
+        "block: [workflow] The tool \"write\" is blocked during the Look phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.\n**Tools in this phase:** all except edit, write; a call of one of those is refused. workflow_step always works."
     );
     assert_eq!(pi.tool_call("read"), "none");
     assert_eq!(pi.tool_call("workflow_step"), "none");
@@ -212,7 +239,9 @@ When you finish this phase, call the workflow_step tool with action='next' to ad
     let (text, details) = pi.step("next");
     assert_eq!(
         text,
-        "✓ Advanced: Look → 🔨 Do\n\n**Previous:** 👀 Look\n**Current:** 🔨 Do (2/2)\n**Next:** DONE\n\n**What to do in Do:**\nDo it after Look."
+        format!(
+            "✓ Advanced: Look → 🔨 Do\n\n**Previous:** 👀 Look\n**Current:** 🔨 Do (2/2)\n**Next:** DONE\n\n{PROMPT_AT_DO}"
+        )
     );
     assert_eq!(details, r#"{"advanced":true,"from":"Look","to":"Do"}"#);
     pi.did(&[
@@ -470,7 +499,9 @@ fn without_a_user_interface_the_agent_goes_on_at_once_until_it_does_nothing() {
         outcomes.push(pi.event(Event::AgentBeforeSettle));
     }
     let goes_on = format!("continue workflow:reminder shown: {REMINDER}");
-    assert_eq!(outcomes, [&*goes_on, &goes_on, &goes_on, "none", "none"]);
+    // The session was taken up: the agent has not been told its phase in it.
+    let told = format!("{goes_on}\n\n{PROMPT_AT_LOOK}");
+    assert_eq!(outcomes, [&*told, &goes_on, &goes_on, "none", "none"]);
     pi.did(&[
         &format!(
             "append-entry workflow:state {}",

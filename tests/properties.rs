@@ -187,10 +187,10 @@ impl Play<'_> {
             }
             Action::Key => self.on(Event::TerminalInput),
             Action::Tick => self.on(Event::Timer { id: 1, idle: true }),
-            Action::Restart => self.on(Event::Session { stored }),
+            Action::Restart => self.on(Event::Session { stored, in_view: None }),
             Action::Shutdown => {
                 let reply = self.on(Event::SessionShutdown { has_ui: true });
-                self.on(Event::Session { stored });
+                self.on(Event::Session { stored, in_view: None });
                 reply
             }
         };
@@ -210,7 +210,7 @@ proptest! {
         let (library, faults) = Library::load(&files).unwrap();
         prop_assert!(faults.is_empty(), "{faults:?}");
         let mut play = Play { engine: Engine::default(), files: &files, entries: vec![], prompts: 0 };
-        play.on(Event::Session { stored: None });
+        play.on(Event::Session { stored: None, in_view: None });
         for action in &actions {
             play.act(action);
         }
@@ -258,7 +258,7 @@ proptest! {
         let phases_of = |workflow: &Workflow| library.first_phase(&workflow.phases).is_some();
         prop_assert!(library.iter().all(phases_of));
         let mut play = Play { engine: Engine::default(), files: &files, entries: vec![], prompts: 0 };
-        play.on(Event::Session { stored: None });
+        play.on(Event::Session { stored: None, in_view: None });
         for action in &actions {
             play.act(action);
         }

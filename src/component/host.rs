@@ -1,7 +1,7 @@
 //! What the engine asks of the host.
 
 use crate::definition::{DirEntry, FileError, FileKind, Root, WorkflowFiles};
-use crate::engine::{Effect, Level, MOVED_MESSAGE_TYPE, Output, Reply};
+use crate::engine::{CONTEXT_MESSAGE_TYPE, Effect, Level, MOVED_MESSAGE_TYPE, Output, Reply};
 
 use super::bindings::pi::extension::{api, context, files, timers, types, ui};
 
@@ -36,13 +36,11 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
         Effect::SendUserMessage(text) => {
             api::send_user_message(&text, Some(api::Delivery::FollowUp))
         }
-        Effect::Steer(content) => {
-            let message = types::CustomMessage {
-                custom_type: MOVED_MESSAGE_TYPE.into(),
-                content,
-                display: true,
-            };
-            api::send_message(&message, false, Some(api::Delivery::Steer))
+        Effect::Steer(content) => steer(MOVED_MESSAGE_TYPE, content, true),
+        Effect::Brief(prompt) => steer(CONTEXT_MESSAGE_TYPE, prompt, false),
+        Effect::KeepNewestContext(keep) => {
+            api::keep_newest(CONTEXT_MESSAGE_TYPE, keep);
+            Ok(())
         }
         Effect::SetExitCode(code) => context::set_exit_code(code),
         Effect::SetSessionName(name) => api::set_session_name(&name),
@@ -69,6 +67,11 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
         }
         Effect::WatchTerminal(watch) => ui::watch_terminal(watch),
     }
+}
+
+fn steer(custom_type: &str, content: String, display: bool) -> Result<(), types::Error> {
+    let message = types::CustomMessage { custom_type: custom_type.into(), content, display };
+    api::send_message(&message, false, Some(api::Delivery::Steer))
 }
 
 /// The last words before a trap: without this hook they would be lost with the instance.

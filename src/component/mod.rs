@@ -58,6 +58,7 @@ impl Guest for Component {
         for kind in [
             api::EventKind::SessionStart,
             api::EventKind::SessionTree,
+            api::EventKind::SessionCompact,
             api::EventKind::SessionShutdown,
             api::EventKind::Input,
             api::EventKind::TerminalInput,
@@ -99,8 +100,8 @@ impl Guest for Component {
         // A session that is gone needs nothing.
         match host::perform(react(at, &event).unwrap_or_default()) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
-            Reply::Inject(content) => guest::EventOutcome::Inject(CustomMessage {
-                custom_type: CONTEXT_MESSAGE_TYPE.into(),
+            Reply::Inject { custom_type, content } => guest::EventOutcome::Inject(CustomMessage {
+                custom_type: custom_type.into(),
                 content,
                 display: false,
             }),
@@ -173,9 +174,9 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             let mut entries = StateEntries::default();
             let stored = restore(&mut entries);
             known(entries.error.map_or(Ok(()), Err))?;
-            handle(at, Event::Session { stored })
+            handle(at, Event::Session { stored, in_view: in_view(event)? })
         }
-        guest::Event::SessionCompact => Output::default(),
+        guest::Event::SessionCompact => handle(at, Event::Compacted),
         guest::Event::SessionShutdown(_) => {
             handle(at, Event::SessionShutdown { has_ui: known(context::has_ui())? })
         }
@@ -222,6 +223,16 @@ fn known<T: Default>(answer: Result<T, types::Error>) -> Result<T, Gone> {
             Ok(T::default())
         }
     })
+}
+
+/// The context prompt that the model still has in view, where the conversation went on as it was.
+fn in_view(event: &guest::Event) -> Result<Option<String>, Gone> {
+    use guest::SessionReason::Reload;
+    if !matches!(event, guest::Event::SessionStart(Reload) | guest::Event::Restarted) {
+        return Ok(None);
+    }
+    let newest = bindings::pi::extension::session::newest_message(CONTEXT_MESSAGE_TYPE);
+    Ok(known(newest)?.map(|message| message.content))
 }
 
 /// The default role; only a run in progress makes it worth asking for the tools.

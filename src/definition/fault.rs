@@ -48,7 +48,7 @@ pub enum Problem {
     OutOfRange { field: String, limit: u32, found: &'static str },
     UnknownField { field: String, known: &'static [&'static str] },
     BadCommandName { value: String },
-    BadShow { value: String },
+    NotAChoice { field: String, words: &'static [&'static str], value: String },
     NoPhases,
     TooManyPhases { limit: usize },
     BadPhaseEntry { found: &'static str },
@@ -119,8 +119,8 @@ impl fmt::Display for Problem {
                 f,
                 "`commandName` may have letters, digits, `_` and `-` only, but is \"{value}\""
             ),
-            Self::BadShow { value } => {
-                write!(f, "`show` must be `user` or `workflows`, but is \"{value}\"")
+            Self::NotAChoice { field, words, value } => {
+                write!(f, "`{field}` must be `{}`, but is \"{value}\"", words.join("` or `"))
             }
             Self::TooManyPhases { limit } => {
                 write!(f, "`phases` must not have more than {limit} entries")

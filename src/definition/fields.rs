@@ -89,6 +89,24 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A field that is one of a few words, the first of which is the default: its index among them.
+    pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> Option<usize> {
+        let problem = match self.root.get(field) {
+            None | Some(Yaml::Null) => return Some(0),
+            Some(Yaml::String(value)) => {
+                if let Some(index) = words.iter().position(|word| word == value) {
+                    return Some(index);
+                }
+                Problem::NotAChoice { field: field.into(), words, value: value.clone() }
+            }
+            Some(other) => {
+                Problem::WrongType { field: field.into(), expected: "a text", found: other.kind() }
+            }
+        };
+        self.fault(&[Step::Key(field)], problem);
+        None
+    }
+
     /// Reports a field that has no effect.
     pub fn ignore(&mut self, field: &'static str, expected: &'static str, found: &'static str) {
         self.fault(&[Step::Key(field)], Problem::Ignored { field: field.into(), expected, found });

@@ -55,6 +55,8 @@ pub struct Workflow {
     pub auto_continue: Option<AutoContinue>,
     /// How often a scope may be restarted while it is not left. Default: 20.
     pub max_loops: u32,
+    /// When the agent is given the whole context prompt. Default: [`ContextInjection::OncePerPhase`].
+    pub context_injection: ContextInjection,
     /// What it consists of; at least one.
     pub phases: Vec<Entry>,
     /// The folder it was read from, as a person would write it.
@@ -80,6 +82,16 @@ impl Default for AutoContinue {
 
 /// How often a scope may be restarted, unless the workflow says it.
 pub const DEFAULT_MAX_LOOPS: u32 = 20;
+
+/// When the agent is given the whole context prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ContextInjection {
+    /// When a phase begins, and again when the model may have lost it. Between, a short reminder.
+    #[default]
+    OncePerPhase,
+    /// With every run of the agent; the model sees the newest only.
+    EveryRun,
+}
 
 /// Who may start a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +128,8 @@ pub struct Phase {
     pub tools: ToolPolicy,
     /// Names of subagent profiles; for information only.
     pub profiles: Option<Vec<String>>,
+    /// Whether the agent must hand a summary over to leave it (`summary: required`). Default: no.
+    pub summary_required: bool,
 }
 
 /// Which tools a phase allows. `workflow_step` is always allowed.
@@ -213,6 +227,7 @@ pub(crate) mod fixtures {
             instructions: format!("Do {id} for {{description}}."),
             tools: ToolPolicy::All,
             profiles: None,
+            summary_required: false,
         }
     }
 
@@ -234,6 +249,7 @@ pub(crate) mod fixtures {
             not_done_reminder: None,
             auto_continue: Some(AutoContinue::default()),
             max_loops: DEFAULT_MAX_LOOPS,
+            context_injection: ContextInjection::default(),
             phases: phases
                 .iter()
                 .map(|entry| match entry.strip_prefix('@') {

@@ -33,6 +33,7 @@ pub(super) fn read(file: &str, content: &str, faults: &mut Vec<Fault>) -> Option
     let emoji = fields.required_text("emoji");
     let tools = tool_policy(&mut fields);
     let profiles = profiles(&mut fields);
+    let summary = fields.choice("summary", &["optional", "required"]);
     if is_blank(&document.body) {
         return None;
     }
@@ -43,6 +44,7 @@ pub(super) fn read(file: &str, content: &str, faults: &mut Vec<Fault>) -> Option
         instructions: document.body,
         tools: tools?,
         profiles,
+        summary_required: summary? == 1,
     })
 }
 

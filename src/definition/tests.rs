@@ -42,11 +42,11 @@ fn every_field_is_read() {
     let (library, faults) = load(&[
         (
             "w/workflow.yaml",
-            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
+            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
         ),
         (
             "w/a.md",
-            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\n---\r\n\r\n# Do\r\nit\r\n",
+            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\n---\r\n\r\n# Do\r\nit\r\n",
         ),
         ("_shared/b.md", "---\nid: b\nname: B\nemoji: b\ntools: {blacklist: []}\n---\nB"),
         ("s/workflow.yaml", "name: S\nshow: workflows\nphases: [../w/a.md]"),
@@ -59,6 +59,7 @@ fn every_field_is_read() {
         instructions: "# Do\nit".into(),
         tools: ToolPolicy::Only(vec!["read".into(), "7".into()]),
         profiles: Some(vec!["x".into()]),
+        summary_required: true,
     };
     let b = Phase {
         id: "b".into(),
@@ -67,6 +68,7 @@ fn every_field_is_read() {
         instructions: "B".into(),
         tools: ToolPolicy::Except(vec![]),
         profiles: None,
+        summary_required: false,
     };
     assert_eq!(
         library.get("w"),
@@ -86,6 +88,7 @@ fn every_field_is_read() {
             not_done_reminder: Some("N".into()),
             auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1 }),
             max_loops: 2,
+            context_injection: ContextInjection::EveryRun,
             phases: vec![Entry::Phase(a.clone()), Entry::Workflow("s".into()), Entry::Phase(b)],
             folder: "~/workflows/w".into(),
         })

@@ -3,7 +3,7 @@
 use super::fault::{Fault, Problem};
 use super::fields::Fields;
 use super::yaml::{Step, Yaml};
-use super::{AutoContinue, DEFAULT_MAX_LOOPS, Show, Workflow, is_blank};
+use super::{AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, Show, Workflow, is_blank};
 
 const AUTO_CONTINUE_FIELDS: [&str; 3] = ["delaySeconds", "maxPerPhase", "maxIdle"];
 const MAX_PHASES: usize = 1000;
@@ -35,7 +35,9 @@ pub(super) fn read(
         return (None, Vec::new());
     };
     let name = fields.required_text("name");
-    let show = show(&mut fields);
+    let show = fields
+        .choice("show", &["user", "workflows"])
+        .map(|index| if index == 0 { Show::User } else { Show::Workflows });
     let (command_name, initial_message) = if show == Some(Show::Workflows) {
         (Some(hidden_text(&fields, "commandName")), Some(hidden_text(&fields, "initialMessage")))
     } else {
@@ -52,6 +54,11 @@ pub(super) fn read(
     let auto_continue = auto_continue(&mut fields);
     let max_loops =
         whole_number(&mut fields, &[Step::Key("maxLoops")], DEFAULT_MAX_LOOPS, MAX_COUNT);
+    let context_injection =
+        fields.choice("contextInjection", &["oncePerPhase", "everyRun"]).map(|index| match index {
+            0 => ContextInjection::OncePerPhase,
+            _ => ContextInjection::EveryRun,
+        });
     let (entries, complete) = phases(&mut fields);
     let workflow = (|| {
         complete.then_some(Workflow {
@@ -70,25 +77,12 @@ pub(super) fn read(
             not_done_reminder,
             auto_continue: auto_continue?,
             max_loops: max_loops?,
+            context_injection: context_injection?,
             phases: Vec::new(),
             folder: folder.to_owned(),
         })
     })();
     (workflow, entries)
-}
-
-fn show(fields: &mut Fields) -> Option<Show> {
-    let problem = match fields.root.get("show") {
-        None | Some(Yaml::Null) => return Some(Show::User),
-        Some(Yaml::String(value)) if value == "user" => return Some(Show::User),
-        Some(Yaml::String(value)) if value == "workflows" => return Some(Show::Workflows),
-        Some(Yaml::String(value)) => Problem::BadShow { value: value.clone() },
-        Some(other) => {
-            Problem::WrongType { field: "show".into(), expected: "a text", found: other.kind() }
-        }
-    };
-    fields.fault(&[Step::Key("show")], problem);
-    None
 }
 
 fn command_name(fields: &mut Fields) -> Option<String> {

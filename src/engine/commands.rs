@@ -156,19 +156,17 @@ impl Engine {
         let state = enter(&state, &self.library).begun(at.unix_ms);
         let task = &state.task_description;
         let mut prompt = text::initial_message(workflow, &self.library, task);
-        if self.agent.running
-            && let Some(active) = Active::resolve(&state, &self.library)
-        {
-            // The prompt goes into the run at hand, which has had its context prompt.
-            prompt = format!("{prompt}\n\n{}", text::context_prompt(&active, self.role));
-        }
-        let effects = vec![
+        let mut effects = vec![
             persist(&state),
             Effect::SetStatus(text::status_line(Some(&state), &self.library)),
             Effect::SetSessionName(text::session_name(workflow, task)),
-            Effect::SendUserMessage(prompt),
         ];
         self.run = Some(state);
+        if self.agent.running {
+            // The prompt goes into the run at hand, which has had its context prompt.
+            prompt = format!("{prompt}\n\n{}", self.prompt());
+        }
+        effects.push(Effect::SendUserMessage(prompt));
         self.ended = None;
         self.cancel_pending = false;
         self.untold_move = self.agent.running;

@@ -53,7 +53,7 @@ impl Engine {
         }
         match self.decide() {
             Decision::Continue(_) => {
-                let reminder = self.active().map(|active| text::not_done_reminder(&active));
+                let reminder = self.not_done_in_run();
                 self.continued();
                 Output::reply(reminder.map_or(Reply::None, Reply::Continue))
             }

@@ -94,7 +94,7 @@ impl Engine {
         if effects.is_empty() {
             return notice(Level::Info, "The workflow is not paused.".into());
         }
-        let reminder = self.active().map(|active| text::not_done_reminder(&active));
+        let reminder = self.not_done();
         effects.extend(reminder.filter(|_| !self.agent.running).map(Effect::SendUserMessage));
         effects.into()
     }
@@ -145,8 +145,7 @@ impl Engine {
             (Arrival::Done, false) => effects.extend(self.announce_end(Announce::Done).effects),
             (Arrival::Phase, true) => {
                 self.untold_move = true;
-                let prompt = self.active().map(|active| text::context_prompt(&active, self.role));
-                let prompt = prompt.unwrap_or_default();
+                let prompt = self.prompt();
                 effects.push(Effect::Steer(format!("{told}\n\n{prompt}")));
             }
             (Arrival::Phase, false) if paused => self.note = Some(told),

@@ -1,7 +1,5 @@
 //! The seconds before the agent is told to go on.
 
-use crate::text;
-
 use super::{Effect, Engine, Output};
 
 /// The only timer of the engine.
@@ -58,12 +56,10 @@ impl Engine {
             .into();
         }
         let mut effects = self.stop_countdown();
-        effects.extend(self.active().map(|active| text::not_done_reminder(&active)).map(
-            |reminder| {
-                self.continued();
-                Effect::SendUserMessage(reminder)
-            },
-        ));
+        if let Some(reminder) = self.not_done() {
+            self.continued();
+            effects.push(Effect::SendUserMessage(reminder));
+        }
         effects.into()
     }
 }

@@ -17,6 +17,10 @@ pub enum Effect {
     SendUserMessage(String),
     /// Tell the agent something before its next request.
     Steer(String),
+    /// Tell the agent its phase again, before its next request.
+    Brief(String),
+    /// Whether the model is to get the newest context prompt only, or all that it was given.
+    KeepNewestContext(bool),
     /// The exit status of a process that ends with its prompt.
     SetExitCode(u8),
     /// Name the session.
@@ -67,8 +71,13 @@ pub enum Reply {
     None,
     /// The tool call is refused, for this reason.
     Block(String),
-    /// This context prompt goes before the run.
-    Inject(String),
+    /// The agent is told this with the run, and the person does not see it.
+    Inject {
+        /// The message's type.
+        custom_type: &'static str,
+        /// What it says.
+        content: String,
+    },
     /// The agent is told this, and goes on at once.
     Continue(String),
     /// The tool's result.

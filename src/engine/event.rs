@@ -19,6 +19,8 @@ pub enum Event<'a> {
     Session {
         /// The run that its entries tell of; see [`crate::run::restore`].
         stored: Option<RunState>,
+        /// The newest context prompt that the model still has in view, where that is certain.
+        in_view: Option<String>,
     },
     /// The session ends. Its timers are stopped already.
     SessionShutdown {
@@ -37,6 +39,8 @@ pub enum Event<'a> {
         /// Which role the agent has where the workflow does not say it.
         role: DefaultRole,
     },
+    /// The conversation was compacted.
+    Compacted,
     /// The agent runs.
     AgentStart,
     /// An answer of the model and its tool calls are done.

@@ -24,6 +24,7 @@ impl Engine {
     pub(super) fn session(
         &mut self,
         stored: Option<RunState>,
+        in_view: Option<String>,
         files: &dyn WorkflowFiles,
     ) -> Result<Output, FileError> {
         let mut effects = self.stop_countdown();
@@ -31,6 +32,7 @@ impl Engine {
         self.questions.clear();
         self.untold_move = false;
         self.note = None;
+        self.in_view = in_view;
         effects.extend(self.reload(files)?);
         // The reference leaves a path at a nested workflow after a loop; the phase is the same.
         self.run = stored.map(|state| enter(&state, &self.library));
@@ -45,6 +47,7 @@ impl Engine {
         let last = std::mem::take(self);
         self.last_ticket = last.last_ticket;
         self.fault_notice = last.fault_notice;
+        self.keeps_newest = last.keeps_newest;
         if has_ui {
             return countdown.into();
         }
@@ -70,18 +73,10 @@ impl Engine {
         self.cancel_pending = false;
         self.untold_move = false;
         self.agent.worked = false;
-        let effects: Output = self.stop_countdown().into();
-        let note = self.note.take();
-        match self.active() {
-            Some(active) => {
-                let prompt = text::context_prompt(&active, role);
-                effects.with(Reply::Inject(match note {
-                    Some(note) => format!("{note}\n\n{prompt}"),
-                    None => prompt,
-                }))
-            }
-            None => effects,
-        }
+        let mut effects = self.stop_countdown();
+        let briefing = self.briefing();
+        effects.extend(briefing.effects);
+        Output { effects, reply: briefing.reply }
     }
 
     /// Specification: hook lifecycle, "updateStatus".
@@ -118,7 +113,9 @@ impl Engine {
         let workflow = self.library.get(&state.workflow_key);
         let content = match (announce, workflow) {
             (Announce::CancelCommand, _) => text::command_cancelled_message(&state),
-            (Announce::Done, Some(workflow)) => text::completion_message(&state, workflow),
+            (Announce::Done, Some(workflow)) => {
+                text::completion_message(&state, workflow, &self.library)
+            }
             (Announce::Done, None) => {
                 self.run = Some(state);
                 return Output::default();

@@ -6,12 +6,14 @@
 //! | file | events |
 //! | --- | --- |
 //! | `hooks` | sessions, runs of the agent, tool calls |
+//! | `briefing` | what the model is told about its phase, and when |
 //! | `step_tool` | calls of `workflow_step` |
 //! | `commands` | `/workflow` and `/cancel-workflow`, their questions, their completions |
 //! | `controls` | `/workflow :status` and the like, by which the person moves a run |
 //! | `continuation` | what happens when the agent stops too early: go on, or pause |
 //! | `countdown` | the seconds before the agent is told to go on |
 
+mod briefing;
 mod commands;
 mod continuation;
 mod controls;
@@ -42,7 +44,8 @@ pub const COMPLETE_TYPE: &str = "workflow:complete";
 pub const STATUS_TYPE: &str = "workflow:status";
 /// The custom type of what the agent is told when the person moved the run.
 pub const MOVED_MESSAGE_TYPE: &str = "workflow:moved";
-/// The custom type of what the agent is told when it goes on without a user interface.
+/// The custom type of what the agent is told with a later run in the same phase, and when it goes on
+/// without a user interface.
 pub const REMINDER_MESSAGE_TYPE: &str = "workflow:reminder";
 /// The custom type of what is shown before the agent is told to go on, without a user interface.
 pub const COUNTDOWN_TYPE: &str = "workflow:countdown";
@@ -65,6 +68,10 @@ pub struct Engine {
     note: Option<String>,
     /// How the last run of this session ended, for the last line of a process without a user interface.
     ended: Option<Ended>,
+    /// The context prompt that the model has in view.
+    in_view: Option<String>,
+    /// Whether the model is to get the newest context prompt only.
+    keeps_newest: bool,
     /// Open questions to the person, by ticket.
     questions: Vec<(u64, Question)>,
     last_ticket: u64,
@@ -87,11 +94,12 @@ impl Engine {
         files: &dyn WorkflowFiles,
     ) -> Result<Output, FileError> {
         Ok(match event {
-            Event::Session { stored } => self.session(stored, files)?,
+            Event::Session { stored, in_view } => self.session(stored, in_view, files)?,
             Event::SessionShutdown { has_ui } => self.session_shutdown(has_ui),
             Event::Input { from_person } => self.input(from_person),
             Event::TerminalInput => self.stop_countdown().into(),
             Event::BeforeAgentStart { role } => self.before_agent_start(role),
+            Event::Compacted => self.compacted(),
             Event::AgentStart => self.agent_start(),
             Event::TurnEnd => self.turn_end(),
             Event::AgentEnd { stop } => self.agent_end(stop),

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::run::{Active, Arrival, Leaving, LoopError, advance, restart};
+use crate::definition::is_blank;
+use crate::run::{Active, Arrival, Leaving, LoopError, RunState, advance, restart};
 use crate::text;
 
 use super::commands::Question;
@@ -73,8 +74,8 @@ impl Engine {
                 self.step_outdated()
             }
             Some("status") => self.step_status(),
-            Some("next") => self.step_next(at),
-            Some("loop") => self.step_loop(at),
+            Some("next") => self.step_next(summary(&input), at),
+            Some("loop") => self.step_loop(summary(&input), at),
             Some("cancel") => self.step_cancel(cancel_pending),
             _ => result(
                 "Unknown action. Call workflow_step with action='next', 'status', 'loop' or 'cancel'.",
@@ -108,7 +109,7 @@ impl Engine {
         result(text, json!({ "active": true, "moved": true }))
     }
 
-    fn step_next(&mut self, at: Moment) -> Output {
+    fn step_next(&mut self, summary: Option<&str>, at: Moment) -> Output {
         let Some(state) = self.run.as_ref().filter(|state| state.active) else {
             return result(NO_WORKFLOW, json!({ "active": false }));
         };
@@ -116,12 +117,20 @@ impl Engine {
             let text = format!("Workflow definition '{}' not found.", state.workflow_key);
             return result(text, json!({ "active": false }));
         };
-        let (new, arrival) = advance(state, &self.library);
+        if before.phase.summary_required && summary.is_none() {
+            let details = json!({ "active": true, "error": "summary required" });
+            return result(text::summary_missing(&before), details);
+        }
+        let (new, arrival) = advance(&handing_over(&before, summary), &self.library);
         let new = new.moved_from(state, Leaving::Done, at.unix_ms);
         let from = before.phase.name.clone();
         let (text, to) = match (arrival, Active::resolve(&new, &self.library)) {
             (Arrival::Phase, Some(after)) => {
-                (text::advanced(&before, &after), after.phase.name.clone())
+                let prompt = text::context_prompt(&after, self.role);
+                let text = text::advanced(&before, &after, &prompt);
+                let to = after.phase.name.clone();
+                self.in_view = Some(prompt);
+                (text, to)
             }
             _ => (text::done(&before), "DONE".to_owned()),
         };
@@ -130,11 +139,15 @@ impl Engine {
         self.moved(effects, text, json!({ "advanced": true, "from": from, "to": to }))
     }
 
-    fn step_loop(&mut self, at: Moment) -> Output {
+    fn step_loop(&mut self, summary: Option<&str>, at: Moment) -> Output {
         let Some(state) = self.run.as_ref().filter(|state| state.active) else {
             return result("No active workflow to loop.", json!({ "active": false }));
         };
-        let new = match restart(state, &self.library) {
+        let left = match Active::resolve(state, &self.library) {
+            Some(before) => handing_over(&before, summary),
+            None => state.clone(),
+        };
+        let new = match restart(&left, &self.library) {
             Ok(new) => new,
             Err(error) => {
                 let details = json!({ "active": true, "error": error.to_string() });
@@ -157,8 +170,10 @@ impl Engine {
             state.current_path.last().and_then(|scope| self.library.get(&scope.workflow_key));
         let to = scope.and_then(|scope| scope.phases.first());
         let to = to.map_or("", |entry| self.library.entry_name(entry));
-        let text = text::looped(scope.map_or("", |scope| &scope.name), &after);
+        let prompt = text::context_prompt(&after, self.role);
+        let text = text::looped(scope.map_or("", |scope| &scope.name), &after, &prompt);
         let details = json!({ "looped": true, "to": to });
+        self.in_view = Some(prompt);
         let effects = vec![persist(&new)];
         self.run = Some(new);
         self.moved(effects, text, details)
@@ -204,6 +219,19 @@ impl Engine {
         self.agent.worked = true;
         effects.push(self.status());
         Output::from(effects).with(Reply::Tool(ToolResult { text, details }))
+    }
+}
+
+/// The summary among the arguments, if it says anything.
+fn summary(input: &Map<String, Value>) -> Option<&str> {
+    input.get("summary").and_then(Value::as_str).filter(|summary| !is_blank(summary))
+}
+
+/// The run, its phase having handed this over.
+fn handing_over(active: &Active, summary: Option<&str>) -> RunState {
+    match summary {
+        Some(summary) => active.state.with_summary(active.phase, summary),
+        None => active.state.clone(),
     }
 }
 

@@ -45,7 +45,7 @@ impl Session {
             }
         }
         let mut session = Self { engine: Engine::default(), files };
-        let started = session.on(Event::Session { stored: None });
+        let started = session.on(Event::Session { stored: None, in_view: None });
         assert_eq!(started.effects, [Effect::SetStatus(None)]);
         session
     }
@@ -246,10 +246,13 @@ fn a_loop_restarts_the_scope_unless_it_is_forbidden() {
     let _ = session.command("workflow", "flat x");
     session.step("next");
     let (text, details) = session.step("loop");
-    assert_eq!(text, "🔄 Looped 'The flat' back to: * a\n\n**What to do in a:**\nDo a.");
+    assert!(
+        text.starts_with("🔄 Looped 'The flat' back to: * a\n\n[Workflow path: The flat ▸ * a]\n")
+    );
+    assert!(text.contains("**Pass:** 2\n"));
     assert_eq!(details, json!({ "looped": true, "to": "a" }));
     session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("loopable: false\n");
-    let _ = session.on(Event::Session { stored: session.engine.run.clone() });
+    let _ = session.on(Event::Session { stored: session.engine.run.clone(), in_view: None });
     let (effects, (text, details)) = session.step_output("loop");
     assert_eq!(text, "⚠️ Looping is disabled for this workflow.");
     assert_eq!(
@@ -268,7 +271,7 @@ fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
         Event::Step { input: r#"{"action":"status"}"# },
         Event::AgentEnd { stop: Stop::Aborted },
         Event::BeforeAgentStart { role: DefaultRole::Worker },
-        Event::Session { stored: session.engine.run.clone() },
+        Event::Session { stored: session.engine.run.clone(), in_view: None },
     ] {
         assert_eq!(session.step("cancel").1, asked);
         let output = session.on(between);
@@ -326,7 +329,7 @@ fn a_phase_refuses_tools_but_never_its_own() {
     assert_eq!(
         call(&mut session, "edit"),
         Reply::Block(
-            "[workflow] The tool \"edit\" is blocked during the locked phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.".into()
+            "[workflow] The tool \"edit\" is blocked during the locked phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.\n**Tools in this phase:** all except edit; a call of one of those is refused. workflow_step always works.".into()
         )
     );
     assert_eq!(call(&mut session, "read"), Reply::None);
@@ -355,7 +358,7 @@ fn an_early_stop_is_continued_after_three_seconds() {
     assert_eq!(
         effects[3..],
         [Effect::SendUserMessage(
-            "⚠️ The The flat is still active. Current phase: * a.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\nDo a.\n\nContinue working on the current phase and call workflow_step when done.".into()
+            "⚠️ The The flat is still active. Current phase: * a.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\n(as given for this phase)\n\nContinue working on the current phase and call workflow_step when done.".into()
         )]
     );
     assert_eq!(session.on(Event::Timer { id: 1, idle: true }), Output::default());
@@ -384,7 +387,7 @@ fn whoever_takes_over_stops_the_countdown() {
         Event::TerminalInput,
         Event::AgentStart,
         Event::BeforeAgentStart { role: DefaultRole::Worker },
-        Event::Session { stored },
+        Event::Session { stored, in_view: None },
         Event::Command { name: "workflow", arguments: "", has_ui: true },
     ] {
         let _ = session.stop();
@@ -589,7 +592,7 @@ fn a_paused_run_can_be_moved_and_resumed() {
     assert_eq!(effects.len(), 3, "the agent is left alone: {effects:?}");
     assert_eq!(effects[1], status("⏸ The flat > * b [2/2] (paused: you asked for it)"));
     let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
-    let Reply::Inject(prompt) = output.reply else { panic!() };
+    let Reply::Inject { content: prompt, .. } = output.reply else { panic!() };
     assert!(prompt.starts_with("The person moved the workflow on: * a → * b.\n\n[Workflow path"));
     let effects = session.command("workflow", ":resume").effects;
     assert_eq!(effects[1], status("The flat > * b [2/2]"));
@@ -692,7 +695,10 @@ fn a_run_whose_files_are_gone_can_only_be_cancelled() {
     let _ = session.command("workflow", "flat x");
     session.files.global.clear();
     let stored = session.engine.run.clone();
-    assert_eq!(session.on(Event::Session { stored }).effects, [Effect::SetStatus(None)]);
+    assert_eq!(
+        session.on(Event::Session { stored, in_view: None }).effects,
+        [Effect::SetStatus(None)]
+    );
     assert_eq!(session.step("status").1, json!({ "active": false, "stale": true }));
     assert_eq!(session.step("next").0, "Workflow definition 'flat' not found.");
     assert_eq!(session.step("loop").1["active"], json!(true));
@@ -721,10 +727,16 @@ fn faults_are_told_once_until_they_change() {
   ~/workflows/bad/workflow.yaml:1:1: `initialMessage` is missing
   ~/workflows/bad/workflow.yaml:1:1: `phases` is missing";
     let told = notice(Level::Warning, text);
-    assert_eq!(session.on(Event::Session { stored: None }).effects[..1], told);
-    assert_eq!(session.on(Event::Session { stored: None }).effects, [Effect::SetStatus(None)]);
+    assert_eq!(session.on(Event::Session { stored: None, in_view: None }).effects[..1], told);
+    assert_eq!(
+        session.on(Event::Session { stored: None, in_view: None }).effects,
+        [Effect::SetStatus(None)]
+    );
     session.files.global.remove("bad/workflow.yaml");
-    assert_eq!(session.on(Event::Session { stored: None }).effects, [Effect::SetStatus(None)]);
+    assert_eq!(
+        session.on(Event::Session { stored: None, in_view: None }).effects,
+        [Effect::SetStatus(None)]
+    );
     session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
     assert_eq!(session.command("workflow", "flat x").effects[..1], told);
 }
@@ -767,7 +779,7 @@ fn a_session_that_is_gone_gets_nothing() {
     }
     let mut engine = Engine::default();
     for event in [
-        Event::Session { stored: None },
+        Event::Session { stored: None, in_view: None },
         Event::Command { name: "workflow", arguments: "a b", has_ui: true },
     ] {
         assert_eq!(engine.handle(event, AT, &Gone), Output::default());
@@ -831,3 +843,5 @@ fn in_any_order_events_leave_one_consistent_state() {
         }
     }
 }
+
+mod briefing;

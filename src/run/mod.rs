@@ -8,6 +8,7 @@ mod outline;
 mod progress;
 mod state;
 mod stored;
+mod summary;
 mod transition;
 
 pub use active::Active;
@@ -15,4 +16,5 @@ pub use outline::{Outline, Step};
 pub use progress::{Leaving, Pause, PauseReason, Progress, Visit, phase_key, scope_key};
 pub use state::{RunState, Segment};
 pub use stored::{STATE_ENTRY_TYPE, restore};
+pub use summary::{Summary, cut};
 pub use transition::{Arrival, LoopError, advance, enter, go_to, restart};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunState, Segment};
+use super::{RunState, Segment, Summary};
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -76,6 +76,9 @@ pub struct Visit {
     pub skipped: bool,
     /// How many visits there were.
     pub passes: u32,
+    /// What the phase handed over, in this visit or the last one that did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub summary: Option<Summary>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -149,18 +152,22 @@ impl RunState {
         new
     }
 
+    /// How often the current phase was begun, this time included; from 1.
+    pub fn pass(&self) -> u32 {
+        self.progress.visits.get(&phase_key(&self.current_path)).map_or(1, |visit| visit.passes)
+    }
+
     fn visit(&mut self, now: u64) {
         let visit = self.progress.visits.entry(phase_key(&self.current_path)).or_insert(Visit {
             started_at: now,
             ended_at: None,
             skipped: false,
             passes: 0,
+            summary: None,
         });
-        *visit = Visit {
-            started_at: now,
-            ended_at: None,
-            skipped: false,
-            passes: visit.passes.saturating_add(1),
-        };
+        visit.started_at = now;
+        visit.ended_at = None;
+        visit.skipped = false;
+        visit.passes = visit.passes.saturating_add(1);
     }
 }

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::definition::{Entry, Library, ToolPolicy};
-use crate::run::Active;
+use crate::definition::{Entry, Library, ToolPolicy, Workflow};
+use crate::run::{Active, Outline, RunState};
 
-use super::steps;
-use super::template::resolve;
+use super::template::resolve_with;
+use super::{results, steps};
 
 /// The last paragraph, unless the workflow has its own.
 pub const DEFAULT_ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
@@ -39,15 +39,21 @@ impl DefaultRole {
     }
 }
 
+/// The tool that no phase refuses.
+const STEP_TOOL: &str = "workflow_step";
+/// How long a reminder may be, in bytes.
+const MAX_REMINDER: usize = 300;
+/// How long the names in it may be, in bytes.
+const MAX_REMINDER_PATH: usize = 100;
+
 /// The prompt for the current phase.
 ///
 /// Specification: hook lifecycle, "buildContextPrompt Details".
 pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
-    let variables = variables(active);
     let root = active.root;
     let phase = active.phase;
     let own = |template: &Option<String>, default: &str| {
-        resolve(template.as_deref().unwrap_or(default), &variables)
+        resolve_own(template.as_deref().unwrap_or(default), active)
     };
     let position = format!(
         "({}/{} {})",
@@ -56,13 +62,8 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         if active.is_nested() { "in current scope" } else { "phases" },
     );
     let profiles = phase.profiles.as_deref().unwrap_or_default().join(", ");
-    [
-        format!(
-            "[Workflow path: {} ▸ {} {}]",
-            active.breadcrumb().join(" > "),
-            phase.emoji,
-            phase.name
-        ),
+    let mut lines = vec![
+        path(active),
         String::new(),
         own(&root.role_instruction, role.text()),
         String::new(),
@@ -70,55 +71,168 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         format!("**Task ID:** {}", active.state.task_id),
         format!("**Current Phase:** {} {}", phase.emoji, phase.name),
         format!("**Progress:** Step {} {position}", active.state.global_step_count),
-        String::new(),
-        steps::list(active),
-        String::new(),
+    ];
+    let pass = active.state.pass();
+    if pass > 1 {
+        lines.push(format!("**Pass:** {pass}"));
+    }
+    lines.extend([String::new(), steps::list(active), String::new()]);
+    if let Some(results) = results::results(active.state, active.library) {
+        lines.extend([results, String::new()]);
+    }
+    lines.extend([
         "**What to do in this phase:**".into(),
-        resolve(&phase.instructions, &variables),
+        phase_instructions(active),
         String::new(),
         format!(
             "**Available subagent profiles for this phase:** {}",
             if profiles.is_empty() { "(none)" } else { &profiles }
         ),
         format!("**All profiles:** {}", all_profiles(active).join(", ")),
+        tools_line(&phase.tools),
+        hand_over_line(phase.summary_required),
         String::new(),
         own(&root.advance_reminder, DEFAULT_ADVANCE_REMINDER),
-    ]
-    .join("\n")
+    ]);
+    lines.join("\n")
+}
+
+/// What the model is told with a later run in the same phase, at most 300 bytes.
+pub fn context_reminder(active: &Active) -> String {
+    let outline = Outline::of(active);
+    let mut path = path(active);
+    shorten(&mut path, MAX_REMINDER_PATH);
+    let mut reminder = format!(
+        "{path}\nStep {}/{}. The instructions of this phase stand above and still hold. ",
+        outline.current, outline.total
+    );
+    match &active.root.advance_reminder {
+        Some(own) => reminder.push_str(&resolve_own(own, active)),
+        None => reminder.push_str("Phase done? Call workflow_step with action='next'."),
+    }
+    shorten(&mut reminder, MAX_REMINDER);
+    reminder
+}
+
+/// Cuts a text at a number of bytes, with a sign.
+fn shorten(text: &mut String, limit: usize) {
+    const SIGN: &str = "…";
+    if text.len() > limit {
+        let mut end = limit.saturating_sub(SIGN.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push_str(SIGN);
+    }
+}
+
+fn path(active: &Active) -> String {
+    let phase = active.phase;
+    format!("[Workflow path: {} ▸ {} {}]", active.breadcrumb().join(" > "), phase.emoji, phase.name)
+}
+
+/// What the phase's tool policy allows and refuses.
+pub(super) fn tools_line(tools: &ToolPolicy) -> String {
+    let others = |names: &[String]| {
+        let others = names.iter().map(String::as_str).filter(|name| *name != STEP_TOOL);
+        others.collect::<Vec<_>>().join(", ")
+    };
+    let (names, only) = match tools {
+        ToolPolicy::All => (String::new(), false),
+        ToolPolicy::Except(refused) => (others(refused), false),
+        ToolPolicy::Only(allowed) => (others(allowed), true),
+    };
+    let rule = match (names.is_empty(), only) {
+        (true, false) => "all".into(),
+        (true, true) => "none; every call is refused".into(),
+        (false, false) => format!("all except {names}; a call of one of those is refused"),
+        (false, true) => format!("only {names}; a call of any other is refused"),
+    };
+    format!("**Tools in this phase:** {rule}. {STEP_TOOL} always works.")
+}
+
+fn hand_over_line(required: bool) -> String {
+    let begin = if required {
+        "this phase is left with a summary only: give"
+    } else {
+        "what later phases must know, give"
+    };
+    format!("**Hand-over:** {begin} workflow_step a `summary` of at most 4,000 characters.")
 }
 
 /// The instructions of the current phase, its templates resolved.
 pub fn phase_instructions(active: &Active) -> String {
-    resolve(&active.phase.instructions, &variables(active))
+    resolve_own(&active.phase.instructions, active)
 }
 
-/// The variables of instructions, role instruction and advance reminder.
+/// Resolves a template of instructions, role instruction or advance reminder.
 ///
 /// `previousPhaseName` and `nextPhaseName` are those of the innermost scope.
 ///
 /// Specification: template variables, "Phase Instructions Variables".
-fn variables<'a>(active: &Active<'a>) -> [(&'static str, Cow<'a, str>); 12] {
-    let blocked = match &active.phase.tools {
-        ToolPolicy::Except(refused) if !refused.is_empty() => refused.join(", "),
-        _ => "(none)".into(),
-    };
-    let name = |entry: Option<&'a Entry>, none: &'static str| {
+fn resolve_own(template: &str, active: &Active) -> String {
+    resolve_with(template, |name| variable(name, active))
+}
+
+/// What stands for a summary that is not there, and for other things that are not.
+const NONE: &str = "(none)";
+
+fn variable<'a>(name: &str, active: &Active<'a>) -> Option<Cow<'a, str>> {
+    let entry_name = |entry: Option<&'a Entry>, none: &'static str| {
         Cow::Borrowed(entry.map_or(none, |entry| active.library.entry_name(entry)))
     };
-    [
-        ("workflowName", Cow::Borrowed(&*active.root.name)),
-        ("workflowKey", Cow::Borrowed(&*active.state.workflow_key)),
-        ("description", Cow::Borrowed(&*active.state.task_description)),
-        ("taskId", Cow::Borrowed(&*active.state.task_id)),
-        ("phaseId", Cow::Borrowed(&*active.phase.id)),
-        ("phaseName", Cow::Borrowed(&*active.phase.name)),
-        ("previousPhaseName", name(active.previous(), "(start)")),
-        ("nextPhaseName", name(active.next(), "DONE")),
-        ("blockedToolsList", Cow::Owned(blocked)),
-        ("toolName", Cow::Borrowed("workflow_step")),
-        ("breadcrumbPath", Cow::Owned(active.breadcrumb().join(" > "))),
-        ("globalStepCount", Cow::Owned(active.state.global_step_count.to_string())),
-    ]
+    Some(match name {
+        "workflowName" => Cow::Borrowed(&active.root.name),
+        "workflowKey" => Cow::Borrowed(&active.state.workflow_key),
+        "description" => Cow::Borrowed(&active.state.task_description),
+        "taskId" => Cow::Borrowed(&active.state.task_id),
+        "phaseId" => Cow::Borrowed(&active.phase.id),
+        "phaseName" => Cow::Borrowed(&active.phase.name),
+        "previousPhaseName" => entry_name(active.previous(), "(start)"),
+        "nextPhaseName" => entry_name(active.next(), "DONE"),
+        "blockedToolsList" => match &active.phase.tools {
+            ToolPolicy::Except(refused) if !refused.is_empty() => Cow::Owned(refused.join(", ")),
+            _ => NONE.into(),
+        },
+        "toolName" => STEP_TOOL.into(),
+        "breadcrumbPath" => Cow::Owned(active.breadcrumb().join(" > ")),
+        "globalStepCount" => Cow::Owned(active.state.global_step_count.to_string()),
+        _ => summary_variable(name, active.state, active.root, active.library)?,
+    })
+}
+
+/// `previousSummary` and `summary.PHASEID`; `None` for any other name, and for a phase that the workflow
+/// does not have.
+pub(super) fn summary_variable<'a>(
+    name: &str,
+    state: &'a RunState,
+    root: &Workflow,
+    library: &Library,
+) -> Option<Cow<'a, str>> {
+    let summary = match name.strip_prefix("summary.") {
+        None if name == "previousSummary" => results::previous(state),
+        None => return None,
+        Some(id) => match results::of_phase(state, id) {
+            None if !has_phase(library, &root.phases, id, &mut BTreeSet::new()) => return None,
+            found => found,
+        },
+    };
+    Some(Cow::Borrowed(summary.unwrap_or(NONE)))
+}
+
+fn has_phase<'a>(
+    library: &'a Library,
+    entries: &'a [Entry],
+    id: &str,
+    visited: &mut BTreeSet<&'a str>,
+) -> bool {
+    entries.iter().any(|entry| match entry {
+        Entry::Phase(phase) => phase.id == id,
+        Entry::Workflow(key) => library.get(key).is_some_and(|nested| {
+            visited.insert(key) && has_phase(library, &nested.phases, id, visited)
+        }),
+    })
 }
 
 /// The profiles of all phases of the root workflow and of those nested in it, each once.
@@ -197,9 +311,32 @@ After Research, before Build: Add {phaseName} without edit, write. {unknown}
 
 **Available subagent profiles for this phase:** planner
 **All profiles:** planner
+**Tools in this phase:** all except edit, write; a call of one of those is refused. workflow_step always works.
+**Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
 
 When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'."
         );
+    }
+
+    #[test]
+    fn the_tool_policy_in_words() {
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        for (policy, rule) in [
+            (ToolPolicy::All, "all"),
+            (ToolPolicy::Except(names(&[STEP_TOOL])), "all"),
+            (
+                ToolPolicy::Except(names(&["bash", STEP_TOOL])),
+                "all except bash; a call of one of those is refused",
+            ),
+            (ToolPolicy::Only(names(&[])), "none; every call is refused"),
+            (
+                ToolPolicy::Only(names(&["read", "grep"])),
+                "only read, grep; a call of any other is refused",
+            ),
+        ] {
+            let line = format!("**Tools in this phase:** {rule}. workflow_step always works.");
+            assert_eq!(tools_line(&policy), line);
+        }
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use crate::definition::{Fault, Library, ToolPolicy, Workflow};
 use crate::run::{Active, RunState};
 
-use super::context_prompt::phase_instructions;
-use super::template::resolve;
+use super::context_prompt::{phase_instructions, summary_variable, tools_line};
+use super::results;
+use super::template::{resolve, resolve_with};
 
 /// Why a tool is refused, unless the workflow says it in its own words.
 pub const DEFAULT_BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blocked during the {phaseName} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.";
@@ -24,6 +25,9 @@ pub const COMMAND_CANCELLED_MESSAGE: &str =
 
 /// What the agent is told when it stops too early, unless the workflow says it in its own words.
 pub const DEFAULT_NOT_DONE_REMINDER: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\n{phaseInstructions}\n\nContinue working on the current phase and call workflow_step when done.";
+
+/// What stands for instructions that the model has in view.
+const INSTRUCTIONS_GIVEN: &str = "(as given for this phase)";
 
 const DEFAULT_SESSION_NAME_PREFIX: &str = "Workflow: ";
 const DEFAULT_SESSION_NAME_MAX_LENGTH: usize = 50;
@@ -44,33 +48,43 @@ pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
         ToolPolicy::Except(refused) => format!("all except: {}", refused.join(", ")),
         ToolPolicy::Only(allowed) => allowed.join(", "),
     };
-    let template = active.root.block_reason_template.as_deref().unwrap_or(DEFAULT_BLOCK_REASON);
-    Some(resolve(
-        template,
-        &[
-            ("workflowName", Cow::Borrowed(&*active.root.name)),
-            ("phaseName", Cow::Borrowed(&*active.phase.name)),
-            ("toolName", Cow::Borrowed(tool)),
-            ("allowedTools", Cow::Owned(allowed)),
-        ],
-    ))
+    let variables = [
+        ("workflowName", Cow::Borrowed(&*active.root.name)),
+        ("phaseName", Cow::Borrowed(&*active.phase.name)),
+        ("toolName", Cow::Borrowed(tool)),
+        ("allowedTools", Cow::Owned(allowed)),
+    ];
+    Some(match &active.root.block_reason_template {
+        Some(own) => resolve(own, &variables),
+        None => {
+            format!("{}\n{}", resolve(DEFAULT_BLOCK_REASON, &variables), tools_line(policy))
+        }
+    })
 }
 
-/// What is announced when a run has ended.
+/// What is announced when a run has ended: in the workflow's own words, or in ours with what the phases
+/// handed over.
 ///
 /// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
-pub fn completion_message(state: &RunState, workflow: &Workflow) -> String {
+pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Library) -> String {
     let default =
         if state.cancelled { DEFAULT_CANCELLED_MESSAGE } else { DEFAULT_COMPLETION_MESSAGE };
-    resolve(
-        workflow.completion_message.as_deref().unwrap_or(default),
-        &[
-            ("workflowName", Cow::Borrowed(&*workflow.name)),
-            ("taskDescription", Cow::Borrowed(&*state.task_description)),
-            ("taskId", Cow::Borrowed(&*state.task_id)),
-            ("phaseCount", Cow::Owned(workflow.phases.len().to_string())),
-        ],
-    )
+    let mut message =
+        resolve_with(workflow.completion_message.as_deref().unwrap_or(default), |name| {
+            Some(match name {
+                "workflowName" => Cow::Borrowed(&*workflow.name),
+                "taskDescription" => Cow::Borrowed(&state.task_description),
+                "taskId" => Cow::Borrowed(&state.task_id),
+                "phaseCount" => Cow::Owned(workflow.phases.len().to_string()),
+                _ => summary_variable(name, state, workflow, library)?,
+            })
+        });
+    let results = results::lines(state, library);
+    if workflow.completion_message.is_none() && !results.is_empty() {
+        message.push_str("\n\n**Results:**\n");
+        message.push_str(&results.join("\n"));
+    }
+    message
 }
 
 /// What `/cancel-workflow` announces.
@@ -86,21 +100,26 @@ pub fn command_cancelled_message(state: &RunState) -> String {
     )
 }
 
-/// What the agent is told when it stops too early.
+/// What the agent is told when it stops too early. Where the model still has the phase's instructions in
+/// view, they are not repeated.
 ///
 /// Specification: hook lifecycle, "Case B".
-pub fn not_done_reminder(active: &Active) -> String {
-    resolve(
+pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
+    resolve_with(
         active.root.not_done_reminder.as_deref().unwrap_or(DEFAULT_NOT_DONE_REMINDER),
-        &[
-            ("workflowName", Cow::Borrowed(&*active.root.name)),
-            ("phaseName", Cow::Borrowed(&*active.phase.name)),
-            ("phaseEmoji", Cow::Borrowed(&*active.phase.emoji)),
-            ("phaseInstructions", Cow::Owned(phase_instructions(active))),
-            ("taskDescription", Cow::Borrowed(&*active.state.task_description)),
-            ("taskId", Cow::Borrowed(&*active.state.task_id)),
-            ("workflowKey", Cow::Borrowed(&*active.state.workflow_key)),
-        ],
+        |name| {
+            Some(match name {
+                "workflowName" => Cow::Borrowed(&*active.root.name),
+                "phaseName" => Cow::Borrowed(&active.phase.name),
+                "phaseEmoji" => Cow::Borrowed(&active.phase.emoji),
+                "phaseInstructions" if in_view => INSTRUCTIONS_GIVEN.into(),
+                "phaseInstructions" => Cow::Owned(phase_instructions(active)),
+                "taskDescription" => Cow::Borrowed(&active.state.task_description),
+                "taskId" => Cow::Borrowed(&active.state.task_id),
+                "workflowKey" => Cow::Borrowed(&active.state.workflow_key),
+                _ => summary_variable(name, active.state, active.root, active.library)?,
+            })
+        },
     )
 }
 

@@ -8,6 +8,7 @@ mod description;
 mod drawing;
 mod messages;
 mod pause;
+mod results;
 mod status_line;
 mod status_panel;
 mod step_result;
@@ -15,7 +16,7 @@ mod steps;
 mod template;
 
 pub use context_prompt::{
-    DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, phase_instructions,
+    DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, context_reminder, phase_instructions,
 };
 pub use description::description;
 pub use drawing::{Color, Drawing, Span, draw_content, draw_step_call, draw_step_result};
@@ -27,5 +28,5 @@ pub use messages::{
 pub use pause::{ended_line, pause_notice, unfinished_line};
 pub use status_line::status_line;
 pub use status_panel::status_panel;
-pub use step_result::{advanced, done, looped, outdated, status};
+pub use step_result::{advanced, done, looped, outdated, status, summary_missing};
 pub use template::{Variables, resolve};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::run::{Active, Outline, Visit, phase_key};
 
-use super::{status_line, step_result, steps};
+use super::{results, status_line, step_result, steps};
 
 /// How many steps the panel lists at most.
 const MAX_STEPS: usize = 200;
@@ -45,6 +45,8 @@ pub fn status_panel(active: &Active, now: u64) -> String {
             }
         }
         lines.push(line);
+        let summary = visit.and_then(|visit| visit.summary.as_ref());
+        lines.extend(summary.map(|summary| format!("     {}", results::one_line(&summary.text))));
     }
     if outline.total > steps.len() as u64 {
         lines.push(format!("… {} more", outline.total - steps.len() as u64));

@@ -5,13 +5,13 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::run::{Active, Outline};
 
 use super::context_prompt::phase_instructions;
-use super::steps;
+use super::{results, steps};
 
 /// The latest time that has four digits of a year: 9999-12-31T23:59:59.999Z.
 const MAX_UNIX_MS: u64 = 253_402_300_799_999;
 
-/// After `next`, at another phase.
-pub fn advanced(before: &Active, after: &Active) -> String {
+/// After `next`, at another phase, with its context prompt.
+pub fn advanced(before: &Active, after: &Active, prompt: &str) -> String {
     let depth = |active: &Active| active.state.current_path.len();
     let verb = if depth(after) > depth(before) {
         format!("Entered subworkflow '{}'", after.scope.name)
@@ -22,12 +22,11 @@ pub fn advanced(before: &Active, after: &Active) -> String {
     };
     let (phase, current) = (before.phase, after.phase);
     format!(
-        "✓ {verb}: {} → {} {}\n\n{}\n\n{}",
+        "✓ {verb}: {} → {} {}\n\n{}\n\n{prompt}",
         phase.name,
         current.emoji,
         current.name,
         position(after),
-        what_to_do(after),
     )
 }
 
@@ -36,23 +35,24 @@ pub fn done(before: &Active) -> String {
     format!("✓ Advanced: {} → DONE\n\n🎉 **All phases complete!**", before.phase.name)
 }
 
-/// After `loop` of the scope of this name.
-pub fn looped(scope: &str, after: &Active) -> String {
+/// After `loop` of the scope of this name, with the context prompt of the phase that it led to.
+pub fn looped(scope: &str, after: &Active, prompt: &str) -> String {
+    format!("🔄 Looped '{scope}' back to: {} {}\n\n{prompt}", after.phase.emoji, after.phase.name)
+}
+
+/// After `next` without the summary that the phase demands.
+pub fn summary_missing(active: &Active) -> String {
     format!(
-        "🔄 Looped '{scope}' back to: {} {}\n\n{}",
-        after.phase.emoji,
-        after.phase.name,
-        what_to_do(after),
+        "⚠️ The phase {} {} is left with a summary only. Call workflow_step with action='next' again and give it a `summary`: what this phase found or did, as far as later phases must know it.",
+        active.phase.emoji, active.phase.name
     )
 }
 
 /// What a call gets that comes from a phase which the person has left meanwhile.
 pub fn outdated(now: &Active) -> String {
     format!(
-        "The person has moved the workflow meanwhile; this call had no effect. The current phase is {} {}.\n\n{}",
-        now.phase.emoji,
-        now.phase.name,
-        what_to_do(now),
+        "The person has moved the workflow meanwhile; this call had no effect. The current phase is {} {}. Its instructions follow.",
+        now.phase.emoji, now.phase.name,
     )
 }
 
@@ -85,13 +85,12 @@ pub fn status(active: &Active) -> String {
         phase_instructions(active),
         String::new(),
     ]);
+    if let Some(results) = results::results(state, active.library) {
+        lines.extend([results, String::new()]);
+    }
     let profiles = phase.profiles.as_ref().map_or("(none)".to_owned(), |names| names.join(", "));
     lines.push(format!("**Available profiles:** {profiles}"));
     lines.join("\n")
-}
-
-fn what_to_do(active: &Active) -> String {
-    format!("**What to do in {}:**\n{}", active.phase.name, phase_instructions(active))
 }
 
 /// The steps before, at and after the current one.
@@ -132,7 +131,7 @@ mod tests {
             let (new, _) = advance(&state, &library);
             let before = Active::resolve(&state, &library).unwrap();
             match Active::resolve(&new, &library) {
-                Some(after) => texts.push(advanced(&before, &after)),
+                Some(after) => texts.push(advanced(&before, &after, "PROMPT")),
                 None => {
                     texts.push(done(&before));
                     break;
@@ -144,7 +143,7 @@ mod tests {
             texts[0],
             "✓ Entered subworkflow 'The s': A → 🔹 B\n\n\
              **Previous:** 🔹 A\n**Current:** The s > 🔹 B (2/4)\n**Next:** The s > 🔹 C\n\n\
-             **What to do in B:**\nDo b for the task."
+             PROMPT"
         );
         let heads: Vec<&str> = texts.iter().map(|text| text.lines().next().unwrap()).collect();
         assert_eq!(
@@ -178,8 +177,8 @@ mod tests {
         assert!(text.contains("**Path:** The r > The s\n**Phase:** 🔹 B [1/1] (step 1)\n"));
         let again = restart(&nested, &library).unwrap();
         assert_eq!(
-            looped("The s", &Active::resolve(&again, &library).unwrap()),
-            "🔄 Looped 'The s' back to: 🔹 B\n\n**What to do in B:**\nDo b for the task."
+            looped("The s", &Active::resolve(&again, &library).unwrap(), "PROMPT"),
+            "🔄 Looped 'The s' back to: 🔹 B\n\nPROMPT"
         );
         assert_eq!(timestamp(u64::MAX), "9999-12-31T23:59:59.999Z");
     }

@@ -7,27 +7,34 @@ pub type Variables<'a> = [(&'static str, Cow<'a, str>)];
 
 /// Puts the values of variables in the place of `{name}`.
 ///
-/// A name consists of ASCII letters, digits and `_`. One that is not among the variables stays as it
-/// is written, braces and all. Values are not resolved again.
+/// A name consists of ASCII letters, digits, `_`, `.` and `-`. One that is not among the variables stays
+/// as it is written, braces and all. Values are not resolved again.
 ///
 /// Specification: template variables, "Resolution rules".
 pub fn resolve(template: &str, variables: &Variables) -> String {
+    resolve_with(template, |name| {
+        variables.iter().find(|(known, _)| *known == name).map(|(_, value)| Cow::Borrowed(&**value))
+    })
+}
+
+/// The same, with a function that knows the values.
+pub(super) fn resolve_with<'a>(
+    template: &str,
+    value_of: impl Fn(&str) -> Option<Cow<'a, str>>,
+) -> String {
     let mut resolved = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
         resolved.push_str(before);
-        let name_end =
-            after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
+        let name_end = after.find(|c: char| !is_name(c)).unwrap_or(after.len());
         let (name, behind) = after.split_at(name_end);
-        let value = behind
-            .strip_prefix('}')
-            .and_then(|_| variables.iter().find(|(known, _)| *known == name));
-        rest = match (value, behind.strip_prefix('}')) {
-            (Some((_, value)), Some(behind)) => {
-                resolved.push_str(value);
+        let value = behind.strip_prefix('}').and_then(|behind| Some((value_of(name)?, behind)));
+        rest = match value {
+            Some((value, behind)) => {
+                resolved.push_str(&value);
                 behind
             }
-            _ => {
+            None => {
                 resolved.push('{');
                 after
             }
@@ -37,16 +44,22 @@ pub fn resolve(template: &str, variables: &Variables) -> String {
     resolved
 }
 
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn known_variables_are_replaced_once_and_others_stay() {
-        let variables: &Variables = &[("a", "{b}".into()), ("b", "B".into()), ("x_1", "X".into())];
+        let variables: &Variables =
+            &[("a", "{b}".into()), ("b", "B".into()), ("x_1", "X".into()), ("a.b-c", "D".into())];
         for (template, expected) in [
             ("{a}{b}", "{b}B"),
             ("{x_1}!", "X!"),
+            ("{a.b-c}{a.b}", "D{a.b}"),
             ("{unknown} {a", "{unknown} {a"),
             ("{{b}}", "{B}"),
             ("{}{ b }{b", "{}{ b }{b"),

@@ -59,9 +59,9 @@ fn each_runs_from_its_stored_state_to_its_end() {
 
 #[track_caller]
 fn to_the_end(pi: &mut Pi, name: &str) {
+    let mut prompt = pi.event(Event::BeforeAgentStart);
+    assert!(prompt.starts_with("inject workflow:context hidden: [Workflow path: "), "{prompt}");
     for _ in 0..MANY {
-        let prompt = pi.event(Event::BeforeAgentStart);
-        assert!(prompt.starts_with("inject workflow:context hidden: [Workflow path: "), "{prompt}");
         assert!(prompt.contains("**Task:** The task at hand"), "{prompt}");
         for variable in ["description}", "Name}", "Emoji}", "List}", "toolName}", "taskId}"] {
             assert!(!prompt.contains(variable), "{name} leaves {{…{variable} in {prompt}");
@@ -79,6 +79,11 @@ fn to_the_end(pi: &mut Pi, name: &str) {
         }
         let status = pi.host().calls.last().cloned().unwrap_or_default();
         assert!(status.starts_with("set-status workflow: "), "{name}: {status}");
+        assert!(text.contains("\n\n[Workflow path: "), "{name}: {text}");
+        let reminder = pi.event(Event::BeforeAgentStart);
+        assert!(reminder.starts_with("inject workflow:reminder hidden: "), "{name}: {reminder}");
+        assert!(reminder.contains(" stand above and still hold. "), "{name}: {reminder}");
+        prompt = text;
     }
     panic!("{name} does not end after {MANY} steps");
 }

@@ -227,4 +227,22 @@ export const DIFFERENCES = [
     ours: "Drops them.",
     why: "What nobody keeps up to date is wrong.",
   },
+  {
+    number: 38,
+    reference: "Gives the model the whole context prompt with every run of the agent, and all copies stay in the conversation; `next`, `loop` and the reminder after an early stop give the instructions alone.",
+    ours: "Gives it once per phase: with the first run in it, or in the result of `next` or `loop`; again when the model may have lost it. In between a reminder of at most 300 bytes. `contextInjection: everyRun` gives it with every run, and the model sees the newest only.",
+    why: "Twenty copies cost more than one and say the same.",
+  },
+  {
+    number: 39,
+    reference: "Does not tell the agent which tools a phase allows, neither before nor after a refusal.",
+    ours: "The context prompt and the default refusal say it; the prompt also how to hand over, and which pass this is.",
+    why: "An agent that knows the rule need not try.",
+  },
+  {
+    number: 40,
+    reference: "Throws the `summary` of `next` and `loop` away.",
+    ours: "Keeps it with the phase; later phases, `status`, `:status` and the message at the end show it, templates can name it, and `summary: required` demands one.",
+    why: "What a phase found out is what the next one needs.",
+  },
 ];

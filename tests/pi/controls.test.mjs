@@ -249,7 +249,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       const results = toolResults(model.lastRequest());
       assert.equal(
         results[0],
-        "The person has moved the workflow meanwhile; this call had no effect. The current phase is 🔹 Build.\n\n**What to do in Build:**\nDo build for Add a route.",
+        "The person has moved the workflow meanwhile; this call had no effect. The current phase is 🔹 Build. Its instructions follow.",
       );
       assert.match(results[1], /^✓ Advanced: Build → 🔹 Check\n/);
       const told = userTexts(model.requests[1]).at(-1) ?? "";
@@ -259,6 +259,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         ),
         told,
       );
+      assert.match(told, /\n\n\*\*What to do in this phase:\*\*\nDo build for Add a route\.\n/);
       assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1", "hello:2"]);
       assert.deepEqual(rpc.extensionErrors(), []);
     });

@@ -103,7 +103,7 @@ for (const version of PI_VERSIONS) {
       const entries = readSession(sandbox);
       assert.deepEqual(states(entries), TO_DONE);
       const reminder =
-        "⚠️ The The hello is still active. Current phase: 🔹 Plan.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\nDo plan for Add a route.\n\nContinue working on the current phase and call workflow_step when done.";
+        "⚠️ The The hello is still active. Current phase: 🔹 Plan.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\n(as given for this phase)\n\nContinue working on the current phase and call workflow_step when done.";
       const told = entries.filter(({ customType }) => customType === "workflow:reminder");
       assert.deepEqual(
         told.map(({ type, content }) => [type, content]),

@@ -54,6 +54,42 @@ const RELEASE = {
 
 const LINES = [3, 2, 1].map((seconds) => `⏳ Auto-continuing in ${seconds}s... (type anything to interrupt)`);
 
+/**
+ * The whole context prompt of a phase, with TASK for the task id. `path` is as its first line has it, and `steps` are
+ * all of the run, of which the `number`th is the current one.
+ *
+ * @param {string} path
+ * @param {{ task: string, progress: string, pass?: number, steps: string[], number: number, profiles?: string, all?: string }} more
+ */
+function prompt(path, { task, progress, pass, steps, number, profiles = "(none)", all = "" }) {
+  const phase = path.split(" ▸ ")[1];
+  const name = phase.split(" ")[1];
+  const list = steps.map((text, index) =>
+    index + 1 === number ? `▸ ${number}. ${text} (current)` : `  ${index + 1}. ${text}`,
+  );
+  return `[Workflow path: ${path}]
+
+${WORKER}
+
+**Task:** ${task}
+**Task ID:** TASK
+**Current Phase:** ${phase}
+**Progress:** ${progress}${pass ? `\n**Pass:** ${pass}` : ""}
+
+**All steps:**
+${list.join("\n")}
+
+**What to do in this phase:**
+Do ${name.toLowerCase()} for ${task}.
+
+**Available subagent profiles for this phase:** ${profiles}
+**All profiles:** ${all}
+**Tools in this phase:** all. workflow_step always works.
+**Hand-over:** what later phases must know, give workflow_step a \`summary\` of at most 4,000 characters.
+
+${ADVANCE}`;
+}
+
 /** @param {string} text @param {string} [name] */
 const bash = (text, name = "bash") => ({ calls: [{ name, arguments: { command: `echo ${text}` } }] });
 
@@ -123,34 +159,17 @@ for (const version of PI_VERSIONS) {
       ]);
 
       assert.equal(model.requests.length, 3);
+      const hello = { task: "Add a route", steps: ["🔍 Plan", "🔨 Build"], all: "planner, scout, builder" };
       assert.deepEqual(userTexts(model.requests[0]).map(withoutIds), [
         "Start The hello: Add a route",
-        `[Workflow path: The hello ▸ 🔍 Plan]
-
-${WORKER}
-
-**Task:** Add a route
-**Task ID:** TASK
-**Current Phase:** 🔍 Plan
-**Progress:** Step 0 (1/2 phases)
-
-**All steps:**
-▸ 1. 🔍 Plan (current)
-  2. 🔨 Build
-
-**What to do in this phase:**
-Do plan for Add a route.
-
-**Available subagent profiles for this phase:** planner, scout
-**All profiles:** planner, scout, builder
-
-${ADVANCE}`,
+        prompt("The hello ▸ 🔍 Plan", { ...hello, progress: "Step 0 (1/2 phases)", number: 1, profiles: "planner, scout" }),
       ]);
       const context = entries.find(({ customType }) => customType === "workflow:context");
       assert.equal(context.type, "custom_message");
       assert.equal(context.display, false);
-      assert.deepEqual(toolResults(model.requests[2]), [
-        "✓ Advanced: Plan → 🔨 Build\n\n**Previous:** 🔍 Plan\n**Current:** 🔨 Build (2/2)\n**Next:** DONE\n\n**What to do in Build:**\nDo build for Add a route.",
+      const build = { ...hello, progress: "Step 1 (2/2 phases)", number: 2, profiles: "builder, scout" };
+      assert.deepEqual(toolResults(model.requests[2]).map(withoutIds), [
+        `✓ Advanced: Plan → 🔨 Build\n\n**Previous:** 🔍 Plan\n**Current:** 🔨 Build (2/2)\n**Next:** DONE\n\n${prompt("The hello ▸ 🔨 Build", build)}`,
         "✓ Advanced: Build → DONE\n\n🎉 **All phases complete!**",
       ]);
       const details = entries.filter(({ message }) => message?.role === "toolResult").map((e) => e.message.details);
@@ -180,31 +199,8 @@ ${ADVANCE}`,
       await rpc.promptAndSettle("/workflow release Ship 2.0");
       await rpc.promptAndSettle("Where are you?");
       assert.equal(
-        withoutIds(contextPrompt(model.requests[3])),
-        `[Workflow path: Release Pipeline > Code Review > Security ▸ 🔹 Scan]
-
-${WORKER}
-
-**Task:** Ship 2.0
-**Task ID:** TASK
-**Current Phase:** 🔹 Scan
-**Progress:** Step 2 (1/2 in current scope)
-
-**All steps:**
-  1. 🔹 Prepare
-  2. Code Review > 🔹 Check
-▸ 3. Code Review > Security > 🔹 Scan (current)
-  4. Code Review > Security > Probe > 🔹 Poke
-  5. Code Review > Security > Probe > 🔹 Report
-  6. 🔹 Ship
-
-**What to do in this phase:**
-Do scan for Ship 2.0.
-
-**Available subagent profiles for this phase:** prober
-**All profiles:** prober, shipper
-
-${ADVANCE}`,
+        contextPrompt(model.requests[3]),
+        "[Workflow path: Release Pipeline > Code Review > Security ▸ 🔹 Scan]\nStep 3/6. The instructions of this phase stand above and still hold. Phase done? Call workflow_step with action='next'.",
       );
 
       const entries = await rpc.entries();
@@ -234,9 +230,28 @@ ${ADVANCE}`,
         undefined,
       ]);
       const started = new Date(custom(entries, "workflow:state")[0].startedAt).toISOString();
+      const names = [
+        "🔹 Prepare",
+        "Code Review > 🔹 Check",
+        "Code Review > Security > 🔹 Scan",
+        "Code Review > Security > Probe > 🔹 Poke",
+        "Code Review > Security > Probe > 🔹 Report",
+        "🔹 Ship",
+      ];
+      /** @param {string} path @param {number} number @param {string} position @param {string} [profiles] */
+      const given = (path, number, position, profiles) =>
+        prompt(path, {
+          task: "Ship 2.0",
+          progress: `Step ${number - 1} (${position})`,
+          steps: names,
+          number,
+          profiles,
+          all: "prober, shipper",
+        });
+      const security = "Release Pipeline > Code Review > Security";
       assert.deepEqual(toolResults(model.lastRequest()).map(withoutIds), [
-        "✓ Entered subworkflow 'Code Review': Prepare → 🔹 Check\n\n**Previous:** 🔹 Prepare\n**Current:** Code Review > 🔹 Check (2/6)\n**Next:** Code Review > Security > 🔹 Scan\n\n**What to do in Check:**\nDo check for Ship 2.0.",
-        "✓ Entered subworkflow 'Security': Check → 🔹 Scan\n\n**Previous:** Code Review > 🔹 Check\n**Current:** Code Review > Security > 🔹 Scan (3/6)\n**Next:** Code Review > Security > Probe > 🔹 Poke\n\n**What to do in Scan:**\nDo scan for Ship 2.0.",
+        `✓ Entered subworkflow 'Code Review': Prepare → 🔹 Check\n\n**Previous:** 🔹 Prepare\n**Current:** Code Review > 🔹 Check (2/6)\n**Next:** Code Review > Security > 🔹 Scan\n\n${given("Release Pipeline > Code Review ▸ 🔹 Check", 2, "1/2 in current scope")}`,
+        `✓ Entered subworkflow 'Security': Check → 🔹 Scan\n\n**Previous:** Code Review > 🔹 Check\n**Current:** Code Review > Security > 🔹 Scan (3/6)\n**Next:** Code Review > Security > Probe > 🔹 Poke\n\n${given(`${security} ▸ 🔹 Scan`, 3, "1/2 in current scope", "prober")}`,
         `**Workflow:** Release Pipeline (release)
 **Task ID:** TASK
 **Description:** Ship 2.0
@@ -248,9 +263,9 @@ ${ADVANCE}`,
 Do scan for Ship 2.0.
 
 **Available profiles:** prober`,
-        "✓ Entered subworkflow 'Probe': Scan → 🔹 Poke\n\n**Previous:** Code Review > Security > 🔹 Scan\n**Current:** Code Review > Security > Probe > 🔹 Poke (4/6)\n**Next:** Code Review > Security > Probe > 🔹 Report\n\n**What to do in Poke:**\nDo poke for Ship 2.0.",
-        "✓ Advanced: Poke → 🔹 Report\n\n**Previous:** Code Review > Security > Probe > 🔹 Poke\n**Current:** Code Review > Security > Probe > 🔹 Report (5/6)\n**Next:** 🔹 Ship\n\n**What to do in Report:**\nDo report for Ship 2.0.",
-        "✓ Exited subworkflow, returning to Release Pipeline: Report → 🔹 Ship\n\n**Previous:** Code Review > Security > Probe > 🔹 Report\n**Current:** 🔹 Ship (6/6)\n**Next:** DONE\n\n**What to do in Ship:**\nDo ship for Ship 2.0.",
+        `✓ Entered subworkflow 'Probe': Scan → 🔹 Poke\n\n**Previous:** Code Review > Security > 🔹 Scan\n**Current:** Code Review > Security > Probe > 🔹 Poke (4/6)\n**Next:** Code Review > Security > Probe > 🔹 Report\n\n${given(`${security} > Probe ▸ 🔹 Poke`, 4, "1/2 in current scope")}`,
+        `✓ Advanced: Poke → 🔹 Report\n\n**Previous:** Code Review > Security > Probe > 🔹 Poke\n**Current:** Code Review > Security > Probe > 🔹 Report (5/6)\n**Next:** 🔹 Ship\n\n${given(`${security} > Probe ▸ 🔹 Report`, 5, "2/2 in current scope")}`,
+        `✓ Exited subworkflow, returning to Release Pipeline: Report → 🔹 Ship\n\n**Previous:** Code Review > Security > Probe > 🔹 Report\n**Current:** 🔹 Ship (6/6)\n**Next:** DONE\n\n${given("Release Pipeline ▸ 🔹 Ship", 6, "3/3 phases", "shipper")}`,
         "✓ Advanced: Ship → DONE\n\n🎉 **All phases complete!**",
       ]);
       const [complete] = custom(entries, "workflow:complete");
@@ -294,9 +309,18 @@ Do scan for Ship 2.0.
       });
       const results = toolResults(model.lastRequest());
       assert.match(results[0], /^✓ Exited subworkflow, returning to The outer > The middle: Dig → 🔹 Sign\n/);
+      const again = {
+        task: "Find gold",
+        progress: "Step 2 (1/1 in current scope)",
+        pass: 2,
+        steps: ["The middle > The inner > ⛏️ Dig", "The middle > 🔹 Sign"],
+        number: 1,
+        profiles: "digger",
+        all: "digger",
+      };
       assert.equal(
-        results[1],
-        "🔄 Looped 'The middle' back to: ⛏️ Dig\n\n**What to do in Dig:**\nDo dig for Find gold.",
+        withoutIds(results[1]),
+        `🔄 Looped 'The middle' back to: ⛏️ Dig\n\n${prompt("The outer > The middle > The inner ▸ ⛏️ Dig", again)}`,
       );
       assert.equal(results[3], "✓ Advanced: Sign → DONE\n\n🎉 **All phases complete!**");
     });
@@ -310,8 +334,9 @@ Do scan for Ship 2.0.
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow outer Dig");
       await rpc.promptAndSettle("Where are you?");
+      assert.match(contextPrompt(model.requests[2]) ?? "", /^\[Workflow path: The outer > Inner ▸ 🔹 B\]\nStep 2\/3\. /);
       assert.match(
-        contextPrompt(model.requests[2]) ?? "",
+        toolResults(model.requests[2])[0],
         /\n {2}1\. Inner > 🔹 B\n▸ 2\. Inner > 🔹 B \(current\)\n {2}3\. 🔹 B\n\n/,
       );
       const [once, twice] = toolResults(model.lastRequest());
@@ -349,9 +374,16 @@ Do scan for Ship 2.0.
         [0, 1, 2, 3, 4, 5, 6, 7],
       );
       const results = (await rpc.entries()).flatMap(({ message }) => (message?.role === "toolResult" ? message : []));
+      const again = {
+        task: "Dig",
+        progress: "Step 2 (1/4 phases)",
+        pass: 2,
+        steps: ["🔹 A", "🔹 B", "The inner > 🔹 C", "The inner > 🔹 D", "🔹 Z"],
+        number: 1,
+      };
       assert.equal(
-        results[1].content[0].text,
-        "🔄 Looped 'The outer' back to: 🔹 A\n\n**What to do in A:**\nDo a for Dig.",
+        withoutIds(results[1].content[0].text),
+        `🔄 Looped 'The outer' back to: 🔹 A\n\n${prompt("The outer ▸ 🔹 A", again)}`,
       );
       assert.deepEqual(results[1].details, { looped: true, to: "A" });
       assert.equal(results[5].content[0].text, "⚠️ Looping is disabled for this workflow.");
@@ -590,21 +622,27 @@ Do plan for Look around.
       assert.ok(first.endsWith(`\n\nADVANCE ${a}`), first);
 
       await rpc.promptAndSettle("Go on");
-      const second = prompts().at(-1) ?? "";
-      assert.ok(second.includes(`\n\nROLE ${b("2")}\n\n`), second);
-      assert.ok(second.includes(`\n**Progress:** Step 2 (1/2 in current scope)\n`), second);
-      assert.ok(second.includes(`\n\n**What to do in this phase:**\n${b("2")}\n\n`), second);
-      assert.ok(second.endsWith(`\n\nADVANCE ${b("2")}`), second);
+      const reminder = `[Workflow path: Outer > Inner ▸ 🔹 B]\nStep 2/4. The instructions of this phase stand above and still hold. ADVANCE ${b("2")}`;
+      const real = contextPrompt(model.requests[5]) ?? "";
+      assert.equal(withoutIds(real), reminder);
+      assert.ok(Buffer.byteLength(real) <= 300);
 
       const results = toolResults(model.lastRequest()).map((text) => withoutIds(text) ?? "");
       assert.ok(results[0].includes(`\n\n**What to do:**\n${a}\n\n`), results[0]);
-      assert.ok(results[1].endsWith(`\n\n**What to do in B:**\n${b("1")}`), results[1]);
+      /** @param {string} result @param {string} progress @param {string} own */
+      const carriesPrompt = (result, progress, own) => {
+        assert.ok(result.includes(`\n\nROLE ${own}\n\n**Task:** ${task}\n`), result);
+        assert.ok(result.includes(`\n**Progress:** ${progress}\n`), result);
+        assert.ok(result.includes(`\n\n**What to do in this phase:**\n${own}\n\n`), result);
+        assert.ok(result.endsWith(`\n\nADVANCE ${own}`), result);
+      };
+      carriesPrompt(results[1], "Step 1 (1/2 in current scope)", b("1"));
       assert.ok(results[2].includes(`\n\n**What to do:**\n${b("1")}\n\n`), results[2]);
-      assert.ok(results[3].endsWith(`\n\n**What to do in B:**\n${b("2")}`), results[3]);
+      carriesPrompt(results[3], "Step 2 (1/2 in current scope)", b("2"));
       const c = resolved("c", "C", "B", "DONE", "(none)", "Outer > Inner", "3");
-      assert.ok(results[4].endsWith(`\n\n**What to do in C:**\n${c}`), results[4]);
+      carriesPrompt(results[4], "Step 3 (2/2 in current scope)", c);
       const z = resolved("z", "Z", "Inner", "DONE", "(none)", "Outer", "4");
-      assert.ok(results[5].endsWith(`\n\n**What to do in Z:**\n${z}`), results[5]);
+      carriesPrompt(results[5], "Step 4 (3/3 phases)", z);
       const [complete] = custom(await rpc.entries(), "workflow:complete");
       assert.equal(withoutIds(complete.content), `Outer|${task}|TASK|3|{description}`);
     });
@@ -674,26 +712,28 @@ Do plan for Look around.
       );
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow gate Look");
-      const refused = (/** @type {string} */ tool, /** @type {string} */ phase) =>
-        `[workflow] The tool "${tool}" is blocked during the ${phase} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.`;
+      /** @param {string} tool @param {string} phase @param {string} rule */
+      const refused = (tool, phase, rule) =>
+        `[workflow] The tool "${tool}" is blocked during the ${phase} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.\n**Tools in this phase:** ${rule}. workflow_step always works.`;
+      const notBash = "all except bash; a call of one of those is refused";
       const results = (await rpc.entries()).flatMap(({ message }) => (message?.role === "toolResult" ? [message] : []));
       const line = (/** @type {any} */ { isError, content }) =>
         `${isError ? "✗" : "✓"} ${content[0].text.split("\n\n")[0]}`;
       assert.deepEqual(results.map(line), [
-        `✗ ${refused("bash", "Look")}`,
+        `✗ ${refused("bash", "Look", notBash)}`,
         "✓ the note\n",
         "✓ ✓ Advanced: Look → 🔹 Read",
-        `✗ ${refused("bash", "Read")}`,
+        `✗ ${refused("bash", "Read", "only read; a call of any other is refused")}`,
         "✓ the note\n",
         "✓ ✓ Advanced: Read → 🔹 Think",
-        `✗ ${refused("read", "Think")}`,
+        `✗ ${refused("read", "Think", "none; every call is refused")}`,
         "✓ ✓ Advanced: Think → 🔹 Free",
         "✓ (no output)",
         "✓ ✓ Advanced: Free → DONE",
         "✓ (no output)",
       ]);
       assert.equal(readFileSync(`${sandbox.project}/touched`, "utf8"), "\n\n", "only the allowed calls ran");
-      assert.equal(toolResults(model.lastRequest())[0], refused("bash", "Look"));
+      assert.equal(toolResults(model.lastRequest())[0], refused("bash", "Look", notBash));
     });
 
     test("of a nested workflow refuses in the words of the root, which say what is allowed", async (t) => {
@@ -762,11 +802,11 @@ Do plan for Look around.
 You must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.
 
 Current phase instructions:
-Do build for Add a route.
+(as given for this phase)
 
 Continue working on the current phase and call workflow_step when done.`,
       );
-      assert.match(userTexts(model.requests[2]).at(-1) ?? "", /^\[Workflow path: The hello ▸ 🔨 Build\]/);
+      assert.match(userTexts(model.requests[2]).at(-1) ?? "", /^\[Workflow path: The hello ▸ 🔨 Build\]\nStep 2\/2\. /);
       assert.equal(states(await rpc.entries()).at(-1).completionNotified, true);
       assert.equal(model.requests.length, 4);
     });
@@ -791,7 +831,7 @@ Continue working on the current phase and call workflow_step when done.`,
       const reminders = userTexts(model.lastRequest()).filter((text) => text.startsWith("The outer|"));
       assert.deepEqual(
         reminders.map(withoutIds),
-        Array(2).fill("The outer|B|🐛|Do b for Look.|Look|TASK|outer|{description}"),
+        Array(2).fill("The outer|B|🐛|(as given for this phase)|Look|TASK|outer|{description}"),
       );
       assert.equal(countdownLines(rpc).length, 8);
     });

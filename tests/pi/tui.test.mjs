@@ -207,7 +207,7 @@ for (const version of PI_VERSIONS) {
           all.findIndex((line) => line.startsWith("───")),
         );
       };
-      assert.deepEqual(above(await tui.screen()), notice);
+      assert.deepEqual(above(await tui.waitFor("worse/workflow.yaml")), notice);
       await tui.submit("/workflow nope Do it");
       assert.deepEqual(above(await tui.waitFor("Unknown workflow")), [
         ...notice,

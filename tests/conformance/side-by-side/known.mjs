@@ -1,5 +1,6 @@
 // Differences that look the same wherever they occur. Each function checks that both sides show exactly this
-// difference, takes it out of both records, and returns in how many places.
+// difference, takes it out of both records, and returns in how many places. Number 38 comes before all others: behind
+// it, ours has its context prompts where the reference has them.
 
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
@@ -24,6 +25,9 @@ export const KNOWN = {
   25: progress,
   26: askedFirst,
   35: complaints,
+  38: oncePerPhase,
+  39: rules,
+  40: summaries,
 };
 
 /** The reference shows the model `{description}`, ours the task. @param {Both} both */
@@ -191,6 +195,122 @@ function steps({ reference, ours }) {
         assert.ok(current.endsWith(phase), `${current} is not ${phase}`);
         return "";
       }),
+  );
+}
+
+/**
+ * Ours gives a context prompt once, with a run or in the result of `next` or `loop`, and then reminds of it. The prompt
+ * goes where ours reminds of it, if the model has it in view there, and its instructions where the reference gives the
+ * instructions alone.
+ * @param {Both} both
+ */
+function oncePerPhase({ ours }) {
+  let places = 0;
+  /** @param {{ prompt?: string }} view @param {string} text */
+  const repeat = (view, text) => {
+    // What pi asks to be summed up holds a whole conversation.
+    const isWhole = /^user: (<conversation>|# Conversation)\n/.test(text);
+    const parts = isWhole ? text.split(/(\n\n(?=\[[A-Z][a-z ]+\]: |# Instructions\n)|\n<\/conversation>)/) : [text];
+    const repeated = parts.map((part) => asInReference(view, part));
+    places += repeated.filter(({ changed }) => changed).length;
+    return repeated.map(({ text }) => text).join("");
+  };
+  for (const entries of ours.sessions) {
+    const view = {};
+    for (const entry of entries) {
+      const field = typeof entry.content === "string" ? "content" : "text";
+      if (typeof entry[field] !== "string") continue;
+      // The entry that another branch of the session's tree begins behind.
+      if (entry.after?.text) entry.after.text = repeat({}, entry.after.text);
+      const before = entry[field];
+      entry[field] = repeat(view, before);
+      if (!REMINDER.test(before)) continue;
+      assert.deepEqual([entry.customType, entry.display], ["workflow:reminder", false]);
+      entry.customType = "workflow:context";
+    }
+  }
+  let view = {};
+  for (const { continues, messages } of ours.requests) {
+    if (!continues) view = {};
+    messages.forEach((message, index) => (messages[index] = repeat(view, message)));
+  }
+  return places;
+}
+
+const PROMPT = /\[Workflow path: [^\n]*\]\n\n[^]*\n\*\*Task:\*\* [^]*\n\*\*What to do in this phase:\*\*\n[^]*$/;
+const REMINDER = /\[Workflow path: [^\n]*\]\nStep \d+\/\d+\. The instructions of this phase stand above and still hold\. [^]*$/;
+
+/**
+ * A text of ours as the reference would have said it, after what the model has in view; notes a prompt in it.
+ * @param {{ prompt?: string }} view
+ * @param {string} text
+ */
+function asInReference(view, text) {
+  const given = PROMPT.exec(text)?.[0];
+  if (given) {
+    view.prompt = given;
+    const moved = /^(?:tool: |\[Tool result\]: )?(?:✓|🔄) .* (?:→|back to:) (.*)\n/.exec(text);
+    if (!moved) return { text, changed: false };
+    const [, emoji, name] = /\n\*\*Current Phase:\*\* (\S+) (.*)\n/.exec(given) ?? [];
+    assert.equal(moved[1], `${emoji} ${name}`, "the prompt is that of another phase");
+    const alone = `**What to do in ${name}:**\n${instructionsOf(given)}`;
+    return { text: text.slice(0, -given.length) + alone, changed: true };
+  }
+  const reminder = REMINDER.exec(text)?.[0];
+  if (!reminder && !text.includes("(as given for this phase)")) return { text, changed: false };
+  assert.ok(view.prompt, `the model has no prompt in view: ${text}`);
+  if (!reminder) {
+    return { text: text.replaceAll("(as given for this phase)", instructionsOf(view.prompt)), changed: true };
+  }
+  assert.equal(reminder.split("\n")[0], view.prompt.split("\n")[0], "the prompt in view is that of another phase");
+  assert.ok(Buffer.byteLength(reminder) <= 300, reminder);
+  return { text: text.slice(0, -reminder.length) + view.prompt, changed: true };
+}
+
+/** @param {string} prompt */
+function instructionsOf(prompt) {
+  const found = /\n\*\*What to do in this phase:\*\*\n([^]*)\n\n\*\*Available subagent profiles for this phase:\*\*/.exec(prompt);
+  return found?.[1] ?? assert.fail(`no instructions in ${prompt}`);
+}
+
+/** Which tools the phase allows, how to hand over, and which pass it is. @param {Both} both */
+function rules({ reference, ours }) {
+  const list = "[^\\n;]+";
+  const rule = `(?:all|all except ${list}; a call of one of those is refused|none; every call is refused|only ${list}; a call of any other is refused)`;
+  const tools = `\\n\\*\\*Tools in this phase:\\*\\* ${rule}\\. workflow_step always works\\.`;
+  const begin = "(?:what later phases must know, give|this phase is left with a summary only: give)";
+  const handOver = `\\n\\*\\*Hand-over:\\*\\* ${begin} workflow_step a \`summary\` of at most 4,000 characters\\.`;
+  const pass = /(\n\*\*Progress:\*\* .*)\n\*\*Pass:\*\* ([2-9]|\d\d+)\n/;
+  const ofPrompt = new RegExp(`(\\n\\*\\*All profiles:\\*\\* .*)${tools}${handOver}(?=\\n\\n|$)`);
+  const ofRefusal = new RegExp(`(When finished, call workflow_step to advance to the next phase\\.)${tools}$`);
+  const added = /\*\*(Tools in this phase|Hand-over|Pass):\*\*/;
+  assert.equal(mapStrings(reference, (text) => text.replace(added, "")), 0);
+  const places = mapStrings(ours, (text) =>
+    text.replace(ofPrompt, "$1").replace(pass, "$1\n").replace(ofRefusal, "$1"),
+  );
+  assert.equal(mapStrings(ours, (text) => text.replace(added, "")), 0, "there is more of it");
+  return places;
+}
+
+/** What the agent handed over is in the prompts, the status and the message at the end. @param {Both} both */
+function summaries({ reference, ours }) {
+  const calls = ours.sessions.flat().flatMap(({ calls = [] }) => calls);
+  const given = calls.flatMap((/** @type {any} */ { workflow_step }) => workflow_step?.summary?.trim() || []);
+  assert.ok(given.length > 0, "nothing was handed over");
+  /** @param {RegExp} item @param {string} list */
+  const check = (item, list) => {
+    const texts = [...list.matchAll(item)].map(([, text]) => text);
+    assert.deepEqual(texts, given.slice(0, texts.length), `not as handed over: ${list}`);
+    assert.ok(texts.length > 0);
+    return "";
+  };
+  const results = /\*\*Results so far:\*\*\n\n([^]*?)\n\n(?=\*\*(?:What to do in this phase|Available profiles):\*\*)/;
+  const atTheEnd = /\n\n\*\*Results:\*\*\n([^]*)$/;
+  for (const block of [results, atTheEnd]) assert.equal(mapStrings(reference, (text) => text.replace(block, "")), 0);
+  return mapStrings(ours, (text) =>
+    text
+      .replace(results, (_block, list) => check(/^### [^\n]*\n([^]*?)(?=\n\n### |$)/g, list))
+      .replace(atTheEnd, (_block, list) => check(/^- [^\n]*?: (.*)$/gm, list)),
   );
 }
 

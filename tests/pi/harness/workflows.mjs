@@ -12,6 +12,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string} [emoji]
  * @property {{ blacklist?: string[], whitelist?: string[] }} [tools]
  * @property {string[]} [availableProfiles]
+ * @property {"required"} [summary]
  * @property {string} [instructions] `Do ID for {description}.` by default
  */
 

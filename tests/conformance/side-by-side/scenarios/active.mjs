@@ -17,8 +17,9 @@ export default [
     model: [step("next"), stop, step("status"), step("next"), step("next"), say("Done.")],
     actions: [run("/workflow first One"), answer(true), run("/workflow second Two")],
     differs: [
+      38,
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 5, 14, 17, 18, 22, 25,
+      3, 5, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -33,7 +34,7 @@ export default [
       command("/workflow second Three"),
       run("Where are you?"),
     ],
-    differs: [5, 14, 18, 22, 25],
+    differs: [38, 5, 14, 18, 22, 25, 39],
   },
   {
     name: "no question where there is nothing to start",
@@ -46,7 +47,7 @@ export default [
       command("/workflow inner Two"),
       command("/workflow unknown Two"),
     ],
-    differs: [{ number: 23, reference: "Available: first, , second", ours: "Available: first, second" }, 5, 14, 18, 22, 25],
+    differs: [{ number: 23, reference: "Available: first, , second", ours: "Available: first, second" }, 5, 14, 18, 22, 25, 39],
   },
   {
     name: "in place of one whose files are gone",
@@ -59,8 +60,9 @@ export default [
       run("/workflow second Two"),
     ],
     differs: [
+      38,
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 14, 17, 18, 22, 25, 35,
+      3, 14, 17, 18, 22, 25, 35, 39,
     ],
   },
   {
@@ -69,8 +71,9 @@ export default [
     model: [step("next"), step("next"), say("Done."), stop],
     actions: [run("/workflow first One"), run("/workflow second Two")],
     differs: [
+      38,
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {

@@ -19,7 +19,7 @@ export default [
     global: TWO,
     model: [step("cancel"), step("cancel"), step("status"), say("Cancelled."), say("You are welcome.")],
     actions: [answer(true), run("/workflow hello Add a route"), run("Thanks")],
-    differs: [3, 6, 14, 17, 18, 22, 25, 26],
+    differs: [3, 6, 14, 17, 18, 22, 25, 26, 39],
   },
   {
     name: "by the tool, and the person does not want it",
@@ -40,7 +40,7 @@ export default [
         reference: Array(4).fill("status workflow: (none)"),
         ours: [/^confirm Cancel/, ...Array(2).fill("status workflow: Hello > 🔹 Analyze [1/2]"), COUNTDOWN],
       },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
   {
@@ -49,7 +49,7 @@ export default [
     model: [step("cancel", "cancel"), say("Cancelled.")],
     actions: [answer(true), run("/workflow hello Add a route")],
     differs: [
-      3, 6, 14, 17, 18, 22, 25, 26,
+      3, 6, 14, 17, 18, 22, 25, 26, 39,
       {
         number: 30,
         at: "sessions[0][5..]",
@@ -66,7 +66,7 @@ export default [
     },
     model: [step("next"), step("cancel"), step("cancel"), say("Cancelled.")],
     actions: [answer(true), run("/workflow outer Add a route")],
-    differs: [3, 6, 14, 17, 18, 22, 25, 26],
+    differs: [38, 3, 6, 14, 17, 18, 22, 25, 26, 39],
   },
   {
     name: "by the tool, with something else in between",
@@ -87,7 +87,7 @@ export default [
         reference: Array(4).fill("status workflow: (none)"),
         ours: [...Array(2).fill("status workflow: Hello > 🔹 Analyze [1/2]"), COUNTDOWN],
       },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
   {
@@ -96,6 +96,7 @@ export default [
     model: [step("cancel"), step("next"), step("cancel"), stop],
     actions: [run("/workflow hello Add a route")],
     differs: [
+      38,
       { number: 6, at: "requests[3].messages[1]", reference: CANCELLED, ours: CONFIRM },
       {
         number: 6,
@@ -109,7 +110,7 @@ export default [
         reference: Array(4).fill("status workflow: (none)"),
         ours: [...Array(2).fill("status workflow: Hello > 🔹 Execute [2/2]"), COUNTDOWN],
       },
-      6, 14, 18, 22, 25,
+      6, 14, 18, 22, 25, 39,
     ],
   },
   {
@@ -118,6 +119,7 @@ export default [
     model: [step("cancel"), stop, step("cancel"), stop],
     actions: [run("/workflow hello Add a route"), run("Go on")],
     differs: [
+      38,
       { number: 6, at: "requests[3].messages[1]", reference: CANCELLED, ours: CONFIRM },
       {
         number: 6,
@@ -131,7 +133,7 @@ export default [
         reference: Array(4).fill("status workflow: (none)"),
         ours: ["widget workflow-countdown: (none)", ...Array(2).fill("status workflow: Hello > 🔹 Analyze [1/2]"), COUNTDOWN],
       },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
   {
@@ -139,14 +141,14 @@ export default [
     global: TWO,
     model: [step("cancel"), stop, step("cancel"), stop],
     actions: [run("/workflow hello Add a route"), restart(), run("Go on")],
-    differs: [14, 18, 22, 25],
+    differs: [14, 18, 22, 25, 39],
   },
   {
     name: "by the command, between runs",
     global: NESTED,
     model: [step("next"), stop, step("status"), say("There is none.")],
     actions: [run("/workflow outer Add a route"), command("/cancel-workflow"), run("Where are you?")],
-    differs: [3, 5, 14, 17, 18, 22, 25],
+    differs: [38, 3, 5, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "by the command, without a workflow and with arguments",
@@ -158,7 +160,7 @@ export default [
       command("/cancel-workflow now"),
       command("/cancel-workflow"),
     ],
-    differs: [3, 5, 14, 17, 18, 22, 25],
+    differs: [3, 5, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "by the command, while the agent works",
@@ -168,7 +170,7 @@ export default [
     differs: [
       { number: 29, at: "requests[1].messages[2]", ours: TOLD },
       { number: 29, at: "sessions[0][8]", ours: TOLD },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -190,7 +192,7 @@ export default [
         ],
         ours: ["widget workflow-countdown: (none)", "status workflow: (none)", "notify info: Workflow cancelled."],
       },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -198,6 +200,6 @@ export default [
     global: TWO,
     model: [step("next"), step("cancel"), step("cancel"), say("Cancelled."), step("next"), step("next"), say("Done.")],
     actions: [answer(true), run("/workflow hello Add a route"), run("/workflow hello Add two")],
-    differs: [3, 6, 14, 17, 18, 22, 25, 26],
+    differs: [38, 3, 6, 14, 17, 18, 22, 25, 26, 39],
   },
 ];

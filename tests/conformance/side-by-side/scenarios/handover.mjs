@@ -42,6 +42,17 @@ const announcedAgain = (entries) => [
   { number: 3, at: "screen[3..]", reference: ["status workflow: (none)"] },
 ];
 
+/**
+ * A session of the reference does not say how often a phase was begun.
+ * @param {string} progress
+ * @param {number} number
+ */
+const pass = (progress, number) => ({
+  number: 25,
+  reference: `**Progress:** ${progress}\n`,
+  ours: `**Progress:** ${progress}\n**Pass:** ${number}\n`,
+});
+
 /** @type {Handover[]} */
 export default [
   {
@@ -73,12 +84,14 @@ export default [
     global: DEEP,
     model: [step("next"), step("next"), step("next"), step("loop"), stop, step("loop"), ...[1, 2, 3, 25].map(() => step("next")), end],
     actions: [run("/workflow one Dig"), restart(), run("Go on")],
+    toOurs: [pass("Step 4 (1/2 in current scope)", 2), pass("Step 5 (1/2 in current scope)", 3), pass("Step 6 (2/2 in current scope)", 2)],
   },
   {
     name: "after a loop of a scope that begins with a nested workflow",
     global: FRONT,
     model: [step("next"), step("next"), step("loop"), stop, step("status"), step("next"), stop],
     actions: [run("/workflow outer Begin again"), restart(), run("Go on")],
+    toOurs: [pass("Step 3 (1/2 in current scope)", 2), pass("Step 4 (2/2 in current scope)", 2)],
     toReference: [
       { number: 20, reference: "path: Outer > Front ▸ 🔹 A1]", ours: "path: Outer > Front > Inner ▸ 🔹 A1]" },
       { number: 20, reference: "**Path:** Outer > Front\n", ours: "**Path:** Outer > Front > Inner\n" },

@@ -19,7 +19,7 @@ export default [
     global: TWO,
     model: [step("next"), step("next"), say("All done."), say("You are welcome.")],
     actions: [run("/workflow hello Add a route"), run("Thanks")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "status in every phase and after the end",
@@ -29,14 +29,14 @@ export default [
       ...[step("status"), say("All done."), step("status"), say("There is none.")],
     ],
     actions: [run("/workflow long Add a route"), run("Where are you?")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "a single phase",
     global: workflow("one", ["only"]),
     model: [step("next"), say("Done.")],
     actions: [run("/workflow one Add a route")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "work between the transitions, with a summary",
@@ -50,7 +50,36 @@ export default [
       say("Done."),
     ],
     actions: [run("/workflow hello Add a route")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 40, 3, 14, 17, 18, 22, 25, 39],
+  },
+  {
+    name: "a phase that is not left without a summary",
+    global: workflow("hello", [{ id: "analyze", summary: "required" }, "execute"]),
+    model: [step("next"), stop],
+    actions: [run("/workflow hello Add a route")],
+    differs: [
+      { number: 40, at: "requests[1].messages[1]", reference: NEXT, ours: /^tool: ⚠️ .* is left with a summary only\./ },
+      { number: 40, at: "results[0].text", reference: NEXT, ours: /^⚠️ .* is left with a summary only\./ },
+      {
+        number: 40,
+        at: "results[0].details",
+        reference: { advanced: true, from: "Analyze", to: "Execute" },
+        ours: { active: true, error: "summary required" },
+      },
+      { number: 40, at: "sessions[0][5]", reference: STATE },
+      { number: 40, at: "screen[2..]", reference: [/\(none\)$/, /Execute/, /Execute/, /in 3s/], ours: [/Analyze/, /Analyze/, /in 3s/] },
+      14, 18, 22, 25, 39,
+    ],
+  },
+  {
+    name: "the context prompt with every run, where the workflow wants it",
+    global: workflow("hello", ["analyze", "execute"], { contextInjection: "everyRun" }),
+    model: [stop, stop],
+    actions: [run("/workflow hello Add a route"), run("Go on")],
+    differs: [
+      { number: 38, at: "requests[1]", reference: /"continues":true/, ours: /"continues":false/ },
+      5, 14, 18, 22, 25, 39,
+    ],
   },
   {
     name: "several transitions in one answer",
@@ -58,13 +87,14 @@ export default [
     model: [step("next", "status", "next"), step("next", "next"), say("Done.")],
     actions: [run("/workflow long Add a route")],
     differs: [
+      38,
       {
         number: 30,
         at: "sessions[0][5..]",
         reference: [STATE, STATE, NEXT, STATUS, NEXT, CALLS, STATE, NEXT, NONE, /Done/, STATE, /"workflow:complete"/],
         ours: [STATE, NEXT, STATUS, STATE, NEXT, CALLS, STATE, NEXT, NONE, /Done/, /"workflow:complete"/, STATE],
       },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
   {
@@ -85,14 +115,14 @@ export default [
       stop,
     ],
     actions: [run("/workflow hello Add a route")],
-    differs: [14, 18, 22, 25],
+    differs: [14, 18, 22, 25, 39],
   },
   {
     name: "a task of several lines, with white space and template variables",
     global: workflow("hello", [{ id: "analyze", text: "Do {phaseName}." }], { initialMessage: "{description} {phaseName}" }),
     model: [step("status"), step("next"), say("Done.")],
     actions: [run("/workflow   hello \t Add {phaseName}\nand {description}.  \n")],
-    differs: [{ number: 1, reference: "Do {phaseName}.", ours: "Do Analyze." }, 3, 14, 17, 18, 22, 25],
+    differs: [{ number: 1, reference: "Do {phaseName}.", ours: "Do Analyze." }, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "the agent stops too early and is told to go on, twice",
@@ -100,14 +130,14 @@ export default [
     waits: true,
     model: [say("I stop."), step("next"), say("I stop again."), step("next"), say("Done.")],
     actions: [run("/workflow hello Add a route"), countdown, countdown],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "the model fails, and somebody says more",
     global: TWO,
     model: [{ status: 400, text: "out for lunch" }, step("next"), step("next"), say("Done.")],
     actions: [run("/workflow hello Add a route"), run("Go on")],
-    differs: [7, 3, 14, 17, 18, 22, 25],
+    differs: [38, 7, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "a word from the person while the agent works",
@@ -121,7 +151,7 @@ export default [
         send({ type: "follow_up", message: "Did you test?" }),
       ),
     ],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "prompts without a workflow",

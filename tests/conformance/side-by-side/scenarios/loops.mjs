@@ -21,7 +21,7 @@ export default [
     global: workflow("flat", ["implement", "review"]),
     model: [step("next"), step("loop"), step("next"), step("loop"), step("status"), step("next"), step("next"), say("Done.")],
     actions: [run("/workflow flat Iterate")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "more often than anybody watches",
@@ -29,6 +29,7 @@ export default [
     model: [...Array.from({ length: 21 }, () => step("loop")), stop],
     actions: [run("/workflow flat Iterate")],
     differs: [
+      38,
       { number: 27, at: "requests[21].messages[1]", reference: /Looped 'Flat'/, ours: /⚠️ .*20/ },
       {
         number: 27,
@@ -42,7 +43,7 @@ export default [
         reference: "status workflow: (none)",
         ours: /^notify warning: The agent wants to loop again/,
       },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
   {
@@ -50,7 +51,7 @@ export default [
     global: workflow("flat", ["implement", "review"]),
     model: [step("loop"), step("loop"), step("next"), step("next"), say("Done.")],
     actions: [run("/workflow flat Iterate")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "in a nested workflow",
@@ -58,8 +59,9 @@ export default [
     model: [...[step("next"), step("next"), step("loop"), step("status"), stop], ...[step("next"), step("next"), step("next"), say("Done.")]],
     actions: [run("/workflow dev Iterate"), run("Go on")],
     differs: [
+      38,
       { number: 2, reference: "Step 3 (1/3 in current scope)", ours: "Step 3 (1/2 in current scope)" },
-      3, 5, 14, 17, 18, 22, 25,
+      3, 5, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -67,21 +69,21 @@ export default [
     global: workflow("once", ["a", "b"], { loopable: false }),
     model: [step("loop"), step("next"), step("loop"), step("status"), step("next"), say("Done.")],
     actions: [run("/workflow once No way back")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "refused in a nested workflow whose parent allows it",
     global: { ...workflow("outer", ["a", "@inner"]), ...hidden("inner", ["b", "c"], { loopable: false }) },
     model: [step("next"), step("next"), step("loop"), step("next"), say("Done.")],
     actions: [run("/workflow outer No way back")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "allowed in a nested workflow whose parent refuses it",
     global: { ...workflow("outer", ["a", "@inner"], { loopable: false }), ...hidden("inner", ["b", "c"], { loopable: true }) },
     model: [step("loop"), step("next"), step("next"), step("loop"), step("next"), step("next"), say("Done.")],
     actions: [run("/workflow outer Half way back")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "of a scope that begins with a nested workflow",
@@ -89,6 +91,7 @@ export default [
     model: [step("next"), step("next"), step("loop"), step("next"), stop],
     actions: [run("/workflow outer Begin again")],
     differs: [
+      38,
       { number: 20, at: "requests[4].messages[1]", reference: /Entered subworkflow 'Inner': A1 → 🔹 A1/, ours: /Advanced: A1 → 🔹 A2/ },
       {
         number: 20,
@@ -110,7 +113,7 @@ export default [
         reference: [/Inner \[1\/2\]$/, /\(none\)$/, /A1 \[1\/2\]$/, /A1 \[1\/2\]$/, /in 3s/],
         ours: [/A1 \[1\/2\]$/, /A2 \[2\/2\]$/, /A2 \[2\/2\]$/, /A2 \[2\/2\]$/, /in 3s/],
       },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
   {
@@ -118,7 +121,7 @@ export default [
     global: FRONT,
     model: [step("next"), step("loop"), step("next"), step("next"), step("next"), step("next"), say("Done.")],
     actions: [run("/workflow outer Begin again")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "then a restart",
@@ -126,8 +129,9 @@ export default [
     model: [step("next"), step("next"), step("loop"), stop, step("status"), step("next"), step("next"), step("next"), say("Done.")],
     actions: [run("/workflow dev Iterate"), restart(), run("Go on")],
     differs: [
+      38,
       { number: 2, reference: "Step 3 (1/3 in current scope)", ours: "Step 3 (1/2 in current scope)" },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
 ];

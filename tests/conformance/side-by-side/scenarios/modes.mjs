@@ -15,9 +15,10 @@ export default [
     model: [step("next"), stop, step("next"), say("Done.")],
     actions: [run("/workflow hello Add a route"), print("Go on", goOn)],
     differs: [
+      38,
       { number: 17, at: "screen[7]", ours: "Done." },
       { number: 8, at: "printed[0..]", ours: ["Workflow Hello: DONE."] },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -26,6 +27,7 @@ export default [
     model: [step("next"), stop, stop, step("next"), say("Done.")],
     actions: [run("/workflow hello Add a route"), print("Go on", goOn)],
     differs: [
+      38,
       { number: 8, at: "requests[3..]", ours: [REMINDER, /Advanced: Execute → DONE/] },
       {
         number: 8,
@@ -35,7 +37,7 @@ export default [
       },
       { number: 8, at: "screen[7..]", ours: ["Done."] },
       { number: 8, at: "printed[0..]", ours: ["Workflow Hello: DONE."] },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
   {
@@ -44,6 +46,7 @@ export default [
     model: [step("next"), stop, stop, stop, stop, stop],
     actions: [run("/workflow hello Add a route"), print("Go on", { ...goOn, mode: "json" })],
     differs: [
+      38,
       { number: 8, at: "requests[3..]", ours: Array(3).fill(REMINDER) },
       {
         number: 8,
@@ -53,7 +56,7 @@ export default [
       },
       { number: 8, at: "screen[6..]", reference: ["(pi ends with 0)"], ours: ["(pi ends with 1)"] },
       { number: 8, at: "printed[0..]", ours: [/^Workflow Hello: paused in 🔹 Execute/] },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
   {
@@ -62,6 +65,7 @@ export default [
     model: [step("next"), step("next"), say("Done.")],
     actions: [print("/workflow hello Add a route")],
     differs: [
+      38,
       { number: 8, at: "requests[0..]", ours: [/Begin with Analyze/, /Advanced: Analyze/, /Advanced: Execute/] },
       { number: 8, at: "tool", reference: /"guidance":\[\]/, ours: /"guidance":\["/ },
       // What the reference leaves behind depends on pi's version.

@@ -52,7 +52,7 @@ export default [
     global: { ...workflow("one", ["a"], { commandName: "same" }), ...workflow("two", ["b"], { commandName: "same" }) },
     model: [stop],
     actions: [command("/workflow"), run("/workflow same Which one")],
-    differs: [{ number: 23, reference: "  same — One\n  same — Two", ours: "  same — One" }, 9, 14, 18, 22, 25],
+    differs: [{ number: 23, reference: "  same — One\n  same — Two", ours: "  same — One" }, 9, 14, 18, 22, 25, 39],
   },
   {
     name: "a hidden one of the same command name as another",
@@ -75,7 +75,7 @@ export default [
     ],
     differs: [
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 5, 14, 17, 18, 22, 25,
+      3, 5, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -119,7 +119,7 @@ export default [
       files({ global: { newer: undefined } }),
       command("/workflow newer Do it"),
     ],
-    differs: [{ number: 23, reference: "Available: b, , new", ours: "Available: b, new" }, 5, 14, 18, 22, 25],
+    differs: [{ number: 23, reference: "Available: b, , new", ours: "Available: b, new" }, 5, 14, 18, 22, 25, 39],
   },
   {
     name: "folders and files that are no workflows",

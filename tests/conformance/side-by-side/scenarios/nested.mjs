@@ -30,14 +30,14 @@ export default [
     global: RELEASE,
     model: [...nexts(4), say("Done.")],
     actions: [run("/workflow release Ship it")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "status at every step, four deep",
     global: DEEP,
     model: [step("status"), ...Array.from({ length: 8 }, () => step("next", "status")), say("Done.")],
     actions: [run("/workflow one Dig")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "the context prompt at every step, four deep",
@@ -48,9 +48,10 @@ export default [
       ...["b", "c", "d", "e", "x", "y", "z"].map((id) => run(`Now to ${id}`)),
     ],
     differs: [
+      38,
       { number: 2, reference: "Step 3 (1/3 in current scope)", ours: "Step 3 (1/2 in current scope)" },
       { number: 2, reference: "Step 4 (2/3 in current scope)", ours: "Step 4 (2/2 in current scope)" },
-      5, 14, 18, 22, 25,
+      5, 14, 18, 22, 25, 39,
     ],
   },
   {
@@ -58,14 +59,14 @@ export default [
     global: { ...workflow("outer", ["@inner", "z"]), ...hidden("inner", ["a", { id: "b", availableProfiles: ["x"] }]) },
     model: [step("status"), ...nexts(3), say("Done.")],
     actions: [run("/workflow outer Begin inside")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "at the end",
     global: { ...workflow("outer", ["a", "@inner"]), ...hidden("inner", ["y", "z"]) },
     model: [...nexts(3), say("Done.")],
     actions: [run("/workflow outer End inside")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "nothing but one, three deep",
@@ -73,8 +74,9 @@ export default [
     model: [step("status"), step("next"), step("status"), step("next"), say("Done.")],
     actions: [run("/workflow outer Nothing else")],
     differs: [
+      38,
       { number: 2, reference: "(1/1 in current scope)", ours: "(1/2 in current scope)" },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -82,14 +84,14 @@ export default [
     global: { ...workflow("outer", ["@inner", "@inner"]), ...hidden("inner", ["a", "b"]) },
     model: [...nexts(4), say("Done.")],
     actions: [run("/workflow outer Twice")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "one that can be started by itself too",
     global: { ...workflow("outer", ["a", "@inner"]), ...workflow("inner", ["b"]) },
     model: [...nexts(2), say("Done."), ...nexts(1), say("Done again.")],
     actions: [run("/workflow outer First"), run("/workflow inner Second")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "the same phase id in two scopes",
@@ -97,8 +99,9 @@ export default [
     model: [stop, step("next"), stop, step("next"), say("Done.")],
     actions: [run("/workflow outer Check"), run("Go on"), run("Go on")],
     differs: [
+      38,
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 5, 14, 17, 18, 22, 25,
+      3, 5, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -110,6 +113,7 @@ export default [
     model: [step("next"), step("next"), step("next"), stop, stop],
     actions: [run("/workflow outer Look around"), run("Where?")],
     differs: [
+      38,
       {
         number: 1,
         at: "requests[3].messages[1]",
@@ -124,7 +128,7 @@ export default [
       },
       { number: 2, reference: "Between A and Y.", ours: "Between W and Y." },
       { number: 2, reference: "(2/4 in current scope)", ours: "(2/3 in current scope)" },
-      5, 14, 18, 22, 25,
+      5, 14, 18, 22, 25, 39,
     ],
   },
   {
@@ -136,9 +140,10 @@ export default [
     model: [step("next"), stop, step("next"), step("next"), stop, stop],
     actions: [run("/workflow outer Look around"), run("Where?"), run("And now?")],
     differs: [
+      38,
       { number: 1, reference: "Before {nextPhaseName}.", ours: "Before Inner." },
       { number: 1, reference: "After {previousPhaseName}.", ours: "After Inner." },
-      5, 14, 18, 22, 25,
+      5, 14, 18, 22, 25, 39,
     ],
   },
 ];

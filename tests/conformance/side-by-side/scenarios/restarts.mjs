@@ -16,42 +16,42 @@ export default [
     global: TWO,
     model: [stop, step("status"), step("next"), step("next"), end],
     actions: [run("/workflow hello Add a route"), restart(), run("Go on")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "in a later phase, twice",
     global: TWO,
     model: [step("next"), stop, stop, step("next"), end],
     actions: [run("/workflow hello Add a route"), restart(), run("Go on"), restart(), run("Go on")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "after an abort",
     global: TWO,
     model: [step("next"), working, step("next"), end],
     actions: [interrupt("/workflow hello Add a route"), restart(), run("Go on")],
-    differs: [7, 3, 14, 17, 18, 22, 25],
+    differs: [38, 7, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "in a nested phase",
     global: NESTED,
     model: [step("next"), step("next"), stop, step("status"), step("next"), step("next"), end],
     actions: [run("/workflow outer Add a route"), restart(), run("Go on")],
-    differs: [{ number: 2, reference: "(2/3 in current scope)", ours: "(2/2 in current scope)" }, 3, 14, 17, 18, 22, 25],
+    differs: [38, { number: 2, reference: "(2/3 in current scope)", ours: "(2/2 in current scope)" }, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "in a project's workflow",
     project: TWO,
     model: [step("next"), stop, step("next"), end],
     actions: [run("/workflow hello Add a route"), restart(), run("Go on")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "during a countdown",
     global: TWO,
     model: [say("I stop."), step("next"), step("next"), end],
     actions: [run("/workflow hello Add a route"), restart(), run("Go on")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "after DONE, and another prompt",
@@ -59,9 +59,10 @@ export default [
     model: [step("next"), step("next"), end, step("status"), say("There is none.")],
     actions: [run("/workflow hello Add a route"), restart(), run("Where are you?")],
     differs: [
+      38,
       { number: 3, at: "sessions[0][17..]", reference: [UNANNOUNCED, /"custom_message".*Hello Complete/] },
       { number: 3, at: "screen[12..]", reference: ["status workflow: (none)"] },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -73,7 +74,7 @@ export default [
       26,
       { number: 3, at: "sessions[0][14..]", reference: [UNANNOUNCED, /"custom_message".*Hello Cancelled/] },
       { number: 3, at: "screen[10..]", reference: ["status workflow: (none)"] },
-      3, 6, 14, 17, 18, 22, 25,
+      3, 6, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -85,7 +86,7 @@ export default [
       5,
       { number: 3, at: "sessions[0][9..]", reference: [UNANNOUNCED, /"custom_message".*Hello Cancelled/] },
       { number: 3, at: "screen[9..]", reference: ["status workflow: (none)"] },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -93,7 +94,7 @@ export default [
     global: { ...TWO, ...NESTED },
     model: [step("next"), step("next"), end, step("next"), stop],
     actions: [run("/workflow hello Add a route"), restart(), run("/workflow outer Add two")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "the workflow is gone meanwhile",
@@ -110,7 +111,7 @@ export default [
       { number: 35, at: "results[2].text", reference: /Cannot read properties/, ours: /no longer available/ },
       { number: 35, at: "results[2].isError", reference: true, ours: false },
       { number: 35, at: "results[2].details", reference: {}, ours: /"error":"The workflow is no longer available\."/ },
-      3, 14, 17, 18, 22, 25, 35,
+      3, 14, 17, 18, 22, 25, 35, 39,
     ],
   },
   {
@@ -123,7 +124,7 @@ export default [
       restart({ change: { global: { hello: undefined } } }),
       run("Where are you?"),
     ],
-    differs: [6, 14, 18, 22, 25, 26, 35],
+    differs: [6, 14, 18, 22, 25, 26, 35, 39],
   },
   {
     name: "the nested workflow is gone meanwhile",
@@ -134,7 +135,7 @@ export default [
       restart({ change: { global: { ...workflow("outer", ["a", "z"]), inner: undefined } } }),
       run("Where are you?"),
     ],
-    differs: [14, 18, 22, 25, 35],
+    differs: [38, 14, 18, 22, 25, 35, 39],
   },
   {
     name: "the workflow has fewer phases meanwhile",
@@ -145,7 +146,7 @@ export default [
       restart({ change: { global: workflow("w", ["a", "b"]) } }),
       run("Where are you?"),
     ],
-    differs: [14, 18, 22, 25],
+    differs: [38, 14, 18, 22, 25, 39],
   },
   {
     name: "the phases are others meanwhile",
@@ -156,14 +157,14 @@ export default [
       restart({ change: { global: { ...workflow("w", ["x", "y", "@z"]), ...hidden("z", ["z1"]) } } }),
       run("Where are you?"),
     ],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "in a new session",
     global: TWO,
     model: [step("next"), stop, step("status"), say("There is none.")],
     actions: [run("/workflow hello Add a route"), restart({ args: [] }), run("Where are you?")],
-    differs: [14, 18, 22, 25],
+    differs: [38, 14, 18, 22, 25, 39],
   },
   {
     name: "a new session in the same pi, and back",
@@ -176,6 +177,6 @@ export default [
       switchBack,
       run("And now?"),
     ],
-    differs: [5, 14, 18, 22, 25],
+    differs: [38, 5, 14, 18, 22, 25, 39],
   },
 ];

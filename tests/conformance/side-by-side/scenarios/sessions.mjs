@@ -19,14 +19,14 @@ export default [
     waits: true,
     model: [working],
     actions: [interrupt("/workflow hello Add a route"), pause],
-    differs: [7, 14, 18, 22, 25],
+    differs: [7, 14, 18, 22, 25, 39],
   },
   {
     name: "an abort behind the last phase",
     global: TWO,
     model: [step("next"), step("next"), working, say("Hello.")],
     actions: [interrupt("/workflow hello Add a route"), run("Hello")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "a prompt during the countdown",
@@ -35,11 +35,12 @@ export default [
     model: [say("I stop."), step("next"), step("next"), end],
     actions: [run("/workflow hello Add a route"), run("Go on"), pause],
     differs: [
+      38,
       { number: 5, at: "requests[4..]", reference: [STILL_ACTIVE] },
       { number: 5, at: "sessions[0][16..]", reference: [STILL_ACTIVE, /script ended/] },
       { number: 5, at: "screen[4]", ours: "widget workflow-countdown: (none)" },
       { number: 5, at: "screen[10..]", reference: [/in 2s/, /in 1s/, "widget workflow-countdown: (none)", "status workflow: (none)"] },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -48,7 +49,7 @@ export default [
     waits: true,
     model: [say("I stop."), say("Who woke me?")],
     actions: [run("/workflow hello Add a route"), ({ rpc }) => rpc.send({ type: "new_session" }), pause],
-    differs: [{ number: 5, at: "screen[4]", ours: "widget workflow-countdown: (none)" }, 14, 18, 22, 25],
+    differs: [{ number: 5, at: "screen[4]", ours: "widget workflow-countdown: (none)" }, 14, 18, 22, 25, 39],
   },
   {
     name: "back in the tree, to an earlier phase and to before the start",
@@ -62,7 +63,7 @@ export default [
       moveTo('"text":"Hello."'),
       run("And now?"),
     ],
-    differs: [5, 14, 18, 22, 25],
+    differs: [38, 5, 14, 18, 22, 25, 39],
   },
   {
     name: "back in the tree, from DONE into a nested phase",
@@ -70,8 +71,9 @@ export default [
     model: [step("next"), step("next"), step("next"), step("next"), end, step("status"), stop],
     actions: [run("/workflow outer Add a route"), moveTo("Entered subworkflow"), run("Where are you?")],
     differs: [
+      38,
       { number: 2, reference: "(1/3 in current scope)", ours: "(1/2 in current scope)" },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -82,7 +84,7 @@ export default [
     actions: [run("Hello"), run("/workflow hello Add a route"), moveTo('"text":"Hello."'), pause],
     differs: [
       { number: 5, at: "screen[5]", ours: "widget workflow-countdown: (none)" },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
   {
@@ -97,14 +99,14 @@ export default [
       forkBefore("Begin with"),
       run("And now?"),
     ],
-    differs: [5, 14, 18, 22, 25],
+    differs: [38, 5, 14, 18, 22, 25, 39],
   },
   {
     name: "a clone, and back",
     global: TWO,
     model: [step("next"), stop, step("next"), end, step("status"), stop],
     actions: [run("/workflow hello Add a route"), clone, run("Go on"), switchBack, run("Where are you?")],
-    differs: [3, 5, 14, 17, 18, 22, 25],
+    differs: [38, 3, 5, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "compaction in a nested phase",
@@ -113,8 +115,9 @@ export default [
     model: [step("next"), stop, say("A summary."), step("status"), step("next"), step("next"), step("next"), end],
     actions: [run("/workflow outer Add a route"), compact, run("Go on")],
     differs: [
+      38,
       { number: 2, reference: "(1/3 in current scope)", ours: "(1/2 in current scope)" },
-      3, 5, 14, 17, 18, 22, 25,
+      3, 5, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -124,13 +127,14 @@ export default [
     model: [step("next"), step("next"), end, say("You are welcome."), say("A summary."), say("Hello.")],
     actions: [run("/workflow hello Add a route"), run("Thanks"), compact, run("Hello")],
     differs: [
+      38,
       {
         number: 17,
         reference:
           "\n\n[User]: ✅ **Hello Complete**\n\n**Task:** Add a route\n**Task ID:** wf-TASK-1\n**Phases completed:** 2",
         ours: "",
       },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -143,7 +147,7 @@ export default [
       reload,
       run("Go on"),
     ],
-    differs: [3, 5, 14, 17, 18, 22, 25],
+    differs: [38, 3, 5, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "a reload during the countdown",
@@ -154,7 +158,7 @@ export default [
     differs: [
       { number: 5, at: "screen[4]", ours: "widget workflow-countdown: (none)" },
       { number: 5, at: "screen[5..]", reference: [/in 2s/, /in 1s/, "widget workflow-countdown: (none)"] },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
   {
@@ -163,7 +167,7 @@ export default [
     waits: true,
     model: [say("I stop."), working],
     actions: [run("/workflow hello Add a route"), ({ rpc }) => rpc.send({ type: "abort" }), pause, abort],
-    differs: [7, 14, 18, 22, 25],
+    differs: [38, 7, 14, 18, 22, 25, 39],
   },
   {
     name: "commands during the countdown",
@@ -176,7 +180,7 @@ export default [
       { number: 5, at: "sessions[0][5..]", reference: [STILL_ACTIVE, /"workflow:context"/, /Working on it/] },
       { number: 5, at: "screen[4]", ours: "widget workflow-countdown: (none)" },
       { number: 5, at: "screen[5..]", reference: [/in 2s/, /in 1s/, "widget workflow-countdown: (none)", "status workflow: Hello > 🔹 Analyze [1/2]"] },
-      14, 18, 22, 25,
+      14, 18, 22, 25, 39,
     ],
   },
 ];

@@ -27,7 +27,7 @@ export default [
     }),
     model: [stop],
     actions: [run("/workflow w Fill in")],
-    differs: [18, 22, 25],
+    differs: [18, 22, 25, 39],
   },
   {
     name: "the initial message of a workflow that begins with another",
@@ -40,7 +40,7 @@ export default [
     },
     model: [stop],
     actions: [run("/workflow outer Fill in")],
-    differs: [18, 22, 25],
+    differs: [18, 22, 25, 39],
   },
   {
     name: "the context prompt",
@@ -51,6 +51,7 @@ export default [
     model: [stop, step("next"), stop, stop],
     actions: [run("/workflow w Fill in"), run("Go on"), run("And now")],
     differs: [
+      38,
       {
         number: 1,
         reference: all(
@@ -62,7 +63,7 @@ export default [
           "previousPhaseName=A\nnextPhaseName=C\nblockedToolsList=edit, write\ntoolName=workflow_step\n" +
           "breadcrumbPath=W\nglobalStepCount=1",
       },
-      5, 18, 22, 25,
+      5, 18, 22, 25, 39,
     ],
   },
   {
@@ -78,14 +79,14 @@ export default [
     },
     model: [step("next"), stop, stop, step("next"), step("next"), end],
     actions: [run("/workflow outer Fill in"), run("Go on"), run("To the end")],
-    differs: [{ number: 1, reference: "Now {phaseName}.", ours: "Now B." }, 3, 5, 17, 18, 22, 25],
+    differs: [38, { number: 1, reference: "Now {phaseName}.", ours: "Now B." }, 3, 5, 17, 18, 22, 25, 39],
   },
   {
     name: "instructions in the results of next, loop and status",
     global: workflow("w", [{ id: "a", text: "A for {description}" }, { id: "b", text: "B for {description}" }]),
     model: [step("status"), step("next"), step("status"), step("loop"), stop],
     actions: [run("/workflow w Fill in")],
-    differs: [1, 14, 18, 22, 25],
+    differs: [38, 1, 14, 18, 22, 25, 39],
   },
   {
     name: "profiles",
@@ -100,7 +101,7 @@ export default [
     },
     model: [step("status"), step("next", "status"), step("next", "status"), stop, step("next", "status"), stop],
     actions: [run("/workflow outer Who is there"), run("Go on")],
-    differs: [5, 14, 18, 22, 25],
+    differs: [38, 5, 14, 18, 22, 25, 39],
   },
   {
     name: "the completion message",
@@ -111,7 +112,7 @@ export default [
     }),
     model: [step("next"), step("next"), end],
     actions: [run("/workflow w Fill in")],
-    differs: [3, 17, 18, 22, 25],
+    differs: [38, 3, 17, 18, 22, 25, 39],
   },
   {
     name: "the reminder",
@@ -125,7 +126,7 @@ export default [
     waits: true,
     model: [say("I stop."), stop, step("next"), end],
     actions: [run("/workflow w Fill in"), countdown, run("To the end")],
-    differs: [{ number: 1, reference: "Do {description}.", ours: "Do Fill in." }, 3, 5, 17, 18, 22, 25],
+    differs: [38, { number: 1, reference: "Do {description}.", ours: "Do Fill in." }, 3, 5, 17, 18, 22, 25, 39],
   },
   {
     name: "empty templates",
@@ -138,7 +139,7 @@ export default [
     }),
     model: [use("bash", { command: "echo" }), step("next"), end],
     actions: [run("/workflow w Leave empty")],
-    differs: [3, 17, 18, 22, 25],
+    differs: [3, 17, 18, 22, 25, 39],
   },
   {
     name: "the default role, where a tool delegates",
@@ -146,7 +147,7 @@ export default [
     extensions: [fileURLToPath(new URL("../delegating.mjs", import.meta.url))],
     model: [use("delegate_to_subagents", {}), step("next"), end],
     actions: [run("/workflow w Delegate")],
-    differs: [3, 17, 18, 22, 25],
+    differs: [3, 17, 18, 22, 25, 39],
   },
   {
     name: "texts of several lines",
@@ -156,7 +157,7 @@ export default [
     }),
     model: [step("status"), step("next"), end],
     actions: [run("/workflow w Several")],
-    differs: [3, 17, 18, 22, 25],
+    differs: [3, 17, 18, 22, 25, 39],
   },
   {
     name: "session names",
@@ -175,6 +176,6 @@ export default [
       run("/workflow none 1"),
       run("/workflow half 12345"),
     ],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [3, 14, 17, 18, 22, 25, 39],
   },
 ];

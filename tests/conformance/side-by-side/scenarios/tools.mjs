@@ -18,7 +18,7 @@ export default [
     files,
     model: [read, write, bash, step("next"), write, step("next"), end],
     actions: [run("/workflow w Look first")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "a whitelist, which need not name workflow_step",
@@ -26,7 +26,7 @@ export default [
     files,
     model: [read, write, bash, step("status"), step("next"), write, step("next"), end],
     actions: [run("/workflow w Look first")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "empty lists",
@@ -37,14 +37,14 @@ export default [
     files,
     model: [read, step("next"), read, step("next"), end],
     actions: [run("/workflow w Try")],
-    differs: [{ number: 1, reference: "{blockedToolsList}", ours: "(none)" }, 3, 14, 17, 18, 22, 25],
+    differs: [38, { number: 1, reference: "{blockedToolsList}", ours: "(none)" }, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "workflow_step on a blacklist",
     global: workflow("w", [{ id: "only", tools: { blacklist: ["workflow_step", "bash"] } }]),
     model: [bash, step("status"), step("next"), end],
     actions: [run("/workflow w Try")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "the workflow's own reason, with a list of each kind",
@@ -58,7 +58,7 @@ export default [
     ),
     model: [bash, step("next"), write, step("next"), end],
     actions: [run("/workflow w Look first")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "lists of a nested workflow, with the reason of the outer one",
@@ -68,7 +68,7 @@ export default [
     },
     model: [write, step("next"), write, step("next"), write, step("next"), end],
     actions: [run("/workflow outer Look inside")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "names that are no text",
@@ -77,7 +77,7 @@ export default [
     }),
     model: [bash, step("next"), end],
     actions: [run("/workflow w Try")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [3, 14, 17, 18, 22, 25, 39],
   },
   {
     name: "a call behind next in the same answer",
@@ -89,6 +89,7 @@ export default [
     ],
     actions: [run("/workflow w Both at once")],
     differs: [
+      38,
       { number: 30, at: "requests[1].messages[2]", reference: "tool: hi\n", ours: /"bash\\?" is blocked during the Look phase/ },
       { number: 30, at: "requests[2].messages[2]", reference: /"bash\\?" is blocked during the Look phase/, ours: "tool: hi\n" },
       { number: 30, at: "results[1].text", reference: "hi\n", ours: /is blocked during the Look phase/ },
@@ -97,7 +98,7 @@ export default [
       { number: 30, at: "results[1].details", ours: {} },
       { number: 30, at: "results[3].isError", reference: true, ours: false },
       { number: 30, at: "results[3].details", reference: {} },
-      3, 14, 17, 18, 22, 25,
+      3, 14, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -105,6 +106,6 @@ export default [
     global: workflow("w", [{ id: "look", tools: { blacklist: ["bash"] } }]),
     model: [bash, step("next"), bash, end, bash, end],
     actions: [run("/workflow w Look"), run("And now")],
-    differs: [3, 14, 17, 18, 22, 25],
+    differs: [3, 14, 17, 18, 22, 25, 39],
   },
 ];

@@ -1,0 +1,224 @@
+//! What the model is told about its phase, and when; what the phases hand over.
+
+use super::*;
+
+impl Session {
+    /// What goes with the next run: the message's type and text.
+    fn told(&mut self) -> (&'static str, String) {
+        let output = self.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        match output.reply {
+            Reply::Inject { custom_type, content } => (custom_type, content),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[track_caller]
+    fn is_told_all(&mut self) -> String {
+        let (custom_type, content) = self.told();
+        assert_eq!(custom_type, CONTEXT_MESSAGE_TYPE);
+        assert!(content.contains("**What to do in this phase:**"), "{content}");
+        content
+    }
+
+    #[track_caller]
+    fn is_reminded(&mut self) -> String {
+        let (custom_type, content) = self.told();
+        assert_eq!(custom_type, REMINDER_MESSAGE_TYPE);
+        assert!(content.len() <= 300 && !content.contains("Do "), "{content}");
+        content
+    }
+
+    fn next(&mut self, summary: &str) -> String {
+        let input = json!({ "action": "next", "summary": summary }).to_string();
+        match self.on(Event::Step { input: &input }).reply {
+            Reply::Tool(result) => result.text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn stored(&self) -> Option<RunState> {
+        self.engine.run.clone()
+    }
+}
+
+#[test]
+fn a_phase_is_told_once() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    session.is_told_all();
+    for _ in 0..3 {
+        assert_eq!(
+            session.is_reminded(),
+            "[Workflow path: The flat ▸ * a]\nStep 1/2. The instructions of this phase stand above and still hold. Phase done? Call workflow_step with action='next'."
+        );
+    }
+    let result = session.step("next").0;
+    assert!(result.contains("**What to do in this phase:**\nDo b.\n"), "{result}");
+    session.is_reminded();
+    assert!(session.step("loop").0.contains("**What to do in this phase:**\nDo a.\n"));
+    session.is_reminded();
+}
+
+#[test]
+fn a_reminder_is_short_whatever_the_names() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+    yaml.push_str(&format!("advanceReminder: 'Mind {}: {{nextPhaseName}}'\n", "ü".repeat(300)));
+    *yaml = yaml.replacen("The flat", &"漢".repeat(200), 1);
+    let _ = session.command("workflow", "flat x");
+    session.is_told_all();
+    let reminder = session.is_reminded();
+    assert!(
+        reminder.len() > 290 && reminder.contains("stand above") && reminder.contains("Mind ü")
+    );
+}
+
+#[test]
+fn a_prompt_that_may_be_gone_is_given_again() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    let prompt = session.is_told_all();
+
+    assert_eq!(session.on(Event::Compacted), Output::default());
+    session.is_told_all();
+    session.is_reminded();
+
+    let stored = session.stored();
+    let _ = session.on(Event::Session { stored, in_view: None });
+    session.is_told_all();
+
+    let stored = session.stored();
+    let _ = session.on(Event::Session { stored, in_view: Some(prompt.clone()) });
+    session.is_reminded();
+
+    let _ = session.on(Event::AgentStart);
+    assert_eq!(session.on(Event::Compacted).effects, [Effect::Brief(prompt.clone())]);
+    session.is_reminded();
+
+    session.files.global.get_mut("flat/a.md").unwrap().push_str(" And mind the gap.");
+    let stored = session.stored();
+    let _ = session.on(Event::Session { stored, in_view: Some(prompt) });
+    assert!(session.is_told_all().contains("mind the gap"));
+    assert_eq!(Session::new(&[]).on(Event::Compacted), Output::default());
+}
+
+#[test]
+fn after_an_early_stop_without_a_ui_the_prompt_comes_if_it_is_gone() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    session.is_told_all();
+    let stop = |session: &mut Session| {
+        let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+        match session.on(Event::BeforeSettle { has_ui: false }).reply {
+            Reply::Continue(text) => text,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(!stop(&mut session).contains("Do a."));
+    let _ = session.on(Event::Compacted);
+    assert!(stop(&mut session).contains("**What to do in this phase:**\nDo a.\n"));
+    assert!(!stop(&mut session).contains("Do a."));
+}
+
+#[test]
+fn with_every_run_all_is_told_and_the_newest_is_kept() {
+    let mut session = Session::new(&[("flat", &["a"]), ("once", &["a"])]);
+    let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+    yaml.push_str("contextInjection: everyRun\n");
+    let _ = session.command("workflow", "flat x");
+    let first = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+    assert_eq!(first.effects, [Effect::KeepNewestContext(true)]);
+    session.is_told_all();
+    session.is_told_all();
+    let _ = session.stop();
+    let ticks = (0..3).flat_map(|_| session.on(Event::Timer { id: 1, idle: true }).effects);
+    let Some(Effect::SendUserMessage(reminder)) = ticks.last() else { panic!() };
+    assert!(reminder.contains("Current phase instructions:\nDo a.\n"));
+    let _ = session.command("cancel-workflow", "");
+    let _ = session.command("workflow", "once x");
+    let next = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+    assert_eq!(next.effects, [Effect::KeepNewestContext(false)]);
+}
+
+#[test]
+fn the_prompt_says_which_tools_work() {
+    for (tools, rule) in [
+        ("", "all"),
+        ("tools: {blacklist: []}\n", "all"),
+        (
+            "tools: {blacklist: [edit, write]}\n",
+            "all except edit, write; a call of one of those is refused",
+        ),
+        ("tools: {whitelist: [read]}\n", "only read; a call of any other is refused"),
+        ("tools: {whitelist: []}\n", "none; every call is refused"),
+    ] {
+        let mut session = Session::new(&[("flat", &["a"])]);
+        let phase = session.files.global.get_mut("flat/a.md").unwrap();
+        *phase = phase.replacen("name: a\n", &format!("name: a\n{tools}"), 1);
+        let _ = session.command("workflow", "flat x");
+        let line = format!("\n**Tools in this phase:** {rule}. workflow_step always works.\n");
+        assert!(session.is_told_all().contains(&line), "{rule}");
+        if let Reply::Block(reason) = session.on(Event::ToolCall { name: "edit" }).reply {
+            assert!(reason.ends_with(line.trim()), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn what_phases_hand_over_is_seen_by_later_ones() {
+    let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+    let b = session.files.global.get_mut("flat/b.md").unwrap();
+    b.push_str(" {previousSummary}|{summary.a}|{summary.b}|{summary.c}|{summary.z}|{summary.}");
+    let _ = session.command("workflow", "flat x");
+    let text = session.next("  found {description}\n");
+    assert!(text.contains("**Results so far:**\n\n### * a\nfound {description}\n\n**What to do"));
+    assert!(text.contains(
+        "Do b. found {description}|found {description}|(none)|(none)|{summary.z}|{summary.}\n"
+    ));
+
+    // A restart keeps it, a second pass replaces it.
+    let stored = crate::run::restore([serde_json::to_string(&session.stored()).unwrap()]);
+    let _ = session.on(Event::Session { stored, in_view: None });
+    let again = session.on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"# });
+    let Reply::Tool(ToolResult { text, .. }) = again.reply else { panic!() };
+    assert!(text.contains("**Pass:** 2\n") && text.contains("### * b\nb failed\n"), "{text}");
+    assert!(session.next("found more").contains("### * b\nb failed\n\n### * a\nfound more\n"));
+    session.next("b works");
+    let effects = session.command("workflow", ":status").effects;
+    let [Effect::AppendEntry { data, .. }] = &effects[..] else { panic!() };
+    assert!(data["content"].as_str().unwrap().contains("\n     b works\n"));
+    assert!(session.step("status").0.contains("### * b\nb works\n"));
+
+    session.next("shipped");
+    let effects = session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
+    let Effect::AppendEntry { data, .. } = &effects[0] else { panic!() };
+    let message = data["content"].as_str().unwrap();
+    let results = "\n\n**Results:**\n- * a: found more\n- * b: b works\n- * c: shipped";
+    assert!(message.ends_with(results), "{message}");
+}
+
+#[test]
+fn a_phase_can_demand_a_summary() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let a = session.files.global.get_mut("flat/a.md").unwrap();
+    *a = a.replacen("name: a\n", "name: a\nsummary: required\n", 1);
+    let _ = session.command("workflow", "flat x");
+    assert!(session.is_told_all().contains("this phase is left with a summary only"));
+    for input in [
+        r#"{"action":"next"}"#,
+        r#"{"action":"next","summary":" \n"}"#,
+        r#"{"action":"next","summary":["x"]}"#,
+    ] {
+        let output = session.on(Event::Step { input });
+        assert_eq!(output.effects, []);
+        let Reply::Tool(result) = output.reply else { panic!() };
+        assert!(result.text.starts_with("⚠️ The phase * a is left with a summary only."));
+        assert_eq!(result.details, json!({ "active": true, "error": "summary required" }));
+    }
+    assert!(session.next("done").starts_with("✓ Advanced: a → * b"));
+    let stored = session.stored();
+    let _ = session.on(Event::Session { stored, in_view: None });
+    let _ = session.command("workflow", ":back");
+    let _ = session.command("workflow", ":next");
+    assert_eq!(session.step("status").1["currentPath"][0]["phaseIndex"], 1);
+}

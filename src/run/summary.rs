@@ -1,0 +1,143 @@
+//! What a phase hands over to those after it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::definition::{Phase, trim};
+
+use super::{RunState, Segment, phase_key};
+
+/// How long a summary may be, in characters; the rest is cut off.
+const MAX_SUMMARY: usize = 4000;
+/// How long all summaries of a run may be together: every state entry of the session holds them all.
+const MAX_SUMMARIES: usize = 100_000;
+/// What is left of the oldest where that is too much.
+const MAX_OLD_SUMMARY: usize = 100;
+/// What stands at the end of a text that was cut.
+const CUT: &str = "… (cut)";
+
+/// What a phase handed over when it was left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The phase's id.
+    pub id: String,
+    /// The phase's emoji and name.
+    pub name: String,
+    /// At most 4,000 characters, and a sign if it was longer.
+    pub text: String,
+    /// How many steps the run had taken; orders summaries by age.
+    pub step: u64,
+}
+
+impl RunState {
+    /// The run, its current phase having handed something over. What it handed over in an earlier pass
+    /// is replaced.
+    pub fn with_summary(&self, phase: &Phase, text: &str) -> Self {
+        let mut new = self.clone();
+        let summary = Summary {
+            id: phase.id.clone(),
+            name: format!("{} {}", phase.emoji, phase.name),
+            text: cut(trim(text), MAX_SUMMARY),
+            step: self.global_step_count,
+        };
+        if let Some(visit) = new.progress.visits.get_mut(&phase_key(&self.current_path)) {
+            visit.summary = Some(summary);
+        }
+        new.shorten_summaries();
+        new
+    }
+
+    /// All summaries, oldest first, each with the path of its phase.
+    pub fn summaries(&self) -> Vec<(Vec<Segment>, &Summary)> {
+        let visits = self.progress.visits.iter();
+        let mut summaries: Vec<_> =
+            visits.filter_map(|(key, visit)| Some((path(key)?, visit.summary.as_ref()?))).collect();
+        summaries.sort_by_key(|(_, summary)| summary.step);
+        summaries
+    }
+
+    fn shorten_summaries(&mut self) {
+        let visits = self.progress.visits.values_mut();
+        let mut summaries: Vec<_> = visits.filter_map(|visit| visit.summary.as_mut()).collect();
+        summaries.sort_by_key(|summary| summary.step);
+        let mut total: usize = summaries.iter().map(|summary| summary.text.len()).sum();
+        for summary in summaries {
+            if total <= MAX_SUMMARIES {
+                return;
+            }
+            total -= summary.text.len();
+            summary.text = cut(&summary.text, MAX_OLD_SUMMARY);
+            total += summary.text.len();
+        }
+    }
+}
+
+/// A text of at most so many characters; a sign is added where it was longer.
+pub fn cut(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((at, _)) => text.get(..at).unwrap_or_default().to_owned() + CUT,
+        None => text.to_owned(),
+    }
+}
+
+/// The path that a [`phase_key`] was made of.
+fn path(key: &str) -> Option<Vec<Segment>> {
+    let segment = |part: &str| {
+        let (workflow_key, index) = part.rsplit_once(':')?;
+        Some(Segment { workflow_key: workflow_key.to_owned(), phase_index: index.parse().ok()? })
+    };
+    key.split('/').map(segment).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::{library, phase};
+    use crate::run::{Leaving, advance};
+
+    #[test]
+    fn a_summary_is_kept_with_its_phase() {
+        let library = library(&[("r", &["a", "@s"]), ("s", &["b"])]);
+        let first = RunState::new("r", "", 0, 0).begun(0);
+        let state = first.with_summary(&phase("a"), "  found it\n");
+        assert!(first.summaries().is_empty());
+        let (second, _) = advance(&state, &library);
+        let second = second.moved_from(&state, Leaving::Done, 1).with_summary(&phase("b"), "sound");
+        let texts: Vec<_> = second
+            .summaries()
+            .into_iter()
+            .map(|(path, summary)| (phase_key(&path), summary.text.clone(), summary.step))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                ("r:0".to_owned(), "found it".to_owned(), 0),
+                ("r:1/s:0".to_owned(), "sound".to_owned(), 1)
+            ]
+        );
+    }
+
+    #[test]
+    fn long_summaries_are_cut() {
+        assert_eq!(cut("äöü", 3), "äöü");
+        assert_eq!(cut("äöüß", 3), "äöü… (cut)");
+        let state =
+            RunState::new("r", "", 0, 0).begun(0).with_summary(&phase("a"), &"x".repeat(1 << 20));
+        assert_eq!(state.summaries()[0].1.text.chars().count(), MAX_SUMMARY + CUT.chars().count());
+    }
+
+    #[test]
+    fn the_oldest_of_very_many_are_shortened() {
+        let mut state = RunState::new("r", "", 0, 0);
+        for index in 0..50 {
+            state.current_path = vec![Segment { workflow_key: "r".into(), phase_index: index }];
+            state.global_step_count = index as u64;
+            state = state.begun(0).with_summary(&phase("a"), &"x".repeat(4000));
+        }
+        let lengths: Vec<usize> =
+            state.summaries().iter().map(|(_, summary)| summary.text.len()).collect();
+        assert!(lengths.iter().sum::<usize>() <= MAX_SUMMARIES);
+        assert!(lengths[0] < 200 && lengths[49] == 4000);
+        assert_eq!(path("a:b:1/c:x"), None);
+        assert_eq!(path("a:b:1").unwrap()[0].workflow_key, "a:b");
+    }
+}

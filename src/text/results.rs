@@ -1,0 +1,188 @@
+//! What the phases so far handed over, as later phases and the person see it.
+
+use crate::definition::Library;
+use crate::run::{RunState, Segment, Summary, cut};
+
+/// How long the list in a context prompt may be, in characters.
+const MAX_RESULTS: usize = 12_000;
+/// What a shortened summary has besides its own characters: line ends, the sign that it was cut.
+const OVERHEAD: usize = 12;
+/// How much of a summary a list for the person shows, in characters.
+const MAX_LINE: usize = 160;
+
+/// A phase that can be seen from where the run is, or all phases of a nested workflow that it is not in.
+struct Group<'a> {
+    /// The entry's place, which is that of its phases up to the scope that holds it.
+    path: Vec<Segment>,
+    /// The nested workflow's name; none for a phase.
+    name: Option<&'a str>,
+    phases: Vec<(Vec<&'a str>, &'a Summary)>,
+}
+
+/// The list in the context prompt, newest last; `None` if nothing was handed over.
+///
+/// The newest are whole; where the list would be too long, the oldest are shortened or left out.
+pub(super) fn results(state: &RunState, library: &Library) -> Option<String> {
+    let mut left = MAX_RESULTS;
+    let mut left_out = 0;
+    let mut sections: Vec<String> = Vec::new();
+    for group in groups(state, library).iter().rev() {
+        let mut texts = Vec::new();
+        for (scopes, summary) in group.phases.iter().rev() {
+            let title = match group.name {
+                Some(_) => format!("#### {}{}", scope_names(scopes), summary.name),
+                None => format!("### {}", summary.name),
+            };
+            let room = left.saturating_sub(title.chars().count() + OVERHEAD);
+            if room == 0 {
+                left_out += 1;
+                left = 0;
+                continue;
+            }
+            let text = format!("{title}\n{}", cut(&summary.text, room));
+            left = left.saturating_sub(text.chars().count());
+            texts.push(text);
+        }
+        texts.extend(group.name.filter(|_| !texts.is_empty()).map(|name| format!("### {name}")));
+        sections.extend(texts);
+    }
+    if sections.is_empty() {
+        return None;
+    }
+    if left_out > 0 {
+        sections.push(format!("({left_out} earlier not shown)"));
+    }
+    sections.push("**Results so far:**".into());
+    sections.reverse();
+    Some(sections.join("\n\n"))
+}
+
+/// One line for each phase that handed something over, the oldest first.
+pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in groups(state, library) {
+        lines.extend(group.name.map(|name| format!("- {name}")));
+        let indent = if group.name.is_some() { "  " } else { "" };
+        lines.extend(group.phases.iter().map(|(scopes, summary)| {
+            let names = scope_names(scopes);
+            format!("{indent}- {names}{}: {}", summary.name, one_line(&summary.text))
+        }));
+    }
+    lines
+}
+
+/// The beginning of a summary on one line.
+pub(super) fn one_line(text: &str) -> String {
+    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE)
+}
+
+/// What was handed over last.
+pub(super) fn previous(state: &RunState) -> Option<&str> {
+    state.summaries().pop().map(|(_, summary)| &*summary.text)
+}
+
+/// What the phase of this id handed over: the one in the innermost scope that has one, else the newest.
+pub(super) fn of_phase<'a>(state: &'a RunState, id: &str) -> Option<&'a str> {
+    let of_id = state.summaries().into_iter().filter(|(_, summary)| summary.id == id);
+    of_id
+        .max_by_key(|(path, summary)| {
+            (path.len().checked_sub(shared(state, path) + 1) == Some(0), path.len(), summary.step)
+        })
+        .map(|(_, summary)| &*summary.text)
+}
+
+/// How many scopes of a phase's path the run is in, with what leads to each.
+fn shared(state: &RunState, path: &[Segment]) -> usize {
+    path.iter().zip(&state.current_path).take_while(|(a, b)| a == b).count()
+}
+
+fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (path, summary) in state.summaries() {
+        let depth = shared(state, &path).min(path.len() - 1);
+        let (outer, inner) = path.split_at(depth + 1);
+        let mut names = inner.iter().map(|segment| {
+            library.get(&segment.workflow_key).map_or("(a workflow that is gone)", |w| &*w.name)
+        });
+        let name = names.next();
+        let phase = (names.collect(), summary);
+        match groups.iter().position(|group| group.path == outer && group.name == name) {
+            // The newest of a group decides where it stands.
+            Some(index) => {
+                let mut group = groups.remove(index);
+                group.phases.push(phase);
+                groups.push(group);
+            }
+            None => groups.push(Group { path: outer.to_vec(), name, phases: vec![phase] }),
+        }
+    }
+    groups
+}
+
+fn scope_names(scopes: &[&str]) -> String {
+    scopes.iter().map(|scope| format!("{scope} > ")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::library;
+    use crate::run::{Active, Leaving, advance};
+
+    fn hand_over(state: RunState, library: &Library, text: &str) -> RunState {
+        let phase = Active::resolve(&state, library).unwrap().phase.clone();
+        let state = state.with_summary(&phase, text);
+        advance(&state, library).0.moved_from(&state, Leaving::Done, 0)
+    }
+
+    #[test]
+    fn nested_phases_are_one_group_for_their_parent() {
+        let library = library(&[("r", &["a", "@s", "z"]), ("s", &["b", "@t", "c"]), ("t", &["a"])]);
+        let mut state = RunState::new("r", "", 0, 0).begun(0);
+        let mut seen = Vec::new();
+        for text in ["one", "two", "three", "four"] {
+            seen.push(results(&state, &library).unwrap_or_default());
+            state = hand_over(state, &library, text);
+        }
+        assert_eq!(
+            seen,
+            [
+                "",
+                "**Results so far:**\n\n### 🔹 A\none",
+                "**Results so far:**\n\n### 🔹 A\none\n\n### 🔹 B\ntwo",
+                "**Results so far:**\n\n### 🔹 A\none\n\n### 🔹 B\ntwo\n\n### The t\n\n#### 🔹 A\nthree",
+            ]
+        );
+        assert_eq!(
+            results(&state, &library).unwrap(),
+            "**Results so far:**\n\n### 🔹 A\none\n\n### The s\n\n#### 🔹 B\ntwo\n\n#### The t > 🔹 A\nthree\n\n#### 🔹 C\nfour"
+        );
+        assert_eq!(
+            lines(&state, &library),
+            [
+                "- 🔹 A: one",
+                "- The s",
+                "  - 🔹 B: two",
+                "  - The t > 🔹 A: three",
+                "  - 🔹 C: four"
+            ]
+        );
+        assert_eq!((of_phase(&state, "a"), of_phase(&state, "c")), (Some("one"), Some("four")));
+        assert_eq!((of_phase(&state, "x"), previous(&state)), (None, Some("four")));
+    }
+
+    #[test]
+    fn the_oldest_are_shortened_first() {
+        let library = library(&[("r", &["a", "b", "c", "d", "e", "f"])]);
+        let mut state = RunState::new("r", "", 0, 0).begun(0);
+        for text in ["1", "2", "3", "4", "5"] {
+            state = hand_over(state, &library, &text.repeat(4000));
+        }
+        let text = results(&state, &library).unwrap();
+        assert!(text.starts_with("**Results so far:**\n\n(2 earlier not shown)\n\n### 🔹 C\n3"));
+        assert!(text.contains("3… (cut)\n\n### 🔹 D\n4") && text.ends_with(&"5".repeat(4000)));
+        let head = "**Results so far:**\n\n(2 earlier not shown)\n\n".chars().count();
+        let length = text.chars().count() - head;
+        assert!((11_900..=MAX_RESULTS).contains(&length), "{length}");
+    }
+}

@@ -1,0 +1,241 @@
+// What the model is told about its phase, and when; what the phases hand over to each other.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { PI_VERSIONS, REPO, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { messageText } from "./harness/scripted-model.mjs";
+import { stage } from "./harness/stage.mjs";
+import { custom, step, toolResults, workflow } from "./harness/workflows.mjs";
+
+const HELLO = workflow("hello", ["plan", "build", "check"], { autoContinue: false });
+const REST = { text: "I rest." };
+
+/** Commands for what only an extension can do: a move in the session's tree, a reload. */
+const TRAVEL = {
+  "travel.ts": `export default (pi) => {
+    pi.registerCommand("go-tree", { handler: async (id, ctx) => void (await ctx.navigateTree(id, {})) });
+    pi.registerCommand("go-reload", { handler: async (_, ctx) => void (await ctx.reload()) });
+  };`,
+};
+
+/** @typedef {import("./harness/scripted-model.mjs").ChatRequest} ChatRequest */
+
+/** How often a request carries the instructions of a phase. @param {ChatRequest | undefined} request @param {string} id */
+function copies(request, id) {
+  const text = (request?.messages ?? []).map(messageText).join("\n");
+  return text.split(`**What to do in this phase:**\nDo ${id} for`).length - 1;
+}
+
+/** Those of the last messages of a request that are no answers of the model. @param {ChatRequest | undefined} request */
+function told(request) {
+  const messages = request?.messages ?? [];
+  return messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1).map(messageText);
+}
+
+/** @param {string} summary */
+const hand = (summary) => ({
+  calls: [{ name: "workflow_step", arguments: { action: "next", summary } }],
+});
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: the phase's prompt`, { concurrency: 2 }, () => {
+    test("is given once, then a reminder of at most 300 bytes", async (t) => {
+      const { model, sandbox } = await stage(t, [REST, REST, REST, step("next"), REST, REST], { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      for (const words of ["One", "Two", "Now", "On"]) await rpc.promptAndSettle(words);
+      const [first, second, third, moving, moved, last] = model.requests;
+      assert.equal(copies(first, "plan"), 1);
+      for (const request of [second, third, moving]) {
+        assert.equal(copies(request, "plan"), 1);
+        const reminder = told(request).at(-1) ?? "";
+        assert.match(reminder, /^\[Workflow path: The hello ▸ 🔹 Plan\]\nStep 1\/3\. .* stand above/);
+        assert.ok(Buffer.byteLength(reminder) <= 300);
+      }
+      assert.deepEqual([copies(moved, "plan"), copies(moved, "build")], [1, 1]);
+      assert.match(toolResults(moved)[0], /^✓ Advanced: Plan → 🔹 Build\n/);
+      assert.match(told(last).at(-1) ?? "", /^\[Workflow path: The hello ▸ 🔹 Build\]\nStep 2\/3\. .* stand above/);
+      assert.equal(copies(last, "build"), 1);
+      await rpc.close();
+    });
+
+    test("leaves the earlier messages of a run byte for byte as they were", async (t) => {
+      const read = { calls: [{ name: "read", arguments: { path: "note.txt" } }] };
+      const script = [read, step("status"), read, REST, read, step("next"), read, REST];
+      const { model, sandbox } = await stage(t, script, { globalFiles: HELLO, projectFiles: {} });
+      writeFileSync(join(sandbox.project, "note.txt"), "a note");
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.promptAndSettle("More");
+      assert.equal(model.requests.length, 8);
+      for (const [index, request] of model.requests.slice(1).entries()) {
+        const before = model.requests[index].messages.map((message) => JSON.stringify(message));
+        const now = request.messages.slice(0, before.length).map((message) => JSON.stringify(message));
+        assert.deepEqual(now, before, `request ${index + 1}`);
+      }
+      await rpc.close();
+    });
+
+    test("is given again after a compaction", async (t) => {
+      const settings = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
+      const script = (/** @type {ChatRequest} */ request) => (request.tools?.length ? REST : { text: "What was." });
+      const { model, sandbox } = await stage(t, script, { globalFiles: HELLO, settings });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.promptAndSettle("More");
+      assert.equal((await rpc.send({ type: "compact" })).success, true);
+      await rpc.promptAndSettle("Go on");
+      assert.equal(copies(model.lastRequest(), "plan"), 1);
+      assert.match(told(model.lastRequest()).at(-1) ?? "", /What to do in this phase/);
+      await rpc.promptAndSettle("Go on");
+      assert.equal(copies(model.lastRequest(), "plan"), 1);
+      assert.match(told(model.lastRequest()).at(-1) ?? "", /stand above/);
+      await rpc.close();
+    });
+
+    test("is given again in the same run if the compaction is in the middle of it", async (t) => {
+      const settings = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 500 } };
+      let working = 0;
+      const script = (/** @type {ChatRequest} */ request) => {
+        if (!request.tools?.length) return { text: "What was." };
+        working += 1;
+        // Its usage makes pi compact before the request that follows.
+        if (working === 1) return { ...step("status"), usage: { prompt: 7800 } };
+        return working < 4 ? step("status") : REST;
+      };
+      const { model, sandbox } = await stage(t, script, {
+        globalFiles: HELLO,
+        settings,
+        modelConfig: { contextWindow: 8000 },
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const types = rpc.records.map(({ type }) => type);
+      assert.ok(types.indexOf("compaction_end") > 0 && types.indexOf("compaction_end") < types.indexOf("agent_settled"));
+      const work = model.requests.filter(({ tools }) => tools?.length);
+      const again = work.findIndex((request, index) => index > 0 && copies(request, "plan") === 1);
+      assert.ok(again === 1 || again === 2, `given again with request ${again}`);
+      assert.equal(types.filter((type) => type === "agent_settled").length, 1);
+      await rpc.close();
+    });
+
+    test("is given again after a tree move, a fork and a resume", async (t) => {
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO, files: TRAVEL });
+      const extension = [REPO, join(sandbox.project, "travel.ts")];
+      const rpc = await startRpc({ version, sandbox, extension });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.promptAndSettle("More");
+      const all = async () => {
+        await rpc.promptAndSettle("Where am I?");
+        assert.match(told(model.lastRequest()).at(-1) ?? "", /What to do in this phase/);
+        await rpc.promptAndSettle("And now?");
+        assert.match(told(model.lastRequest()).at(-1) ?? "", /stand above/);
+      };
+      const answer = (await rpc.entries()).find(({ message }) => message?.role === "assistant");
+      await rpc.prompt(`/go-tree ${answer.id}`);
+      await all();
+      const { messages } = (await rpc.send({ type: "get_fork_messages" })).data;
+      const { entryId } = messages.find((/** @type {{ text: string }} */ { text }) => text === "And now?");
+      assert.equal((await rpc.send({ type: "fork", entryId })).success, true);
+      await all();
+      await rpc.close();
+
+      const resumed = await startRpc({ version, sandbox, args: ["--continue"] });
+      await resumed.promptAndSettle("Go on");
+      assert.match(told(model.lastRequest()).at(-1) ?? "", /What to do in this phase/);
+      await resumed.close();
+    });
+
+    test("is given again after a reload only if its file changed", async (t) => {
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO, files: TRAVEL });
+      const extension = [REPO, join(sandbox.project, "travel.ts")];
+      const rpc = await startRpc({ version, sandbox, extension });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.prompt("/go-reload");
+      await rpc.promptAndSettle("More");
+      assert.match(told(model.lastRequest()).at(-1) ?? "", /stand above/);
+      const phase = "---\nid: plan\nname: Plan\nemoji: 🔹\n---\nDo plan for all.";
+      writeFileSync(join(sandbox.agent, "workflows/hello/plan.md"), phase);
+      await rpc.prompt("/go-reload");
+      await rpc.promptAndSettle("More");
+      assert.match(told(model.lastRequest()).at(-1) ?? "", /What to do in this phase:\*\*\nDo plan for all\./);
+      await rpc.close();
+    });
+
+    test("goes with every run where the workflow wants it, and the model sees the newest", async (t) => {
+      const files = workflow("hello", ["plan"], { autoContinue: false, contextInjection: "everyRun" });
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: files });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      for (const words of ["One", "Two"]) await rpc.promptAndSettle(words);
+      for (const request of model.requests) {
+        assert.equal(copies(request, "plan"), 1);
+        assert.match(told(request).at(-1) ?? "", /What to do in this phase/);
+      }
+      assert.equal((await rpc.entries()).filter(({ customType }) => customType === "workflow:context").length, 3);
+      await rpc.close();
+    });
+  });
+
+  suite(`pi ${version}: hand-over`, { concurrency: 2 }, () => {
+    const RELEASE = {
+      ...workflow("outer", [{ id: "a", instructions: "Do a." }, "@inner", { id: "z", instructions: "Ship {summary.b}, {previousSummary}." }], {
+        autoContinue: false,
+      }),
+      ...workflow("inner", ["b", "c"], { show: "workflows" }),
+    };
+
+    test("each phase sees the results so far, nested ones as a group", async (t) => {
+      const script = [hand("A is done"), hand("B found {taskId}"), hand("C agrees"), hand("Shipped"), { text: "Over." }];
+      const { model, sandbox } = await stage(t, script, { globalFiles: RELEASE });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow outer Ship it");
+      const results = toolResults(model.lastRequest());
+      assert.match(results[0], /\*\*Results so far:\*\*\n\n### 🔹 A\nA is done\n\n\*\*What to do/);
+      assert.match(results[1], /### 🔹 A\nA is done\n\n### 🔹 B\nB found \{taskId\}\n\n\*\*What to do/);
+      assert.match(
+        results[2],
+        /### 🔹 A\nA is done\n\n### The inner\n\n#### 🔹 B\nB found \{taskId\}\n\n#### 🔹 C\nC agrees\n\n\*\*What to do in this phase:\*\*\nShip B found \{taskId\}, C agrees\.\n/,
+      );
+      const [{ content }] = custom(await rpc.entries(), "workflow:complete");
+      assert.ok(
+        content.endsWith(
+          "\n\n**Results:**\n- 🔹 A: A is done\n- The inner\n  - 🔹 B: B found {taskId}\n  - 🔹 C: C agrees\n- 🔹 Z: Shipped",
+        ),
+      );
+      await rpc.close();
+    });
+
+    test("results go with the branch: a restart keeps them, a move back in the tree leaves them", async (t) => {
+      const { model, sandbox } = await stage(t, [REST, hand("First try"), REST, REST, REST], {
+        globalFiles: RELEASE,
+        files: TRAVEL,
+      });
+      const first = await startRpc({ version, sandbox });
+      await first.promptAndSettle("/workflow outer Ship it");
+      const before = (await first.entries()).findLast(({ message }) => message?.role === "assistant").id;
+      await first.promptAndSettle("On");
+      await first.close();
+
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"], extension: [REPO, join(sandbox.project, "travel.ts")] });
+      await rpc.promptAndSettle("Go on");
+      assert.match(told(model.lastRequest()).at(-1) ?? "", /### 🔹 A\nFirst try\n/);
+      await rpc.prompt(`/go-tree ${before}`);
+      await rpc.promptAndSettle("Again");
+      assert.doesNotMatch(told(model.lastRequest()).at(-1) ?? "", /First try/);
+      await rpc.close();
+    });
+
+    test("a phase that demands a summary is not left without one", async (t) => {
+      const files = workflow("hello", [{ id: "plan", summary: "required" }, "build"], { autoContinue: false });
+      const { model, sandbox } = await stage(t, [step("next"), hand("x".repeat(1_000_000)), REST], { globalFiles: files });
+      await runPrint({ version, sandbox, mode: "json", prompt: "/workflow hello Add a route" });
+      assert.match(toolResults(model.requests[1])[0], /^⚠️ The phase 🔹 Plan is left with a summary only\./);
+      const [, result] = toolResults(model.requests[2]);
+      assert.match(result, /### 🔹 Plan\nx{4000}… \(cut\)\n/);
+    });
+  });
+}
