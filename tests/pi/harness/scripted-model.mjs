@@ -44,6 +44,8 @@ export async function startModel(script = []) {
   const stepFor = typeof script === "function" ? script : (_request, index) => script[index];
   /** @type {ChatRequest[]} */
   const requests = [];
+  /** @type {number[]} */
+  const sizes = [];
   /** @type {Error[]} */
   const faults = [];
   /** @type {Set<() => void>} */
@@ -69,6 +71,7 @@ export async function startModel(script = []) {
     /** @type {ChatRequest} */
     const chat = JSON.parse(body);
     const index = requests.push(chat) - 1;
+    sizes.push(Buffer.byteLength(body));
     for (const watcher of watchers) watcher();
     const step = (await stepFor(chat, index)) ?? SCRIPT_ENDED;
     if (step.delayMs) await sleep(step.delayMs, undefined, { signal: closing.signal });
@@ -93,6 +96,8 @@ export async function startModel(script = []) {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     /** Parsed bodies of all requests so far, oldest first. */
     requests,
+    /** How many bytes each of them has. */
+    sizes,
     /** What went wrong in a script function; pi sees such a fault as an HTTP 400. */
     faults,
     lastRequest: () => requests[requests.length - 1],

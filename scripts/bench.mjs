@@ -1,0 +1,21 @@
+// Measures what the README says in figures. Each benchmark has a name and a file in bench/:
+//
+//   npm run bench                   all of them
+//   npm run bench -- context        one
+//   npm run bench -- context 2000   … with an argument of its own
+//
+// Exit 1 if a figure is not what the README promises.
+import context from "./bench/context.mjs";
+
+/** @type {Record<string, (argument?: string) => Promise<boolean>>} each resolves with whether its figures are kept */
+const BENCHMARKS = { context };
+
+const [name, argument] = process.argv.slice(2);
+if (name !== undefined && !Object.hasOwn(BENCHMARKS, name)) {
+  console.error(`usage: npm run bench -- [${Object.keys(BENCHMARKS).join("|")}]`);
+  process.exit(2);
+}
+for (const [each, run] of Object.entries(BENCHMARKS)) {
+  if (name !== undefined && name !== each) continue;
+  if (!(await run(argument))) process.exitCode = 1;
+}
