@@ -47,17 +47,36 @@ export function fileImports(grants, bases) {
     return base === "cwd" ? join(bases.cwd(), path) : join(bases.cwd(), bases.configDirName, path);
   };
   const granted = (/** @type {Grant} */ { base }) => base === "agent" || bases.isProjectTrusted();
+  const roots = grants.map((grant) => ({ name: grant.name, path: () => folder(grant), granted: () => granted(grant), listed: grant.listed !== false }));
+  return filesBelow(roots, bases.cwd);
+}
 
+/**
+ * A folder, wherever it is.
+ * @typedef {object} Root
+ * @property {string} name what the component calls it
+ * @property {() => string} path
+ * @property {() => boolean} granted whether it may be read now
+ * @property {boolean} listed whether it is one of the roots that the component is told of
+ */
+
+/**
+ * The interface over folders.
+ *
+ * @param {Root[]} folders
+ * @param {() => string} cwd
+ */
+export function filesBelow(folders, cwd) {
   /**
    * The real path of something below a root.
    * @param {string} name
    * @param {string} path
    */
   const resolve = (name, path) => {
-    const grant = grants.find((grant) => grant.name === name);
-    if (!grant || !granted(grant)) throw { tag: "no-such-root" };
+    const folder = folders.find((folder) => folder.name === name);
+    if (!folder?.granted()) throw { tag: "no-such-root" };
     if (!isPlain(path)) throw { tag: "outside-root" };
-    const root = realpathSync.native(folder(grant));
+    const root = realpathSync.native(folder.path());
     const real = realpathSync.native(join(root, path));
     if (!isWithin(root, real)) throw { tag: "outside-root" };
     return { root, real };
@@ -66,10 +85,10 @@ export function fileImports(grants, bases) {
   return {
     roots: () =>
       attempt(() =>
-        grants.filter((grant) => grant.listed !== false && granted(grant)).flatMap((grant) => {
-          const path = folder(grant);
+        folders.filter((folder) => folder.listed && folder.granted()).flatMap((folder) => {
+          const path = folder.path();
           const there = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-          return there ? [{ name: grant.name, path: display(path, bases.cwd()) }] : [];
+          return there ? [{ name: folder.name, path: display(path, cwd()) }] : [];
         }),
       ),
 

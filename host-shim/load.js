@@ -43,7 +43,7 @@ export function load(manifestUrl, host) {
  * @param {URL} url
  * @returns {Manifest}
  */
-function readManifest(url) {
+export function readManifest(url) {
   const { name, component } = JSON.parse(readFileSync(url, "utf8"));
   if (typeof component?.glue !== "string") {
     throw new Error(`${fileURLToPath(url)} names no component.`);
@@ -60,7 +60,7 @@ function readManifest(url) {
  * @param {Manifest} manifest
  * @returns {(imports: object) => Record<string, any>}
  */
-function instantiator(manifestUrl, { name, glue }) {
+export function instantiator(manifestUrl, { name, glue }) {
   const url = new URL(glue, manifestUrl);
   let generated;
   try {

@@ -156,7 +156,7 @@ fn it_imports_the_interface_of_pi_and_nothing_else() {
         ]
     );
     let exports: Vec<&str> = component.exports(&built.engine).map(|(name, _)| name).collect();
-    assert_eq!(exports, ["pi:extension/guest@0.1.0"]);
+    assert_eq!(exports, ["pi-workflows:tools/workflows@0.1.0", "pi:extension/guest@0.1.0"]);
 }
 
 #[test]
@@ -192,6 +192,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
         "register-message-renderer workflow:reminder",
         "register-entry-renderer workflow:complete",
         "register-entry-renderer workflow:status",
+        "register-entry-renderer workflow:check",
     ]);
     assert_eq!(pi.asked(), [] as [&str; 0], "a session is not there yet");
 }
@@ -368,13 +369,41 @@ fn faults_in_files_are_told_once() {
     host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
-    let calls = std::mem::take(&mut pi.host().calls);
-    assert_eq!(calls.len(), 2, "{calls:?}");
-    assert!(calls[0].starts_with("notify warning: "), "{}", calls[0]);
-    assert!(calls[0].contains("~/project/bad/workflow.yaml:1:"), "{}", calls[0]);
-    assert_eq!(calls[1], "clear-status workflow");
+    pi.did(&["notify warning: 1 workflow has errors: /workflow :check", "clear-status workflow"]);
     pi.event(Event::SessionTree);
     pi.did(&["clear-status workflow"]);
+}
+
+#[test]
+fn all_faults_are_shown_on_demand_and_held_against_the_tools_of_pi() {
+    let mut host = Host::with_files(FILES);
+    host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
+    host.tools.retain(|tool| tool != "write");
+    let mut pi = host.start();
+    pi.event(Event::SessionStart(SessionReason::Startup));
+    pi.host().calls.clear();
+    assert_eq!(pi.command("workflow", ":check"), Outcome::Done);
+    let calls = std::mem::take(&mut pi.host().calls);
+    assert_eq!(calls.len(), 1, "{calls:?}");
+    assert!(calls[0].starts_with("append-entry workflow:check "), "{}", calls[0]);
+    for part in [
+        "~/project/bad/workflow.yaml:1:7: error: `name` must be a text, but is a number",
+        "~/global/two/look.md:6:21: warning: pi has no tool \\\"write\\\"",
+        "4 errors, 1 warning. 1 workflow is left out.",
+    ] {
+        assert!(calls[0].contains(part), "{part}\n{}", calls[0]);
+    }
+    let data = calls[0].strip_prefix("append-entry workflow:check ").unwrap();
+    let drawn = pi.draw_entry("workflow:check", data, false);
+    for line in [
+        "<dim>~/project/bad/workflow.yaml:1:7: <error>error: <text>`name` must be a text, but is a number",
+        "<dim>  1 | name: 7",
+        "<error>    |       ^",
+        "<accent>  help: put the value in quotes",
+        "<text>4 errors, 1 warning. 1 workflow is left out.",
+    ] {
+        assert!(drawn.lines().any(|drawn| drawn == line), "{line}\n{drawn}");
+    }
 }
 
 #[test]
@@ -865,9 +894,11 @@ fn unreadable_files_are_told_of() {
     host.failing.insert("read-file", "input/output error");
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
+    pi.did(&["notify warning: 3 workflows have errors: /workflow :check", "clear-status workflow"]);
+    pi.command("workflow", ":check");
     let calls = std::mem::take(&mut pi.host().calls);
     assert!(
-        calls[0].contains("~/global/two/workflow.yaml: cannot be read: input/output error"),
+        calls[0].contains("~/global/two/workflow.yaml: error: cannot be read: input/output error"),
         "{}",
         calls[0]
     );
@@ -943,8 +974,9 @@ fn the_argument_of_the_command_is_completed() {
     let mut pi = Host::with_files(FILES).start_session();
     let two = ("two", "two", Some("Two: Look at all of it."));
     let four = ("four", "four", Some("Four: Look at all of it."));
+    let check = (":check", ":check", Some("Show what is wrong in the workflow files"));
     for (prefix, proposals) in [
-        ("", &[two, four][..]),
+        ("", &[two, four, check][..]),
         ("t", &[two]),
         ("four", &[four]),
         ("four Fix", &[]),
@@ -969,11 +1001,11 @@ fn the_controls_are_completed_while_they_make_sense() {
         let completions = pi.complete("workflow", ":");
         completions.into_iter().map(|it| it.value).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(controls(&mut pi), ":status :pause :next :back :skip :cancel");
+    assert_eq!(controls(&mut pi), ":status :pause :next :back :skip :cancel :check");
     pi.command("workflow", ":pause");
-    assert_eq!(controls(&mut pi), ":status :resume :next :back :skip :cancel");
+    assert_eq!(controls(&mut pi), ":status :resume :next :back :skip :cancel :check");
     pi.command("workflow", ":cancel");
-    assert_eq!(controls(&mut pi), "");
+    assert_eq!(controls(&mut pi), ":check");
 }
 
 #[test]

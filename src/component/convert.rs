@@ -59,6 +59,8 @@ impl From<Span> for types::Span {
         let color = match span.color {
             Color::Text => types::Color::Text,
             Color::Success => types::Color::Success,
+            Color::Warning => types::Color::Warning,
+            Color::Error => types::Color::Error,
             Color::Accent => types::Color::Accent,
             Color::Dim => types::Color::Dim,
             Color::ToolTitle => types::Color::ToolTitle,

@@ -1,6 +1,6 @@
 //! What the engine asks of the host.
 
-use crate::definition::{DirEntry, FileError, FileKind, Root, WorkflowFiles};
+use crate::definition::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
 use crate::engine::{CONTEXT_MESSAGE_TYPE, Effect, Level, MOVED_MESSAGE_TYPE, Output, Reply};
 
 use super::bindings::pi::extension::{api, context, files, timers, types, ui};
@@ -102,6 +102,38 @@ impl WorkflowFiles for Files {
 
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
         Ok(files::read_file(root, path)?)
+    }
+
+    fn surroundings(&self) -> Result<Surroundings, FileError> {
+        match api::tool_names() {
+            Ok(tools) => Ok(Surroundings { tools, ..Surroundings::default() }),
+            Err(types::Error::Stale) => Err(FileError::Stale),
+            Err(types::Error::Failed(words)) => Err(FileError::Failed(words)),
+        }
+    }
+}
+
+/// The granted folders, held against what the caller says.
+pub(super) struct Checked {
+    pub files: Files,
+    pub surroundings: Surroundings,
+}
+
+impl WorkflowFiles for Checked {
+    fn roots(&self) -> Result<Vec<Root>, FileError> {
+        self.files.roots()
+    }
+
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+        self.files.list(root, path)
+    }
+
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        self.files.read(root, path)
+    }
+
+    fn surroundings(&self) -> Result<Surroundings, FileError> {
+        Ok(self.surroundings.clone())
     }
 }
 

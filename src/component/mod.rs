@@ -5,11 +5,12 @@
 
 mod convert;
 mod host;
+mod tools;
 
 use std::cell::RefCell;
 
+use crate::engine::{CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE};
 use crate::engine::{COMMANDS, Engine, Event, Output, Reply, STEP_TOOL, Stop, WORKFLOW_COMMAND};
-use crate::engine::{COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE};
 use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 use crate::run::{STATE_ENTRY_TYPE, restore};
 use crate::text::{self, DefaultRole};
@@ -21,8 +22,9 @@ use bindings::pi::extension::{api, context};
 #[allow(clippy::all, clippy::unwrap_used, reason = "generated")]
 mod bindings {
     wit_bindgen::generate!({
-        world: "extension",
-        path: "wit",
+        world: "pi-workflows:tools/component",
+        path: ["wit", "wit/tools"],
+        generate_all,
     });
     use super::Component;
     export!(Component);
@@ -90,7 +92,7 @@ impl Guest for Component {
         for message_type in MESSAGE_TYPES {
             api::register_message_renderer(message_type);
         }
-        for entry_type in [COMPLETE_TYPE, STATUS_TYPE] {
+        for entry_type in [COMPLETE_TYPE, STATUS_TYPE, CHECK_TYPE] {
             api::register_entry_renderer(entry_type);
         }
         Ok(())

@@ -1,13 +1,16 @@
-//! What is wrong in a workflow's files, and where.
+//! What is wrong in a workflow's files, where, and how it can be mended.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::FileError;
+use super::excerpt::{Excerpt, on_one_line};
+use super::nearest::nearest;
 
 /// How bad a fault is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The workflow loads; something in it has no effect.
+    /// The workflow loads; something in it is not as its author may think.
     Warning,
     /// The workflow is left out.
     Error,
@@ -20,12 +23,14 @@ pub struct Fault {
     pub file: String,
     /// Line and column in it, both from 1, where a place is known.
     pub place: Option<Place>,
+    /// What stands there.
+    pub excerpt: Option<Excerpt>,
     /// What is wrong.
     pub problem: Problem,
 }
 
 /// A place in a text file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// From 1.
     pub line: usize,
@@ -41,54 +46,245 @@ pub enum Problem {
     NotYaml(String),
     NotUtf8,
     NotAMapping { what: &'static str },
-    Missing { field: String },
+    Missing { of: Needs, field: &'static str, instead: Option<String> },
     Blank { field: String },
     WrongType { field: String, expected: &'static str, found: &'static str },
     Ignored { field: String, expected: &'static str, found: &'static str },
     OutOfRange { field: String, limit: u32, found: &'static str },
+    UnknownBound { field: String, known: &'static [&'static str] },
     UnknownField { field: String, known: &'static [&'static str] },
+    UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
+    UnknownTool { name: String, nearest: Option<String> },
+    UnknownProfile { name: String, nearest: Option<String> },
     BadCommandName { value: String },
     NotAChoice { field: String, words: &'static [&'static str], value: String },
     NoPhases,
     TooManyPhases { limit: usize },
     BadPhaseEntry { found: &'static str },
     PhaseOutsideRoot { path: String },
-    PhaseUnreadable { path: String, error: FileError },
+    PhaseUnreadable { path: String, error: FileError, nearest: Option<String> },
     NoFrontMatter,
     NoInstructions,
-    DuplicateId { id: String },
+    DuplicateId { id: String, first: String, second: String },
     BothToolLists,
-    UnknownWorkflow { workflow: String, reference: String },
+    UnknownWorkflow { workflow: String, reference: String, nearest: Option<String> },
+    BrokenWorkflow { workflow: String, reference: String },
     Cycle { keys: Vec<String> },
     InCycle { workflow: String, reference: String },
     NestedTooDeep { limit: usize },
-    DuplicateCommandName { name: String, first: String, second: String },
+    DuplicateCommandName { name: String, first: String, second: String, first_file: String },
+    SimilarCommandName { names: [String; 2], keys: [String; 2] },
     SameFolderName { key: String, first: String },
+    Shadows { key: String, other: String },
+    UnusedPhase,
+    Skipped,
     FolderTooDeep,
 }
 
+/// What a file must have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Needs {
+    /// What it is, with an article.
+    pub what: &'static str,
+    /// The fields.
+    pub fields: &'static [&'static str],
+}
+
 impl Fault {
+    /// A fault of a file or folder as a whole.
+    pub fn of(file: impl Into<String>, problem: Problem) -> Self {
+        Self { file: file.into(), place: None, excerpt: None, problem }
+    }
+
+    /// The same at a place in a text, before which `lines_before` more lines stand in the file.
+    pub fn at(self, text: &str, place: Option<Place>, lines_before: usize) -> Self {
+        let Some(mut place) = place else { return self };
+        let lines = text.lines().count();
+        if place.line > lines
+            && let Some(last) = text.lines().next_back()
+        {
+            // What is missing at the end of a file is missing behind its last line.
+            place = Place { line: lines, column: last.chars().count() + 1 };
+        }
+        let mut excerpt = Excerpt::of(text, place, lines_before);
+        if let Some(length) = self.problem.length() {
+            excerpt = excerpt.map(|excerpt| excerpt.marking(length));
+        }
+        let place = Place { line: place.line + lines_before, ..place };
+        Self { place: Some(place), excerpt, ..self }
+    }
+
     /// Whether it keeps its workflow from loading.
     pub fn severity(&self) -> Severity {
         match self.problem {
             Problem::NotUtf8
             | Problem::Ignored { .. }
+            | Problem::UnknownField { .. }
+            | Problem::UnknownVariable { .. }
+            | Problem::UnknownTool { .. }
+            | Problem::UnknownProfile { .. }
             | Problem::DuplicateCommandName { .. }
+            | Problem::SimilarCommandName { .. }
             | Problem::SameFolderName { .. }
+            | Problem::Shadows { .. }
+            | Problem::UnusedPhase
+            | Problem::Skipped
             | Problem::FolderTooDeep => Severity::Warning,
             _ => Severity::Error,
         }
     }
 }
 
+/// Puts faults in the order of their files and of the places in them, each once: a file that several
+/// workflows use is read for each of them.
+pub(super) fn sort(faults: &mut Vec<Fault>) {
+    let mut seen = BTreeSet::new();
+    faults.retain(|fault| seen.insert(fault.to_string()));
+    let mut order: BTreeMap<String, usize> = BTreeMap::new();
+    for fault in faults.iter() {
+        let next = order.len();
+        order.entry(fault.file.clone()).or_insert(next);
+    }
+    faults.sort_by_key(|fault| (order.get(&fault.file).copied(), fault.place));
+}
+
 /// `FILE:LINE:COLUMN: message`, the form that editors and terminals make into a link.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if let Some(Place { line, column }) = self.place {
-            write!(f, ":{line}:{column}")?;
+        write!(f, "{}: {}", self.location(), self.message())
+    }
+}
+
+impl Fault {
+    /// `FILE:LINE:COLUMN`, as far as it is known.
+    pub fn location(&self) -> String {
+        let file = on_one_line(&self.file);
+        match self.place {
+            Some(Place { line, column }) => format!("{file}:{line}:{column}"),
+            None => file,
         }
-        write!(f, ": {}", self.problem)
+    }
+
+    /// What is wrong, on one line.
+    pub fn message(&self) -> String {
+        on_one_line(&self.problem.to_string())
+    }
+
+    /// How it can be mended, on one line, where that is not clear from the message.
+    pub fn help(&self) -> Option<String> {
+        self.problem.help().map(|help| on_one_line(&help))
+    }
+}
+
+impl Problem {
+    /// How many characters are at fault at its place, if it knows.
+    fn length(&self) -> Option<usize> {
+        let word = match self {
+            Self::UnknownBound { field, .. } | Self::UnknownField { field, .. } => field,
+            Self::Missing { instead: Some(field), .. } => field,
+            Self::UnknownVariable { name, .. } => return Some(name.chars().count() + 2),
+            _ => return None,
+        };
+        Some(word.chars().count())
+    }
+
+    fn help(&self) -> Option<String> {
+        let meant = |word: &str, known: &[&'static str]| {
+            nearest(word, known.iter().copied()).map(did_you_mean)
+        };
+        Some(match self {
+            Self::NotYaml(words) => return yaml_help(words),
+            Self::NotUtf8 => "save the file as UTF-8".into(),
+            Self::Missing { instead: Some(instead), field, .. } => {
+                format!("did you mean `{field}` where it says `{instead}`?")
+            }
+            Self::WrongType { field, .. }
+                if matches!(&**field, "show" | "contextInjection" | "summary") =>
+            {
+                return None;
+            }
+            Self::WrongType { expected: "a text", found: "a number" | "true or false", .. }
+            | Self::Ignored { expected: "a text", found: "a number" | "true or false", .. } => {
+                "put the value in quotes".into()
+            }
+            Self::UnknownBound { field, known } | Self::UnknownField { field, known } => {
+                return Some(meant(field, known).unwrap_or_else(|| there_is_only(known)));
+            }
+            Self::UnknownVariable { name, known, .. } => match nearest(name, known.iter().copied())
+            {
+                Some(known) => format!("did you mean `{{{known}}}`?"),
+                None => there_is_only(known),
+            },
+            Self::UnknownTool { nearest, .. }
+            | Self::UnknownProfile { nearest, .. }
+            | Self::PhaseUnreadable { nearest, .. }
+            | Self::UnknownWorkflow { nearest, .. } => return nearest.as_deref().map(did_you_mean),
+            Self::BadCommandName { value } => {
+                let words = value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+                let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+                return (!words.is_empty())
+                    .then(|| did_you_mean(&words.join("-").to_ascii_lowercase()));
+            }
+            Self::NotAChoice { value, words, .. } => return meant(value, words),
+            Self::NoFrontMatter => {
+                "begin with `---`, `id: KEY`, `name: NAME`, `emoji: \"🔹\"` and `---`, each on a line of its own".into()
+            }
+            Self::NoInstructions => "write below the front matter what the agent is to do".into(),
+            Self::BrokenWorkflow { reference, .. } => format!("mend \"{reference}\" first"),
+            Self::Cycle { .. } => "take one of these references out".into(),
+            Self::InCycle { .. } => "mend the circle first".into(),
+            Self::DuplicateCommandName { .. } | Self::SimilarCommandName { .. } => {
+                "give each workflow a `commandName` of its own".into()
+            }
+            Self::DuplicateId { .. } => "give each phase an `id` of its own".into(),
+            Self::SameFolderName { .. } => "give each workflow's folder a name of its own".into(),
+            Self::UnusedPhase => "name it under `phases` of a workflow.yaml, or delete it".into(),
+            Self::BothToolLists => "take one of the two lists out".into(),
+            Self::PhaseOutsideRoot { .. } => {
+                "move the file into the workflows folder; `../` leads to the folders beside this one".into()
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// What there is instead, if a person can take it in.
+fn there_is_only(known: &[&str]) -> String {
+    if known.len() > MAX_LISTED {
+        return "take it out, or look up what there is in docs/reference.md of pi-workflows".into();
+    }
+    format!("there is only {}", list(known))
+}
+
+/// How many words a help lists.
+const MAX_LISTED: usize = 7;
+
+fn did_you_mean(word: &str) -> String {
+    format!("did you mean `{word}`?")
+}
+
+/// What nearly always is the reason where the parser has no better words.
+fn yaml_help(words: &str) -> Option<String> {
+    Some(if words.contains("mapping values are not allowed") {
+        "put a value that contains `: ` in quotes".into()
+    } else if words.contains("occurs twice") {
+        "take one of the two out".into()
+    } else if words.contains("cannot start any token") {
+        "indent with spaces, and put a value that begins with a sign in quotes".into()
+    } else if words.contains("did not find expected") || words.contains("end of stream") {
+        "look for a quote or bracket that is not closed, and put a value that begins with `{` in quotes"
+            .into()
+    } else {
+        return None;
+    })
+}
+
+/// Words as a person lists them.
+fn list(words: &[&str]) -> String {
+    match words.split_last() {
+        Some((last, [])) => format!("`{last}`"),
+        Some((last, others)) => format!("`{}` and `{last}`", others.join("`, `")),
+        None => String::new(),
     }
 }
 
@@ -101,7 +297,9 @@ impl fmt::Display for Problem {
             Self::NotAMapping { what } => {
                 write!(f, "{what} must be a mapping of fields to values")
             }
-            Self::Missing { field } => write!(f, "`{field}` is missing"),
+            Self::Missing { of, field, .. } => {
+                write!(f, "{} needs {}; `{field}` is missing", of.what, list(of.fields))
+            }
             Self::Blank { field } => write!(f, "`{field}` must not be empty"),
             Self::WrongType { field, expected, found } => {
                 write!(f, "`{field}` must be {expected}, but is {found}")
@@ -112,8 +310,20 @@ impl fmt::Display for Problem {
             Self::OutOfRange { field, limit, found } => {
                 write!(f, "`{field}` must be a whole number from 0 to {limit}, but is {found}")
             }
-            Self::UnknownField { field, known } => {
-                write!(f, "there is no field `{field}` here, only `{}`", known.join("`, `"))
+            Self::UnknownBound { field, .. } => write!(f, "`autoContinue` has no field `{field}`"),
+            Self::UnknownField { field, .. } => {
+                write!(f, "there is no field `{field}` here; it has no effect")
+            }
+            Self::UnknownVariable { name, field, .. } => {
+                match field {
+                    Some(field) => write!(f, "`{field}`")?,
+                    None => f.write_str("the text of a phase")?,
+                }
+                write!(f, " knows no variable `{{{name}}}`; it stays as it is written")
+            }
+            Self::UnknownTool { name, .. } => write!(f, "pi has no tool \"{name}\""),
+            Self::UnknownProfile { name, .. } => {
+                write!(f, "nobody defines a subagent profile \"{name}\"")
             }
             Self::BadCommandName { value } => write!(
                 f,
@@ -133,22 +343,31 @@ impl fmt::Display for Problem {
             Self::PhaseOutsideRoot { path } => {
                 write!(f, "the phase file \"{path}\" lies outside the workflows folder")
             }
-            Self::PhaseUnreadable { path, error } => {
+            Self::PhaseUnreadable { path, error, .. } => {
                 write!(f, "the phase file \"{path}\" cannot be read: {error}")
             }
             Self::NoFrontMatter => f.write_str(
                 "a phase file must begin with front matter: a line `---`, the fields, a line `---`",
             ),
             Self::NoInstructions => f.write_str("there are no instructions below the front matter"),
-            Self::DuplicateId { id } => {
-                write!(f, "the phase id \"{id}\" occurs twice in this workflow")
-            }
+            Self::DuplicateId { id, first, second } if first == second => write!(
+                f,
+                "the phase id \"{id}\" occurs twice in this workflow: \"{first}\" is named twice"
+            ),
+            Self::DuplicateId { id, first, second } => write!(
+                f,
+                "the phase id \"{id}\" occurs twice in this workflow: in \"{first}\" and in \"{second}\""
+            ),
             Self::BothToolLists => {
                 f.write_str("`tools` can have a `blacklist` or a `whitelist`, not both")
             }
-            Self::UnknownWorkflow { workflow, reference } => write!(
+            Self::UnknownWorkflow { workflow, reference, .. } => write!(
                 f,
-                "the workflow \"{workflow}\" refers to \"{reference}\", which does not exist or has errors"
+                "the workflow \"{workflow}\" refers to \"{reference}\", which does not exist"
+            ),
+            Self::BrokenWorkflow { workflow, reference } => write!(
+                f,
+                "the workflow \"{workflow}\" refers to \"{reference}\", which has errors"
             ),
             Self::Cycle { keys } => {
                 write!(f, "the workflows refer to each other in a circle: {}", keys.join(" → "))
@@ -160,16 +379,44 @@ impl fmt::Display for Problem {
             Self::NestedTooDeep { limit } => {
                 write!(f, "workflows are nested more than {limit} deep")
             }
-            Self::DuplicateCommandName { name, first, second } => write!(
+            Self::DuplicateCommandName { name, first, second, first_file } => write!(
                 f,
-                "the command name \"{name}\" is that of \"{first}\" and of \"{second}\"; the first is used"
+                "the command name \"{name}\" is that of \"{second}\" and of \"{first}\" ({first_file}); \"{first}\" is used"
+            ),
+            Self::SimilarCommandName { names: [first, second], keys: [one, other] } => write!(
+                f,
+                "the command names \"{first}\" of \"{one}\" and \"{second}\" of \"{other}\" differ in case only"
             ),
             Self::SameFolderName { key, first } => {
                 write!(f, "there is a workflow \"{key}\" already ({first}); that one is used")
             }
+            Self::Shadows { key, other } => {
+                write!(f, "this workflow takes the place of the other \"{key}\" ({other})")
+            }
+            Self::UnusedPhase => f.write_str("no workflow uses this phase file"),
+            Self::Skipped => f.write_str(
+                "this is passed over: it is neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
+            ),
             Self::FolderTooDeep => {
                 f.write_str("folders below this one are too deep to be searched for workflows")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_listed_as_people_do() {
+        for (words, expected) in [
+            (&["a"][..], "`a`"),
+            (&["a", "b"], "`a` and `b`"),
+            (&["a", "b", "c"], "`a`, `b` and `c`"),
+        ] {
+            assert_eq!(list(words), expected);
+        }
+        assert_eq!(list(&[]), "");
     }
 }

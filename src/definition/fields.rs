@@ -1,7 +1,9 @@
 //! The fields of one YAML mapping, read with a fault for each that is not as it should be.
 
-use super::fault::{Fault, Place, Problem};
+use super::fault::{Fault, Needs, Place, Problem};
 use super::is_blank;
+use super::nearest::nearest;
+use super::variables;
 use super::yaml::{self, Step, Yaml};
 
 /// For how many faults of a file a place is looked up: each look-up parses the text again.
@@ -15,6 +17,10 @@ pub(super) struct Fields<'a> {
     pub text: &'a str,
     /// How many lines of the file stand before it.
     pub lines_before: usize,
+    /// What it must have.
+    pub needs: Needs,
+    /// Every key that means something.
+    known: &'static [&'static str],
     /// What it says.
     pub root: Yaml,
     /// What is wrong with it.
@@ -30,11 +36,12 @@ impl<'a> Fields<'a> {
         file: &'a str,
         text: &'a str,
         lines_before: usize,
-        what: &'static str,
+        (what, needs, known): (&'static str, Needs, &'static [&'static str]),
         faults: &'a mut Vec<Fault>,
     ) -> Option<Self> {
         let before = faults.len();
-        let mut fields = Self { file, text, lines_before, root: Yaml::Null, faults, before };
+        let mut fields =
+            Self { file, text, lines_before, needs, known, root: Yaml::Null, faults, before };
         match yaml::parse(text) {
             Ok(root @ Yaml::Map(_)) => {
                 fields.root = root;
@@ -48,18 +55,97 @@ impl<'a> Fields<'a> {
 
     /// Reports a fault of the node at a path, or of the nearest one above it that exists.
     pub fn fault(&mut self, path: &[Step], problem: Problem) {
-        let look_up = self.faults.len() - self.before < MAX_PLACES;
-        let place = (0..=path.len())
-            .rev()
-            .filter(|_| look_up)
-            .find_map(|depth| yaml::locate(self.text, path.get(..depth)?));
+        let place = self.place(path);
         self.fault_at(place, problem);
     }
 
+    fn place(&self, path: &[Step]) -> Option<Place> {
+        let look_up = self.faults.len() - self.before < MAX_PLACES;
+        (0..=path.len())
+            .rev()
+            .filter(|_| look_up)
+            .find_map(|depth| yaml::locate(self.text, path.get(..depth)?))
+    }
+
     fn fault_at(&mut self, place: Option<Place>, problem: Problem) {
-        let place =
-            place.map(|Place { line, column }| Place { line: line + self.lines_before, column });
-        self.faults.push(Fault { file: self.file.to_owned(), place, problem });
+        self.faults.push(Fault::of(self.file, problem).at(self.text, place, self.lines_before));
+    }
+
+    /// Reports that a field which must be there is not. A key that nobody knows and that looks like it
+    /// is taken for it.
+    pub fn missing(&mut self, field: &'static str) {
+        let meant = |key: &String| nearest(key, self.known.iter().copied()) == Some(field);
+        let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
+        let problem = Problem::Missing { of: self.needs, field, instead: instead.clone() };
+        match &instead {
+            Some(key) => self.fault(&[Step::Name(key)], problem),
+            None => self.fault(&[], problem),
+        }
+    }
+
+    /// Reports the keys of the file that nobody knows.
+    pub fn check_keys(&mut self) {
+        self.check_keys_at(&[], self.known);
+    }
+
+    /// Reports the keys of the mapping at a path that nobody knows.
+    pub fn check_keys_at(&mut self, path: &[Step], known: &'static [&'static str]) {
+        for field in self.unknown_keys(path, known) {
+            if !path.is_empty() || !self.taken_for_another(&field) {
+                let path = [path, &[Step::Name(&field)]].concat();
+                self.fault(&path, Problem::UnknownField { field: field.clone(), known });
+            }
+        }
+    }
+
+    fn unknown_keys(&self, path: &[Step], known: &[&str]) -> Vec<String> {
+        let Some(Yaml::Map(entries)) = self.at(path) else { return Vec::new() };
+        let keys = entries.iter().map(|(key, _)| key);
+        keys.filter(|key| !known.contains(&key.as_str())).cloned().collect()
+    }
+
+    /// Whether a key was reported as the name of a missing field.
+    fn taken_for_another(&self, key: &str) -> bool {
+        self.faults.iter().skip(self.before).any(
+            |fault| matches!(&fault.problem, Problem::Missing { instead: Some(name), .. } if name == key),
+        )
+    }
+
+    /// Reports the variables in a template that it does not know.
+    pub fn check_template(&mut self, field: &'static str, known: &'static [&'static str]) {
+        let Some(Yaml::String(template)) = self.root.get(field) else { return };
+        let unknown = variables::unknown(template, known);
+        let names: Vec<String> = unknown.iter().map(|unknown| unknown.name.to_owned()).collect();
+        for name in names {
+            let value = self.place(&[Step::Key(field)]);
+            let place =
+                value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
+            self.fault_at(place, Problem::UnknownVariable { name, field: Some(field), known });
+        }
+    }
+
+    /// Where a text first stands from a place on.
+    fn find(&self, from: Place, words: &str) -> Option<Place> {
+        self.text.lines().enumerate().skip(from.line - 1).find_map(|(index, line)| {
+            let skip = if index + 1 == from.line { from.column - 1 } else { 0 };
+            let start = line.char_indices().nth(skip).map_or(line.len(), |(at, _)| at);
+            let at = start + line.get(start..)?.find(words)?;
+            let column = line.get(..at)?.chars().count() + 1;
+            Some(Place { line: index + 1, column })
+        })
+    }
+
+    fn at(&self, path: &[Step]) -> Option<&Yaml> {
+        path.iter().try_fold(&self.root, |value, step| match step {
+            Step::Key(key) | Step::Name(key) => value.get(key),
+            Step::Item(index) => value.items().get(*index),
+        })
+    }
+
+    /// The items of the list at a path that are scalars, as text, each with its index.
+    pub fn names_at(&self, path: &[Step]) -> Vec<(usize, String)> {
+        let items = self.at(path).map(Yaml::items).unwrap_or_default().iter().enumerate();
+        items.filter_map(|(index, item)| Some((index, item.scalar_text()?))).collect()
     }
 
     /// A text that must be there and not blank.
@@ -70,7 +156,10 @@ impl<'a> Fields<'a> {
             Some(other) => {
                 Problem::WrongType { field: field.into(), expected: "a text", found: other.kind() }
             }
-            None => Problem::Missing { field: field.into() },
+            None => {
+                self.missing(field);
+                return None;
+            }
         };
         self.fault(&[Step::Key(field)], problem);
         None

@@ -1,6 +1,8 @@
-//! The one way to files: a small trait that the host side implements.
+//! The one way to files and what belongs to them: a small trait that the host side implements.
 
 use std::fmt;
+
+use super::nearest::nearest;
 
 /// A granted folder that holds workflows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +63,30 @@ impl fmt::Display for FileError {
     }
 }
 
-/// Read access to the granted folders. Paths are relative to a root, with `/` between their parts.
+/// What definitions are held against when they are checked.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The names of the tools that there are.
+    pub tools: Vec<String>,
+    /// Whether there may be more tools than these. Only a slip is a fault then.
+    pub more_tools: bool,
+    /// The names of the subagent profiles that somebody defines, where that is known.
+    pub profiles: Option<Vec<String>>,
+}
+
+impl Surroundings {
+    pub(super) fn nearest_tool(&self, name: &str) -> Option<String> {
+        nearest(name, self.tools.iter().map(String::as_str)).map(Into::into)
+    }
+
+    pub(super) fn lacks_tool(&self, name: &str) -> bool {
+        name != "workflow_step"
+            && !self.tools.iter().any(|tool| tool == name)
+            && (!self.more_tools || self.nearest_tool(name).is_some())
+    }
+}
+
+/// Read access to the granted folders, and what is known beside them. Paths are relative to a root, with `/` between their parts.
 pub trait WorkflowFiles {
     /// The folders, least specific first: a workflow of a later one replaces one of an earlier.
     fn roots(&self) -> Result<Vec<Root>, FileError>;
@@ -71,4 +96,9 @@ pub trait WorkflowFiles {
 
     /// The whole content of a file.
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError>;
+
+    /// What definitions are held against when they are checked.
+    fn surroundings(&self) -> Result<Surroundings, FileError> {
+        Ok(Surroundings { more_tools: true, ..Surroundings::default() })
+    }
 }

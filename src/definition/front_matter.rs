@@ -1,6 +1,6 @@
 //! A phase file's two parts.
 
-use super::trim;
+use super::{Place, is_space, trim};
 
 /// A Markdown file, cut where pi cuts it.
 #[derive(Debug, PartialEq)]
@@ -11,6 +11,8 @@ pub(super) struct Document {
     pub lines_before: usize,
     /// The Markdown below it, without white space at its ends.
     pub body: String,
+    /// Where the body begins in the file.
+    pub body_place: Place,
 }
 
 /// Cuts a file as pi's own front matter parser does, so that a phase file means the same to both:
@@ -25,17 +27,16 @@ pub(super) fn split(content: &str) -> Document {
         let opening = yaml.next();
         Some((opening == Some('\n'), yaml.as_str(), rest.get(end + 4..)?))
     });
-    match parts {
-        Some((newline, yaml, body)) => Document {
-            front_matter: yaml.to_owned(),
-            lines_before: usize::from(newline),
-            body: trim(body).to_owned(),
-        },
-        None => Document {
-            front_matter: String::new(),
-            lines_before: 0,
-            body: trim(&content).to_owned(),
-        },
+    let (newline, yaml, body) = parts.unwrap_or((false, "", &content));
+    let space = body.len() - body.trim_start_matches(is_space).len();
+    let before = content.get(..content.len() - body.len() + space).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    Document {
+        front_matter: yaml.to_owned(),
+        lines_before: usize::from(newline),
+        body: trim(body).to_owned(),
+        body_place: Place { line: before.matches('\n').count() + 1, column },
     }
 }
 
@@ -63,5 +64,8 @@ mod tests {
                 "{content:?}"
             );
         }
+        let place = |content| split(content).body_place;
+        assert_eq!(place("---\r\nid: a\r\n---\r\n\r\n  Do"), Place { line: 5, column: 3 });
+        assert_eq!(place("--- x"), Place { line: 1, column: 1 });
     }
 }

@@ -1,13 +1,15 @@
 //! Finds and loads the workflows of all roots.
 
+use std::collections::btree_map::Entry as MapEntry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fault::{Fault, Place, Problem};
+use super::fault::{self, Fault, Place, Problem};
 use super::fields::MAX_PLACES;
-use super::files::{FileError, FileKind, Root, WorkflowFiles};
+use super::files::{FileError, FileKind, Root, Surroundings, WorkflowFiles};
+use super::nearest::nearest;
 use super::workflow_file::{self, PhaseRef};
 use super::yaml::{self, Step};
-use super::{Entry, Phase, Show, Workflow, phase_file, references};
+use super::{Entry, Phase, Show, Workflow, front_matter, phase_file, references};
 
 /// How deep below a root a workflow's folder may lie.
 const MAX_FOLDER_DEPTH: usize = 8;
@@ -23,6 +25,16 @@ pub struct Library {
     commands: BTreeMap<String, usize>,
     /// How many phases each workflow has, with those of nested workflows; at most [`u64::MAX`].
     sizes: BTreeMap<String, u64>,
+    left_out: Vec<LeftOut>,
+}
+
+/// A workflow that has errors.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeftOut {
+    /// The name of its folder.
+    pub key: String,
+    /// Its folder, as a person would write it.
+    pub folder: String,
 }
 
 impl Library {
@@ -36,14 +48,39 @@ impl Library {
     ///
     /// Specification: architecture, "Workflow Loading"; configuration reference, all of it.
     pub fn load(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Fault>), FileError> {
+        Self::read(files, None)
+    }
+
+    /// As [`Library::load`], with faults that do no harm too. It takes longer: files that no workflow
+    /// names are looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Stale`] only.
+    pub fn check(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Fault>), FileError> {
+        Self::read(files, Some(&files.surroundings()?))
+    }
+
+    fn read(
+        files: &dyn WorkflowFiles,
+        check: Option<&Surroundings>,
+    ) -> Result<(Self, Vec<Fault>), FileError> {
         let mut faults = Vec::new();
         let mut workflows: Vec<Workflow> = Vec::new();
         let mut index: BTreeMap<String, usize> = BTreeMap::new();
+        let mut left_out = Vec::new();
+        let mut replaced = Vec::new();
         let roots = files.roots()?;
         for root in &roots {
-            for workflow in RootReader::new(files, root, &mut faults).read()? {
+            let reader = RootReader::new(files, root, check, &mut faults);
+            for workflow in reader.read(&mut left_out)? {
                 match index.get(&workflow.key).and_then(|&at| workflows.get_mut(at)) {
-                    Some(earlier) => *earlier = workflow,
+                    Some(earlier) => {
+                        let key = workflow.key.clone();
+                        let problem = Problem::Shadows { key, other: earlier.folder.clone() };
+                        replaced.push(Fault::of(workflow.file(), problem));
+                        *earlier = workflow;
+                    }
                     None => {
                         index.insert(workflow.key.clone(), workflows.len());
                         workflows.push(workflow);
@@ -52,17 +89,32 @@ impl Library {
             }
         }
         let of_files = faults.len();
-        let library = Self::new(workflows, &mut faults);
-        for fault in faults.iter_mut().skip(of_files).take(MAX_PLACES) {
-            fault.place = place_between_files(files, &roots, fault)?;
+        let library = Self::with_left_out(workflows, left_out, &mut faults);
+        if check.is_some() {
+            faults.extend(replaced);
+            report_similar_command_names(&library.workflows, &mut faults);
         }
+        for fault in faults.iter_mut().skip(of_files).take(MAX_PLACES) {
+            if let Some((text, place)) = place_between_files(files, &roots, fault)? {
+                *fault = fault.clone().at(&text, Some(place), 0);
+            }
+        }
+        fault::sort(&mut faults);
         Ok((library, faults))
     }
 
     /// Makes a library of workflows that were read, and leaves out those whose references cannot be
     /// followed.
-    pub fn new(mut workflows: Vec<Workflow>, faults: &mut Vec<Fault>) -> Self {
-        references::resolve(&mut workflows, faults);
+    pub fn new(workflows: Vec<Workflow>, faults: &mut Vec<Fault>) -> Self {
+        Self::with_left_out(workflows, Vec::new(), faults)
+    }
+
+    fn with_left_out(
+        mut workflows: Vec<Workflow>,
+        mut left_out: Vec<LeftOut>,
+        faults: &mut Vec<Fault>,
+    ) -> Self {
+        references::resolve(&mut workflows, &mut left_out, faults);
         report_duplicate_command_names(&workflows, faults);
         let index = workflows
             .iter()
@@ -73,7 +125,7 @@ impl Library {
         for (index, workflow) in workflows.iter().enumerate() {
             commands.entry(workflow.command_name.clone()).or_insert(index);
         }
-        let mut library = Self { workflows, index, commands, sizes: BTreeMap::new() };
+        let mut library = Self { workflows, index, commands, sizes: BTreeMap::new(), left_out };
         let mut sizes = BTreeMap::new();
         for workflow in &library.workflows {
             library.measure(workflow, &mut sizes);
@@ -125,6 +177,11 @@ impl Library {
         workflows.map(|(_, workflow)| workflow).filter(|workflow| workflow.show == Show::User)
     }
 
+    /// The workflows that have errors.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
     /// All workflows.
     pub fn iter(&self) -> impl Iterator<Item = &Workflow> {
         self.workflows.iter()
@@ -150,13 +207,13 @@ impl Library {
     }
 }
 
-/// Where in its `workflow.yaml` a fault is that only shows beside other workflows. The file is read
-/// again: it was sound when it was read first, and its text was not kept.
+/// Where in its `workflow.yaml` a fault is that only shows beside other workflows, and its text. The
+/// file is read again: it was sound when it was read first, and its text was not kept.
 fn place_between_files(
     files: &dyn WorkflowFiles,
     roots: &[Root],
     fault: &Fault,
-) -> Result<Option<Place>, FileError> {
+) -> Result<Option<(String, Place)>, FileError> {
     let root = roots.iter().rev().find_map(|root| {
         Some((&root.name, fault.file.strip_prefix(&root.path)?.strip_prefix('/')?))
     });
@@ -166,18 +223,25 @@ fn place_between_files(
         Err(FileError::Stale) => return Err(FileError::Stale),
         Err(_) => return Ok(None),
     };
-    let text = String::from_utf8_lossy(&bytes);
-    let keys: &[String] = match &fault.problem {
-        Problem::DuplicateCommandName { .. } => {
-            return Ok(yaml::locate(&text, &[Step::Key("commandName")]));
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let place = in_workflow_yaml(&text, &fault.problem);
+    Ok(place.map(|place| (text, place)))
+}
+
+fn in_workflow_yaml(text: &str, problem: &Problem) -> Option<Place> {
+    let keys: &[String] = match problem {
+        Problem::DuplicateCommandName { .. } | Problem::SimilarCommandName { .. } => {
+            return yaml::locate(text, &[Step::Key("commandName")]);
         }
-        Problem::UnknownWorkflow { reference, .. } | Problem::InCycle { reference, .. } => {
-            std::slice::from_ref(reference)
-        }
+        Problem::Shadows { .. } => return yaml::locate(text, &[Step::Key("name")]),
+        Problem::NestedTooDeep { .. } => return yaml::locate(text, &[Step::Key("phases")]),
+        Problem::UnknownWorkflow { reference, .. }
+        | Problem::BrokenWorkflow { reference, .. }
+        | Problem::InCycle { reference, .. } => std::slice::from_ref(reference),
         Problem::Cycle { keys } => keys,
-        _ => return Ok(None),
+        _ => return None,
     };
-    let Ok(yaml) = yaml::parse(&text) else { return Ok(None) };
+    let yaml = yaml::parse(text).ok()?;
     let entry = yaml.get("phases").and_then(|phases| {
         phases.items().iter().position(|entry| match entry.get("subworkflow") {
             Some(yaml::Yaml::String(key)) => {
@@ -186,23 +250,38 @@ fn place_between_files(
             _ => false,
         })
     });
-    Ok(entry.and_then(|index| yaml::locate(&text, &[Step::Key("phases"), Step::Item(index)])))
+    yaml::locate(text, &[Step::Key("phases"), Step::Item(entry?)])
 }
 
 fn report_duplicate_command_names(workflows: &[Workflow], faults: &mut Vec<Fault>) {
-    let mut first: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, &Workflow> = BTreeMap::new();
     for workflow in workflows.iter().filter(|workflow| !workflow.command_name.is_empty()) {
         let name = &workflow.command_name;
-        if let Some(first) = first.get(name.as_str()) {
+        if let Some(first) = by_name.get(name.as_str()) {
             let problem = Problem::DuplicateCommandName {
                 name: name.clone(),
-                first: (*first).to_owned(),
+                first: first.key.clone(),
                 second: workflow.key.clone(),
+                first_file: first.file(),
             };
-            let file = format!("{}/workflow.yaml", workflow.folder);
-            faults.push(Fault { file, place: None, problem });
+            faults.push(Fault::of(workflow.file(), problem));
         } else {
-            first.insert(name, &workflow.key);
+            by_name.insert(name, workflow);
+        }
+    }
+}
+
+/// Command names that a person takes for one, in every spelling but the first.
+fn report_similar_command_names(workflows: &[Workflow], faults: &mut Vec<Fault>) {
+    let mut by_name: BTreeMap<String, &Workflow> = BTreeMap::new();
+    for workflow in workflows.iter().filter(|workflow| workflow.show == Show::User) {
+        let first = by_name.entry(workflow.command_name.to_ascii_lowercase()).or_insert(workflow);
+        if first.command_name != workflow.command_name {
+            let problem = Problem::SimilarCommandName {
+                names: [first.command_name.clone(), workflow.command_name.clone()],
+                keys: [first.key.clone(), workflow.key.clone()],
+            };
+            faults.push(Fault::of(workflow.file(), problem));
         }
     }
 }
@@ -211,20 +290,35 @@ fn report_duplicate_command_names(workflows: &[Workflow], faults: &mut Vec<Fault
 struct RootReader<'a> {
     files: &'a dyn WorkflowFiles,
     root: &'a Root,
+    /// What is checked beside errors.
+    check: Option<&'a Surroundings>,
     faults: &'a mut Vec<Fault>,
     found: Vec<Workflow>,
     /// The folder of each key that was met, with or without errors in it.
     folders: BTreeMap<String, String>,
+    /// The phase files that workflows name, in lower case.
+    named: BTreeSet<String>,
+    /// Whether these are all: the entries of every workflow could be read.
+    all_named: bool,
+    /// All that is no folder, beside and in workflows. Collected for a check only.
+    loose: Vec<(String, FileKind)>,
 }
 
 impl<'a> RootReader<'a> {
-    fn new(files: &'a dyn WorkflowFiles, root: &'a Root, faults: &'a mut Vec<Fault>) -> Self {
-        Self { files, root, faults, found: Vec::new(), folders: BTreeMap::new() }
+    fn new(
+        files: &'a dyn WorkflowFiles,
+        root: &'a Root,
+        check: Option<&'a Surroundings>,
+        faults: &'a mut Vec<Fault>,
+    ) -> Self {
+        let (found, folders) = (Vec::new(), BTreeMap::new());
+        let (named, loose) = (BTreeSet::new(), Vec::new());
+        Self { files, root, check, faults, found, folders, named, all_named: true, loose }
     }
 
     /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
     /// without a `workflow.yaml` is a library folder: workflows are looked for in it.
-    fn read(mut self) -> Result<Vec<Workflow>, FileError> {
+    fn read(mut self, left_out: &mut Vec<LeftOut>) -> Result<Vec<Workflow>, FileError> {
         let mut level = vec![String::new()];
         for depth in 0..=MAX_FOLDER_DEPTH {
             let mut next = Vec::new();
@@ -242,16 +336,30 @@ impl<'a> RootReader<'a> {
             }
             level = next;
         }
+        self.report_unused()?;
+        let found: BTreeSet<&str> = self.found.iter().map(|workflow| &*workflow.key).collect();
+        let broken = self.folders.iter().filter(|(key, _)| !found.contains(key.as_str()));
+        left_out.extend(
+            broken.map(|(key, folder)| LeftOut { key: key.clone(), folder: folder.clone() }),
+        );
         Ok(self.found)
     }
 
+    /// The folders in a folder. A check looks at what else is there.
     fn folders(&mut self, parent: &str) -> Result<Vec<String>, FileError> {
         match self.files.list(&self.root.name, parent) {
-            Ok(entries) => Ok(entries
-                .into_iter()
-                .filter(|entry| entry.kind == FileKind::Directory)
-                .map(|entry| join(parent, &entry.name))
-                .collect()),
+            Ok(entries) => {
+                let mut folders = Vec::new();
+                for entry in entries {
+                    let path = join(parent, &entry.name);
+                    match entry.kind {
+                        FileKind::Directory => folders.push(path),
+                        _ if self.check.is_none() => {}
+                        kind => self.loose.push((path, kind)),
+                    }
+                }
+                Ok(folders)
+            }
             Err(FileError::Stale) => Err(FileError::Stale),
             Err(FileError::NotFound) => Ok(Vec::new()),
             Err(error) => {
@@ -259,6 +367,38 @@ impl<'a> RootReader<'a> {
                 Ok(Vec::new())
             }
         }
+    }
+
+    /// Reports what no workflow names, for a check: phase files, and what cannot be read at all.
+    fn report_unused(&mut self) -> Result<(), FileError> {
+        for (path, kind) in std::mem::take(&mut self.loose) {
+            let lower = path.to_lowercase();
+            if self.named.contains(&lower) {
+                continue;
+            }
+            if kind == FileKind::Other {
+                self.report(&path, Problem::Skipped);
+            }
+            if kind == FileKind::Other || !self.all_named || !lower.ends_with(".md") {
+                continue;
+            }
+            match self.files.read(&self.root.name, &path) {
+                Err(FileError::Stale) => return Err(FileError::Stale),
+                Ok(bytes) => {
+                    let text = String::from_utf8_lossy(&bytes);
+                    let yaml = front_matter::split(&text).front_matter;
+                    // Other Markdown may have front matter too.
+                    let phase = yaml::parse(&yaml).is_ok_and(|yaml| yaml.get("emoji").is_some());
+                    if phase {
+                        let fault = Fault::of(self.display(&path), Problem::UnusedPhase);
+                        let place = Some(Place { line: 1, column: 1 });
+                        self.faults.push(fault.at(&text, place, 0));
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
     /// Reads the workflow of a folder; false if it has none.
@@ -270,6 +410,9 @@ impl<'a> RootReader<'a> {
             Err(FileError::NotFound) => return Ok(false),
             Err(error) => {
                 self.report(&path, Problem::Unreadable(error));
+                let key = folder.rsplit('/').next().unwrap_or(folder).to_owned();
+                let name = self.display(folder);
+                self.folders.entry(key).or_insert(name);
                 return Ok(true);
             }
         };
@@ -280,8 +423,18 @@ impl<'a> RootReader<'a> {
         }
         self.folders.insert(key.clone(), self.display(folder));
         let (folder_name, file_name) = (self.display(folder), self.display(&path));
-        let (workflow, entries) =
-            workflow_file::read(&key, &folder_name, &file_name, &text, self.faults);
+        let (workflow, entries) = workflow_file::read(
+            &key,
+            &folder_name,
+            &file_name,
+            &text,
+            self.check.is_some(),
+            self.faults,
+        );
+        if self.check.is_some() {
+            self.all_named &= !entries.is_empty();
+            self.folders(folder)?;
+        }
         let phases = self.phases(folder, &file_name, &text, entries)?;
         if let Some((workflow, phases)) = workflow.zip(phases) {
             self.found.push(Workflow { phases, ..workflow });
@@ -298,24 +451,31 @@ impl<'a> RootReader<'a> {
         entries: Vec<(usize, PhaseRef)>,
     ) -> Result<Option<Vec<Entry>>, FileError> {
         let mut phases = Some(Vec::with_capacity(entries.len()));
-        let mut ids = BTreeSet::new();
+        let mut ids: BTreeMap<String, String> = BTreeMap::new();
         let before = self.faults.len();
         for (index, entry) in entries {
             let path = [Step::Key("phases"), Step::Item(index)];
             let look_up = self.faults.len() - before < MAX_PLACES;
-            let in_yaml = |problem| Fault {
-                file: yaml_file.to_owned(),
-                place: look_up.then(|| yaml::locate(yaml_text, &path)).flatten(),
-                problem,
+            let in_yaml = |problem| {
+                let place = look_up.then(|| yaml::locate(yaml_text, &path)).flatten();
+                Fault::of(yaml_file, problem).at(yaml_text, place, 0)
             };
             let entry = match entry {
                 PhaseRef::Workflow(key) => Some(Entry::Workflow(key)),
                 PhaseRef::File(path) => match self.phase(folder, &path)? {
-                    Ok(Some(phase)) if !ids.insert(phase.id.clone()) => {
-                        self.faults.push(in_yaml(Problem::DuplicateId { id: phase.id }));
-                        None
-                    }
-                    Ok(phase) => phase.map(Entry::Phase),
+                    Ok(Some(phase)) => match ids.entry(phase.id.clone()) {
+                        MapEntry::Vacant(id) => {
+                            id.insert(path);
+                            Some(Entry::Phase(phase))
+                        }
+                        MapEntry::Occupied(first) => {
+                            let (id, first) = (phase.id, first.get().clone());
+                            let problem = Problem::DuplicateId { id, first, second: path };
+                            self.faults.push(in_yaml(problem));
+                            None
+                        }
+                    },
+                    Ok(None) => None,
                     Err(problem) => {
                         self.faults.push(in_yaml(problem));
                         None
@@ -339,6 +499,7 @@ impl<'a> RootReader<'a> {
         let Some(resolved) = resolve(folder, path) else {
             return Ok(Err(Problem::PhaseOutsideRoot { path: path.to_owned() }));
         };
+        self.named.insert(resolved.to_lowercase());
         let text = match self.text(&resolved) {
             Ok(text) => text,
             Err(FileError::Stale) => return Err(FileError::Stale),
@@ -346,10 +507,28 @@ impl<'a> RootReader<'a> {
                 return Ok(Err(Problem::PhaseOutsideRoot { path: path.to_owned() }));
             }
             Err(error) => {
-                return Ok(Err(Problem::PhaseUnreadable { path: path.to_owned(), error }));
+                let nearest = self.nearest_file(&resolved, path)?;
+                let path = path.to_owned();
+                return Ok(Err(Problem::PhaseUnreadable { path, error, nearest }));
             }
         };
-        Ok(Ok(phase_file::read(&self.display(&resolved), &text, self.faults)))
+        let file = self.display(&resolved);
+        Ok(Ok(phase_file::read(&file, &text, self.check, self.faults)))
+    }
+
+    /// The file beside one that is not there that may have been meant, written as `path` is.
+    fn nearest_file(&self, resolved: &str, path: &str) -> Result<Option<String>, FileError> {
+        let (folder, name) = resolved.rsplit_once('/').unwrap_or(("", resolved));
+        let entries = match self.files.list(&self.root.name, folder) {
+            Err(FileError::Stale) => return Err(FileError::Stale),
+            entries => entries.unwrap_or_default(),
+        };
+        let files = entries.iter().filter(|entry| entry.kind == FileKind::File);
+        let near = nearest(name, files.map(|entry| entry.name.as_str()));
+        Ok(near.filter(|near| *near != name).map(|near| match path.rsplit_once(['/', '\\']) {
+            Some((folder, _)) => format!("{folder}/{near}"),
+            None => near.to_owned(),
+        }))
     }
 
     fn text(&mut self, path: &str) -> Result<String, FileError> {
@@ -366,7 +545,7 @@ impl<'a> RootReader<'a> {
 
     fn report(&mut self, path: &str, problem: Problem) {
         let file = self.display(path);
-        self.faults.push(Fault { file, place: None, problem });
+        self.faults.push(Fault::of(file, problem));
     }
 
     fn display(&self, path: &str) -> String {

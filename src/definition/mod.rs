@@ -3,22 +3,30 @@
 //! [`Library::load`] reads every workflow of every root. It never fails: it returns what could be
 //! built and a [`Fault`] for everything that could not.
 
+mod excerpt;
 mod fault;
 mod fields;
 mod files;
 mod front_matter;
 mod library;
+mod nearest;
 mod phase_file;
 mod references;
+pub mod schema;
+mod skeleton;
+pub mod variables;
 mod workflow_file;
 mod yaml;
 
 #[cfg(test)]
 mod tests;
 
+pub use excerpt::{Excerpt, columns, on_one_line};
 pub use fault::{Fault, Place, Problem, Severity};
-pub use files::{DirEntry, FileError, FileKind, Root, WorkflowFiles};
-pub use library::Library;
+pub use files::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
+pub use library::{LeftOut, Library};
+pub use nearest::nearest;
+pub use skeleton::skeleton;
 
 /// One workflow: a `workflow.yaml` and its phase files.
 ///
@@ -31,6 +39,8 @@ pub struct Workflow {
     pub name: String,
     /// The NAME of `/workflow NAME TASK`. Empty only where `show` is [`Show::Workflows`].
     pub command_name: String,
+    /// What it is for, in its author's words.
+    pub description: Option<String>,
     /// Template of the prompt that starts it. Empty only where `show` is [`Show::Workflows`].
     pub initial_message: String,
     /// Who may start it.
@@ -61,6 +71,13 @@ pub struct Workflow {
     pub phases: Vec<Entry>,
     /// The folder it was read from, as a person would write it.
     pub folder: String,
+}
+
+impl Workflow {
+    /// Its `workflow.yaml`, as a person would write it.
+    pub fn file(&self) -> String {
+        format!("{}/workflow.yaml", self.folder)
+    }
 }
 
 /// How a run goes on by itself after the agent stopped too early.
@@ -163,7 +180,12 @@ pub(crate) fn is_blank(text: &str) -> bool {
 
 /// Takes white space off both ends, as JavaScript's `trim` does (a byte order mark is some).
 pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+    text.trim_matches(is_space)
+}
+
+/// White space, as JavaScript's `trim` sees it.
+pub(crate) fn is_space(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
 }
 
 #[cfg(test)]
@@ -237,6 +259,7 @@ pub(crate) mod fixtures {
             key: key.into(),
             name: format!("The {key}"),
             command_name: key.into(),
+            description: None,
             initial_message: "Start {workflowName}: {description}".into(),
             show: Show::User,
             loopable: true,

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::library::LeftOut;
+use super::nearest::nearest;
 use super::{Entry, Fault, Problem, Workflow};
 
 /// How deep workflows may be nested: what walks along a nesting needs no other bound.
@@ -14,7 +16,13 @@ pub(super) const MAX_NESTING: usize = 100;
 /// ignore case hand out folder names in either.
 ///
 /// Specification: configuration reference, "Cycle Detection" and "Broken Subworkflow References".
-pub(super) fn resolve(workflows: &mut Vec<Workflow>, faults: &mut Vec<Fault>) {
+pub(super) fn resolve(
+    workflows: &mut Vec<Workflow>,
+    left_out: &mut Vec<LeftOut>,
+    faults: &mut Vec<Fault>,
+) {
+    let all: Vec<(String, String)> =
+        workflows.iter().map(|workflow| (workflow.key.clone(), workflow.folder.clone())).collect();
     set_case_right(workflows);
     let (circles, too_deep) = circles(workflows);
     for circle in &circles {
@@ -36,6 +44,8 @@ pub(super) fn resolve(workflows: &mut Vec<Workflow>, faults: &mut Vec<Fault>) {
         }
         !in_circle.contains(&workflow.key) && !too_deep.contains(&workflow.key)
     });
+    let broken = left_out.iter().map(|left_out| left_out.key.as_str());
+    let known: BTreeSet<&str> = all.iter().map(|(key, _)| key.as_str()).chain(broken).collect();
     loop {
         let keys: BTreeSet<String> =
             workflows.iter().map(|workflow| workflow.key.clone()).collect();
@@ -49,20 +59,29 @@ pub(super) fn resolve(workflows: &mut Vec<Workflow>, faults: &mut Vec<Fault>) {
                 (in_circle.contains(reference), workflow.key.clone(), reference.to_owned());
             let problem = if circle {
                 Problem::InCycle { workflow: workflow_key, reference }
+            } else if known.contains(reference.as_str()) {
+                Problem::BrokenWorkflow { workflow: workflow_key, reference }
             } else {
-                Problem::UnknownWorkflow { workflow: workflow_key, reference }
+                let others = known.iter().copied().filter(|key| *key != workflow_key);
+                let nearest = nearest(&reference, others).map(Into::into);
+                Problem::UnknownWorkflow { workflow: workflow_key, reference, nearest }
             };
             faults.push(fault(workflow, problem));
             false
         });
         if workflows.len() == before {
-            return;
+            break;
         }
     }
+    let kept: BTreeSet<&str> = workflows.iter().map(|workflow| &*workflow.key).collect();
+    let gone = all.into_iter().filter(|(key, _)| !kept.contains(key.as_str()));
+    left_out.extend(gone.map(|(key, folder)| LeftOut { key, folder }));
+    left_out.sort();
+    left_out.dedup();
 }
 
 fn fault(workflow: &Workflow, problem: Problem) -> Fault {
-    Fault { file: format!("{}/workflow.yaml", workflow.folder), place: None, problem }
+    Fault::of(workflow.file(), problem)
 }
 
 fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {

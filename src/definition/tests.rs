@@ -42,7 +42,7 @@ fn every_field_is_read() {
     let (library, faults) = load(&[
         (
             "w/workflow.yaml",
-            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
+            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
         ),
         (
             "w/a.md",
@@ -77,6 +77,7 @@ fn every_field_is_read() {
             name: "W".into(),
             command_name: "w-1_x".into(),
             initial_message: "Go\n".into(),
+            description: Some("D".into()),
             show: Show::User,
             loopable: false,
             session_name_prefix: Some("P ".into()),
@@ -104,9 +105,9 @@ fn all_faults_of_a_file_are_told_with_their_places() {
         "name: ' '\ncommandName: a b\ninitialMessage: [x]\nshow: all\nloopable: 'no'\nphases:\n  - a.md\n  - 7\n  - subworkflow: ''\n",
         &[
             "~/workflows/w/workflow.yaml:1:7: `name` must not be empty",
-            "~/workflows/w/workflow.yaml:4:7: `show` must be `user` or `workflows`, but is \"all\"",
             "~/workflows/w/workflow.yaml:2:14: `commandName` may have letters, digits, `_` and `-` only, but is \"a b\"",
             "~/workflows/w/workflow.yaml:3:17: `initialMessage` must be a text, but is a list",
+            "~/workflows/w/workflow.yaml:4:7: `show` must be `user` or `workflows`, but is \"all\"",
             "~/workflows/w/workflow.yaml:5:11: `loopable` must be true or false, but is a text",
             "~/workflows/w/workflow.yaml:8:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number",
             "~/workflows/w/workflow.yaml:9:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
@@ -126,7 +127,7 @@ fn what_is_no_workflow_file_is_told() {
     );
     refused(
         "name: 'x\n",
-        &["~/workflows/w/workflow.yaml:2:1: not valid YAML: found unexpected end of stream"],
+        &["~/workflows/w/workflow.yaml:1:7: not valid YAML: found unexpected end of stream"],
     );
     refused(
         "name: x\nname: y\n",
@@ -134,7 +135,9 @@ fn what_is_no_workflow_file_is_told() {
     );
     refused(
         "name: W\ncommandName: w\ninitialMessage: Go\n",
-        &["~/workflows/w/workflow.yaml:1:1: `phases` is missing"],
+        &[
+            "~/workflows/w/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `phases` is missing",
+        ],
     );
     refused(
         "name: W\ncommandName: w\ninitialMessage: Go\nphases: []\n",
@@ -160,7 +163,9 @@ fn a_phase_file_that_is_not_there_is_told_where_it_is_named() {
     }
     refused(
         &FLOW.replace("- a.md", "- a.md\n  - ./a.md"),
-        &["~/workflows/w/workflow.yaml:6:5: the phase id \"a\" occurs twice in this workflow"],
+        &[
+            "~/workflows/w/workflow.yaml:6:5: the phase id \"a\" occurs twice in this workflow: in \"a.md\" and in \"./a.md\"",
+        ],
     );
 }
 
@@ -179,8 +184,8 @@ fn all_faults_of_a_phase_file_are_told() {
     phase_refused(
         "---\nid: 7\nemoji: ''\ntools: [edit]\n---\nDo",
         &[
+            "~/workflows/w/a.md:2:1: a phase needs `id`, `name` and `emoji`; `name` is missing",
             "~/workflows/w/a.md:2:5: `id` must be a text, but is a number",
-            "~/workflows/w/a.md:2:1: `name` is missing",
             "~/workflows/w/a.md:3:8: `emoji` must not be empty",
             "~/workflows/w/a.md:4:8: `tools` must be a mapping, but is a list",
         ],
@@ -220,10 +225,7 @@ fn a_field_without_effect_is_told_and_does_no_harm() {
 fn bounds_that_are_not_understood_are_errors() {
     for (field, fault) in [
         ("autoContinue: 3", "6:15: `autoContinue` must be `false` or a mapping, but is a number"),
-        (
-            "autoContinue: {maxIdel: 3}",
-            "6:15: there is no field `maxIdel` here, only `delaySeconds`, `maxPerPhase`, `maxIdle`",
-        ),
+        ("autoContinue: {maxIdel: 3}", "6:16: `autoContinue` has no field `maxIdel`"),
         (
             "autoContinue: {maxIdle: -1}",
             "6:25: `autoContinue.maxIdle` must be a whole number from 0 to 1000000, but is another number",
@@ -275,9 +277,9 @@ fn references_that_lead_nowhere_leave_out_all_that_rests_on_them() {
     assert_eq!(
         faults,
         [
-            "~/workflows/c/workflow.yaml:4:21: the workflow \"c\" refers to \"z\", which does not exist or has errors",
-            "~/workflows/b/workflow.yaml:4:21: the workflow \"b\" refers to \"c\", which does not exist or has errors",
-            "~/workflows/a/workflow.yaml:4:21: the workflow \"a\" refers to \"b\", which does not exist or has errors",
+            "~/workflows/c/workflow.yaml:4:21: the workflow \"c\" refers to \"z\", which does not exist",
+            "~/workflows/b/workflow.yaml:4:21: the workflow \"b\" refers to \"c\", which has errors",
+            "~/workflows/a/workflow.yaml:4:21: the workflow \"a\" refers to \"b\", which has errors",
         ]
     );
 }
@@ -352,8 +354,8 @@ fn a_project_replaces_global_workflows_by_their_folder() {
     assert_eq!(
         duplicates,
         [
-            "~/workflows/c/workflow.yaml:2:14: the command name \"flow\" is that of \"a\" and of \"c\"; the first is used",
-            ".pi/workflows/__proto__/workflow.yaml:2:14: the command name \"flow\" is that of \"a\" and of \"__proto__\"; the first is used",
+            "~/workflows/c/workflow.yaml:2:14: the command name \"flow\" is that of \"c\" and of \"a\" (~/workflows/a/workflow.yaml); \"a\" is used",
+            ".pi/workflows/__proto__/workflow.yaml:2:14: the command name \"flow\" is that of \"__proto__\" and of \"a\" (~/workflows/a/workflow.yaml); \"a\" is used",
         ]
     );
 }

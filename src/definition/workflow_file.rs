@@ -1,14 +1,18 @@
 //! Reads a `workflow.yaml`.
 
-use super::fault::{Fault, Problem};
+use super::fault::{Fault, Needs, Problem};
 use super::fields::Fields;
+use super::schema::{self, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS};
 use super::yaml::{Step, Yaml};
 use super::{AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, Show, Workflow, is_blank};
 
-const AUTO_CONTINUE_FIELDS: [&str; 3] = ["delaySeconds", "maxPerPhase", "maxIdle"];
-const MAX_PHASES: usize = 1000;
-const MAX_DELAY_SECONDS: u32 = 3600;
-const MAX_COUNT: u32 = 1_000_000;
+const FIELDS: [&str; WORKFLOW_FIELDS.len()] = schema::names(&WORKFLOW_FIELDS);
+const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] =
+    schema::names(&schema::AUTO_CONTINUE_FIELDS);
+const NEEDS: Needs =
+    Needs { what: "a workflow", fields: &["name", "commandName", "initialMessage", "phases"] };
+const HIDDEN_NEEDS: Needs =
+    Needs { what: "a workflow with `show: workflows`", fields: &["name", "phases"] };
 
 /// An entry of `phases` as it is written.
 pub(super) enum PhaseRef {
@@ -21,7 +25,8 @@ pub(super) enum PhaseRef {
 /// Reads the fields of a `workflow.yaml`, and reports every fault of them.
 ///
 /// Gives the workflow, still without its phases, unless a fault is an error; and every entry of
-/// `phases` that can be read, with its index, so that the phases' own faults show in any case.
+/// `phases` that can be read, with its index, so that the phases' own faults show in any case. Faults
+/// that do no harm are reported where `check` asks for them.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference" and "Validation Rules".
 pub(super) fn read(
@@ -29,20 +34,26 @@ pub(super) fn read(
     folder: &str,
     file: &str,
     text: &str,
+    check: bool,
     faults: &mut Vec<Fault>,
 ) -> (Option<Workflow>, Vec<(usize, PhaseRef)>) {
-    let Some(mut fields) = Fields::parse(file, text, 0, "a workflow.yaml", faults) else {
+    let kind = ("a workflow.yaml", NEEDS, &FIELDS[..]);
+    let Some(mut fields) = Fields::parse(file, text, 0, kind, faults) else {
         return (None, Vec::new());
     };
-    let name = fields.required_text("name");
     let show = fields
         .choice("show", &["user", "workflows"])
         .map(|index| if index == 0 { Show::User } else { Show::Workflows });
+    if show == Some(Show::Workflows) {
+        fields.needs = HIDDEN_NEEDS;
+    }
+    let name = fields.required_text("name");
     let (command_name, initial_message) = if show == Some(Show::Workflows) {
         (Some(hidden_text(&fields, "commandName")), Some(hidden_text(&fields, "initialMessage")))
     } else {
         (command_name(&mut fields), fields.required_text("initialMessage"))
     };
+    let description = fields.optional_text("description");
     let loopable = loopable(&mut fields);
     let session_name_prefix = fields.optional_text("sessionNamePrefix");
     let session_name_max_length = max_length(&mut fields);
@@ -60,11 +71,15 @@ pub(super) fn read(
             _ => ContextInjection::EveryRun,
         });
     let (entries, complete) = phases(&mut fields);
+    if check {
+        check_fields(&mut fields);
+    }
     let workflow = (|| {
         complete.then_some(Workflow {
             key: key.to_owned(),
             name: name?,
             command_name: command_name?,
+            description,
             initial_message: initial_message?,
             show: show?,
             loopable: loopable?,
@@ -83,6 +98,20 @@ pub(super) fn read(
         })
     })();
     (workflow, entries)
+}
+
+/// Reports what has no effect: keys and variables that nobody knows.
+fn check_fields(fields: &mut Fields) {
+    fields.check_keys();
+    let entries = fields.root.get("phases").map_or(0, |phases| phases.items().len());
+    for index in 0..entries.min(MAX_PHASES) {
+        fields.check_keys_at(&[Step::Key("phases"), Step::Item(index)], &["subworkflow"]);
+    }
+    for field in &WORKFLOW_FIELDS {
+        if let Kind::Template(variables) = field.kind {
+            fields.check_template(field.name, variables);
+        }
+    }
 }
 
 fn command_name(fields: &mut Fields) -> Option<String> {
@@ -144,10 +173,9 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
     };
     let mut sound = true;
     for (key, _) in entries {
-        if !AUTO_CONTINUE_FIELDS.contains(&key.as_str()) {
-            let problem =
-                Problem::UnknownField { field: key.clone(), known: &AUTO_CONTINUE_FIELDS };
-            fields.fault(&[Step::Key("autoContinue")], problem);
+        if !AUTO_CONTINUE.contains(&key.as_str()) {
+            let problem = Problem::UnknownBound { field: key.clone(), known: &AUTO_CONTINUE };
+            fields.fault(&[Step::Key("autoContinue"), Step::Name(key)], problem);
             sound = false;
         }
     }
@@ -195,15 +223,14 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
     let items = match fields.root.get("phases") {
         Some(Yaml::List(items)) => items.clone(),
         other => {
-            let problem = match other {
-                None => Problem::Missing { field: "phases".into() },
-                Some(other) => Problem::WrongType {
-                    field: "phases".into(),
-                    expected: "a list",
-                    found: other.kind(),
-                },
-            };
-            fields.fault(&[Step::Key("phases")], problem);
+            match other.map(Yaml::kind) {
+                None => fields.missing("phases"),
+                Some(found) => {
+                    let field = "phases".into();
+                    let problem = Problem::WrongType { field, expected: "a list", found };
+                    fields.fault(&[Step::Key("phases")], problem);
+                }
+            }
             return (Vec::new(), false);
         }
     };

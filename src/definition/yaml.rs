@@ -31,10 +31,12 @@ pub(super) struct YamlError {
 }
 
 /// One step from a value into a part of it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Step {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Step<'a> {
     /// The value of a key.
-    Key(&'static str),
+    Key(&'a str),
+    /// A key itself.
+    Name(&'a str),
     /// An item of a list, from 0.
     Item(usize),
 }
@@ -95,13 +97,22 @@ const MAX_KEYS: usize = 1000;
 pub(super) fn parse(text: &str) -> Result<Yaml, YamlError> {
     check_size(text)?;
     serde_yaml::from_str::<Yaml>(text).map_err(|error| {
-        let place = error.location().map(place_of).or_else(|| second_document(text));
         let mut words = error.to_string();
+        let place = unclosed_quote(&words)
+            .or_else(|| error.location().map(place_of))
+            .or_else(|| second_document(text));
         if let Some(at) = words.find(" at line ") {
             words.truncate(at);
         }
         YamlError { words, place }
     })
+}
+
+/// Where the quote opens that is still open at the end of the text.
+fn unclosed_quote(words: &str) -> Option<Place> {
+    let opening = words.strip_prefix("found unexpected end of stream at ")?;
+    let (line, column) = opening.split_once("quoted scalar at line ")?.1.split_once(" column ")?;
+    Some(Place { line: line.parse().ok()?, column: column.parse().ok()? })
 }
 
 /// Where a second document begins; the parser does not name the place.
@@ -212,7 +223,7 @@ impl<'de> Visitor<'de> for YamlVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml, A::Error> {
         let mut map: Vec<(String, Yaml)> = Vec::new();
-        while let Some(key) = entries.next_key_seed(NewKey(&map))? {
+        while let Some(key) = entries.next_key_seed(Key::New(&map))? {
             map.push((key, entries.next_value()?));
         }
         Ok(Yaml::Map(map))
@@ -224,10 +235,15 @@ impl<'de> Visitor<'de> for YamlVisitor {
     }
 }
 
-/// A key that the mapping does not have yet. Refusing it here makes the parser name its place.
-struct NewKey<'a>(&'a [(String, Yaml)]);
+/// What a key must be like. Refusing one here makes the parser name its place.
+enum Key<'a> {
+    /// One that the mapping does not have yet.
+    New(&'a [(String, Yaml)]),
+    /// Not the one that is looked for.
+    Not(Option<&'a str>),
+}
 
-impl<'de> DeserializeSeed<'de> for NewKey<'_> {
+impl<'de> DeserializeSeed<'de> for Key<'_> {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
@@ -235,19 +251,22 @@ impl<'de> DeserializeSeed<'de> for NewKey<'_> {
     }
 }
 
-impl NewKey<'_> {
+impl Key<'_> {
     fn check<E: de::Error>(self, key: String) -> Result<String, E> {
-        if self.0.iter().any(|(name, _)| *name == key) {
-            return Err(E::custom(format_args!("the key `{key}` occurs twice")));
+        match self {
+            Self::New(entries) if entries.iter().any(|(name, _)| *name == key) => {
+                Err(E::custom(format_args!("the key `{key}` occurs twice")))
+            }
+            Self::New(entries) if entries.len() >= MAX_KEYS => {
+                Err(E::custom(format_args!("a mapping has more than {MAX_KEYS} keys")))
+            }
+            Self::Not(Some(name)) if name == key => Err(E::custom(FOUND)),
+            _ => Ok(key),
         }
-        if self.0.len() >= MAX_KEYS {
-            return Err(E::custom(format_args!("a mapping has more than {MAX_KEYS} keys")));
-        }
-        Ok(key)
     }
 }
 
-impl Visitor<'_> for NewKey<'_> {
+impl Visitor<'_> for Key<'_> {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -280,7 +299,7 @@ impl Visitor<'_> for NewKey<'_> {
 }
 
 /// Walks along a path and fails with [`FOUND`] at its end.
-struct Locate<'a>(&'a [Step]);
+struct Locate<'a>(&'a [Step<'a>]);
 
 impl<'de> DeserializeSeed<'de> for Locate<'_> {
     type Value = ();
@@ -361,14 +380,12 @@ impl<'de> Visitor<'de> for Locate<'_> {
         let Some((step, rest)) = self.0.split_first() else {
             return Err(de::Error::custom(FOUND));
         };
-        while let Some(key) = entries.next_key::<Yaml>()? {
-            match (&key, step) {
-                (Yaml::String(name), Step::Key(wanted)) if name == wanted => {
-                    entries.next_value_seed(Locate(rest))?;
-                }
-                _ => {
-                    entries.next_value::<de::IgnoredAny>()?;
-                }
+        let wanted = if let Step::Name(name) = step { Some(*name) } else { None };
+        while let Some(key) = entries.next_key_seed(Key::Not(wanted))? {
+            if matches!(step, Step::Key(name) if *name == key) {
+                entries.next_value_seed(Locate(rest))?;
+            } else {
+                entries.next_value::<de::IgnoredAny>()?;
             }
         }
         Ok(())
@@ -411,7 +428,7 @@ mod tests {
     #[test]
     fn a_syntax_error_names_its_place() {
         let error = parse("name: 'x\n").unwrap_err();
-        assert_eq!(error.place, place(2, 1));
+        assert_eq!(error.place, place(1, 7), "where the quote opens");
     }
 
     #[test]
@@ -422,6 +439,10 @@ mod tests {
         assert_eq!(locate(text, &[Step::Key("phases"), Step::Item(0)]), place(3, 5));
         assert_eq!(locate(text, &entry), place(4, 5));
         assert_eq!(locate(text, &[&entry[..], &[Step::Key("subworkflow")]].concat()), place(4, 18));
+        assert_eq!(locate(text, &[Step::Name("phases")]), place(2, 1));
         assert_eq!(locate(text, &[Step::Key("none")]), None);
+        let flow = "a: {b: 1, 7: 2}";
+        assert_eq!(locate(flow, &[Step::Key("a"), Step::Name("b")]), place(1, 5));
+        assert_eq!(locate(flow, &[Step::Key("a"), Step::Name("7")]), place(1, 11));
     }
 }

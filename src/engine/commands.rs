@@ -62,7 +62,7 @@ impl Engine {
         let mut effects = self.stop_countdown();
         let output = match name {
             "workflow" if arguments.trim_start().starts_with(':') => {
-                self.control(trim(arguments), has_ui, at)
+                self.control(trim(arguments), has_ui, at, files)?
             }
             "workflow" => self.workflow_command(arguments, at, files)?,
             "cancel-workflow" => self.cancel_command(),
@@ -214,7 +214,11 @@ impl Engine {
                     None => workflow.name.clone(),
                 },
             });
-        controls.chain(workflows).collect()
+        if self.is_running() {
+            controls.chain(workflows).collect()
+        } else {
+            workflows.chain(controls).collect()
+        }
     }
 }
 

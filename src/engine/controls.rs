@@ -2,37 +2,47 @@
 
 use serde_json::json;
 
+use crate::definition::{FileError, Library, Severity, WorkflowFiles};
 use crate::run::{Active, Arrival, Leaving, Outline, PauseReason, RunState, advance, go_to};
 use crate::text;
 
 use super::hooks::Announce;
-use super::{Effect, Engine, Level, Moment, Output, STATUS_TYPE, persist};
+use super::{CHECK_TYPE, Effect, Engine, Level, Moment, Output, STATUS_TYPE, persist};
 
 /// A control, and when it makes sense.
 struct Control {
     name: &'static str,
     description: &'static str,
-    offered: fn(&RunState) -> bool,
+    offered: fn(Option<&RunState>) -> bool,
 }
 
 /// A command name cannot contain a colon, so no workflow is hidden by these.
-const CONTROLS: [Control; 7] = [
-    Control { name: ":status", description: "Show the phases of the run", offered: |_| true },
+const CONTROLS: [Control; 8] = [
+    Control { name: ":status", description: "Show the phases of the run", offered: has_run },
     Control {
         name: ":pause",
         description: "Do not continue automatically",
-        offered: |state| state.progress.paused.is_none(),
+        offered: |state| state.is_some_and(|state| state.progress.paused.is_none()),
     },
     Control {
         name: ":resume",
         description: "Go on after a pause",
-        offered: |state| state.progress.paused.is_some(),
+        offered: |state| state.is_some_and(|state| state.progress.paused.is_some()),
     },
-    Control { name: ":next", description: "Go to the next phase", offered: |_| true },
-    Control { name: ":back", description: "Go back to the phase before", offered: |_| true },
-    Control { name: ":skip", description: "Pass over the phase", offered: |_| true },
-    Control { name: ":cancel", description: "Cancel the run", offered: |_| true },
+    Control { name: ":next", description: "Go to the next phase", offered: has_run },
+    Control { name: ":back", description: "Go back to the phase before", offered: has_run },
+    Control { name: ":skip", description: "Pass over the phase", offered: has_run },
+    Control { name: ":cancel", description: "Cancel the run", offered: has_run },
+    Control {
+        name: ":check",
+        description: "Show what is wrong in the workflow files",
+        offered: |_| true,
+    },
 ];
+
+fn has_run(state: Option<&RunState>) -> bool {
+    state.is_some()
+}
 
 /// Which way the person moves a run.
 #[derive(Clone, Copy, PartialEq)]
@@ -44,7 +54,24 @@ enum Way {
 
 impl Engine {
     /// Runs a control.
-    pub(super) fn control(&mut self, name: &str, has_ui: bool, at: Moment) -> Output {
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Stale`] only.
+    pub(super) fn control(
+        &mut self,
+        name: &str,
+        has_ui: bool,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Result<Output, FileError> {
+        if name == ":check" {
+            return self.show_check(has_ui, files);
+        }
+        Ok(self.control_run(name, has_ui, at))
+    }
+
+    fn control_run(&mut self, name: &str, has_ui: bool, at: Moment) -> Output {
         if !CONTROLS.iter().any(|control| control.name == name) {
             let names = CONTROLS.map(|control| control.name).join(", ");
             return notice(Level::Error, format!("Unknown control: \"{name}\". There are {names}"));
@@ -71,22 +98,26 @@ impl Engine {
         let state = self.run.as_ref().filter(|state| state.active);
         CONTROLS
             .iter()
-            .filter(move |control| state.is_some_and(|state| (control.offered)(state)))
+            .filter(move |control| (control.offered)(state))
             .filter(move |control| control.name.starts_with(prefix))
             .map(|control| (control.name, control.description))
+    }
+
+    /// Reads all files again and shows every fault.
+    fn show_check(&mut self, has_ui: bool, files: &dyn WorkflowFiles) -> Result<Output, FileError> {
+        let (library, mut faults) = Library::check(files)?;
+        let content = text::check_report(&library, &faults);
+        self.library = library;
+        faults.retain(|fault| fault.severity() == Severity::Error);
+        let level = if faults.is_empty() { Level::Info } else { Level::Error };
+        self.known_errors = faults;
+        Ok(show(CHECK_TYPE, content, level, has_ui))
     }
 
     fn show_status(&self, has_ui: bool, at: Moment) -> Output {
         let Some(active) = self.active() else { return unavailable() };
         let content = text::status_panel(&active, at.unix_ms);
-        let mut effects = vec![Effect::AppendEntry {
-            custom_type: STATUS_TYPE,
-            data: json!({ "content": content }),
-        }];
-        if !has_ui {
-            effects.push(Effect::Notify { level: Level::Info, text: content });
-        }
-        effects.into()
+        show(STATUS_TYPE, content, Level::Info, has_ui)
     }
 
     fn resume_by_hand(&mut self) -> Output {
@@ -160,6 +191,16 @@ fn before(active: &Active) -> Option<RunState> {
     let current = Outline::of(active).current;
     let [step] = <[_; 1]>::try_from(Outline::steps(active, current.checked_sub(1)?, 1)).ok()?;
     (step.number + 1 == current).then(|| go_to(active.state, step.path))
+}
+
+/// A panel in the transcript that the model does not get; where there is none, a notice.
+fn show(custom_type: &'static str, content: String, level: Level, has_ui: bool) -> Output {
+    let data = json!({ "content": content });
+    let mut effects = vec![Effect::AppendEntry { custom_type, data }];
+    if !has_ui {
+        effects.push(Effect::Notify { level, text: content });
+    }
+    effects.into()
 }
 
 fn unavailable() -> Output {

@@ -46,7 +46,7 @@ impl Engine {
         let countdown = self.stop_countdown();
         let last = std::mem::take(self);
         self.last_ticket = last.last_ticket;
-        self.fault_notice = last.fault_notice;
+        self.known_errors = last.known_errors;
         self.keeps_newest = last.keeps_newest;
         if has_ui {
             return countdown.into();

@@ -12,6 +12,8 @@
 //! | `controls` | `/workflow :status` and the like, by which the person moves a run |
 //! | `continuation` | what happens when the agent stops too early: go on, or pause |
 //! | `countdown` | the seconds before the agent is told to go on |
+//!
+//! `run_through` plays a run without pi and without a model.
 
 mod briefing;
 mod commands;
@@ -21,9 +23,10 @@ mod countdown;
 mod effect;
 mod event;
 mod hooks;
+mod run_through;
 mod step_tool;
 
-use crate::definition::{FileError, Library, WorkflowFiles};
+use crate::definition::{Fault, FileError, Library, Severity, WorkflowFiles};
 use crate::run::{Active, RunState, STATE_ENTRY_TYPE};
 use crate::text::{self, DefaultRole};
 
@@ -34,6 +37,7 @@ use countdown::Countdown;
 pub use commands::{COMMANDS, Command, Completion, WORKFLOW_COMMAND};
 pub use effect::{Effect, Level, Output, Reply, ToolResult};
 pub use event::{Answer, Event, Moment, Stop};
+pub use run_through::run_through;
 pub use step_tool::{STEP_TOOL, StepTool};
 
 /// The custom type of the hidden message with the context prompt.
@@ -42,6 +46,8 @@ pub const CONTEXT_MESSAGE_TYPE: &str = "workflow:context";
 pub const COMPLETE_TYPE: &str = "workflow:complete";
 /// The custom type of the panel that `/workflow :status` shows.
 pub const STATUS_TYPE: &str = "workflow:status";
+/// The custom type of the panel that `/workflow :check` shows.
+pub const CHECK_TYPE: &str = "workflow:check";
 /// The custom type of what the agent is told when the person moved the run.
 pub const MOVED_MESSAGE_TYPE: &str = "workflow:moved";
 /// The custom type of what the agent is told with a later run in the same phase, and when it goes on
@@ -75,8 +81,8 @@ pub struct Engine {
     /// Open questions to the person, by ticket.
     questions: Vec<(u64, Question)>,
     last_ticket: u64,
-    /// The last notice about faults, so that it is not repeated.
-    fault_notice: Option<String>,
+    /// The errors in files that the person knows of, so that the notice is not repeated.
+    known_errors: Vec<Fault>,
 }
 
 impl Engine {
@@ -126,13 +132,14 @@ impl Engine {
 
     /// Reads all workflow files again. A notice tells of faults that were not told of before.
     fn reload(&mut self, files: &dyn WorkflowFiles) -> Result<Option<Effect>, FileError> {
-        let (library, faults) = Library::load(files)?;
+        let (library, mut faults) = Library::load(files)?;
         self.library = library;
-        let notice = text::fault_notice(&faults);
-        if notice == self.fault_notice {
+        faults.retain(|fault| fault.severity() == Severity::Error);
+        if faults == self.known_errors {
             return Ok(None);
         }
-        self.fault_notice.clone_from(&notice);
+        let notice = text::fault_notice(&self.library, &faults);
+        self.known_errors = faults;
         Ok(notice.map(|text| Effect::Notify { level: Level::Warning, text }))
     }
 

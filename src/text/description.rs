@@ -7,9 +7,13 @@ use crate::definition::{Library, Workflow};
 /// How long a description may be, in characters.
 const MAX_LENGTH: usize = 100;
 
-/// What a workflow is about: the first paragraph of its first phase that has no template in it, as
-/// plain text on one line.
+/// What a workflow is about: the first line of its description, or else the first paragraph of its
+/// first phase that has no template in it, as plain text on one line.
 pub fn description(workflow: &Workflow, library: &Library) -> Option<String> {
+    let own = workflow.description.as_deref().and_then(|text| text.trim().lines().next());
+    if let Some(line) = own {
+        return Some(shorten(line));
+    }
     let instructions = &library.first_phase(&workflow.phases)?.instructions;
     first_paragraph(instructions).map(|text| shorten(&text))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::engine::{COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE};
+use crate::engine::{CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE};
 use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 
 /// Something to draw.
@@ -32,6 +32,10 @@ pub enum Color {
     Text,
     /// It went well.
     Success,
+    /// It is not as it should be.
+    Warning,
+    /// It does not work.
+    Error,
     /// Stands out.
     Accent,
     /// Stands back.
@@ -90,6 +94,7 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
             Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]]))
         }
         STATUS_TYPE => Some(Drawing::Lines(content.lines().map(status_line).collect())),
+        CHECK_TYPE => Some(Drawing::Lines(content.lines().map(check_line).collect())),
         MOVED_MESSAGE_TYPE | REMINDER_MESSAGE_TYPE => {
             let lines = if expanded { usize::MAX } else { 1 };
             let line = |line| vec![span(line, Color::Dim)];
@@ -97,6 +102,27 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
         }
         _ => None,
     }
+}
+
+/// A line of a check's report: what is wrong stands out, where it is stands back.
+fn check_line(line: &str) -> Vec<Span> {
+    for (mark, color) in [(": error: ", Color::Error), (": warning: ", Color::Warning)] {
+        if let Some((place, message)) = line.split_once(mark) {
+            let severity = mark.get(2..).unwrap_or(mark);
+            return vec![
+                span(format!("{place}: "), Color::Dim),
+                span(severity, color),
+                span(message, Color::Text),
+            ];
+        }
+    }
+    let color = match line.trim_start() {
+        help if help.starts_with("help: ") => Color::Accent,
+        mark if mark.starts_with("| ") => Color::Error,
+        _ if line.starts_with(' ') => Color::Dim,
+        _ => Color::Text,
+    };
+    vec![span(line, color)]
 }
 
 /// A line of the status panel, in the colour of its mark.

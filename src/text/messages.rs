@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::definition::{Fault, Library, ToolPolicy, Workflow};
+use crate::definition::{Library, ToolPolicy, Workflow};
 use crate::run::{Active, RunState};
 
 use super::context_prompt::{phase_instructions, summary_variable, tools_line};
@@ -31,9 +31,6 @@ const INSTRUCTIONS_GIVEN: &str = "(as given for this phase)";
 
 const DEFAULT_SESSION_NAME_PREFIX: &str = "Workflow: ";
 const DEFAULT_SESSION_NAME_MAX_LENGTH: usize = 50;
-
-/// How many faults a notice lists.
-const MAX_FAULTS: usize = 8;
 
 /// Why the current phase refuses a tool; `None` if it allows it.
 ///
@@ -164,26 +161,49 @@ pub fn session_name(workflow: &Workflow, task: &str) -> String {
     }
 }
 
-/// What the person is told about faults in workflow files; `None` if there are none.
-pub fn fault_notice(faults: &[Fault]) -> Option<String> {
-    let count = faults.len();
-    let problems = match count {
-        0 => return None,
-        1 => "1 problem".to_owned(),
-        count => format!("{count} problems"),
-    };
-    let mut lines = vec![format!("{problems} in workflow files:")];
-    lines.extend(faults.iter().take(MAX_FAULTS).map(|fault| format!("  {fault}")));
-    if count > MAX_FAULTS {
-        lines.push(format!("  … and {} more", count - MAX_FAULTS));
-    }
-    Some(lines.join("\n"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::definition::fixtures::workflow;
+    use crate::definition::{schema, variables};
+    use crate::text::{DefaultRole, context_prompt};
+
+    /// All of these variables, in braces.
+    fn all(variables: &[&str]) -> Option<String> {
+        Some(format!("<{{{}}}>", variables.join("} {")))
+    }
+
+    #[test]
+    fn every_variable_of_a_field_is_resolved() {
+        let mut root = workflow("w", &["a"]);
+        for field in &schema::WORKFLOW_FIELDS {
+            let schema::Kind::Template(variables) = field.kind else { continue };
+            match field.name {
+                "initialMessage" => root.initial_message = all(variables).unwrap_or_default(),
+                "roleInstruction" => root.role_instruction = all(variables),
+                "advanceReminder" => root.advance_reminder = all(variables),
+                "blockReasonTemplate" => root.block_reason_template = all(variables),
+                "completionMessage" => root.completion_message = all(variables),
+                "notDoneReminder" => root.not_done_reminder = all(variables),
+                other => panic!("{other} is resolved nowhere"),
+            }
+        }
+        let crate::definition::Entry::Phase(phase) = &mut root.phases[0] else { panic!() };
+        phase.instructions = all(&variables::PHASE_VARIABLES).unwrap();
+        phase.tools = ToolPolicy::Only(vec![]);
+        let library = Library::new(vec![root.clone()], &mut Vec::new());
+        let state = RunState::new("w", "task", 0, 0);
+        let active = Active::resolve(&state, &library).unwrap();
+        for text in [
+            initial_message(&root, &library, "task"),
+            context_prompt(&active, DefaultRole::Worker),
+            block_reason(&active, "edit").unwrap(),
+            completion_message(&state, &root, &library),
+            not_done_reminder(&active, false),
+        ] {
+            assert!(text.contains('<') && !text.contains('{'), "{text}");
+        }
+    }
 
     #[test]
     fn a_session_name_is_cut_with_a_sign() {

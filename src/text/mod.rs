@@ -5,9 +5,12 @@
 
 mod context_prompt;
 mod description;
+mod diagnostics;
 mod drawing;
+mod graph;
 mod messages;
 mod pause;
+mod preview;
 mod results;
 mod status_line;
 mod status_panel;
@@ -19,13 +22,16 @@ pub use context_prompt::{
     DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, context_reminder, phase_instructions,
 };
 pub use description::description;
+pub use diagnostics::{check_report, check_summary, diagnostic, fault_notice};
 pub use drawing::{Color, Drawing, Span, draw_content, draw_step_call, draw_step_result};
+pub use graph::{boxes, mermaid};
 pub use messages::{
     COMMAND_CANCELLED_MESSAGE, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,
     DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, block_reason, command_cancelled_message,
-    completion_message, fault_notice, initial_message, not_done_reminder, session_name,
+    completion_message, initial_message, not_done_reminder, session_name,
 };
 pub use pause::{ended_line, pause_notice, unfinished_line};
+pub use preview::preview;
 pub use status_line::status_line;
 pub use status_panel::status_panel;
 pub use step_result::{advanced, done, looped, outdated, status, summary_missing};

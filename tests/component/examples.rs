@@ -31,8 +31,9 @@ fn there_are_no_others() {
 #[test]
 fn a_person_may_start_some_of_them() {
     let mut pi = examples().start_session();
-    let offered: Vec<String> =
+    let mut offered: Vec<String> =
         pi.complete("workflow", "").into_iter().map(|completion| completion.value).collect();
+    offered.retain(|value| !value.starts_with(':'));
     assert_eq!(offered, FOR_PEOPLE);
 }
 

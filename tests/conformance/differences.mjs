@@ -56,7 +56,7 @@ export const DIFFERENCES = [
   {
     number: 9,
     reference: "Prints faults in workflow files over the terminal, the first of each file.",
-    ours: "Shows all of them in pi's own notice, with file, line and column.",
+    ours: "Says in one line how many workflows have errors; `/workflow :check` shows all of them, with file, line and column.",
     why: "An author must find the fault.",
   },
   {
@@ -170,7 +170,7 @@ export const DIFFERENCES = [
   {
     number: 28,
     reference: "`/workflow :x` is an unknown workflow.",
-    ours: "A name that begins with a colon is a control: `:status`, `:pause`, `:resume`, `:next`, `:back`, `:skip`, `:cancel`.",
+    ours: "A name that begins with a colon is a control: `:status`, `:pause`, `:resume`, `:next`, `:back`, `:skip`, `:cancel`, `:check`.",
     why: "The person is in charge.",
   },
   {
@@ -194,7 +194,7 @@ export const DIFFERENCES = [
   {
     number: 32,
     reference: "A negative `sessionNameMaxLength` cuts that much off the end of the task.",
-    ours: "It has no effect, and a notice says so.",
+    ours: "It has no effect, and `/workflow :check` says so.",
     why: "A length is not below 0.",
   },
   {

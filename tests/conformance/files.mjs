@@ -79,7 +79,7 @@ async function report(kind, seeds) {
     heading(kind, seeds),
     textOf(small),
     ...(difference?.printed.slice(0, 1) ?? []),
-    ...(difference?.faults.split("\n").slice(1, 2) ?? []),
+    ...(difference?.faults.split("\n").slice(0, 1) ?? []),
     ...(difference?.details ?? []),
   ].join("\n");
 }

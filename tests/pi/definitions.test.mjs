@@ -27,13 +27,13 @@ const YAML = `${HEAD}phases:\n  - a.md\n`;
 const HUGE = A + "x".repeat(2 * 1024 * 1024);
 
 /**
- * Faulty files, in the project's workflows folder, and the notice about them. `loads` are the workflows that start all
+ * Faulty files, in the project's workflows folder, and what `/workflow :check` says about them. `loads` are the workflows that start all
  * the same, by command name; beside `hello`, which always does.
  *
  * @typedef {object} Case
  * @property {Record<string, string | Buffer>} files
  * @property {(folder: string) => void} [prepare] what is no plain file
- * @property {string[]} notice its lines below the first, from the workflows folder on, in any order
+ * @property {string[]} notice its lines with places and messages, from the workflows folder on, in any order
  * @property {string[]} [loads]
  */
 
@@ -41,7 +41,7 @@ const HUGE = A + "x".repeat(2 * 1024 * 1024);
 const CASES = {
   "YAML with an open quote": {
     files: { "bad/workflow.yaml": "name: 'x\nphases: [a.md]\n" },
-    notice: ["bad/workflow.yaml:3:1: not valid YAML: found unexpected end of stream"],
+    notice: ["bad/workflow.yaml:1:7: not valid YAML: found unexpected end of stream"],
   },
   "YAML with a tab for indentation": {
     files: { "bad/workflow.yaml": `${HEAD}phases:\n\t- a.md\n` },
@@ -68,12 +68,12 @@ const CASES = {
   "nothing but a phase": {
     files: { "bad/workflow.yaml": "phases: [a.md]\n", "bad/a.md": A },
     notice: [
-      "bad/workflow.yaml:1:1: `name` is missing",
-      "bad/workflow.yaml:1:1: `commandName` is missing",
-      "bad/workflow.yaml:1:1: `initialMessage` is missing",
+      "bad/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `name` is missing",
+      "bad/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `commandName` is missing",
+      "bad/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `initialMessage` is missing",
     ],
   },
-  "no phases": { files: { "bad/workflow.yaml": HEAD }, notice: ["bad/workflow.yaml:1:1: `phases` is missing"] },
+  "no phases": { files: { "bad/workflow.yaml": HEAD }, notice: ["bad/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `phases` is missing"] },
   "an empty list of phases": {
     files: { "bad/workflow.yaml": `${HEAD}phases: []\n` },
     notice: ["bad/workflow.yaml:4:9: `phases` must have at least one entry"],
@@ -132,7 +132,7 @@ const CASES = {
       "bad/workflow.yaml:6:17: `autoContinue.delaySeconds` must be a whole number from 0 to 3600, but is another number",
       "bad/workflow.yaml:7:16: `autoContinue.maxPerPhase` must be a whole number from 0 to 1000000, but is another number",
       "bad/workflow.yaml:8:12: `autoContinue.maxIdle` must be a whole number from 0 to 1000000, but is a text",
-      "bad/workflow.yaml: there is no field `forever` here, only `delaySeconds`, `maxPerPhase`, `maxIdle`",
+      "bad/workflow.yaml:9:3: `autoContinue` has no field `forever`",
       "bad2/workflow.yaml:4:15: `autoContinue` must be `false` or a mapping, but is a number",
     ],
   },
@@ -144,6 +144,7 @@ const CASES = {
     notice: [
       "bad/workflow.yaml:5:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number",
       "bad/workflow.yaml:6:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
+      "bad/workflow.yaml:6:5: there is no field `sub` here; it has no effect",
       "bad/workflow.yaml:7:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
       "bad/workflow.yaml:8:4: an entry of `phases` must be a file name or `subworkflow: KEY`, but is empty",
       "bad/workflow.yaml:9:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a list",
@@ -166,15 +167,15 @@ const CASES = {
       "bad/plain.md:1:1: a phase file must begin with front matter: a line `---`, the fields, a line `---`",
       "bad/open.md:1:1: a phase file must begin with front matter: a line `---`, the fields, a line `---`",
       "bad/empty.md: there are no instructions below the front matter",
-      "bad/none.md:2:1: `id` is missing",
-      "bad/none.md:2:1: `name` is missing",
-      "bad/none.md:2:1: `emoji` is missing",
+      "bad/none.md:2:1: a phase needs `id`, `name` and `emoji`; `id` is missing",
+      "bad/none.md:2:1: a phase needs `id`, `name` and `emoji`; `name` is missing",
+      "bad/none.md:2:1: a phase needs `id`, `name` and `emoji`; `emoji` is missing",
       "bad/list.md:2:1: the front matter must be a mapping of fields to values",
     ],
   },
   "front matter that is not YAML": {
     files: { "bad/workflow.yaml": YAML, "bad/a.md": '---\nid: a\nname: "A\n---\nDo it.\n' },
-    notice: ["bad/a.md:3:9: not valid YAML: found unexpected end of stream"],
+    notice: ["bad/a.md:3:7: not valid YAML: found unexpected end of stream"],
   },
   "a phase's key twice": {
     files: { "bad/workflow.yaml": YAML, "bad/a.md": "---\nid: a\nname: A\nemoji: x\nid: b\n---\nDo it.\n" },
@@ -214,7 +215,7 @@ const CASES = {
   },
   "a phase id twice": {
     files: { "bad/workflow.yaml": `${HEAD}phases:\n  - a.md\n  - b.md\n`, "bad/a.md": A, "bad/b.md": A },
-    notice: ['bad/workflow.yaml:6:5: the phase id "a" occurs twice in this workflow'],
+    notice: ['bad/workflow.yaml:6:5: the phase id "a" occurs twice in this workflow: in "a.md" and in "b.md"'],
   },
   "references to what is not there, and to what refers to that": {
     files: {
@@ -224,17 +225,17 @@ const CASES = {
       ...workflow("four", ["@hello"]),
     },
     notice: [
-      'three/workflow.yaml: the workflow "three" refers to "missing", which does not exist or has errors',
-      'two/workflow.yaml: the workflow "two" refers to "three", which does not exist or has errors',
-      'one/workflow.yaml: the workflow "one" refers to "two", which does not exist or has errors',
+      'three/workflow.yaml: the workflow "three" refers to "missing", which does not exist',
+      'two/workflow.yaml: the workflow "two" refers to "three", which has errors',
+      'one/workflow.yaml: the workflow "one" refers to "two", which has errors',
     ],
     loads: ["four"],
   },
   "references to what has errors": {
     files: { ...workflow("one", ["@bad"]), "bad/workflow.yaml": HEAD },
     notice: [
-      "bad/workflow.yaml:1:1: `phases` is missing",
-      'one/workflow.yaml: the workflow "one" refers to "bad", which does not exist or has errors',
+      "bad/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `phases` is missing",
+      'one/workflow.yaml: the workflow "one" refers to "bad", which has errors',
     ],
   },
   "references in a circle, and to one": {
@@ -272,6 +273,7 @@ const CASES = {
       'bad/workflow.yaml:7:5: the phase file "C:\\a.md" lies outside the workflows folder',
       'bad/workflow.yaml:8:5: the phase file "\\\\server\\a.md" lies outside the workflows folder',
       'bad/workflow.yaml:9:5: the phase file "link.md" lies outside the workflows folder',
+      "bad/folder: this is passed over: it is neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
       'bad/workflow.yaml:10:5: the phase file "folder/a.md" lies outside the workflows folder',
     ],
   },
@@ -281,7 +283,10 @@ const CASES = {
       symlinkSync("../elsewhere/bad", join(folder, "bad"));
       symlinkSync("../../elsewhere/bad/workflow.yaml", join(folder, "bad2/workflow.yaml"));
     },
-    notice: ["bad2/workflow.yaml: cannot be read: it lies outside the workflows folder"],
+    notice: [
+      "bad2/workflow.yaml: cannot be read: it lies outside the workflows folder",
+      "bad: this is passed over: it is neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
+    ],
   },
   "what is no file, and what is too large": {
     files: { "bad/workflow.yaml": `${HEAD}phases:\n  - pipe.md\n  - folder.md\n  - huge.md\n`, "bad/huge.md": HUGE },
@@ -327,7 +332,7 @@ const CASES = {
   },
   "a command name twice; the first is used": {
     files: { ...workflow("one", ["a"]), ...workflow("two", ["a"], { commandName: "one" }) },
-    notice: ['two/workflow.yaml: the command name "one" is that of "one" and of "two"; the first is used'],
+    notice: ['two/workflow.yaml: the command name "one" is that of "two" and of "one" (.pi/workflows/one/workflow.yaml); "one" is used'],
     loads: ["one", "one"],
   },
   "a folder's name twice; the upper one is used": {
@@ -367,23 +372,25 @@ function put(sandbox, { files, prepare }) {
 }
 
 /**
- * The lines of the newest notice, from a place below the workflows folder on.
+ * What `/workflow :check` shows: the lines with a place and a message, from below the workflows folder on.
  *
- * @param {string} notice
+ * @param {import("./harness/rpc.mjs").Rpc} rpc
  */
-function faultLines(notice) {
-  return notice
-    .split("\n")
-    .slice(1)
-    .map((line) => line.replace(/^ {2}\.pi\/workflows\//, ""));
+async function faultLines(rpc) {
+  await rpc.prompt("/workflow :check");
+  const [panel] = (await rpc.entries()).filter(({ customType }) => customType === "workflow:check").slice(-1);
+  const lines = /** @type {string} */ (panel.data.content).split("\n").filter((line) => SEVERITY.test(line));
+  return lines.map((line) => line.replace(/^\.pi\/workflows\//, "").replace(SEVERITY, ": "));
 }
+
+const SEVERITY = /: (error|warning): /;
 
 /** @param {string} line */
 const withoutPlace = (line) => line.replace(/:\d+:\d+: /, ": ");
 
 for (const version of PI_VERSIONS) {
   suite(`pi ${version}: faults in workflow files`, { concurrency: 2 }, () => {
-    test("are all told of in one notice, and what is sound starts", async (t) => {
+    test("are all told of in one panel, and what is sound starts", async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       for (const [name, faulty] of Object.entries(CASES)) {
@@ -391,12 +398,12 @@ for (const version of PI_VERSIONS) {
         put(sandbox, faulty);
         const from = notices(rpc).length;
         await rpc.prompt("/workflow");
-        const [told, usage, ...more] = notices(rpc).slice(from);
+        const [usage = "", told, ...more] = notices(rpc).slice(from).reverse();
         assert.deepEqual(more, [], name);
-        const count = notice.length === 1 ? "1 problem" : `${notice.length} problems`;
-        assert.equal(told.split("\n")[0], `warning: ${count} in workflow files:`, name);
+        if (told) assert.match(told, /^warning: (1 workflow has|\d+ workflows have) errors: \/workflow :check$/, name);
         // Where the expected line names no place, the other test below says what is wanted.
-        const lines = faultLines(told).map((line) => (notice.includes(line) ? line : withoutPlace(line)));
+        const found = await faultLines(rpc);
+        const lines = found.map((line) => (notice.includes(line) ? line : withoutPlace(line)));
         assert.deepEqual(lines.sort(), [...notice].sort(), name);
         const offered = usage
           .split("\n")
@@ -417,14 +424,12 @@ for (const version of PI_VERSIONS) {
     test("are named with line and column, except those of a whole file or folder", async (t) => {
       const { sandbox } = await stage(t, [], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
-      const whole = /: cannot be read: |: not valid UTF-8|: there is a workflow |: not valid YAML: repetition limit/;
+      const whole = /: cannot be read: |: not valid UTF-8|: there is a workflow |: this is passed over|: not valid YAML: repetition limit/;
       /** @type {string[]} */
       const placeless = [];
       for (const faulty of Object.values(CASES)) {
         put(sandbox, faulty);
-        const from = notices(rpc).length;
-        await rpc.prompt("/workflow");
-        const lines = faultLines(notices(rpc)[from]);
+        const lines = await faultLines(rpc);
         placeless.push(...lines.filter((line) => !whole.test(line) && withoutPlace(line) === line));
       }
       assert.deepEqual(placeless, []);
@@ -440,10 +445,11 @@ for (const version of PI_VERSIONS) {
       assert.equal(first.length, 1);
       assert.equal(
         first[0],
-        `warning: 2 problems in workflow files:
-  ${sandbox.agent}/workflows/bad/a.md:1:1: a phase file must begin with front matter: a line \`---\`, the fields, a line \`---\`
-  .pi/workflows/worse/workflow.yaml:2:1: not valid YAML: did not find expected node content`,
+        "warning: 2 workflows have errors: /workflow :check",
       );
+      const [worse, bad] = (await faultLines(rpc)).reverse();
+      assert.equal(worse, "worse/workflow.yaml:1:8: not valid YAML: did not find expected node content");
+      assert.ok(bad.startsWith(`${sandbox.agent}/workflows/bad/a.md:1:1: a phase file must begin with front matter`), bad);
       const told = async () => {
         const from = notices(rpc).length;
         await rpc.prompt("/workflow");
@@ -452,12 +458,9 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(await told(), []);
       const files = Object.fromEntries(Array.from("abcdefghij", (name) => [`${name}/workflow.yaml`, "7\n"]));
       put(sandbox, { files, notice: [] });
-      const [many] = await told();
-      assert.match(many, /^warning: 11 problems in workflow files:\n/);
-      assert.equal(many.split("\n").length, 10);
-      assert.match(many, /\n {2}… and 3 more$/);
+      assert.deepEqual(await told(), ["warning: 11 workflows have errors: /workflow :check"]);
       put(sandbox, { files: {}, notice: [] });
-      assert.match((await told())[0], /^warning: 1 problem in workflow files:\n/);
+      assert.deepEqual(await told(), ["warning: 1 workflow has errors: /workflow :check"]);
       rmSync(join(sandbox.agent, "workflows/bad"), { recursive: true });
       assert.deepEqual(await told(), []);
       put(sandbox, { files: { "a/workflow.yaml": "7\n" }, notice: [] });
@@ -478,7 +481,7 @@ for (const version of PI_VERSIONS) {
         const time = Math.round(performance.now() - start);
         assert.ok(time < 2500, `${nested.slice(0, 2)} took ${time} ms`);
       }
-      assert.match(notices(rpc)[0], /\.pi\/workflows\/deep\/workflow\.yaml/);
+      assert.match((await faultLines(rpc))[0], /^deep\/workflow\.yaml/);
     });
 
     test("a command name that two workflows have is offered once", async (t) => {
@@ -578,11 +581,11 @@ for (const version of PI_VERSIONS) {
       const folder = join(sandbox.agent, "workflows");
       symlinkSync("main", join(folder, "zz-link"));
       const rpc = await startRpc({ version, sandbox });
+      assert.deepEqual(notices(rpc), []);
+      const duplicates = (await faultLines(rpc)).filter((line) => line.includes("the command name"));
       assert.deepEqual(
-        notices(rpc).map((text) => text.replaceAll(folder, "")),
-        [
-          'warning: 1 problem in workflow files:\n  /zz-link/workflow.yaml:2:14: the command name "main" is that of "main" and of "zz-link"; the first is used',
-        ],
+        duplicates.map((text) => text.replaceAll(folder, "")),
+        ['/zz-link/workflow.yaml:2:14: the command name "main" is that of "zz-link" and of "main" (/main/workflow.yaml); "main" is used'],
       );
       await rpc.promptAndSettle("/workflow main Do it");
       assert.deepEqual(paths(states(await rpc.entries())).slice(0, 4), [
@@ -617,10 +620,8 @@ for (const version of PI_VERSIONS) {
         projectFiles: Object.fromEntries(Object.entries(HELLO).map(([path, text]) => [`${folder}/${path}`, text])),
       });
       const rpc = await startRpc({ version, sandbox });
-      assert.match(
-        notices(rpc)[0],
-        /^warning: 1 problem in workflow files:\n {2}\.pi\/workflows\/a\/b\/[a-z/]+: folders below this one are too deep to be searched for workflows$/,
-      );
+      const [deep] = await faultLines(rpc);
+      assert.match(deep, /^a\/b\/[a-z/]+: folders below this one are too deep to be searched for workflows$/);
     });
   });
 }

@@ -130,8 +130,7 @@ for (const version of PI_VERSIONS) {
         globalFiles: HELLO,
         projectFiles: { "bad/workflow.yaml": "name: [\n" },
       });
-      const faults =
-        "1 problem in workflow files:\n  .pi/workflows/bad/workflow.yaml:2:1: not valid YAML: did not find expected node content\n";
+      const faults = "1 workflow has errors: /workflow :check\n";
       assert.deepEqual(await runPrint({ version, sandbox, prompt: "/workflow nope Do it" }), {
         code: 1,
         stdout: "",
@@ -142,6 +141,17 @@ for (const version of PI_VERSIONS) {
         code: 0,
         stdout: "All done.\n",
         stderr: faults + DONE,
+      });
+      assert.deepEqual(await runPrint({ version, sandbox, prompt: "/workflow :check" }), {
+        code: 1,
+        stdout: "",
+        stderr: `${faults}.pi/workflows/bad/workflow.yaml:1:8: error: not valid YAML: did not find expected node content
+  1 | name: [
+    |        ^
+  help: look for a quote or bracket that is not closed, and put a value that begins with \`{\` in quotes
+
+1 error, 0 warnings. 1 workflow is left out.
+`,
       });
       assert.deepEqual(await runPrint({ version, sandbox, trust: false, prompt: "/cancel-workflow" }), {
         code: 0,
@@ -162,7 +172,7 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(states(appended), TO_DONE);
       assert.equal(custom(appended, "workflow:complete").length, 1);
       assert.deepEqual(states(readSession(sandbox)), TO_DONE);
-      assert.match(run.stderr, /^1 problem in workflow files:\n.*\nWorkflow The hello: DONE\.\n$/);
+      assert.match(run.stderr, /^1 workflow has errors: \/workflow :check\nWorkflow The hello: DONE\.\n$/);
     });
   });
 }

@@ -54,7 +54,7 @@ export function accountFor(difference, files) {
   const numbers = ODD_NUMBER.test(text) ? PROPOSED.oddNumbers : undefined;
   switch (what) {
     case "ours refuses": {
-      const errors = faults.split("\n").slice(1).filter(isError);
+      const errors = faults.split("\n").filter(isError);
       const accounts = errors.map((fault) => find(REFUSED_BY_OURS, fault) ?? (isOfType(fault) ? numbers : undefined));
       const open = accounts.indexOf(undefined);
       return (open < 0 ? accounts[0] : undefined) ?? `${what}: ${withoutNames(errors[open] ?? "")}`;
@@ -78,8 +78,8 @@ export function accountFor(difference, files) {
  */
 const find = (accounts, words) => accounts.find(([, pattern]) => pattern.test(words))?.[0];
 
-/** Whether a fault keeps a workflow out, and is not the consequence of another one. @param {string} fault */
-const isError = (fault) => !/has no effect$|: not valid UTF-8;|the first is used$| refers to |^ {2}… /.test(fault);
+/** Whether an error is not the consequence of another one. @param {string} fault */
+const isError = (fault) => / error: /.test(fault) && !/ refers to /.test(fault);
 
 /** @param {string} fault */
 const isOfType = (fault) => / must be .*, but is a (number|text)$/.test(fault);

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 
+import { openWorkflows } from "../../../cli/workflows.js";
 import { because } from "./explained.mjs";
 import { OurSide } from "./our-side.mjs";
 import { loadWorkflows } from "./reference.mjs";
@@ -9,7 +10,7 @@ import { ReferenceSide } from "./reference-side.mjs";
 import { visible, without } from "./shrink.mjs";
 import { isPhase, loadable } from "./trees.mjs";
 import { differences, sorted } from "./walk.mjs";
-import { passTime, printed, projectDir, setLuck, writeWorkflows } from "./world.mjs";
+import { FOLDERS, passTime, printed, projectDir, setLuck, writeWorkflows } from "./world.mjs";
 
 /** @typedef {import("./workflow-files.mjs").Files} Files */
 /** @typedef {import("./side.mjs").Happening} Happening */
@@ -21,7 +22,7 @@ import { passTime, printed, projectDir, setLuck, writeWorkflows } from "./world.
  * @property {string} where
  * @property {string[]} details
  * @property {string[]} printed what the reference printed
- * @property {string} faults what ours told
+ * @property {string} faults what ours says of the files, a line each
  */
 
 /** Longer than most sessions' names may be. */
@@ -128,8 +129,15 @@ class Comparison {
    * @param {string[]} details
    */
   #differ(what, where, details) {
-    this.#difference ??= { what, where, details, printed: this.#printed, faults: this.#ours.faults };
+    this.#difference ??= { what, where, details, printed: this.#printed, faults: faultsNow() };
   }
+}
+
+/** What ours says of the files that are there. */
+function faultsNow() {
+  const grants = Object.entries(FOLDERS).map(([name, path]) => ({ name, path }));
+  const { faults } = openWorkflows(grants).check({ tools: [], moreTools: true });
+  return faults.map(({ text }) => text.split("\n")[0]).join("\n");
 }
 
 /**

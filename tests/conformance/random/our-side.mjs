@@ -10,7 +10,7 @@ import { Side } from "./side.mjs";
 /** @typedef {import("./side.mjs").Happening} Happening */
 /** @typedef {import("./stand-in.mjs").Deeds} Deeds */
 
-const FAULT_NOTICE = /^\d+ problems? in workflow files:\n/;
+const FAULT_NOTICE = /^(1 workflow has|\d+ workflows have|\d+ errors? in workflow files).*: \/workflow :check$/;
 const PAUSE_NOTICE = /^⏸ .* is paused in .*\.\nYour next message resumes it, or \/workflow :resume\.$/s;
 const PAUSE_STATUS = /^⏸ (.*) \(paused: [^)]*\)$/s;
 

@@ -129,22 +129,27 @@ function pendingStored({ reference, ours }) {
 }
 
 /**
- * The reference prints faults, again and again; ours shows them in notices, with their places. Both speak of the same
- * workflows.
+ * The reference prints faults, again and again; ours shows how many workflows have errors, and all faults when it is
+ * asked. Both speak of the same workflows.
  * @param {Both} both
  */
 function faults({ reference, ours }) {
   const printed = take(reference.printed, (text) => text.startsWith("[pi-workflows] "));
-  const shown = take(ours.screen, (line) => /^notify warning: \d+ problems? in workflow files:\n/.test(line));
+  const notices = take(ours.screen, (line) => NOTICE.test(line));
+  const checked = take(ours.checked, () => true);
+  const duplicates = checked.filter((text) => text.includes(": the command name "));
+  assert.equal(notices.length > 0, checked.length > duplicates.length, "a notice without errors, or errors without one");
   const printedOf = printed.flatMap((text) => {
     const circle = /Cycle detected: (.*?)\. /.exec(text)?.[1].split(" → ");
     const named = / workflows "[^"]*" and "([^"]*)"/.exec(text) ?? /orkflow(?: definition)? "([^"]*)"/.exec(text);
     return circle ?? [(named ?? /workflows\/([^/\s:]*)/.exec(text))?.[1]];
   });
-  const shownOf = shown.flatMap((text) => [...text.matchAll(/^  \S*?workflows\/([^/\s:]*)/gm)].map(([, key]) => key));
+  const shownOf = checked.map((text) => (/^\S*?workflows\/([^/\s:]*)/.exec(text) ?? [])[1]);
   assert.deepEqual([...new Set(shownOf)].sort(), [...new Set(printedOf)].sort(), "faults of different workflows");
   return printed.length;
 }
+
+const NOTICE = /^notify warning: (1 workflow has|\d+ workflows have) errors: \/workflow :check$/;
 
 /** The default role, where no tool delegates. @param {Both} both */
 function role({ reference, ours }) {

@@ -1,11 +1,14 @@
 // Plays a scenario in the real pi, and records everything that a person, the model or a session file can notice.
 
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { openWorkflows } from "../../../cli/workflows.js";
 import { runPrint } from "../../pi/harness/pi.mjs";
 import { startRpc } from "../../pi/harness/rpc.mjs";
 import { makeSandbox } from "../../pi/harness/sandbox.mjs";
 import { startModel } from "../../pi/harness/scripted-model.mjs";
 import { writeSession } from "./hand-written.mjs";
+import { OURS } from "./packages.mjs";
 import { normaliser } from "./normalise.mjs";
 import { recordErrors, recordRequests, recordScreen, recordSessions, recordTool } from "./record.mjs";
 
@@ -30,6 +33,7 @@ import { recordErrors, recordRequests, recordScreen, recordSessions, recordTool 
  * @property {unknown} tool the definition of `workflow_step`
  * @property {string[]} screen what the person was shown and asked, in order
  * @property {string[]} printed what went past pi to the terminal
+ * @property {string[]} checked what ours says of faults in the files, each once
  * @property {string[]} errors errors of extensions and refused commands
  *
  * @typedef {{ requests: number, entries: number[], screen: number }} Mark
@@ -50,7 +54,10 @@ export async function play(scenario, version, ...packages) {
     if (scenario.session) writeSession(sandbox, scenario.session);
     const stage = new Stage(scenario, version, packages, model, sandbox);
     await stage.start(scenario.session ? ["--continue"] : []);
-    for (const action of scenario.actions) await action(stage);
+    for (const action of scenario.actions) {
+      stage.check();
+      await action(stage);
+    }
     await stage.stop();
     if (model.faults.length > 0) throw model.faults[0];
     return { record: normaliser(sandbox)(stage.record()), restarts: stage.restarts };
@@ -68,6 +75,8 @@ export class Stage {
   screen = [];
   /** @type {string[]} */
   printed = [];
+  /** @type {Set<string>} */
+  #checked = new Set();
   /** @type {string[]} */
   errors = [];
   /** What the person answers to the next question. @type {import("../../pi/harness/rpc.mjs").DialogAnswer} */
@@ -140,6 +149,16 @@ export class Stage {
     this.printed.push(...complaints(run.stderr));
   }
 
+  /** Keeps what ours says of the files that are there now. */
+  check() {
+    if (this.#packages[0] !== OURS) return;
+    const { agent, project } = this.sandbox;
+    const grants = [{ name: "global", path: join(agent, "workflows") }];
+    if (this.#scenario.trust !== false) grants.push({ name: "project", path: join(project, ".pi/workflows") });
+    const { faults } = openWorkflows(grants).check({ tools: [], moreTools: true });
+    for (const { file, message } of faults) if (!ADVICE.test(message)) this.#checked.add(`${file}: ${message}`);
+  }
+
   /** @returns {PlayRecord} */
   record() {
     const { screen, printed, errors, model, sandbox } = this;
@@ -149,6 +168,7 @@ export class Stage {
       sessions: recordSessions(sandbox),
       screen: [...screen],
       printed,
+      checked: [...this.#checked],
       errors,
     };
   }
@@ -160,6 +180,18 @@ export class Stage {
     return { version: this.#version, sandbox: this.sandbox, extension, trust, args };
   }
 }
+
+/** What ours says of files that are sound. */
+const ADVICE = new RegExp(
+  [
+    "^there is no field ",
+    " knows no variable ",
+    "^no workflow uses this phase file$",
+    "^this workflow takes the place of ",
+    "^this is passed over: ",
+    " differ in case only$",
+  ].join("|"),
+);
 
 /**
  * What was printed, a warning of the reference with all its lines in one.

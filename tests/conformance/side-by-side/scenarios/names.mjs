@@ -145,7 +145,7 @@ export default [
     },
     actions: [...ask, command("/workflow")],
     differs: [
-      { number: 16, at: "screen[0]", ours: /there is a workflow "w" already/ },
+      { number: 16, at: "checked[0]", ours: /there is a workflow "w" already/ },
       { number: 16, at: "printed[0..]", reference: Array(4).fill(/"w" references non-existent subworkflow "review"/) },
       { number: 16, reference: "Available workflows:\n", ours: "Available workflows:\n  w — W\n  deep — Deep" },
       { number: 16, reference: "Available: (none)", ours: "Available: w, deep" },

@@ -1,0 +1,28 @@
+// What `check` prints: for people, for programs, for GitHub.
+
+/** @typedef {import("./workflows.js").Report} Report */
+
+/** @type {Record<string, (report: Report) => string>} */
+export const FORMATS = {
+  text: ({ faults, summary }) => [...faults.map(({ text }) => `${text}\n`), summary, ""].join("\n"),
+
+  json: ({ faults, summary }) => {
+    const all = faults.map(({ severity, file, place, message, help }) => ({ severity, file, ...place, message, help }));
+    return `${JSON.stringify({ faults: all, summary }, null, 2)}\n`;
+  },
+
+  github: ({ faults, summary }) => [...faults.map(annotation), summary, ""].join("\n"),
+};
+
+/** A workflow command. @param {import("./workflows.js").Fault} fault */
+function annotation({ severity, file, place, message, help }) {
+  const at = place ? { line: place.line, col: place.column, endColumn: place.endColumn } : {};
+  const properties = Object.entries({ file, ...at }).map(([name, value]) => `${name}=${property(String(value))}`);
+  return `::${severity} ${properties.join(",")}::${data(help ? `${message}\n${help}` : message)}`;
+}
+
+/** @param {string} text */
+const data = (text) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+
+/** @param {string} text */
+const property = (text) => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");

@@ -1,0 +1,43 @@
+// The component's second face: `pi-workflows:tools/workflows` of `wit/tools/tools.wit`, under Node.
+import { filesBelow } from "../host-shim/files.js";
+import { instantiator, readManifest } from "../host-shim/load.js";
+
+const MANIFEST = new URL("../package.json", import.meta.url);
+const TOOLS = "pi-workflows:tools/workflows@0.1.0";
+
+/**
+ * @typedef {{ line: number, column: number, endColumn: number }} Place
+ * @typedef {{ severity: "error" | "warning", file: string, place?: Place, message: string, help?: string, text: string }} Fault
+ * @typedef {{ faults: Fault[], summary: string }} Report
+ *
+ * @typedef {object} Workflows
+ * @property {(surroundings: { tools: string[], moreTools: boolean, profiles?: string[] }) => Report} check
+ * @property {() => { key: string, commandName: string, name: string, description?: string, folder: string }[]} all
+ * @property {(name: string) => string} graph
+ * @property {(name: string, task: string) => string} show
+ * @property {(name: string, task: string) => string} runThrough
+ * @property {(name: string) => { path: string, text: string }[]} skeleton
+ */
+
+/**
+ * The component over some folders. Its functions throw an error with the words as its `payload`.
+ *
+ * @param {{ name: string, path: string }[]} grants absolute paths
+ * @returns {Workflows}
+ */
+export function openWorkflows(grants) {
+  const folders = grants.map(({ name, path }) => ({ name, path: () => path, granted: () => true, listed: true }));
+  const files = filesBelow(folders, () => process.cwd());
+  const instance = instantiator(MANIFEST, readManifest(MANIFEST))(importsOf(files));
+  return instance[TOOLS];
+}
+
+/**
+ * Every import of the component. Only files are there: nothing else is called outside of pi.
+ * @param {object} files
+ */
+function importsOf(files) {
+  const absent = new Proxy({}, { get: () => () => { throw { tag: "failed", val: "This is not pi." }; } });
+  const names = ["types", "api", "context", "session", "ui", "timers"];
+  return { ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, absent])), "pi:extension/files": files };
+}

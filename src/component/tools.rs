@@ -1,0 +1,111 @@
+//! The exported `pi-workflows:tools/workflows`.
+
+use crate::definition::{Fault, FileError, Library, Severity, Surroundings, Workflow};
+use crate::definition::{nearest, skeleton};
+use crate::engine::run_through;
+use crate::text;
+
+use super::Component;
+use super::bindings::exports::pi_workflows::tools::workflows as wit;
+use super::host::{Checked, Files};
+
+impl wit::Guest for Component {
+    fn check(surroundings: wit::Surroundings) -> Result<wit::Report, String> {
+        let files = Checked { files: Files, surroundings: surroundings.into() };
+        let (library, faults) = Library::check(&files).map_err(words)?;
+        let summary = text::check_summary(&library, &faults);
+        Ok(wit::Report { faults: faults.into_iter().map(Into::into).collect(), summary })
+    }
+
+    fn all() -> Result<Vec<wit::Entry>, String> {
+        let library = library()?;
+        let entry = |workflow: &Workflow| wit::Entry {
+            key: workflow.key.clone(),
+            command_name: workflow.command_name.clone(),
+            name: workflow.name.clone(),
+            description: text::description(workflow, &library),
+            folder: workflow.folder.clone(),
+        };
+        Ok(library.iter().map(entry).collect())
+    }
+
+    fn graph(name: String) -> Result<String, String> {
+        let library = library()?;
+        Ok(text::mermaid(find(&library, &name)?, &library))
+    }
+
+    fn show(name: String, task: String) -> Result<String, String> {
+        let library = library()?;
+        Ok(text::preview(find(&library, &name)?, &library, &task))
+    }
+
+    fn run_through(name: String, task: String) -> Result<String, String> {
+        let library = library()?;
+        let workflow = find(&library, &name)?;
+        if workflow.command_name.is_empty() {
+            return Err(format!("\"{name}\" can only run as part of another workflow."));
+        }
+        run_through(&Files, &workflow.command_name, &task)
+    }
+
+    fn skeleton(name: String) -> Result<Vec<wit::NewFile>, String> {
+        let files = skeleton(&name)?;
+        Ok(files.into_iter().map(|(path, text)| wit::NewFile { path: path.into(), text }).collect())
+    }
+}
+
+fn library() -> Result<Library, String> {
+    Library::load(&Files).map(|(library, _)| library).map_err(words)
+}
+
+fn words(error: FileError) -> String {
+    error.to_string()
+}
+
+/// The workflow of a command name or a key.
+fn find<'a>(library: &'a Library, name: &str) -> Result<&'a Workflow, String> {
+    library.by_command_name(name).or_else(|| library.get(name)).ok_or_else(|| {
+        if library.left_out().iter().any(|left_out| left_out.key == name) {
+            return format!("The workflow \"{name}\" has errors: pi-workflows check");
+        }
+        let names = library.iter().map(|workflow| match &*workflow.command_name {
+            "" => &*workflow.key,
+            name => name,
+        });
+        let names: Vec<&str> = names.collect();
+        match nearest(name, names.iter().copied()) {
+            Some(meant) => format!("There is no workflow \"{name}\". Did you mean \"{meant}\"?"),
+            None if names.is_empty() => format!("There is no workflow \"{name}\", and no other."),
+            None => format!("There is no workflow \"{name}\", only {}.", names.join(", ")),
+        }
+    })
+}
+
+impl From<wit::Surroundings> for Surroundings {
+    fn from(surroundings: wit::Surroundings) -> Self {
+        let wit::Surroundings { tools, more_tools, profiles } = surroundings;
+        Self { tools, more_tools, profiles }
+    }
+}
+
+impl From<Fault> for wit::Fault {
+    fn from(fault: Fault) -> Self {
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let marked = fault.excerpt.as_ref().map_or(1, |excerpt| excerpt.marked);
+        Self {
+            severity: match fault.severity() {
+                Severity::Warning => wit::Severity::Warning,
+                Severity::Error => wit::Severity::Error,
+            },
+            place: fault.place.map(|place| wit::Place {
+                line: number(place.line),
+                column: number(place.column),
+                end_column: number(place.column.saturating_add(marked)),
+            }),
+            message: fault.message(),
+            help: fault.help(),
+            text: text::diagnostic(&fault),
+            file: fault.file,
+        }
+    }
+}

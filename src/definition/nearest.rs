@@ -1,0 +1,76 @@
+//! What somebody may have meant who wrote a word that nobody knows.
+
+/// The known word that differs least, if it differs little: by a third of its letters at most. Case
+/// does not count.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let length = word.chars().count();
+    if length > MAX_LENGTH {
+        return None;
+    }
+    let distances = known.into_iter().filter(|known| known.len() <= 4 * MAX_LENGTH).map(|known| {
+        let limit = length.max(known.chars().count()) / 3;
+        (distance(&word, &known.to_lowercase()), limit, known)
+    });
+    let close = distances.filter(|(distance, limit, _)| distance <= limit);
+    close.min_by_key(|(distance, ..)| *distance).map(|(.., known)| known)
+}
+
+/// Longer words, in characters, are not compared.
+const MAX_LENGTH: usize = 64;
+
+/// How many letters must be put in, left out, replaced or swapped with their neighbour (the optimal
+/// string alignment distance).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut two_above: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    let mut last = None;
+    for (row, a) in a.chars().enumerate() {
+        let mut current = vec![row + 1];
+        for (column, &other) in b.iter().enumerate() {
+            let at = |row: &[usize], column: usize| row.get(column).copied().unwrap_or(usize::MAX);
+            let replaced = at(&above, column) + usize::from(a != other);
+            let mut least = replaced.min(at(&above, column + 1) + 1).min(at(&current, column) + 1);
+            let swapped = column > 0 && last == Some(other) && b.get(column - 1) == Some(&a);
+            if swapped && row > 0 {
+                least = least.min(at(&two_above, column - 1) + 1);
+            }
+            current.push(least);
+        }
+        two_above = std::mem::replace(&mut above, current);
+        last = Some(a);
+    }
+    above.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_understood_and_another_word_is_not() {
+        let known = ["commandName", "name", "phases", "edit", "whitelist"];
+        for (word, meant) in [
+            ("comandName", Some("commandName")),
+            ("command_name", Some("commandName")),
+            ("commandname", Some("commandName")),
+            ("NAME", Some("name")),
+            ("naem", Some("name")),
+            ("edti", Some("edit")),
+            ("withelist", Some("whitelist")),
+            ("color", None),
+            ("x", None),
+            ("ed", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(word, known), meant, "{word}");
+        }
+        assert_eq!(nearest(&"a".repeat(1_000_000), known), None);
+        for (a, b, expected) in
+            [("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("ab", "ba", 1), ("ca", "abc", 3)]
+        {
+            assert_eq!(distance(a, b), expected, "{a} {b}");
+        }
+    }
+}

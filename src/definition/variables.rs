@@ -1,0 +1,122 @@
+//! The variables that a template of each field may have.
+
+use super::{Place, nearest::nearest};
+
+/// Of instructions, `roleInstruction` and `advanceReminder`.
+pub const PHASE_VARIABLES: [&str; 13] = [
+    "workflowName",
+    "workflowKey",
+    "description",
+    "taskId",
+    "phaseId",
+    "phaseName",
+    "previousPhaseName",
+    "nextPhaseName",
+    "blockedToolsList",
+    "toolName",
+    "breadcrumbPath",
+    "globalStepCount",
+    PREVIOUS_SUMMARY,
+];
+
+/// Of `initialMessage`.
+pub const INITIAL_MESSAGE_VARIABLES: [&str; 7] = [
+    "workflowName",
+    "workflowKey",
+    "description",
+    "firstPhaseId",
+    "firstPhaseName",
+    "firstPhaseEmoji",
+    "firstPhaseProfiles",
+];
+
+/// Of `blockReasonTemplate`.
+pub const BLOCK_REASON_VARIABLES: [&str; 4] =
+    ["workflowName", "phaseName", "toolName", "allowedTools"];
+
+/// Of `completionMessage`.
+pub const COMPLETION_VARIABLES: [&str; 5] =
+    ["workflowName", "taskDescription", "taskId", "phaseCount", PREVIOUS_SUMMARY];
+
+/// Of `notDoneReminder`.
+pub const NOT_DONE_VARIABLES: [&str; 8] = [
+    "workflowName",
+    "phaseName",
+    "phaseEmoji",
+    "phaseInstructions",
+    "taskDescription",
+    "taskId",
+    "workflowKey",
+    PREVIOUS_SUMMARY,
+];
+
+/// Where it is known, `{summary.ID}` is known too, for the id of each phase.
+const PREVIOUS_SUMMARY: &str = "previousSummary";
+
+/// A `{name}` that a template does not know.
+#[derive(Debug, PartialEq)]
+pub(super) struct Unknown<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Where its brace stands in the template.
+    pub place: Place,
+}
+
+/// The names in braces that are none of these variables, each once. What looks like code of another
+/// language (`${name}`, `{{name}}`) is none, unless a variable was meant.
+pub(super) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>> {
+    let mut found: Vec<Unknown> = Vec::new();
+    for (index, line) in template.lines().enumerate() {
+        let mut rest = line;
+        while let Some((_, behind)) = rest.split_once('{') {
+            rest = behind;
+            let end =
+                behind.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')));
+            let Some((name, after)) = end.and_then(|end| behind.split_at_checked(end)) else {
+                continue;
+            };
+            let new = !is_known(name, known) && !found.iter().any(|other| other.name == name);
+            let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
+            let code = before.ends_with(['$', '{'])
+                || after.starts_with("}}")
+                || name.contains(['.', '-']);
+            if name.is_empty() || !after.starts_with('}') || !new {
+                continue;
+            }
+            let beginning = name.split('.').next().unwrap_or(name);
+            let meant = known.iter().copied().chain(["summary"]);
+            if !code || nearest(beginning, meant).is_some() {
+                let place = Place { line: index + 1, column: before.chars().count() + 1 };
+                found.push(Unknown { name, place });
+            }
+        }
+    }
+    found
+}
+
+fn is_known(name: &str, known: &[&str]) -> bool {
+    let summary = name.strip_prefix("summary.").is_some_and(|id| !id.is_empty());
+    known.contains(&name) || summary && known.contains(&PREVIOUS_SUMMARY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_are_found_once_with_their_places() {
+        let template = "{description} {desc}\n é{foo}{foo} ${HOME} {{x}} ${descripton} {a b} {}\n{";
+        let found: Vec<(&str, usize, usize)> = unknown(template, &["description"])
+            .iter()
+            .map(|unknown| (unknown.name, unknown.place.line, unknown.place.column))
+            .collect();
+        assert_eq!(found, [("desc", 1, 15), ("foo", 2, 3), ("descripton", 2, 29)]);
+        let names = |template, known: &[&str]| {
+            let found = unknown(template, known).into_iter();
+            found.map(|unknown| unknown.name.to_owned()).collect::<Vec<_>>()
+        };
+        let template = "{summary.look-1} {sumary.look} {user.name} {a-b}";
+        assert_eq!(names(template, &["previousSummary"]), ["sumary.look"]);
+        assert_eq!(names(template, &["taskId"]), ["summary.look-1", "sumary.look"]);
+    }
+}

@@ -1,0 +1,609 @@
+//! Given these files, exactly this report.
+
+use super::*;
+use crate::definition::fixtures::Files;
+use crate::definition::{DirEntry, FileKind};
+use crate::definition::{FileError, Library, Root, Surroundings, WorkflowFiles};
+
+const FLOW: &str = "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - a.md\n";
+const PHASE: &str = "---\nid: a\nname: A\nemoji: '*'\n---\nDo it.\n";
+
+/// Files, and what pi has: three tools, and where it is known, one profile.
+struct Place {
+    files: Files,
+    profiles: Option<Vec<String>>,
+    more_tools: bool,
+    /// A link in the global folder that leads out of it.
+    link: bool,
+}
+
+impl WorkflowFiles for Place {
+    fn roots(&self) -> Result<Vec<Root>, FileError> {
+        self.files.roots()
+    }
+
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+        let mut entries = self.files.list(root, path)?;
+        if self.link && root == "global" && path.is_empty() {
+            entries.push(DirEntry { name: "zz".into(), kind: FileKind::Other });
+        }
+        Ok(entries)
+    }
+
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        self.files.read(root, path)
+    }
+
+    fn surroundings(&self) -> Result<Surroundings, FileError> {
+        let tools = ["read", "edit", "bash"].map(Into::into).into();
+        let (more_tools, profiles) = (self.more_tools, self.profiles.clone());
+        Ok(Surroundings { tools, more_tools, profiles })
+    }
+}
+
+fn place(files: &[(&str, &str)]) -> Place {
+    let mut all = Files::default();
+    for (path, text) in files {
+        let (root, path) = path.split_once('/').unwrap();
+        let files = if root == "global" { &mut all.global } else { &mut all.project };
+        files.insert(path.to_owned(), (*text).to_owned());
+    }
+    Place { files: all, profiles: None, more_tools: false, link: false }
+}
+
+#[track_caller]
+fn reports(place: &Place, expected: &str) {
+    let (library, faults) = Library::check(place).unwrap();
+    let report = check_report(&library, &faults);
+    assert_eq!(report, expected, "\n{report}\n");
+}
+
+/// Checks one workflow of one phase, `global/w`, in which some words are others.
+#[track_caller]
+fn with(changes: &[(&str, &str)], expected: &str) {
+    let (mut flow, mut phase) = (FLOW.to_owned(), PHASE.to_owned());
+    for (old, new) in changes {
+        assert_ne!(flow.contains(old), phase.contains(old), "{old:?}");
+        flow = flow.replace(old, new);
+        phase = phase.replace(old, new);
+    }
+    reports(&place(&[("global/w/workflow.yaml", &flow), ("global/w/a.md", &phase)]), expected);
+}
+
+#[test]
+fn missing_and_unknown_fields() {
+    with(&[("commandName", "comandName")], "\
+~/workflows/w/workflow.yaml:2:1: error: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `commandName` is missing
+  2 | comandName: flow
+    | ^^^^^^^^^^
+  help: did you mean `commandName` where it says `comandName`?
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(
+        &[("emoji: '*'\n", "")],
+        "\
+~/workflows/w/a.md:2:1: error: a phase needs `id`, `name` and `emoji`; `emoji` is missing
+  2 | id: a
+    | ^^^^^
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(
+        &[("emoji: '*'\n", "emojii: '*'\n")],
+        "\
+~/workflows/w/a.md:4:1: error: a phase needs `id`, `name` and `emoji`; `emoji` is missing
+  4 | emojii: '*'
+    | ^^^^^^
+  help: did you mean `emoji` where it says `emojii`?
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(&[("name: Flow\ncommandName: flow\ninitialMessage: Go\n", "show: workflows\n")], "\
+~/workflows/w/workflow.yaml:1:1: error: a workflow with `show: workflows` needs `name` and `phases`; `name` is missing
+  1 | show: workflows
+    | ^^^^^^^^^^^^^^^
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(
+        &[("Go\n", "Go\nmaxLops: 3\ncolor: red\n")],
+        "\
+~/workflows/w/workflow.yaml:4:1: warning: there is no field `maxLops` here; it has no effect
+  4 | maxLops: 3
+    | ^^^^^^^
+  help: did you mean `maxLoops`?
+
+~/workflows/w/workflow.yaml:5:1: warning: there is no field `color` here; it has no effect
+  5 | color: red
+    | ^^^^^
+  help: take it out, or look up what there is in docs/reference.md of pi-workflows
+
+0 errors, 2 warnings.",
+    );
+    with(
+        &[("emoji", "tools: {blocklist: [bash]}\nemoji")],
+        "\
+~/workflows/w/a.md:4:9: warning: there is no field `blocklist` here; it has no effect
+  4 | tools: {blocklist: [bash]}
+    |         ^^^^^^^^^
+  help: did you mean `blacklist`?
+
+0 errors, 1 warning.",
+    );
+    with(
+        &[("- a.md", "- {subworkflow: w2, times: 3}\n  - a.md")],
+        "\
+~/workflows/w/workflow.yaml:5:5: error: the workflow \"w\" refers to \"w2\", which does not exist
+  5 |   - {subworkflow: w2, times: 3}
+    |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+~/workflows/w/workflow.yaml:5:23: warning: there is no field `times` here; it has no effect
+  5 |   - {subworkflow: w2, times: 3}
+    |                       ^^^^^
+  help: there is only `subworkflow`
+
+1 error, 1 warning. 1 workflow is left out.",
+    );
+    with(
+        &[("Go\n", "Go\nautoContinue:\n  maxIdel: 1\n  soon: 2\n")],
+        "\
+~/workflows/w/workflow.yaml:5:3: error: `autoContinue` has no field `maxIdel`
+  5 |   maxIdel: 1
+    |   ^^^^^^^
+  help: did you mean `maxIdle`?
+
+~/workflows/w/workflow.yaml:6:3: error: `autoContinue` has no field `soon`
+  6 |   soon: 2
+    |   ^^^^
+  help: there is only `delaySeconds`, `maxPerPhase` and `maxIdle`
+
+2 errors, 0 warnings. 1 workflow is left out.",
+    );
+}
+
+#[test]
+fn values_that_are_not_understood() {
+    with(
+        &[("name: Flow", "name: 7")],
+        "\
+~/workflows/w/workflow.yaml:1:7: error: `name` must be a text, but is a number
+  1 | name: 7
+    |       ^
+  help: put the value in quotes
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(
+        &[("id: a", "id: ''")],
+        "\
+~/workflows/w/a.md:2:5: error: `id` must not be empty
+  2 | id: ''
+    |     ^^
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(&[("commandName: flow", "commandName: My Flow!")], "\
+~/workflows/w/workflow.yaml:2:14: error: `commandName` may have letters, digits, `_` and `-` only, but is \"My Flow!\"
+  2 | commandName: My Flow!
+    |              ^^^^^^^^
+  help: did you mean `my-flow`?
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(&[("Go\n", "Go\nshow: workflow\nloopable: yes\nmaxLoops: 1.5\n")], "\
+~/workflows/w/workflow.yaml:4:7: error: `show` must be `user` or `workflows`, but is \"workflow\"
+  4 | show: workflow
+    |       ^^^^^^^^
+  help: did you mean `workflows`?
+
+~/workflows/w/workflow.yaml:5:11: error: `loopable` must be true or false, but is a text
+  5 | loopable: yes
+    |           ^^^
+
+~/workflows/w/workflow.yaml:6:11: error: `maxLoops` must be a whole number from 0 to 1000000, but is another number
+  6 | maxLoops: 1.5
+    |           ^^^
+
+3 errors, 0 warnings. 1 workflow is left out.");
+    with(&[("Go\n", "Go\nsessionNameMaxLength: -1\ndescription: 7\n")], "\
+~/workflows/w/workflow.yaml:4:23: warning: `sessionNameMaxLength` must be a number from 0, but is below 0; it has no effect
+  4 | sessionNameMaxLength: -1
+    |                       ^^
+
+~/workflows/w/workflow.yaml:5:14: warning: `description` must be a text, but is a number; it has no effect
+  5 | description: 7
+    |              ^
+  help: put the value in quotes
+
+0 errors, 2 warnings.");
+    with(
+        &[("phases:\n  - a.md", "phases: a.md")],
+        "\
+~/workflows/w/workflow.yaml:4:9: error: `phases` must be a list, but is a text
+  4 | phases: a.md
+    |         ^^^^
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(
+        &[("phases:\n  - a.md", "phases: []")],
+        "\
+~/workflows/w/workflow.yaml:4:9: error: `phases` must have at least one entry
+  4 | phases: []
+    |         ^^
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(&[("- a.md", "- a.md\n  - 7\n  - subworkflow: ' '")], "\
+~/workflows/w/workflow.yaml:6:5: error: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number
+  6 |   - 7
+    |     ^
+
+~/workflows/w/workflow.yaml:7:5: error: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping
+  7 |   - subworkflow: ' '
+    |     ^^^^^^^^^^^^^^^^
+
+2 errors, 0 warnings. 1 workflow is left out.");
+    with(
+        &[("emoji", "tools: [edit]\nemoji")],
+        "\
+~/workflows/w/a.md:4:8: error: `tools` must be a mapping, but is a list
+  4 | tools: [edit]
+    |        ^^^^^^
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(
+        &[("emoji", "tools: {blacklist: edit}\nemoji")],
+        "\
+~/workflows/w/a.md:4:20: error: `tools.blacklist` must be a list of tool names, but is a text
+  4 | tools: {blacklist: edit}
+    |                    ^^^^
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(
+        &[("emoji", "tools: {blacklist: [edit], whitelist: [read]}\nemoji")],
+        "\
+~/workflows/w/a.md:4:8: error: `tools` can have a `blacklist` or a `whitelist`, not both
+  4 | tools: {blacklist: [edit], whitelist: [read]}
+    |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  help: take one of the two lists out
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(&[("emoji", "availableProfiles: x\nemoji")], "\
+~/workflows/w/a.md:4:20: warning: `availableProfiles` must be a list of names, but is a text; it has no effect
+  4 | availableProfiles: x
+    |                    ^
+
+0 errors, 1 warning.");
+}
+
+#[test]
+fn what_is_no_yaml() {
+    with(&[("name: Flow", "name: Flow: two")], "\
+~/workflows/w/workflow.yaml:1:11: error: not valid YAML: mapping values are not allowed in this context
+  1 | name: Flow: two
+    |           ^^^^^
+  help: put a value that contains `: ` in quotes
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(&[("Go", "{description} now")], "\
+~/workflows/w/workflow.yaml:3:31: error: not valid YAML: did not find expected key
+  3 | initialMessage: {description} now
+    |                               ^^^
+  help: look for a quote or bracket that is not closed, and put a value that begins with `{` in quotes
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(&[("Go", "'Go")], "\
+~/workflows/w/workflow.yaml:3:17: error: not valid YAML: found unexpected end of stream
+  3 | initialMessage: 'Go
+    |                 ^^^
+  help: look for a quote or bracket that is not closed, and put a value that begins with `{` in quotes
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(
+        &[("name: Flow", "name: Flow\nname: Flow")],
+        "\
+~/workflows/w/workflow.yaml:2:1: error: not valid YAML: the key `name` occurs twice
+  2 | name: Flow
+    | ^^^^^^^^^^
+  help: take one of the two out
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(&[("name: Flow", "\tname: Flow")], "\
+~/workflows/w/workflow.yaml:1:1: error: not valid YAML: found character that cannot start any token, while scanning for the next token
+  1 |  name: Flow
+    | ^^^^^^^^^^^
+  help: indent with spaces, and put a value that begins with a sign in quotes
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(
+        &[("name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - a.md\n", "- a\n")],
+        "\
+~/workflows/w/workflow.yaml:1:1: error: a workflow.yaml must be a mapping of fields to values
+  1 | - a
+    | ^^^
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+}
+
+#[test]
+fn phase_files() {
+    with(&[("- a.md", "- aa.md")], "\
+~/workflows/w/workflow.yaml:5:5: error: the phase file \"aa.md\" cannot be read: there is no such file
+  5 |   - aa.md
+    |     ^^^^^
+  help: did you mean `a.md`?
+
+~/workflows/w/a.md:1:1: warning: no workflow uses this phase file
+  1 | ---
+    | ^^^
+  help: name it under `phases` of a workflow.yaml, or delete it
+
+1 error, 1 warning. 1 workflow is left out.");
+    with(&[("- a.md", "- nowhere.md\n  - a.md")], "\
+~/workflows/w/workflow.yaml:5:5: error: the phase file \"nowhere.md\" cannot be read: there is no such file
+  5 |   - nowhere.md
+    |     ^^^^^^^^^^
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(&[("- a.md", "- ../../a.md\n  - a.md")], "\
+~/workflows/w/workflow.yaml:5:5: error: the phase file \"../../a.md\" lies outside the workflows folder
+  5 |   - ../../a.md
+    |     ^^^^^^^^^^
+  help: move the file into the workflows folder; `../` leads to the folders beside this one
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(&[("- a.md", "- a.md\n  - ./a.md")], "\
+~/workflows/w/workflow.yaml:6:5: error: the phase id \"a\" occurs twice in this workflow: in \"a.md\" and in \"./a.md\"
+  6 |   - ./a.md
+    |     ^^^^^^
+  help: give each phase an `id` of its own
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(&[("- a.md", "- a.md\n  - a.md")], "\
+~/workflows/w/workflow.yaml:6:5: error: the phase id \"a\" occurs twice in this workflow: \"a.md\" is named twice
+  6 |   - a.md
+    |     ^^^^
+  help: give each phase an `id` of its own
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(
+        &[("Do it.\n", "")],
+        "\
+~/workflows/w/a.md:5:1: error: there are no instructions below the front matter
+  5 | ---
+    | ^^^
+  help: write below the front matter what the agent is to do
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(&[("---\nid", "--\nid")], "\
+~/workflows/w/a.md:1:1: error: a phase file must begin with front matter: a line `---`, the fields, a line `---`
+  1 | --
+    | ^^
+  help: begin with `---`, `id: KEY`, `name: NAME`, `emoji: \"🔹\"` and `---`, each on a line of its own
+
+1 error, 0 warnings. 1 workflow is left out.");
+}
+
+#[test]
+fn variables() {
+    with(&[("Do it", "  Do {descripton} in {place} and ${HOME}\n\n{place} {{a}}")], "\
+~/workflows/w/a.md:6:6: warning: the text of a phase knows no variable `{descripton}`; it stays as it is written
+  6 | Do {descripton} in {place} and ${HOME}
+    |    ^^^^^^^^^^^^
+  help: did you mean `{description}`?
+
+~/workflows/w/a.md:6:22: warning: the text of a phase knows no variable `{place}`; it stays as it is written
+  6 | Do {descripton} in {place} and ${HOME}
+    |                    ^^^^^^^
+  help: take it out, or look up what there is in docs/reference.md of pi-workflows
+
+0 errors, 2 warnings.");
+    with(&[("Go", "Do {taskDescription}")], "\
+~/workflows/w/workflow.yaml:3:20: warning: `initialMessage` knows no variable `{taskDescription}`; it stays as it is written
+  3 | initialMessage: Do {taskDescription}
+    |                    ^^^^^^^^^^^^^^^^^
+  help: did you mean `{description}`?
+
+0 errors, 1 warning.");
+    with(&[("Go\n", "|\n  Begin.\n\n  Do {task}.\nroleInstruction: '{phasename}'\n")], "\
+~/workflows/w/workflow.yaml:6:6: warning: `initialMessage` knows no variable `{task}`; it stays as it is written
+  6 |   Do {task}.
+    |      ^^^^^^
+  help: there is only `workflowName`, `workflowKey`, `description`, `firstPhaseId`, `firstPhaseName`, `firstPhaseEmoji` and `firstPhaseProfiles`
+
+~/workflows/w/workflow.yaml:7:19: warning: `roleInstruction` knows no variable `{phasename}`; it stays as it is written
+  7 | roleInstruction: '{phasename}'
+    |                   ^^^^^^^^^^^
+  help: did you mean `{phaseName}`?
+
+0 errors, 2 warnings.");
+}
+
+#[test]
+fn tools() {
+    with(
+        &[(
+            "emoji",
+            "tools:\n  blacklist:\n    - edti\n    - workflow_step\n    - bash\n    - deploy\nemoji",
+        )],
+        "\
+~/workflows/w/a.md:6:7: warning: pi has no tool \"edti\"
+  6 |     - edti
+    |       ^^^^
+  help: did you mean `edit`?
+
+~/workflows/w/a.md:9:7: warning: pi has no tool \"deploy\"
+  9 |     - deploy
+    |       ^^^^^^
+
+0 errors, 2 warnings.",
+    );
+}
+
+#[test]
+fn what_would_harm_a_terminal_is_not_shown() {
+    with(
+        &[("name: Flow", "name: Flow\n\"\\e[31m\\u202Ex\": 1")],
+        "\
+~/workflows/w/workflow.yaml:2:1: warning: there is no field `�[31m�x` here; it has no effect
+  2 | \"\\e[31m\\u202Ex\": 1
+    | ^^^^^^^
+  help: take it out, or look up what there is in docs/reference.md of pi-workflows
+
+0 errors, 1 warning.",
+    );
+    with(&[("Do it", "Do \u{1b}[31m{x}\u{202e}")], "\
+~/workflows/w/a.md:6:9: warning: the text of a phase knows no variable `{x}`; it stays as it is written
+  6 | Do �[31m{x}�.
+    |         ^^^
+  help: take it out, or look up what there is in docs/reference.md of pi-workflows
+
+0 errors, 1 warning.");
+}
+
+#[test]
+fn references_between_workflows() {
+    // an unknown one
+    reports(
+        &place(&[
+            (
+                "global/w/workflow.yaml",
+                "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - subworkflow: reviw\n",
+            ),
+            ("global/review/workflow.yaml", "name: R\nshow: workflows\nphases: [a.md]\n"),
+            ("global/review/a.md", PHASE),
+        ]),
+        "\
+~/workflows/w/workflow.yaml:5:5: error: the workflow \"w\" refers to \"reviw\", which does not exist
+  5 |   - subworkflow: reviw
+    |     ^^^^^^^^^^^^^^^^^^
+  help: did you mean `review`?
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    // a broken one
+    reports(&place(&[("global/w/workflow.yaml", "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - subworkflow: b\n"), ("global/b/workflow.yaml", "name: B\nshow: workflows\nphases: [7]\n")]), "\
+~/workflows/b/workflow.yaml:3:10: error: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number
+  3 | phases: [7]
+    |          ^
+
+~/workflows/w/workflow.yaml:5:5: error: the workflow \"w\" refers to \"b\", which has errors
+  5 |   - subworkflow: b
+    |     ^^^^^^^^^^^^^^
+  help: mend \"b\" first
+
+2 errors, 0 warnings. 2 workflows are left out.");
+    // a circle
+    reports(&place(&[("global/a/workflow.yaml", "name: A\nshow: workflows\nphases: [{subworkflow: b}]\n"), ("global/b/workflow.yaml", "name: B\nshow: workflows\nphases:\n  - subworkflow: c\n"), ("global/c/workflow.yaml", "name: C\nshow: workflows\nphases:\n  - subworkflow: b\n")]), "\
+~/workflows/b/workflow.yaml:4:5: error: the workflows refer to each other in a circle: b → c → b
+  4 |   - subworkflow: c
+    |     ^^^^^^^^^^^^^^
+  help: take one of these references out
+
+~/workflows/c/workflow.yaml:4:5: error: the workflows refer to each other in a circle: b → c → b
+  4 |   - subworkflow: b
+    |     ^^^^^^^^^^^^^^
+  help: take one of these references out
+
+~/workflows/a/workflow.yaml:3:10: error: the workflow \"a\" refers to \"b\", which is part of a circle
+  3 | phases: [{subworkflow: b}]
+    |          ^^^^^^^^^^^^^^^^
+  help: mend the circle first
+
+3 errors, 0 warnings. 3 workflows are left out.");
+}
+
+#[test]
+fn names_that_are_taken() {
+    // one command twice
+    reports(&place(&[("global/v/workflow.yaml", "name: Flow\ncommandName: Flow\ninitialMessage: Go\nphases:\n  - ../w/a.md\n"), ("global/w/workflow.yaml", FLOW), ("global/w/a.md", PHASE), ("project/x/workflow.yaml", FLOW), ("project/x/a.md", PHASE)]), "\
+.pi/workflows/x/workflow.yaml:2:14: warning: the command name \"flow\" is that of \"x\" and of \"w\" (~/workflows/w/workflow.yaml); \"w\" is used
+  2 | commandName: flow
+    |              ^^^^
+  help: give each workflow a `commandName` of its own
+
+.pi/workflows/x/workflow.yaml:2:14: warning: the command names \"Flow\" of \"v\" and \"flow\" of \"x\" differ in case only
+  2 | commandName: flow
+    |              ^^^^
+  help: give each workflow a `commandName` of its own
+
+~/workflows/w/workflow.yaml:2:14: warning: the command names \"Flow\" of \"v\" and \"flow\" of \"w\" differ in case only
+  2 | commandName: flow
+    |              ^^^^
+  help: give each workflow a `commandName` of its own
+
+0 errors, 3 warnings.");
+    // one key twice
+    reports(&place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", PHASE), ("project/w/workflow.yaml", FLOW), ("project/w/a.md", PHASE), ("global/lib/w/workflow.yaml", FLOW)]), "\
+~/workflows/lib/w: warning: there is a workflow \"w\" already (~/workflows/w); that one is used
+  help: give each workflow's folder a name of its own
+
+.pi/workflows/w/workflow.yaml:1:7: warning: this workflow takes the place of the other \"w\" (~/workflows/w)
+  1 | name: Flow
+    |       ^^^^
+
+0 errors, 2 warnings.");
+}
+
+#[test]
+fn files_that_nothing_uses() {
+    // a phase
+    reports(
+        &place(&[
+            ("global/w/workflow.yaml", FLOW),
+            ("global/w/a.md", PHASE),
+            ("global/w/old.md", PHASE),
+            ("global/_shared/b.md", PHASE),
+            ("global/w/README.md", "---\ntitle: x\n---\nRead me.\n"),
+        ]),
+        "\
+~/workflows/w/old.md:1:1: warning: no workflow uses this phase file
+  1 | ---
+    | ^^^
+  help: name it under `phases` of a workflow.yaml, or delete it
+
+~/workflows/_shared/b.md:1:1: warning: no workflow uses this phase file
+  1 | ---
+    | ^^^
+  help: name it under `phases` of a workflow.yaml, or delete it
+
+0 errors, 2 warnings.",
+    );
+    // nothing is said where it is not known
+    reports(&place(&[("global/w/workflow.yaml", "name: {"), ("global/w/a.md", PHASE)]), "\
+~/workflows/w/workflow.yaml:1:8: error: not valid YAML: did not find expected node content
+  1 | name: {
+    |        ^
+  help: look for a quote or bracket that is not closed, and put a value that begins with `{` in quotes
+
+1 error, 0 warnings. 1 workflow is left out.");
+}
+
+#[test]
+fn what_is_known_of_the_surroundings_counts() {
+    let phase = PHASE
+        .replace("emoji", "tools: {blacklist: [edti, deploy]}\navailableProfiles: [plannr]\nemoji");
+    let mut place = place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &phase)]);
+    place.more_tools = true;
+    place.profiles = Some(vec!["planner".into()]);
+    place.link = true;
+    reports(&place, "\
+~/workflows/w/a.md:4:21: warning: pi has no tool \"edti\"
+  4 | tools: {blacklist: [edti, deploy]}
+    |                     ^^^^
+  help: did you mean `edit`?
+
+~/workflows/w/a.md:5:21: warning: nobody defines a subagent profile \"plannr\"
+  5 | availableProfiles: [plannr]
+    |                     ^^^^^^
+  help: did you mean `planner`?
+
+~/workflows/zz: warning: this is passed over: it is neither a file nor a folder, or a link that leads nowhere or out of the workflows folder
+
+0 errors, 3 warnings.");
+}

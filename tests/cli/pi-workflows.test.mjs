@@ -1,0 +1,248 @@
+// The command `pi-workflows`, run as a person would.
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+
+import { NODE, REPO } from "../pi/harness/pi.mjs";
+import { workflow } from "../pi/harness/workflows.mjs";
+
+const CLI = join(REPO, "cli/pi-workflows.js");
+const FLOW = workflow("flow", [{ id: "look", tools: { blacklist: ["edit"] } }, "@part"], { loopable: false });
+const PART = workflow("part", ["do", "see"], { show: "workflows", commandName: undefined, initialMessage: undefined });
+
+/**
+ * A folder with a project and a home in it.
+ *
+ * @param {import("node:test").TestContext} t
+ * @param {Record<string, string>} project files of `.pi/workflows`
+ * @param {Record<string, string>} [global] files of pi's folder
+ */
+function place(t, project, global = {}) {
+  const root = mkdtempSync(join(tmpdir(), "pi-workflows-cli-"));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const folders = { home: join(root, "home"), project: join(root, "project") };
+  for (const folder of Object.values(folders)) mkdirSync(folder);
+  write(join(folders.project, ".pi/workflows"), project);
+  write(join(folders.home, ".pi/agent"), global);
+  const run = (/** @type {string[]} */ parameters, cli = CLI) => {
+    const env = { PATH: process.env.PATH, HOME: folders.home, USERPROFILE: folders.home };
+    const { status, stdout, stderr } = spawnSync(NODE, [cli, ...parameters], { cwd: folders.project, env, encoding: "utf8" });
+    return { status, stdout, stderr };
+  };
+  return { root, ...folders, run };
+}
+
+/** @param {string} folder @param {Record<string, string>} files */
+function write(folder, files) {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
+
+const FAULTY = {
+  ...FLOW,
+  ...PART,
+  "flow/look.md": "---\nid: look\nname: Look\n---\nLook at {descripton}, 100%.\n",
+};
+
+test("check shows every fault, and fails if one is an error", (t) => {
+  const { run } = place(t, FAULTY);
+  assert.deepEqual(run(["check"]), {
+    status: 1,
+    stdout: `.pi/workflows/flow/look.md:2:1: error: a phase needs \`id\`, \`name\` and \`emoji\`; \`emoji\` is missing
+  2 | id: look
+    | ^^^^^^^^
+
+.pi/workflows/flow/look.md:5:9: warning: the text of a phase knows no variable \`{descripton}\`; it stays as it is written
+  5 | Look at {descripton}, 100%.
+    |         ^^^^^^^^^^^^
+  help: did you mean \`{description}\`?
+
+1 error, 1 warning. 1 workflow is left out.
+`,
+    stderr: "",
+  });
+  const json = run(["check", "--format", "json"]);
+  assert.equal(json.status, 1);
+  assert.deepEqual(JSON.parse(json.stdout).faults[1], {
+    severity: "warning",
+    file: ".pi/workflows/flow/look.md",
+    line: 5,
+    column: 9,
+    endColumn: 21,
+    message: "the text of a phase knows no variable `{descripton}`; it stays as it is written",
+    help: "did you mean `{description}`?",
+  });
+  const github = run(["check", "--format=github"]);
+  assert.equal(github.status, 1);
+  assert.equal(
+    github.stdout.split("\n")[1],
+    "::warning file=.pi/workflows/flow/look.md,line=5,col=9,endColumn=21::the text of a phase knows no variable `{descripton}`; it stays as it is written%0Adid you mean `{description}`?",
+  );
+});
+
+test("check takes a project, a workflows folder or a workflow", (t) => {
+  const { project, home, run } = place(t, FAULTY, { "workflows/bad/workflow.yaml": "7\n" });
+  const files = (/** @type {string[]} */ ...parameters) => {
+    const { faults } = JSON.parse(run(["check", "--format", "json", ...parameters]).stdout);
+    return [...new Set(faults.map((/** @type {{ file: string }} */ { file }) => file))];
+  };
+  assert.deepEqual(files(), ["~/.pi/agent/workflows/bad/workflow.yaml", ".pi/workflows/flow/look.md"]);
+  for (const dir of [project, ".", ".pi/workflows", ".pi/workflows/flow"]) {
+    assert.deepEqual(files(dir), [".pi/workflows/flow/look.md"], dir);
+  }
+  assert.deepEqual(files(".pi/workflows/part"), []);
+  assert.equal(run(["check", ".pi/workflows/part"]).status, 0);
+  assert.deepEqual(files(join(home, ".pi/agent/workflows/bad")), ["~/.pi/agent/workflows/bad/workflow.yaml"]);
+  assert.deepEqual(run(["check", "nowhere"]), { status: 2, stdout: "", stderr: "There is no folder nowhere.\n" });
+});
+
+test("check knows the tools and profiles that it is told of", (t) => {
+  const look = { id: "look", tools: { whitelist: ["raed", "deploy"] }, availableProfiles: ["scout", "planer"] };
+  const { home, run } = place(t, workflow("flow", [look]));
+  const messages = (/** @type {string[]} */ ...parameters) => {
+    const { faults } = JSON.parse(run(["check", "--format", "json", ...parameters]).stdout);
+    return faults.map((/** @type {{ message: string }} */ { message }) => message);
+  };
+  assert.deepEqual(messages(), ['pi has no tool "raed"']);
+  assert.deepEqual(messages("--tools", "read"), ['pi has no tool "raed"', 'pi has no tool "deploy"']);
+  assert.deepEqual(messages("--tools", "raed,deploy", "--profiles", "scout"), ['nobody defines a subagent profile "planer"']);
+  write(join(home, ".pi/agent/agents"), { "a.md": "---\nname: scout\n---\n", "planer.md": "Plan.\n" });
+  assert.deepEqual(messages("--tools", "raed,deploy"), []);
+});
+
+test("graph draws a flowchart", (t) => {
+  const { run } = place(t, { ...FLOW, ...PART });
+  assert.deepEqual(run(["graph", "flow"]), {
+    status: 0,
+    stdout: `flowchart TD
+  start(["The flow"])
+  p1["🔹 Look"]
+  n1>"without edit"]:::note
+  subgraph g1["The part"]
+    p2["🔹 Do"]
+    p3["🔹 See"]
+  end
+  done(["DONE"])
+  p1 -.- n1
+  start --> p1
+  p1 --> p2
+  p2 --> p3
+  p3 -. loop .-> p2
+  p3 --> done
+  classDef note stroke-dasharray: 3 3
+`,
+    stderr: "",
+  });
+  assert.deepEqual(run(["graph", "flwo"]), {
+    status: 2,
+    stdout: "",
+    stderr: 'There is no workflow "flwo". Did you mean "flow"?\n',
+  });
+});
+
+test("show and run-through say what an agent would be told", (t) => {
+  const { run } = place(t, { ...FLOW, ...PART });
+  const show = run(["show", "flow", "--task", "the task"]);
+  assert.equal(show.status, 0);
+  for (const part of ["  1. 🔹 Look  (without edit)\n  2. The part > 🔹 Do\n", "Start The flow: the task", "Do see for the task."]) {
+    assert.ok(show.stdout.includes(part), part);
+  }
+  const play = run(["run-through", "flow", "--task", "the task"]);
+  assert.equal(play.status, 0);
+  const titles = play.stdout.split("\n").filter((line) => line.startsWith("━━"));
+  assert.equal(titles.filter((title) => /Step \d: .* told ━━$/.test(title)).length, 3);
+  assert.equal(titles.at(-1), "━━ What the person is shown at the end ━━");
+  for (const part of ["Do look for the task.", "Do do for the task.", "Do see for the task.", "✅ **The flow Complete**"]) {
+    assert.ok(play.stdout.includes(part), part);
+  }
+  assert.deepEqual(run(["run-through", "part"]), {
+    status: 2,
+    stdout: "",
+    stderr: '"part" can only run as part of another workflow.\n',
+  });
+});
+
+test("new writes a workflow that checks clean and runs through", (t) => {
+  const { project, home, run } = place(t, {});
+  assert.equal(run(["new", "ship-it"]).status, 0);
+  const yaml = join(project, ".pi/workflows/ship-it/workflow.yaml");
+  assert.match(readFileSync(yaml, "utf8"), /^name: "Ship It"$/m);
+  assert.deepEqual(run(["check"]), { status: 0, stdout: "1 workflow, no faults.\n", stderr: "" });
+  assert.equal(run(["run-through", "ship-it"]).status, 0);
+  writeFileSync(yaml, "mine");
+  assert.deepEqual(run(["new", "ship-it"]), { status: 2, stdout: "", stderr: ".pi/workflows/ship-it is there already.\n" });
+  assert.equal(readFileSync(yaml, "utf8"), "mine");
+  assert.equal(run(["new", "../x"]).status, 2);
+  assert.equal(run(["new", "mine", "--global"]).status, 0);
+  assert.ok(existsSync(join(home, ".pi/agent/workflows/mine/workflow.yaml")));
+});
+
+test("list names what loads", (t) => {
+  const { run } = place(t, { ...FLOW, ...PART, ...workflow("flow", ["look"], { description: "What it does.\nAnd more." }) });
+  assert.equal(run(["list"]).stdout, "flow  The flow: What it does.  .pi/workflows/flow\n(part)  The part  .pi/workflows/part\n");
+});
+
+test("nothing of a file reaches the terminal as a command", (t) => {
+  const evil = "\u001b]0;title\u0007\u001b[31m";
+  const { run } = place(t, {
+    ...workflow("flow", [{ id: "a", name: `A${evil}`, instructions: `Do ${evil}\u009b31m {x}` }], { name: `N${evil}`, description: evil }),
+    [`bad${evil.replaceAll("/", "")}/workflow.yaml`]: `name: ${evil}\n`,
+  });
+  for (const parameters of [["check"], ["check", "--format", "github"], ["check", "--format", "json"], ["list"],
+    ["graph", "flow"], ["show", "flow"], ["run-through", "flow"]]) {
+    const { stdout, stderr } = run(parameters);
+    assert.doesNotMatch(stdout + stderr, /[\0-\x08\x0b-\x1f\x7f-\x9f]/, parameters.join(" "));
+    assert.ok(stdout.length > 0);
+  }
+});
+
+test("help, version, and what is no command", (t) => {
+  const { run } = place(t, {});
+  const help = run(["--help"]);
+  assert.equal(help.status, 0);
+  for (const command of ["check", "graph", "show", "run-through", "new", "list"]) assert.match(help.stdout, new RegExp(`^  ${command}\\b`, "m"));
+  assert.deepEqual(run([]), { status: 2, stdout: "", stderr: help.stdout });
+  const { version } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
+  assert.deepEqual(run(["--version"]), { status: 0, stdout: `${version}\n`, stderr: "" });
+  for (const [parameters, stderr] of /** @type {[string[], string][]} */ ([
+    [["chekc"], 'There is no command "chekc", only check, graph, show, run-through, list, new.\n'],
+    [["show"], "pi-workflows show needs a NAME.\n"],
+    [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
+    [["check", "--frob"], "Unknown option '--frob'\n"],
+    [["show", "a", "b"], '"b" is one word too many. Put a text in quotes.\n'],
+  ])) {
+    assert.deepEqual(run(parameters), { status: 2, stdout: "", stderr }, parameters.join(" "));
+  }
+});
+
+test("the packed tarball brings the command along", (t) => {
+  const { root, run } = place(t, FAULTY);
+  const options = /** @type {const} */ ({ cwd: REPO, encoding: "utf8" });
+  const [{ filename }] = JSON.parse(
+    execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", root, "--loglevel=error"], options),
+  );
+  execFileSync("tar", ["xzf", join(root, filename)], { cwd: root });
+  const { bin } = JSON.parse(readFileSync(join(root, "package/package.json"), "utf8"));
+  const cli = join(root, "package", bin["pi-workflows"]);
+  assert.match(readFileSync(cli, "utf8"), /^#!\/usr\/bin\/env node\n/);
+  assert.equal(run(["check"], cli).status, 1);
+  // As npm installs it for npx: a link in a folder of commands.
+  const installed = join(root, "installed");
+  mkdirSync(installed);
+  writeFileSync(join(installed, "package.json"), "{}");
+  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", "--legacy-peer-deps", "--loglevel=error", join(root, filename)], {
+    cwd: installed,
+  });
+  const version = execFileSync(join(installed, "node_modules/.bin/pi-workflows"), ["--version"], {
+    encoding: "utf8",
+    env: { ...process.env, PATH: `${dirname(NODE)}:${process.env.PATH}` },
+  });
+  assert.match(version, /^\d+\.\d+\.\d+\n$/);
+  cpSync(join(REPO, "workflows-examples"), join(root, "examples"), { recursive: true });
+  assert.deepEqual(run(["check", join(root, "examples")], cli), { status: 0, stdout: "9 workflows, no faults.\n", stderr: "" });
+});
