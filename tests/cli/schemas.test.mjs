@@ -1,0 +1,99 @@
+// The JSON Schemas, held by an independent validator (ajv) against the examples and against what the component accepts.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Ajv } from "ajv";
+import { parse } from "yaml";
+
+import { openWorkflows } from "../../cli/workflows.js";
+import { REPO } from "../pi/harness/pi.mjs";
+
+const schema = (/** @type {string} */ name) => JSON.parse(readFileSync(join(REPO, "schemas", name), "utf8"));
+const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+const KINDS = { workflow: schema("workflow.json"), phase: schema("phase.json") };
+const validate = { workflow: ajv.compile(KINDS.workflow), phase: ajv.compile(KINDS.phase) };
+
+const GOOD = {
+  workflow: { name: "W", commandName: "w", initialMessage: "Go", phases: ["a.md"] },
+  phase: { id: "a", name: "A", emoji: "*" },
+};
+
+/** Values of every kind, and of every bound. @type {unknown[]} */
+const VALUES = [
+  null, true, false, 0, 1, -1, 1.5, 3600, 3601, 1_000_000, 1_000_001, "", " ", "x", "two words", "user", "workflows",
+  "oncePerPhase", "everyRun", "optional", "required", [], ["x"], [["x"]], {}, { x: 1 }, ["a.md"], ["a.md", 7],
+  [{ subworkflow: "s" }], [{ subworkflow: " " }], [{ subworkflow: "s", more: 1 }], [{}],
+  { blacklist: ["x"] }, { whitelist: ["x"] }, { blacklist: ["x"], whitelist: ["x"] }, { blacklist: "x" },
+  { blacklist: null, whitelist: ["x"] }, { blacklist: [], whitelist: [] }, { whitelist: null }, { greylist: [] },
+  { delaySeconds: 3600 }, { delaySeconds: 3601 }, { maxIdle: 0, maxPerPhase: 1 }, { maxIdle: -1 }, { maxIdle: 1.5 },
+  { maxIdle: "3" }, { maxIdle: null }, { maxIdel: 3 },
+];
+
+test("all examples are valid", () => {
+  const folder = join(REPO, "workflows-examples");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  let count = 0;
+  for (const file of files) {
+    const text = () => readFileSync(join(folder, file), "utf8");
+    const kind = file.endsWith("workflow.yaml") ? "workflow" : "phase";
+    const yaml = kind === "workflow" ? text() : file.endsWith(".md") && /^---\n([^]*?)\n---/.exec(text())?.[1];
+    if (!yaml) continue;
+    count += 1;
+    assert.ok(validate[kind](parse(yaml)), `${file}: ${ajv.errorsText(validate[kind].errors)}`);
+  }
+  assert.ok(count > 25, `${count}`);
+});
+
+test("every field is understood as its schema says", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "pi-workflows-schemas-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const key of ["w", "s"]) mkdirSync(join(folder, key));
+  const write = (/** @type {string} */ path, /** @type {object} */ fields) => {
+    const text = JSON.stringify(fields);
+    writeFileSync(join(folder, path), path.endsWith(".md") ? `---\n${text}\n---\nDo it.\n` : text);
+  };
+  write("s/workflow.yaml", { name: "S", show: "workflows", phases: ["a.md"] });
+  write("s/a.md", GOOD.phase);
+  writeFileSync(join(folder, "w/x"), "---\nid: x\nname: X\nemoji: x\n---\nDo it.\n");
+  const workflows = openWorkflows([{ name: "project", path: folder }]);
+  /** Whether files are there whose every field has an effect. */
+  const sound = (/** @type {object} */ workflow, /** @type {object} */ phase) => {
+    write("w/workflow.yaml", workflow);
+    write("w/a.md", phase);
+    const { faults } = workflows.check({ tools: [], moreTools: true });
+    return faults.filter(({ message }) => message !== "no workflow uses this phase file").length === 0;
+  };
+  /** @type {object[]} */
+  const disagreements = [];
+  const compare = (/** @type {"workflow" | "phase"} */ kind, /** @type {object} */ fields) => {
+    const accepted = kind === "workflow" ? sound(fields, GOOD.phase) : sound(GOOD.workflow, fields);
+    if (accepted !== validate[kind](fields)) disagreements.push({ kind, fields: JSON.stringify(fields), accepted });
+  };
+  for (const kind of /** @type {const} */ (["workflow", "phase"])) {
+    for (const field of [...Object.keys(KINDS[kind].properties), "noSuchField"]) {
+      const { [field]: _, ...without } = /** @type {Record<string, unknown>} */ (GOOD[kind]);
+      compare(kind, without);
+      for (const value of VALUES) compare(kind, { ...GOOD[kind], [field]: value });
+    }
+  }
+  compare("workflow", { name: "W", show: "workflows", phases: ["a.md"] });
+  compare("workflow", { name: "W", show: "user", phases: ["a.md"] });
+  compare("workflow", { show: "workflows", phases: ["a.md"] });
+  assert.deepEqual(disagreements, []);
+});
+
+test("every field has a description, and its default where it may be left out", () => {
+  const check = (/** @type {any} */ schema) => {
+    for (const [name, property] of Object.entries(schema.properties)) {
+      assert.ok(property.description.endsWith("."), name);
+      for (const inner of [property, ...(property.anyOf ?? [])]) if (inner.properties) check(inner);
+      const said = "default" in property || / Default: /.test(property.description);
+      const needed = [...(schema.required ?? []), ...(schema.else?.required ?? []), "blacklist", "whitelist"];
+      assert.equal(said, !needed.includes(name), name);
+    }
+  };
+  check(KINDS.workflow);
+  check(KINDS.phase);
+});

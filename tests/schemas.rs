@@ -1,0 +1,152 @@
+//! The JSON Schemas in `schemas/` are those of the fields that the reader knows.
+//!
+//!     UPDATE_SCHEMAS=1 cargo test --test schemas
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::path::Path;
+
+use pi_workflows::definition::schema::{Field, Kind, Needed, PHASE_FIELDS, WORKFLOW_FIELDS};
+use serde_json::{Map, Value, json};
+
+#[test]
+fn the_schema_of_workflow_yaml_is_up_to_date() {
+    let mut schema = object(&WORKFLOW_FIELDS);
+    // What the author wrote of a workflow that nobody starts is not looked at.
+    schema.insert(
+        "if".into(),
+        json!({ "required": ["show"], "properties": { "show": { "const": "workflows" } } }),
+    );
+    schema.insert("else".into(), json!({ "required": needed(&WORKFLOW_FIELDS, Needed::ToStart) }));
+    is_up_to_date("workflow.json", "A workflow of pi-workflows (workflow.yaml)", schema);
+}
+
+#[test]
+fn the_schema_of_phase_files_is_up_to_date() {
+    let title = "The front matter of a phase file of pi-workflows";
+    is_up_to_date("phase.json", title, object(&PHASE_FIELDS));
+}
+
+#[track_caller]
+fn is_up_to_date(file: &str, title: &str, schema: Map<String, Value>) {
+    let mut all = Map::new();
+    all.insert("$schema".into(), "http://json-schema.org/draft-07/schema#".into());
+    all.insert("title".into(), title.into());
+    all.extend(schema);
+    let text = serde_json::to_string_pretty(&all).unwrap() + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas").join(file);
+    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(there, text, "run UPDATE_SCHEMAS=1 cargo test --test schemas");
+}
+
+fn object(fields: &[Field]) -> Map<String, Value> {
+    let properties: Map<String, Value> =
+        fields.iter().map(|field| (field.name.to_owned(), property(field))).collect();
+    let mut object = Map::new();
+    object.insert("type".into(), "object".into());
+    let required = needed(fields, Needed::Always);
+    if !required.is_empty() {
+        object.insert("required".into(), required.into());
+    }
+    object.insert("properties".into(), properties.into());
+    object.insert("additionalProperties".into(), false.into());
+    object
+}
+
+fn needed(fields: &[Field], when: Needed) -> Vec<&'static str> {
+    fields.iter().filter(|field| field.needed == when).map(|field| field.name).collect()
+}
+
+fn property(field: &Field) -> Value {
+    let mut about = field.about.to_owned();
+    if let Kind::Template(variables) = field.kind {
+        about.push_str(&format!(" Variables: {{{}}}.", variables.join("}, {")));
+    }
+    let mut property = Map::new();
+    property.insert("description".into(), about.clone().into());
+    if !field.default.is_empty() {
+        match serde_json::from_str::<Value>(field.default) {
+            Ok(default) => property.insert("default".into(), default),
+            Err(_) if matches!(field.kind, Kind::OneOf(_)) => {
+                property.insert("default".into(), field.default.into())
+            }
+            Err(_) => {
+                let about = format!("{about} Default: {}.", field.default);
+                property.insert("description".into(), about.into())
+            }
+        };
+    }
+    let Value::Object(kind) = kind(field) else { panic!("a kind is an object") };
+    property.extend(kind);
+    property.into()
+}
+
+fn kind(field: &Field) -> Value {
+    let optional = field.needed == Needed::Not;
+    // A key without a value is as good as no key, where it may be left out.
+    let type_of = |name: &str| if optional { json!([name, "null"]) } else { json!(name) };
+    match field.kind {
+        Kind::Template(_) | Kind::FreeText if optional => json!({ "type": type_of("string") }),
+        Kind::Text | Kind::Template(_) | Kind::FreeText => {
+            json!({ "type": type_of("string"), "pattern": "\\S" })
+        }
+        Kind::CommandName => json!({ "type": type_of("string"), "pattern": "^[A-Za-z0-9_-]+$" }),
+        Kind::OneOf(words) => {
+            let words = words.iter().map(|word| json!(word)).chain([Value::Null]);
+            json!({ "enum": words.collect::<Vec<_>>() })
+        }
+        Kind::Bool => json!({ "type": type_of("boolean") }),
+        Kind::Number => json!({ "type": type_of("number"), "minimum": 0 }),
+        Kind::WholeNumber(most) => {
+            json!({ "type": type_of("integer"), "minimum": 0, "maximum": most })
+        }
+        Kind::Names => {
+            json!({ "type": type_of("array"), "items": { "type": ["string", "number", "boolean"] } })
+        }
+        Kind::Phases(most) => json!({
+            "type": "array",
+            "minItems": 1,
+            "maxItems": most,
+            "items": {
+                "oneOf": [
+                    { "type": "string", "description": "The path of a phase file." },
+                    {
+                        "type": "object",
+                        "required": ["subworkflow"],
+                        "properties": {
+                            "subworkflow": {
+                                "type": "string",
+                                "pattern": "\\S",
+                                "description": "The key of another workflow: the name of its folder.",
+                            }
+                        },
+                        "additionalProperties": false,
+                    },
+                ]
+            },
+        }),
+        Kind::Mapping { fields, switch, one } => {
+            let mut mapping = object(fields);
+            mapping.insert("type".into(), type_of("object"));
+            if one {
+                // Null is as good as nothing here too.
+                let both = needed(fields, Needed::Not);
+                let there = both
+                    .iter()
+                    .map(|name| ((*name).to_owned(), json!({ "not": { "type": "null" } })));
+                let there: Map<String, Value> = there.collect();
+                mapping.insert(
+                    "not".into(),
+                    json!({ "type": "object", "required": both, "properties": there }),
+                );
+            }
+            if switch {
+                json!({ "anyOf": [{ "type": "boolean" }, mapping] })
+            } else {
+                mapping.into()
+            }
+        }
+    }
+}
