@@ -1,9 +1,10 @@
 // What a guest may ask for beyond the session, in pi: dialogs, command lines, a store, the project's files, flags.
 
 import assert from "node:assert/strict";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { buildHello } from "../guests/hello.mjs";
 import { PI_VERSIONS, runPrint } from "../pi/harness/pi.mjs";
 import { startRpc } from "../pi/harness/rpc.mjs";
@@ -15,6 +16,22 @@ let home = "";
 before(async () => {
   home = await buildHello("requests");
 });
+
+/** @param {string} file */
+async function waitForFile(file) {
+  for (let n = 0; !existsSync(file) || readFileSync(file, "utf8") === ""; n += 1) {
+    assert.ok(n < 500, `${file} is missing`);
+    await sleep(20);
+  }
+}
+
+/** Waits until a process is gone. @param {number} pid */
+async function gone(pid) {
+  for (let n = 0; existsSync(`/proc/${pid}`); n += 1) {
+    assert.ok(n < 250, `process ${pid} is still there`);
+    await sleep(20);
+  }
+}
 
 for (const version of PI_VERSIONS) {
   suite(`in pi ${version}`, { concurrency: 2 }, () => {
@@ -90,6 +107,112 @@ for (const version of PI_VERSIONS) {
       assert.ok(performance.now() - start < 2000);
       const result = rpc.records.find(({ type }) => type === "tool_execution_end");
       assert.match(result.result.content[0].text, /^cancelled, \d bytes: /);
+    });
+
+    test("the session's end closes what is open, and drops what comes of it", async (t) => {
+      const { rpc, sandbox, notices } = await inPi(t);
+      /** @type {(answer: string) => void} */
+      let answer = () => {};
+      rpc.onDialog(() => new Promise((resolve) => (answer = resolve)));
+      const commands = [rpc.prompt("/choose"), rpc.prompt("/run echo $$ > pid; sleep 60 & wait")];
+      await rpc.waitFor(({ method }) => method === "select");
+      await waitForFile(join(sandbox.project, "pid"));
+      const start = performance.now();
+      assert.equal((await rpc.send({ type: "new_session" })).success, true);
+      // The commands end with the session; the handlers are not left waiting for an answer that may never come.
+      await Promise.all(commands);
+      assert.ok(performance.now() - start < 4000);
+      answer("green");
+      await rpc.prompt("/flag");
+      assert.deepEqual(notices(), ["Ok(false)"]);
+      await gone(Number(readFileSync(join(sandbox.project, "pid"), "utf8")));
+      assert.deepEqual(rpc.ui("setWidget").at(-1)?.widgetLines, undefined);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      assert.equal(rpc.stderr(), "");
+    });
+
+    test("the guest itself can give up what is open", async (t) => {
+      const { rpc, notices } = await inPi(t);
+      rpc.onDialog(() => new Promise(() => {}));
+      const commands = [rpc.prompt("/hello Ann"), rpc.prompt("/choose"), rpc.prompt("/run echo begun; sleep 60 & wait")];
+      await rpc.waitFor(({ method }) => method === "select");
+      await rpc.waitFor(({ method, widgetLines }) => method === "setWidget" && widgetLines?.[0].endsWith("(1 s)"));
+      await rpc.prompt("/withdraw");
+      await Promise.all(commands);
+      assert.deepEqual(notices().sort(), [
+        "No hello for Ann: no answer.",
+        "No hello for choice: no answer.",
+        "cancelled, 6 bytes: begun\n",
+      ]);
+      const widgets = rpc.ui("setWidget").map(({ widgetKey, widgetLines }) => [widgetKey, widgetLines?.join()]);
+      assert.deepEqual(widgets[0], ["hello-guest:running", "running: echo begun; sleep 60 & wait (0 s)"]);
+      assert.deepEqual(widgets.at(-1), ["hello-guest:running", undefined]);
+    });
+
+    test("an abort closes a tool's question", async (t) => {
+      const ask = { calls: [{ name: "greet", arguments: { name: "Ann", ask: true } }] };
+      const { rpc } = await inPi(t, [ask]);
+      rpc.onDialog(() => new Promise(() => {}));
+      const settled = rpc.waitForSettled();
+      await rpc.prompt("Greet");
+      await rpc.waitFor(({ method }) => method === "confirm");
+      await rpc.send({ type: "abort" });
+      await settled;
+      const result = rpc.records.find(({ type }) => type === "tool_execution_end");
+      assert.equal(result.result.content[0].text, "No greeting: no answer.");
+    });
+
+    test("a question and a command line of a tool that is open when the session ends come to nothing", async (t) => {
+      const { rpc, sandbox } = await inPi(t, [runs("echo $$ > pid; sleep 60 & wait")]);
+      await rpc.prompt("Run it");
+      await waitForFile(join(sandbox.project, "pid"));
+      assert.equal((await rpc.send({ type: "new_session" })).success, true);
+      await gone(Number(readFileSync(join(sandbox.project, "pid"), "utf8")));
+      assert.deepEqual(rpc.extensionErrors(), []);
+      assert.equal(await rpc.close(), 0);
+    });
+
+    for (const how of ["SIGTERM", "the end of its input"]) {
+      test(`nothing runs on when pi ends by ${how}`, async (t) => {
+        const { rpc, sandbox } = await inPi(t);
+        void rpc.prompt("/run echo $$ > pid; sleep 60 & wait");
+        await waitForFile(join(sandbox.project, "pid"));
+        if (how === "SIGTERM") process.kill(rpc.pid, how);
+        await rpc.close();
+        await gone(Number(readFileSync(join(sandbox.project, "pid"), "utf8")));
+      });
+    }
+
+    test("the shell is the person's, whatever a project says", async (t) => {
+      const { sandbox } = await stage(t, [], { settings: { shellCommandPrefix: "WHOSE=person" } });
+      sandbox.writeFiles({ ".pi/settings.json": JSON.stringify({ shellCommandPrefix: "WHOSE=project" }) });
+      const run = await runPrint({ version, sandbox, extension: home, trust: true, prompt: "/run echo $WHOSE" });
+      assert.equal(run.stderr, "exited 0, 7 bytes: person\n\n");
+    });
+
+    test("what the manifest does not grant is refused", async (t) => {
+      const { sandbox } = await stage(t, []);
+      const other = join(sandbox.root, "other");
+      cpSync(home, other, { recursive: true });
+      const manifest = JSON.parse(readFileSync(join(other, "package.json"), "utf8"));
+      for (const exec of [undefined, false, "true", 1]) {
+        manifest.component = { glue: manifest.component.glue, exec };
+        writeFileSync(join(other, "package.json"), JSON.stringify(manifest));
+        const prompt = ["/run touch ran", "/keep it here", "/recall it", "/look plan.md"];
+        const run = await runPrint({ version, sandbox, extension: other, trust: true, prompt });
+        assert.deepEqual(run.stderr.split("\n"), [
+          "No hello for run: not granted.",
+          "Err(StoreError::NotGranted)",
+          "Err(StoreError::NotGranted)",
+          "Err(FileError::NoSuchRoot)",
+          "",
+        ]);
+      }
+      assert.equal(existsSync(join(sandbox.project, "ran")), false);
+      manifest.component.store = { name: "../settings" };
+      writeFileSync(join(other, "package.json"), JSON.stringify(manifest));
+      const run = await runPrint({ version, sandbox, extension: other, prompt: "/recall it" });
+      assert.match(run.stderr, /a store's name is of letters, digits, _ and -/);
     });
 
     test("a value outlives the session, in a file that only the person reads", async (t) => {

@@ -136,6 +136,8 @@ export async function startRpc({ onDialog, ...options }) {
   const client = {
     /** Every record pi has sent. */
     records,
+    /** pi's process id. */
+    pid: /** @type {number} */ (child.pid),
     send,
     waitFor,
     /** Everything pi wrote to stderr so far. */

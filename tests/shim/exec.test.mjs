@@ -1,0 +1,217 @@
+// Command lines, run by pi's own shell: how they end, what is left running, and what becomes of their output.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createLocalBashOperations } from "@earendil-works/pi-coding-agent";
+import { runCommandLine, showSeconds } from "../../host-shim/exec.js";
+
+const folder = mkdtempSync(join(tmpdir(), "exec-test-"));
+after(() => rmSync(folder, { recursive: true }));
+
+/** pi's shell in a folder. */
+const shell = (cwd = folder) => () => {
+  const operations = createLocalBashOperations();
+  return {
+    exec: (/** @type {string} */ line, /** @type {Parameters<typeof operations.exec>[2]} */ options) =>
+      operations.exec(line, cwd, options),
+  };
+};
+
+/**
+ * @param {string} line
+ * @param {{ timeoutMs?: number, signal?: AbortSignal, cwd?: string }} [options]
+ */
+const run = (line, { timeoutMs = 20_000, signal = new AbortController().signal, cwd } = {}) =>
+  runCommandLine(shell(cwd), { line, timeoutMs, progress: "" }, signal);
+
+/** Whether a process lives, and is no zombie. @param {number} pid */
+function lives(pid) {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until a process is gone. @param {number} pid */
+async function gone(pid) {
+  for (let n = 0; lives(pid); n += 1) {
+    assert.ok(n < 100, `process ${pid} is still there`);
+    await sleep(20);
+  }
+}
+
+const exited = (/** @type {number} */ status) => ({ tag: "exited", val: status });
+
+suite("a command line", () => {
+  test("ends with the status of its last command, or 128 and the signal", async () => {
+    for (const [line, status] of /** @type {const} */ ([["true", 0], ["exit 3", 3], ["no-such-program", 127], ["kill -TERM $$", 143], ["", 0]])) {
+      assert.deepEqual((await run(line)).end, exited(status), line);
+    }
+  });
+
+  test("says how long it took, and runs in the folder without input", async () => {
+    const result = await run("sleep 0.3; pwd; cat; echo end");
+    assert.equal(result.output, `${folder}\nend\n`);
+    assert.ok(result.durationMs >= 300n && result.durationMs < 5000n, String(result.durationMs));
+    assert.equal(result.outputBytes, BigInt(folder.length + 5));
+  });
+
+  test("that takes too long is stopped, with all that it has started", async () => {
+    const result = await run("sleep 60 & echo $!; (sleep 60; true) & echo $!; wait", { timeoutMs: 300 });
+    assert.deepEqual(result.end, { tag: "timed-out" });
+    assert.ok(result.durationMs < 2000n);
+    const pids = result.output.trim().split("\n").map(Number);
+    assert.equal(pids.length, 2);
+    for (const pid of pids) await gone(pid);
+  });
+
+  test("that ignores signals is stopped too", async () => {
+    const result = await run("trap '' TERM INT HUP; echo begun; while :; do sleep 0.1; done", { timeoutMs: 300 });
+    assert.deepEqual([result.end, result.output], [{ tag: "timed-out" }, "begun\n"]);
+  });
+
+  test("is answered for although something escaped that goes on writing", async () => {
+    const result = await run("setsid bash -c 'echo $$; while :; do echo x; sleep 0.03; done' & sleep 60", { timeoutMs: 300 });
+    process.kill(parseInt(result.output), "SIGKILL");
+    assert.deepEqual(result.end, { tag: "timed-out" });
+    assert.ok(result.durationMs > 2000n && result.durationMs < 4000n, String(result.durationMs));
+  });
+
+  test("does not wait for what it leaves behind quietly", async () => {
+    const result = await run("sleep 60 & echo $!");
+    assert.deepEqual(result.end, exited(0));
+    assert.ok(result.durationMs < 5000n);
+    process.kill(Number(result.output), "SIGKILL");
+  });
+
+  test("is cancelled by the signal, before or while it runs", async () => {
+    const early = await run("touch early", { signal: AbortSignal.abort() });
+    assert.deepEqual([early.end, early.output], [{ tag: "cancelled" }, ""]);
+    assert.deepEqual((await run("ls early 2>/dev/null")).output, "");
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 200);
+    const late = await run("echo $$; sleep 60 & wait", { signal: controller.signal });
+    assert.deepEqual(late.end, { tag: "cancelled" });
+    await gone(Number(late.output));
+  });
+
+  test("may have any timeout", async () => {
+    assert.deepEqual((await run("sleep 0.2; true", { timeoutMs: 2 ** 32 - 1 })).end, exited(0));
+    assert.deepEqual((await run("sleep 60", { timeoutMs: 0 })).end, { tag: "timed-out" });
+  });
+
+  test("that cannot begin says why", async () => {
+    /** @type {[string, string | undefined, RegExp][]} */
+    const cases = [
+      ["true", join(folder, "missing"), /does not exist/],
+      ["echo \0", undefined, /null bytes/],
+      [`: ${"x".repeat(4_000_000)}`, undefined, /E2BIG/],
+    ];
+    for (const [line, cwd, words] of cases) {
+      const { end, output } = await run(line, { cwd });
+      assert.equal(end.tag, "not-started");
+      assert.match(/** @type {any} */ (end).val, words);
+      assert.equal(output, "");
+    }
+    const broken = () => {
+      throw new Error("No bash shell found.");
+    };
+    const result = await runCommandLine(broken, { line: "true", timeoutMs: 1000, progress: "" }, new AbortController().signal);
+    assert.deepEqual(result.end, { tag: "not-started", val: "No bash shell found." });
+  });
+});
+
+suite("the output", () => {
+  /** What is left of an output of these bytes. @param {string | Buffer} bytes */
+  async function outputOf(bytes) {
+    writeFileSync(join(folder, "bytes"), bytes);
+    const { output, outputBytes } = await run("cat bytes");
+    assert.equal(outputBytes, BigInt(Buffer.byteLength(bytes)));
+    return output;
+  }
+
+  test("of both streams comes in its order", async () => {
+    const { output } = await run("echo 1; sleep 0.1; echo 2 >&2; sleep 0.1; echo 3");
+    assert.equal(output, "1\n2\n3\n");
+  });
+
+  test("is what a terminal would show, as plain text", async () => {
+    /** @type {[string | Buffer, string][]} */
+    const cases = [
+      ["\x1b[31mred\x1b[0m \x1b[1;38;5;200mpink\x1b[m\n", "red pink\n"],
+      ["\x1b]0;title\x07\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x1b\\\n", "link\n"],
+      ["\x1b[2J\x1b[H\x1b[?25lscreen\x1b[?25h\n", "screen\n"],
+      ["10%\r50%\r100%\ndone\r\n", "100%\ndone\n"],
+      ["50%\r", "50%"],
+      ["a\tb\x08\x07\x00\x7f\u009b1mc\n", "a\tbc\n"],
+      ["\x1b", ""],
+      ["grün 👩‍👩‍👧 \u2028\n", "grün 👩‍👩‍👧 \u2028\n"],
+      [Buffer.from([0x61, 0xff, 0xc3, 0x0a]), "a\ufffd\ufffd\n"],
+    ];
+    for (const [bytes, text] of cases) assert.equal(await outputOf(bytes), text);
+  });
+
+  test("of which much came is its end, from a whole line on", async () => {
+    const lines = Array.from({ length: 1_000_000 }, (_, n) => `line ${n}`);
+    const output = await outputOf(`${lines.join("\n")}\n`);
+    assert.ok(output.length <= 16 * 1024 && output.length > 15 * 1024, String(output.length));
+    assert.match(output, /^line \d{6}\n/);
+    assert.match(output, /\nline 999999\n$/);
+  });
+
+  test("without line ends is cut between characters", async () => {
+    for (const sign of ["x", "ü", "€", "😀"]) {
+      const output = await outputOf(sign.repeat(300_000));
+      const bytes = Buffer.byteLength(output);
+      assert.ok(bytes <= 16 * 1024 && bytes > 16 * 1024 - 8, `${sign}: ${bytes}`);
+      assert.deepEqual([...new Set(output)].filter((c) => c !== sign && c !== "\ufffd"), []);
+      assert.equal(output.at(-1), sign.at(-1));
+    }
+  });
+
+  test("that is not text is harmless", async () => {
+    const { end, output, outputBytes } = await run("head -c 10000000 /dev/urandom");
+    assert.deepEqual([end, outputBytes], [exited(0), 10_000_000n]);
+    assert.ok(Buffer.byteLength(output) <= 16 * 1024);
+    // eslint-disable-next-line no-control-regex
+    assert.doesNotMatch(output, /[\0-\x08\x0b-\x1f\x7f-\x9f]/);
+    assert.equal((await run("head -c 1000000 /dev/zero")).output, "");
+  });
+
+  test("takes no memory, in large pieces or small", async () => {
+    const small = "for i in {1..100000}; do echo -n x; done";
+    for (const [line, bytes] of /** @type {const} */ ([["yes | head -c 200000000", 200_000_000n], [small, 100_000n]])) {
+      const before = process.memoryUsage();
+      let most = 0;
+      const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().arrayBuffers)), 5);
+      const result = await run(line);
+      clearInterval(watch);
+      assert.equal(result.outputBytes, bytes);
+      assert.ok(most - before.arrayBuffers < 130_000_000, `${most} bytes of buffers`);
+    }
+  });
+
+  test("that never ends does not keep the timeout from coming", async () => {
+    const { end, output } = await run("yes", { timeoutMs: 500 });
+    assert.deepEqual(end, { tag: "timed-out" });
+    assert.match(output, /^(y\n)+$/);
+  });
+});
+
+test("the seconds are shown until they are no longer wanted, whoever breaks", async () => {
+  /** @type {string[]} */
+  const shown = [];
+  const stop = showSeconds("running", (text) => {
+    shown.push(text);
+    throw new Error("nobody is there");
+  });
+  await sleep(1100);
+  stop();
+  await sleep(1000);
+  assert.deepEqual(shown, ["running (0 s)", "running (1 s)"]);
+});
