@@ -1,0 +1,117 @@
+// What a person sees and does where a guest waits for something: pi's terminal interface.
+
+import assert from "node:assert/strict";
+import { before, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { buildHello } from "../guests/hello.mjs";
+import { PI_VERSIONS } from "../pi/harness/pi.mjs";
+import { stage } from "../pi/harness/stage.mjs";
+import { startTui } from "../pi/harness/tui.mjs";
+
+/** The package's folder. */
+let home = "";
+before(async () => {
+  home = await buildHello("terminal");
+});
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: in the terminal`, { concurrency: 2 }, () => {
+    /**
+     * @param {import("node:test").TestContext} t
+     * @param {Parameters<typeof stage>[1]} [script]
+     * @param {{ settings?: Record<string, unknown>, keybindings?: object }} [options]
+     */
+    async function inTerminal(t, script = [], { keybindings } = {}) {
+      const { model, sandbox } = await stage(t, script);
+      if (keybindings) sandbox.writeFiles({ "../agent/keybindings.json": JSON.stringify(keybindings) });
+      const tui = await startTui({ version, sandbox, extension: home });
+      return { model, sandbox, tui };
+    }
+
+    test("a choice and a text are asked for", async (t) => {
+      const { tui } = await inTerminal(t);
+      await tui.submit("/choose");
+      await tui.waitFor(/Which one\?[^]*→ red[^]*green[^]*blue/);
+      await tui.press("Down");
+      await tui.waitFor("→ green");
+      await tui.press("Enter");
+      await tui.waitFor("Why?");
+      await tui.type("It grows.");
+      await tui.waitFor("It grows.");
+      await tui.press("Enter");
+      await tui.waitFor("1: It grows.");
+      await tui.submit("/choose");
+      await tui.waitFor("Which one?");
+      await tui.press("Escape");
+      await tui.waitFor("No hello for choice: no answer.");
+    });
+
+    test("a command line of a command is shown while it runs, and Escape stops it", async (t) => {
+      const { tui } = await inTerminal(t);
+      await tui.submit("/run echo begun; sleep 60");
+      const screen = await tui.waitFor("running: echo begun; sleep 60 (1 s)");
+      assert.match(screen, /running: echo begun; sleep 60 \(1 s\) · escape stops it/);
+      await tui.type("a word");
+      await sleep(100);
+      await tui.press("Escape");
+      await tui.waitFor("cancelled, 6 bytes: begun");
+      const after = await tui.screen();
+      assert.doesNotMatch(after, /running:/);
+      assert.match(after, /a word/, "what is typed meanwhile stays");
+    });
+
+    test("the key is the person's own", async (t) => {
+      const { tui } = await inTerminal(t, [], { keybindings: { "app.interrupt": "ctrl+y" } });
+      await tui.submit("/run sleep 60");
+      await tui.waitFor("(1 s) · ctrl+y stops it");
+      await tui.press("Escape");
+      await tui.waitFor("(2 s)");
+      await tui.press("C-y");
+      await tui.waitFor("cancelled, 0 bytes");
+    });
+
+    test("a command line of a tool is shown while it runs, and Escape stops it with the agent", async (t) => {
+      const call = { name: "run", arguments: { line: "sleep 60", times: 1 } };
+      const { tui } = await inTerminal(t, [{ calls: [call] }]);
+      await tui.submit("Run it");
+      const screen = await tui.waitFor("running: sleep 60 (1 s)");
+      assert.equal(screen.match(/running: sleep 60/g)?.length, 1);
+      await tui.press("Escape");
+      await tui.waitFor("cancelled, 0 bytes");
+      assert.doesNotMatch(await tui.screen(), /running: sleep 60/);
+    });
+
+    test("of two questions the second waits for the first", async (t) => {
+      const ask = { calls: [{ name: "greet", arguments: { name: "Ann", ask: true } }] };
+      /** @type {(step: import("../pi/harness/scripted-model.mjs").Step) => void} */
+      let go = () => {};
+      const later = new Promise((resolve) => (go = resolve));
+      const { tui, model } = await inTerminal(t, async (_request, index) => (index === 0 ? await later : { text: "Done." }));
+      await tui.submit("Greet Ann");
+      await model.waitForRequests(1);
+      await tui.submit("/hello Bob");
+      await tui.waitFor("Greet Bob?");
+      go(ask);
+      await sleep(700);
+      assert.doesNotMatch(await tui.screen(), /Greet Ann\?/);
+      await tui.press("Enter");
+      await tui.waitFor("Greet Ann?");
+      assert.match(await tui.screen(), /Hello, Bob!/);
+      await tui.press("Enter");
+      await tui.waitFor("Done.");
+      assert.match(model.messagesText(), /Hello, Ann!/);
+    });
+
+    test("a question that is given up leaves the editor free", async (t) => {
+      const { tui } = await inTerminal(t);
+      await tui.submit("/remind 700");
+      await tui.submit("/trap timer");
+      await tui.submit("/hello Ann");
+      await tui.waitFor("Greet Ann?");
+      await tui.waitFor("broke and was started again");
+      assert.doesNotMatch(await tui.screen(), /Greet Ann\?/);
+      await tui.submit("/flag");
+      await tui.waitFor("Ok(false)");
+    });
+  });
+}
