@@ -1,6 +1,6 @@
 // The files that a manifest grants, read-only. There is no way from here to any other file.
 import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
-import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { readSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
 
@@ -137,9 +137,28 @@ export function readRegularFile(path, limit, flags = constants.O_RDONLY | (const
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw { tag: "wrong-kind" };
     if (stat.size > limit) throw { tag: "too-large", val: BigInt(stat.size) };
-    return readFileSync(descriptor);
+    return readToEnd(descriptor, stat.size, limit);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/**
+ * What can be read, which may be more than the file's size: it may grow, and some have no size at all.
+ *
+ * @param {number} descriptor
+ * @param {number} size
+ * @param {number} limit
+ */
+function readToEnd(descriptor, size, limit) {
+  let bytes = Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  for (;;) {
+    const count = readSync(descriptor, bytes, length, bytes.length - length, null);
+    if (count === 0) return bytes.subarray(0, length);
+    length += count;
+    if (length > limit) throw { tag: "too-large", val: BigInt(length) };
+    if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * length + 4096, limit + 1));
   }
 }
 
@@ -251,7 +270,7 @@ function kindOf(entry) {
  */
 function display(path, cwd) {
   const [base, prefix] = isWithin(cwd, path) ? [cwd, ""] : [homedir(), `~${sep}`];
-  return (isWithin(base, path) ? prefix + relative(base, path) : path).replaceAll(sep, "/");
+  return (isWithin(base, path) ? prefix + relative(base, path) || "." : path).replaceAll(sep, "/");
 }
 
 /**

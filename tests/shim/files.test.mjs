@@ -1,13 +1,15 @@
 // The file grant: what a manifest names can be read, and nothing else.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileImports, isWithin } from "../../host-shim/files.js";
 
 /** @typedef {import("node:test").TestContext} TestContext */
@@ -40,6 +42,8 @@ function grant(t, { trusted = () => true, grants = [AGENT, PROJECT], within = ""
     roots: files.roots,
     read: (/** @type {string} */ path, name = "global") => Buffer.from(files.readFile(name, path)).toString(),
     list: (/** @type {string} */ path, name = "global") => files.listDirectory(name, path),
+    stat: (/** @type {string} */ path, name = "global") => files.stat(name, path),
+    walk: (/** @type {string} */ path, depth = 8, name = "global") => files.walk(name, path, depth),
     /** Writes a file below the temporary folder. @param {string} path @param {string | Buffer} [content] */
     write(path, content = path) {
       const file = join(root, path);
@@ -323,6 +327,230 @@ suite("what is neither file nor folder", { skip: process.platform === "win32" },
     refused(() => read("", "zero"), "wrong-kind");
     refused(() => read("a", "file"), "not-found");
     refused(() => read("a", "nothing"), "not-found");
+  });
+});
+
+suite("a stat", () => {
+  test("says what is there and how large it is", (t) => {
+    const { stat, write, link } = grant(t);
+    write("agent/things/a.txt", "ABC");
+    write("agent/things/deep/b.txt", "");
+    link("agent/things/link", "a.txt");
+    const known = (/** @type {string} */ path) => {
+      const { kind, size } = stat(path);
+      return [kind, size];
+    };
+    assert.deepEqual(known("a.txt"), ["file", 3n]);
+    assert.deepEqual(known("link"), ["file", 3n]);
+    assert.deepEqual(known("deep"), ["directory", 0n]);
+    assert.deepEqual(known(""), ["directory", 0n]);
+    refused(() => stat("b.txt"), "not-found");
+    refused(() => stat("a.txt/b"), "not-found");
+  });
+
+  test("of a file far too large to read", (t) => {
+    const { stat, read, write } = grant(t);
+    truncateSync(write("agent/things/huge", ""), 20 * 1024 ** 2);
+    assert.equal(stat("huge").size, 20n * 1024n ** 2n);
+    refused(() => read("huge"), "too-large");
+  });
+
+  test("follows no link out of the root, nor a path", (t) => {
+    const { stat, walk, write, link } = grant(t);
+    write("outside/secret");
+    link("agent/things/out", "../../outside/secret");
+    link("agent/things/away", "../../outside");
+    for (const work of [stat, walk]) {
+      for (const path of ["out", "away", "away/secret", "../things", "/etc", "a//b", "."]) refused(() => work(path), "outside-root");
+    }
+    refused(() => stat("", "gone"), "no-such-root");
+    refused(() => walk("", 1, "gone"), "no-such-root");
+  });
+});
+
+suite("a stamp", () => {
+  /** Makes a file old enough for its stamp to be settled. @param {string} file */
+  const settle = async (file) => {
+    while (Math.max(statSync(file).mtimeMs, statSync(file).ctimeMs) > Date.now() - 2100) await sleep(100);
+  };
+
+  test("is the same while nothing changes, and another after every change", async (t) => {
+    const { stat, walk, write, root } = grant(t);
+    const file = write("agent/things/a.txt", "one");
+    const other = write("outside/other", "two");
+    const fresh = stat("a.txt").stamp;
+    assert.notEqual(stat("a.txt").stamp, fresh, "what is fresh has no stamp twice");
+    await settle(file);
+    const stamps = [stat("a.txt").stamp];
+    assert.equal(stat("a.txt").stamp, stamps[0]);
+    assert.deepEqual(walk(""), [{ path: "a.txt", kind: "file", stamp: stamps[0] }]);
+    const { atime, mtime } = statSync(file);
+    const changes = [
+      () => writeFileSync(file, "two"),
+      () => utimesSync(file, atime, mtime),
+      () => renameSync(other, file),
+      () => chmodSync(file, 0o600),
+      () => (rmSync(file), symlinkSync(join(root, "agent/things/b.txt"), file)),
+    ];
+    write("agent/things/b.txt", "two");
+    for (const change of changes) {
+      change();
+      stamps.push(stat("a.txt").stamp);
+    }
+    assert.equal(new Set(stamps).size, stamps.length, stamps.join("\n"));
+  });
+
+  test("tells two changes in a moment apart, whatever the clock of the file system", (t) => {
+    const { stat, write } = grant(t);
+    const file = write("agent/things/a.txt", "0");
+    const stamps = new Set();
+    for (let n = 0; n < 1000; n += 1) {
+      writeFileSync(file, String(n % 10));
+      stamps.add(stat("a.txt").stamp);
+    }
+    assert.equal(stamps.size, 1000);
+    // A file from the future changes as often.
+    const future = new Date(Date.now() + 1e9);
+    utimesSync(file, future, future);
+    assert.notEqual(stat("a.txt").stamp, stat("a.txt").stamp);
+  });
+});
+
+suite("a walk", () => {
+  const listed = (/** @type {{ path: string, kind: string }[]} */ found) => found.map(({ path, kind }) => `${kind} ${path}`);
+
+  test("finds all that is below, a directory before what is in it", (t) => {
+    const { walk, write } = grant(t);
+    for (const path of ["b/z", "b/a/x", "a", "c", "b.txt"]) write(`agent/things/${path}`);
+    const all = ["file a", "directory b", "directory b/a", "file b/a/x", "file b/z", "file b.txt", "file c"];
+    assert.deepEqual(listed(walk("")), all);
+    assert.deepEqual(listed(walk("b")), ["directory b/a", "file b/a/x", "file b/z"]);
+    assert.deepEqual(listed(walk("b", 1)), ["directory b/a", "file b/z"]);
+    assert.deepEqual(walk("b", 0), []);
+    assert.equal(walk("", 2 ** 32 - 1).length, 7);
+  });
+
+  test("needs a directory", (t) => {
+    const { walk, write } = grant(t);
+    write("agent/things/a");
+    refused(() => walk("a"), "wrong-kind");
+    refused(() => walk("b"), "not-found");
+  });
+
+  test("follows links within the root as deep as it goes, and no others", (t) => {
+    const { walk, write, link } = grant(t);
+    write("outside/secret");
+    write("agent/things/a/file");
+    link("agent/things/a/loop", "..");
+    link("agent/things/away", "../../outside");
+    link("agent/things/nowhere", "nothing");
+    link("agent/things/self", "self");
+    const found = walk("", 4);
+    assert.deepEqual(listed(found.filter(({ path }) => !path.startsWith("a/loop/"))), [
+      "directory a",
+      "file a/file",
+      "directory a/loop",
+      "other away",
+      "other nowhere",
+      "other self",
+    ]);
+    assert.ok(found.some(({ path }) => path === "a/loop/a/file"));
+    assert.ok(!found.some(({ path }) => path.includes("secret")));
+    assert.equal(found.find(({ path }) => path === "away")?.stamp, "");
+  });
+
+  test("ends where links lead into each other, too", { timeout: 20_000 }, (t) => {
+    const { walk, link, write } = grant(t);
+    write("agent/things/d/file");
+    for (const name of ["l1", "l2", "l3", "l4", "l5"]) link(`agent/things/d/${name}`, "../d");
+    refused(() => walk("", 64), "too-large");
+  });
+
+  test("finds no more than 20,000", { timeout: 60_000 }, (t) => {
+    const { walk, write } = grant(t);
+    for (let folder = 0; folder < 20; folder += 1) for (let n = 0; n < 999; n += 1) write(`agent/things/${folder}/${n}`, "");
+    assert.equal(walk("").length, 20_000);
+    write("agent/things/one more", "");
+    refused(() => walk(""), "too-large");
+  });
+
+  test("passes over what cannot be read", (t) => {
+    const { walk, write, root } = grant(t);
+    write("agent/things/open/a");
+    write("agent/things/shut/b");
+    chmodSync(join(root, "agent/things/shut"), 0);
+    chmodSync(root, 0o755);
+    asNobody(() => assert.deepEqual(listed(walk("")), ["directory open", "file open/a", "directory shut"]));
+    chmodSync(join(root, "agent/things/shut"), 0o755);
+  });
+
+  test("tells of pipes, sockets and devices without touching them", { timeout: 5_000 }, async (t) => {
+    const { walk, stat, link, root } = grant(t);
+    execFileSync("mkfifo", [join(root, "agent/things/pipe")]);
+    link("agent/things/device", "/dev/zero");
+    const server = createServer();
+    t.after(() => server.close());
+    await new Promise((resolve) => server.listen(join(root, "agent/things/socket"), () => resolve(undefined)));
+    assert.deepEqual(listed(walk("")), ["other device", "other pipe", "other socket"]);
+    for (const name of ["pipe", "socket"]) assert.deepEqual([stat(name).kind, stat(name).size], ["other", 0n]);
+  });
+
+  test("goes on where things vanish meanwhile", { timeout: 20_000 }, async (t) => {
+    const { walk, write, root } = grant(t);
+    write("agent/things/stays");
+    const churn = spawn("bash", ["-c", "while :; do mkdir -p d/e; touch d/e/f; rm -r d; ln -s stays d; rm d; done"], { cwd: join(root, "agent/things") });
+    t.after(() => churn.kill("SIGKILL"));
+    for (let n = 0; n < 3000; n += 1) assert.ok(walk("").some(({ path }) => path === "stays"));
+  });
+});
+
+suite("a file that changes while it is read", () => {
+  test("is read to its end, up to the limit", { timeout: 20_000 }, async (t) => {
+    const { read, root } = grant(t);
+    const churn = spawn("bash", ["-c", "while :; do head -c 3000000 /dev/zero > f; head -c 100 /dev/zero > f; done"], { cwd: join(root, "agent/things") });
+    t.after(() => churn.kill("SIGKILL"));
+    const lengths = new Set();
+    for (let n = 0; n < 2000; n += 1) {
+      try {
+        lengths.add(read("f").length <= LIMIT);
+      } catch (/** @type {any} */ error) {
+        lengths.add(error.tag);
+      }
+    }
+    assert.deepEqual([...lengths].filter((found) => found !== true && found !== "too-large" && found !== "not-found"), []);
+    assert.ok(lengths.has(true));
+  });
+
+  test("may have no size and yet a content", { skip: process.platform !== "linux" }, () => {
+    const files = fileImports([{ name: "proc", base: "cwd", path: "." }], {
+      agentDir: () => "/",
+      cwd: () => "/proc/self",
+      configDirName: ".conf",
+      isProjectTrusted: () => true,
+    });
+    assert.match(files.readFile("proc", "status").toString(), /^Name:/);
+  });
+});
+
+suite("the working directory", () => {
+  const TREE = { name: "tree", base: /** @type {const} */ ("cwd"), path: "." };
+
+  test("is granted while the project is trusted", (t) => {
+    let trusted = true;
+    const { read, roots, write } = grant(t, { trusted: () => trusted, grants: [TREE] });
+    write("project/src/a", "A");
+    assert.equal(read("src/a", "tree"), "A");
+    assert.deepEqual(roots(), [{ name: "tree", path: "." }]);
+    trusted = false;
+    refused(() => read("src/a", "tree"), "no-such-root");
+    assert.deepEqual(roots(), []);
+  });
+
+  test("is not told of where the manifest calls it unlisted", (t) => {
+    const { read, roots, write } = grant(t, { grants: [AGENT, { ...TREE, listed: false }] });
+    write("project/src/a", "A");
+    assert.equal(read("src/a", "tree"), "A");
+    assert.deepEqual(roots().map(({ name }) => name), ["global"]);
   });
 });
 
