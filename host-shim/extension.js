@@ -224,10 +224,10 @@ export class Extension {
     let result = outcome instanceof Promise ? await outcome : outcome;
     const life = this.#life.signal;
     while (result?.tag === "pending") {
+      if (life.aborted) return undefined;
       const { ticket, request } = result.val;
       const answer = await this.#fulfil(context, ticket, request, [life, signal], progress);
-      if (life.aborted) return undefined;
-      result = await this.#call(context, resume, moment(), ticket, answer);
+      result = life.aborted ? undefined : await this.#call(context, resume, moment(), ticket, answer);
     }
     return result;
   }
@@ -558,7 +558,7 @@ const EVENTS = {
   agent_settled: () => ({ tag: "agent-settled" }),
   tool_call: (/** @type {any} */ { toolCallId, toolName }) => ({
     tag: "tool-call",
-    val: { id: toolCallId, name: toolName },
+    val: { id: String(toolCallId), name: String(toolName) },
   }),
 };
 

@@ -22,7 +22,6 @@ const THEME = {
 /** What pi-coding-agent gives a shim. */
 const CODING_AGENT = {
   CONFIG_DIR_NAME: ".conf",
-  getAgentDir: () => "/no/such/agent",
   getMarkdownTheme: () => new Proxy({}, { get: () => (/** @type {string} */ text) => text }),
 };
 
@@ -160,9 +159,10 @@ export function standIn() {
  * @param {StandIn} pi
  * @param {Instantiate} instantiate
  * @param {Partial<import("../../host-shim/load.js").Manifest>} [changes] to the manifest
+ * @param {string} [agentDir] pi's agent directory
  */
-export function loadInto(pi, instantiate, changes = {}) {
-  const host = /** @type {any} */ ({ codingAgent: CODING_AGENT, tui });
+export function loadInto(pi, instantiate, changes = {}, agentDir = "/no/such/agent") {
+  const host = /** @type {any} */ ({ codingAgent: { ...CODING_AGENT, getAgentDir: () => agentDir }, tui });
   const manifest = { name: "hello-guest", glue: "", files: [], exec: false, store: undefined, ...changes };
   new Extension(/** @type {any} */ (pi.api), host, manifest, instantiate).start();
   pi.emit("session_start", { reason: "startup" });
