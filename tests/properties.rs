@@ -7,8 +7,10 @@ use pi_workflows::definition::{
     DirEntry, FileError, FileKind, Library, Root, Workflow, WorkflowFiles,
 };
 use pi_workflows::engine::{Answer, Effect, Engine, Event, Moment, Reply, Stop};
-use pi_workflows::run::{Active, Outline, RunState, Segment, enter, restore};
-use pi_workflows::text::{DefaultRole, resolve};
+use pi_workflows::run::{
+    Active, Leaving, Outline, RunState, Segment, advance, enter, restart, restore,
+};
+use pi_workflows::text::{DefaultRole, context_prompt, context_reminder, resolve};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -64,6 +66,83 @@ fn sound_files() -> impl Strategy<Value = Files> {
         }
         files
     })
+}
+
+/// What every phase of [`handing_over`] is told; `nope` is the id of no phase.
+const INSTRUCTIONS: &str =
+    "{previousSummary}|{summary.same}|{summary.own-1}|{summary.nope}|{description}";
+
+/// A workflow `w0` of many phases, with `w1` in it twice; both have a phase `same`. The names, and what the
+/// agent is reminded of, are anything.
+fn handing_over() -> impl Strategy<Value = Files> {
+    let name = "[a-zA-Zß漢🔹{}.*> -]{0,200}";
+    (prop::collection::vec(name, 4), 0_usize..30, prop::option::of("[a-z漢 ]{0,300}")).prop_map(
+        |(names, more, reminder)| {
+            let phase = |id: &str, name: &str| {
+                format!("---\nid: {id}\nname: {name}\nemoji: '*'\n---\n{INSTRUCTIONS}").into_bytes()
+            };
+            let quoted: Vec<String> =
+                names.iter().map(|name| Value::from(format!("N{name}")).to_string()).collect();
+            let mut outer = BTreeMap::from([("same.md".into(), phase("same", &quoted[0]))]);
+            let mut yaml = format!(
+                "name: {}\ncommandName: w0\ninitialMessage: go\nphases:\n  - same.md\n  - subworkflow: w1\n",
+                quoted[1]
+            );
+            for number in 0..more {
+                yaml.push_str(&format!("  - m{number}.md\n"));
+                outer.insert(format!("m{number}.md"), phase(&format!("m{number}"), &quoted[0]));
+            }
+            yaml.push_str("  - subworkflow: w1\n");
+            if let Some(reminder) = reminder {
+                let template = format!("{{previousSummary}} {reminder} {{summary.same}}");
+                yaml.push_str(&format!("advanceReminder: {}\n", Value::from(template)));
+            }
+            outer.insert("workflow.yaml".into(), yaml.into_bytes());
+            let inner = format!("name: {}\nshow: workflows\nphases: [own.md, same.md]\n", quoted[2]);
+            let inner = BTreeMap::from([
+                ("workflow.yaml".into(), inner.into_bytes()),
+                ("own.md".into(), phase("own-1", &quoted[3])),
+                ("same.md".into(), phase("same", &quoted[0])),
+            ]);
+            Files(BTreeMap::from([("w0".into(), outer), ("w1".into(), inner)]))
+        },
+    )
+}
+
+/// A summary that the agent may give, short or long; it may look like a template or like a part of the prompt.
+fn summary() -> impl Strategy<Value = Option<String>> {
+    prop::option::of(prop_oneof![
+        "[a-z{}.ß漢#*\n ]{1,80}".prop_filter("blank", |text| !text.trim().is_empty()),
+        Just("{previousSummary} {summary.same} {description}".to_owned()),
+        Just("**Results so far:**\n\n### X\ny".to_owned()),
+        (3_990_usize..20_000).prop_map(|length| "x".repeat(length)),
+        (3_990_usize..20_000).prop_map(|length| "漢".repeat(length)),
+    ])
+}
+
+fn without_summaries(state: &RunState) -> RunState {
+    let mut bare = state.clone();
+    bare.progress.visits.values_mut().for_each(|visit| visit.summary = None);
+    bare
+}
+
+/// The instructions of [`INSTRUCTIONS`] as they may read: of several phases `same` any may be meant.
+fn instructions(state: &RunState) -> Vec<String> {
+    let summaries: Vec<_> = state.summaries().into_iter().map(|(_, summary)| summary).collect();
+    let of = |id: &str| -> Vec<&str> {
+        let texts = summaries.iter().filter(|summary| summary.id == id);
+        let texts: Vec<&str> = texts.map(|summary| &*summary.text).collect();
+        if texts.is_empty() { vec!["(none)"] } else { texts }
+    };
+    let previous = summaries.last().map_or("(none)", |summary| &summary.text);
+    let own = of("own-1");
+    of("same")
+        .iter()
+        .flat_map(|same| own.iter().map(move |own| (same, own)))
+        .map(|(same, own)| {
+            format!("{previous}|{same}|{own}|{{summary.nope}}|{}", state.task_description)
+        })
+        .collect()
 }
 
 /// Files with a few bytes changed.
@@ -244,7 +323,7 @@ proptest! {
             for number in 1..=phases {
                 let active = Active::resolve(&state, &library).unwrap();
                 prop_assert_eq!(Outline::of(&active).current, number);
-                state = pi_workflows::run::advance(&state, &library).0;
+                state = advance(&state, &library).0;
             }
             prop_assert!(!state.active);
             prop_assert_eq!(state.global_step_count, phases);
@@ -291,7 +370,52 @@ proptest! {
         };
         let state = enter(&state, &library);
         let _ = Active::resolve(&state, &library).map(|active| Outline::steps(&active, 1, 100));
-        let _ = pi_workflows::run::advance(&state, &library);
-        let _ = pi_workflows::run::restart(&state, &library);
+        let _ = advance(&state, &library);
+        let _ = restart(&state, &library);
+    }
+}
+
+proptest! {
+    // Its runs are long.
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the phases are called and hand over: a prompt has it as it is, and all of it stays within
+    /// its bounds.
+    #[test]
+    fn what_is_handed_over_stays_as_it_is_and_within_bounds(
+        files in handing_over(),
+        steps in prop::collection::vec((summary(), prop::bool::weighted(0.1)), 1..50),
+    ) {
+        let (library, faults) = Library::load(&files).unwrap();
+        prop_assert!(faults.is_empty(), "{faults:?}");
+        let task = "a {previousSummary} of {summary.same}";
+        let reminded = library.get("w0").unwrap().advance_reminder.is_some();
+        let mut state = enter(&RunState::new("w0", task, 0, 0), &library).begun(0);
+        for (summary, again) in steps {
+            let Some(active) = Active::resolve(&state, &library) else { break };
+            prop_assert!(context_reminder(&active).len() <= 300);
+            let prompt = context_prompt(&active, DefaultRole::Worker);
+            let told = instructions(&state).into_iter().find(|told| {
+                prompt.contains(&format!("**What to do in this phase:**\n{told}\n\n**Available"))
+            });
+            prop_assert!(told.is_some());
+if !reminded {
+                let bare = without_summaries(&state);
+                let bare_active = Active::resolve(&bare, &library).unwrap();
+                let plain = context_prompt(&bare_active, DefaultRole::Worker);
+                let rest = |prompt: &str, told: &str| prompt.chars().count() - told.chars().count();
+                let list = rest(&prompt, &told.unwrap()) - rest(&plain, &instructions(&bare)[0]);
+                let frame = "**Results so far:**\n\n(99 earlier not shown)\n\n\n\n".chars().count();
+                prop_assert!(list <= 12_000 + frame, "{list} characters");
+            }
+            let phase = active.phase.clone();
+            let left = summary.map_or(state.clone(), |text| state.with_summary(&phase, &text));
+            let texts = left.summaries().into_iter().map(|(_, summary)| &summary.text);
+            prop_assert!(texts.clone().all(|text| text.chars().count() <= 4_007));
+            prop_assert!(texts.map(String::len).sum::<usize>() <= 100_000);
+            let moved = if again { restart(&left, &library).unwrap() } else { advance(&left, &library).0 };
+            state = moved.moved_from(&left, Leaving::Done, 0);
+            prop_assert_eq!(&restore([serde_json::to_string(&state).unwrap()]).unwrap(), &state);
+        }
     }
 }

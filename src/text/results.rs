@@ -5,7 +5,7 @@ use crate::run::{RunState, Segment, Summary, cut};
 
 /// How long the list in a context prompt may be, in characters.
 const MAX_RESULTS: usize = 12_000;
-/// What a shortened summary has besides its own characters: line ends, the sign that it was cut.
+/// What a part of it has besides its own characters: line ends, the sign that it was cut.
 const OVERHEAD: usize = 12;
 /// How much of a summary a list for the person shows, in characters.
 const MAX_LINE: usize = 160;
@@ -27,23 +27,26 @@ pub(super) fn results(state: &RunState, library: &Library) -> Option<String> {
     let mut left_out = 0;
     let mut sections: Vec<String> = Vec::new();
     for group in groups(state, library).iter().rev() {
+        let heading = group.name.map(|name| format!("### {name}"));
+        let mut room = left.saturating_sub(heading.as_deref().map_or(0, length));
         let mut texts = Vec::new();
         for (scopes, summary) in group.phases.iter().rev() {
             let title = match group.name {
                 Some(_) => format!("#### {}{}", scope_names(scopes), summary.name),
                 None => format!("### {}", summary.name),
             };
-            let room = left.saturating_sub(title.chars().count() + OVERHEAD);
-            if room == 0 {
+            let most = room.saturating_sub(length(&title));
+            if most == 0 {
                 left_out += 1;
-                left = 0;
+                (room, left) = (0, 0);
                 continue;
             }
-            let text = format!("{title}\n{}", cut(&summary.text, room));
-            left = left.saturating_sub(text.chars().count());
-            texts.push(text);
+            let text = cut(&summary.text, most);
+            room = room.saturating_sub(length(&title) + length(&text));
+            left = room;
+            texts.push(format!("{title}\n{text}"));
         }
-        texts.extend(group.name.filter(|_| !texts.is_empty()).map(|name| format!("### {name}")));
+        texts.extend(heading.filter(|_| !texts.is_empty()));
         sections.extend(texts);
     }
     if sections.is_empty() {
@@ -55,6 +58,11 @@ pub(super) fn results(state: &RunState, library: &Library) -> Option<String> {
     sections.push("**Results so far:**".into());
     sections.reverse();
     Some(sections.join("\n\n"))
+}
+
+/// How much of [`MAX_RESULTS`] a title or a summary takes.
+fn length(text: &str) -> usize {
+    text.chars().count() + OVERHEAD
 }
 
 /// One line for each phase that handed something over, the oldest first.
