@@ -24,7 +24,7 @@ import {
 const FOLDER = join(REPO, "workflows-examples");
 const README = readFileSync(join(FOLDER, "README.md"), "utf8");
 const TEMPLATE =
-  /\{(workflowName|workflowKey|description|taskDescription|taskId|phaseId|phaseName|phaseEmoji|phaseInstructions|phaseCount|previousPhaseName|nextPhaseName|blockedToolsList|allowedTools|toolName|breadcrumbPath|globalStepCount|firstPhase\w+)\}/;
+  /\{(workflowName|workflowKey|description|taskDescription|taskId|phaseId|phaseName|phaseEmoji|phaseInstructions|phaseCount|previousPhaseName|nextPhaseName|blockedToolsList|allowedTools|toolName|breadcrumbPath|globalStepCount|previousSummary|summary\.[\w-]+|firstPhase\w+)\}/;
 
 /** The folders of what a person starts. */
 const EXAMPLES = readdirSync(FOLDER, { withFileTypes: true })
@@ -53,8 +53,14 @@ function goingRound(place) {
   return (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
     const results = toolResults(request);
     const there = place && results.some((text) => place.test(text)) && !results.some((text) => /^🔄 Looped/.test(text));
-    return there ? step("loop") : nextUntilDone(request);
+    return there ? step("loop") : handingOver(nextUntilDone(request));
   };
+}
+
+/** Gives each call a summary, as some of the phases demand. @param {ReturnType<typeof nextUntilDone>} answer */
+function handingOver(answer) {
+  if (!("calls" in answer)) return answer;
+  return { calls: answer.calls.map((call) => ({ ...call, arguments: { ...call.arguments, summary: "Found out." } })) };
 }
 
 for (const version of PI_VERSIONS) {
