@@ -86,6 +86,23 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
+    test("ten megabytes and no text come to a few lines", async (t) => {
+      const { rpc, notices } = await inPi(t);
+      await rpc.prompt("/run seq 1500000; exit 1");
+      assert.match(notices()[0], /^exited 1, 10888896 bytes: \d{7}\n[^]*\n1499999\n1500000\n$/);
+      await rpc.prompt("/run head -c 10000000 /dev/urandom");
+      assert.match(notices()[1], /^exited 0, 10000000 bytes: /);
+      for (const notice of notices()) assert.ok(Buffer.byteLength(notice) < 16 * 1024 + 100);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("in JSON mode a command line runs too, and pi waits for it", async (t) => {
+      const { sandbox } = await stage(t, []);
+      const run = await runPrint({ version, sandbox, extension: home, mode: "json", prompt: "/run sleep 0.5; echo done" });
+      assert.equal(run.stderr, "exited 0, 5 bytes: done\n\n");
+      for (const line of run.stdout.trim().split("\n")) JSON.parse(line);
+    });
+
     test("a tool runs one line after another, and shows which", async (t) => {
       const { rpc, model } = await inPi(t, [runs("sleep 1.1; echo done", 2)]);
       await rpc.promptAndSettle("Run it");

@@ -1,6 +1,8 @@
 // What a person sees and does where a guest waits for something: pi's terminal interface.
 
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildHello } from "../guests/hello.mjs";
@@ -58,6 +60,23 @@ for (const version of PI_VERSIONS) {
       const after = await tui.screen();
       assert.doesNotMatch(after, /running:/);
       assert.match(after, /a word/, "what is typed meanwhile stays");
+    });
+
+    test("a reload ends a command line, and what it came to is nobody's", async (t) => {
+      const { tui, sandbox } = await inTerminal(t);
+      await tui.submit("/run echo $$ > pid; sleep 60 & wait");
+      await tui.waitFor("(1 s)");
+      await tui.submit("/reload");
+      await tui.waitFor((screen) => /^ *Reloaded/m.test(screen) && !screen.includes("running: echo"));
+      await sleep(300);
+      const pid = Number(readFileSync(join(sandbox.project, "pid"), "utf8"));
+      for (let n = 0; existsSync(`/proc/${pid}`); n += 1) {
+        assert.ok(n < 250, "it runs on");
+        await sleep(20);
+      }
+      await tui.submit("/flag");
+      await tui.waitFor("Ok(false)");
+      assert.doesNotMatch(await tui.screen(), /cancelled|No hello|running: echo/);
     });
 
     test("the key is the person's own", async (t) => {
