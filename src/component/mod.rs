@@ -127,6 +127,11 @@ impl Guest for Component {
 
     fn run_command(at: Moment, name: String, arguments: String) -> guest::CommandOutcome {
         let Ok(has_ui) = known(context::has_ui()) else { return guest::CommandOutcome::Done };
+        // A run that begins while the agent is at work has no other occasion to learn it.
+        if ENGINE.with_borrow(Engine::is_at_work) {
+            let Ok(role) = role() else { return guest::CommandOutcome::Done };
+            host::perform(handle(at, Event::Role(role)));
+        }
         let event = Event::Command { name: &name, arguments: &arguments, has_ui };
         convert::command_outcome(host::perform(handle(at, event)))
     }
@@ -188,7 +193,12 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             handle(at, Event::Input { from_person })
         }
         guest::Event::TerminalInput => handle(at, Event::TerminalInput),
-        guest::Event::BeforeAgentStart => handle(at, Event::BeforeAgentStart { role: role()? }),
+        guest::Event::BeforeAgentStart => {
+            // Only a run in progress makes it worth asking for the tools.
+            let running = ENGINE.with_borrow(Engine::is_running);
+            let role = if running { role()? } else { DefaultRole::default() };
+            handle(at, Event::BeforeAgentStart { role })
+        }
         guest::Event::AgentStart => handle(at, Event::AgentStart),
         guest::Event::TurnEnd => handle(at, Event::TurnEnd),
         guest::Event::AgentEnd(reason) => {
@@ -237,10 +247,10 @@ fn in_view(event: &guest::Event) -> Result<Option<String>, Gone> {
     Ok(known(newest)?.map(|message| message.content))
 }
 
-/// The default role; only a run in progress makes it worth asking for the tools.
+/// The default role.
 fn role() -> Result<DefaultRole, Gone> {
-    let delegates = ENGINE.with_borrow(Engine::is_running)
-        && known(api::tool_names())?.iter().any(|name| name == DefaultRole::DELEGATION_TOOL);
+    let tools = known(api::tool_names())?;
+    let delegates = tools.iter().any(|name| name == DefaultRole::DELEGATION_TOOL);
     Ok(if delegates { DefaultRole::Orchestrator } else { DefaultRole::Worker })
 }
 

@@ -178,14 +178,15 @@ pub(crate) fn is_blank(text: &str) -> bool {
     trim(text).is_empty()
 }
 
-/// Takes white space off both ends, as JavaScript's `trim` does (a byte order mark is some).
+/// Takes white space off both ends, as JavaScript's `trim` does.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// White space, as JavaScript's `trim` sees it.
+/// Whether JavaScript's `trim` and `\s` take a character for white space: a byte order mark is some, the
+/// control character U+0085 is none.
 pub(crate) fn is_space(c: char) -> bool {
-    c.is_whitespace() || c == '\u{feff}'
+    c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }
 
 #[cfg(test)]

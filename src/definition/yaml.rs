@@ -77,11 +77,26 @@ impl Yaml {
         match self {
             Self::Null => Some("null".into()),
             Self::Bool(value) => Some(value.to_string()),
-            Self::Number(value) => Some(value.to_string()),
+            Self::Number(value) => Some(number_text(*value)),
             Self::String(text) => Some(text.clone()),
             Self::List(_) | Self::Map(_) => None,
         }
     }
+}
+
+/// A number as JavaScript writes it: with an exponent from 1e21 on and below 1e-6.
+fn number_text(number: f64) -> String {
+    if number.is_infinite() {
+        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    if (1e-6..1e21).contains(&number.abs()) || number.is_nan() {
+        return number.to_string();
+    }
+    let text = format!("{number:e}");
+    if text.contains("e-") { text } else { text.replace('e', "e+") }
 }
 
 /// How long a YAML text may be, in bytes. What the parser does with a text is not always linear.
@@ -93,13 +108,16 @@ const MAX_OPEN_BRACKETS: usize = 200;
 /// How many keys a mapping may have.
 const MAX_KEYS: usize = 1000;
 
+/// How many places of a text are rewritten for the parser. Each costs another parse.
+const MAX_REPAIRS: usize = 20;
+
 /// Parses one YAML document. A key that occurs twice is an error; no text at all is [`Yaml::Null`].
 pub(super) fn parse(text: &str) -> Result<Yaml, YamlError> {
     check_size(text)?;
-    serde_yaml::from_str::<Yaml>(text).map_err(|error| {
+    readable(text).1.map_err(|error| {
         let mut words = error.to_string();
         let place = unclosed_quote(&words)
-            .or_else(|| error.location().map(place_of))
+            .or_else(|| error.location().map(|location| within(text, place_of(location))))
             .or_else(|| second_document(text));
         if let Some(at) = words.find(" at line ") {
             words.truncate(at);
@@ -113,6 +131,16 @@ fn unclosed_quote(words: &str) -> Option<Place> {
     let opening = words.strip_prefix("found unexpected end of stream at ")?;
     let (line, column) = opening.split_once("quoted scalar at line ")?.1.split_once(" column ")?;
     Some(Place { line: line.parse().ok()?, column: column.parse().ok()? })
+}
+
+/// A place in the text, which the parser may have looked for behind its end.
+fn within(text: &str, place: Place) -> Place {
+    match text.lines().enumerate().last() {
+        Some((index, last)) if !text.ends_with('\n') && place.line > index + 1 => {
+            Place { line: index + 1, column: last.chars().count() + 1 }
+        }
+        _ => place,
+    }
 }
 
 /// Where a second document begins; the parser does not name the place.
@@ -145,9 +173,82 @@ fn check_size(text: &str) -> Result<(), YamlError> {
     Ok(())
 }
 
+/// The text as this parser can read it, and what it says.
+///
+/// The parser stumbles over things that are YAML all the same: a block scalar that ends with the text and not
+/// with a line end, tabs in front of nothing, of a comment or behind a dash, and a character beyond U+FFFF
+/// that is written as JSON does, in two escapes.
+fn readable(text: &str) -> (String, serde_yaml::Result<Yaml>) {
+    let mut text = text.to_owned();
+    if text.lines().next_back().is_some_and(|last| !last.trim().is_empty()) && !text.ends_with('\n')
+    {
+        text.push('\n');
+    }
+    for _ in 0..MAX_REPAIRS {
+        match serde_yaml::from_str::<Yaml>(&text) {
+            Ok(yaml) => return (text, Ok(yaml)),
+            Err(error) => match repaired(&text, &error) {
+                Some(better) => text = better,
+                None => return (text, Err(error)),
+            },
+        }
+    }
+    let yaml = serde_yaml::from_str(&text);
+    (text, yaml)
+}
+
+/// The text, rewritten where the parser stumbled; `None` if it is not one of the known reasons.
+fn repaired(text: &str, error: &serde_yaml::Error) -> Option<String> {
+    let place = place_of(error.location()?);
+    let start = text.split_inclusive('\n').take(place.line - 1).map(str::len).sum::<usize>();
+    let rest = text.get(start..)?;
+    let (at, width, instead) = if error.to_string().contains("invalid Unicode character escape") {
+        surrogates(rest, place.column)?
+    } else {
+        idle_tabs(rest).or_else(|| separating_tabs(rest, place.column))?
+    };
+    let (before, after) = (text.get(..start + at)?, text.get(start + at + width..)?);
+    Some([before, &instead, after].concat())
+}
+
+/// Lines that begin with a tab somewhere and say nothing: their white space, as spaces.
+fn idle_tabs(rest: &str) -> Option<(usize, usize, String)> {
+    let idle = |line: &&str| {
+        let text = line.trim_start_matches([' ', '\t', '\r', '\n']);
+        text.is_empty() || text.starts_with('#')
+    };
+    let width = rest.split_inclusive('\n').take_while(idle).map(str::len).sum();
+    let lines = rest.get(..width)?;
+    let spaces = lines.replace('\t', " ");
+    (spaces != lines).then_some((0, width, spaces))
+}
+
+/// Tabs behind something on the line: as spaces.
+fn separating_tabs(rest: &str, column: usize) -> Option<(usize, usize, String)> {
+    let (at, _) = rest.char_indices().nth(column - 1)?;
+    let (before, after) = rest.split_at_checked(at)?;
+    let width = after.find(|c| c != '\t').unwrap_or(after.len());
+    let separates = !before.trim_start_matches([' ', '\t']).is_empty() && !before.contains('\n');
+    (width > 0 && separates).then(|| (at, width, " ".repeat(width)))
+}
+
+/// The two escapes of a pair of surrogates at a column, or just before it: as one escape.
+fn surrogates(rest: &str, column: usize) -> Option<(usize, usize, String)> {
+    let (column, _) = rest.char_indices().nth(column - 1)?;
+    let at = rest.get(..column)?.rfind("\\u")?;
+    let unit = |at: usize| {
+        let digits = rest.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let pair = [unit(at)?, unit(at + 6)?];
+    let character = char::decode_utf16(pair).next()?.ok()?;
+    Some((at, 12, format!("\\U{:08x}", u32::from(character))))
+}
+
 /// Where in the text the node of a path begins; `None` if there is no such node.
 pub(super) fn locate(text: &str, path: &[Step]) -> Option<Place> {
-    let error = Locate(path).deserialize(serde_yaml::Deserializer::from_str(text)).err()?;
+    let (text, _) = readable(text);
+    let error = Locate(path).deserialize(serde_yaml::Deserializer::from_str(&text)).err()?;
     error.to_string().contains(FOUND).then(|| error.location().map(place_of))?
 }
 
@@ -252,6 +353,14 @@ impl<'de> DeserializeSeed<'de> for Key<'_> {
 }
 
 impl Key<'_> {
+    /// What stands for a key that is a list or a mapping.
+    fn unlike_others(&self) -> String {
+        match self {
+            Self::New(entries) => format!("(key {})", entries.len() + 1),
+            Self::Not(_) => String::new(),
+        }
+    }
+
     fn check<E: de::Error>(self, key: String) -> Result<String, E> {
         match self {
             Self::New(entries) if entries.iter().any(|(name, _)| *name == key) => {
@@ -266,7 +375,7 @@ impl Key<'_> {
     }
 }
 
-impl Visitor<'_> for Key<'_> {
+impl<'de> Visitor<'de> for Key<'_> {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -295,6 +404,19 @@ impl Visitor<'_> for Key<'_> {
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {
         self.check(text.to_owned())
+    }
+
+    /// A list or a mapping as a key; none of the keys that are known is one.
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<String, A::Error> {
+        de::IgnoredAny.visit_seq(items)?;
+        let key = self.unlike_others();
+        self.check(key)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<String, A::Error> {
+        de::IgnoredAny.visit_map(entries)?;
+        let key = self.unlike_others();
+        self.check(key)
     }
 }
 
@@ -429,6 +551,47 @@ mod tests {
     fn a_syntax_error_names_its_place() {
         let error = parse("name: 'x\n").unwrap_err();
         assert_eq!(error.place, place(1, 7), "where the quote opens");
+        assert_eq!(parse("a: b\nname: [x").unwrap_err().place, place(2, 9));
+    }
+
+    #[test]
+    fn what_the_parser_stumbles_over_is_read() {
+        let text = |text: &str| Yaml::String(text.into());
+        for (yaml, expected) in [
+            ("a: |\n  x", text("x\n")),
+            ("a: |-\n  x", text("x")),
+            ("a: |+\n  x\n  ", text("x\n")),
+            ("\t\na: x\n \t# note\n\t\nb: y", text("x")),
+            ("? a\n: x\n\t# note\nb: y", text("x")),
+            ("a:\n -\tx\n", Yaml::List(vec![text("x")])),
+            (r#"a: "\ud83d\uDE80 and \ud83d\ude80""#, text("🚀 and 🚀")),
+            (r"a: '\ud83d\ude80'", text(r"\ud83d\ude80")),
+            ("[a, b]: c\n{d: e}: f\na: x", text("x")),
+        ] {
+            let parsed = parse(yaml).unwrap_or_else(|error| panic!("{yaml:?}: {error:?}"));
+            assert_eq!(parsed.get("a"), Some(&expected), "{yaml:?}");
+        }
+        assert!(parse(r#"a: "\ud83d""#).is_err());
+        assert!(parse("a:\n\tb: c").is_err());
+        assert_eq!(locate("\t\na: x\n\t\nb: y", &[Step::Key("b")]), place(4, 4));
+        assert!(parse(&"\t\na: &a\n".repeat(100)).is_err(), "and it ends");
+    }
+
+    #[test]
+    fn numbers_are_written_as_in_javascript() {
+        for (yaml, text) in [
+            ("1.0", "1"),
+            ("-0", "0"),
+            ("1e20", "100000000000000000000"),
+            ("1e21", "1e+21"),
+            ("-2.5e-7", "-2.5e-7"),
+            ("0.000001", "0.000001"),
+            (".inf", "Infinity"),
+            ("-.inf", "-Infinity"),
+            (".nan", "NaN"),
+        ] {
+            assert_eq!(parse(yaml).unwrap().scalar_text().as_deref(), Some(text));
+        }
     }
 
     #[test]

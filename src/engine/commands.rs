@@ -1,6 +1,6 @@
 //! The slash commands.
 
-use crate::definition::{FileError, Library, Show, WorkflowFiles, is_blank, trim};
+use crate::definition::{FileError, Library, Show, WorkflowFiles, is_blank, is_space, trim};
 use crate::run::{Active, RunState, enter};
 use crate::text;
 
@@ -61,7 +61,7 @@ impl Engine {
     ) -> Result<Output, FileError> {
         let mut effects = self.stop_countdown();
         let output = match name {
-            "workflow" if arguments.trim_start().starts_with(':') => {
+            "workflow" if trim(arguments).starts_with(':') => {
                 self.control(trim(arguments), has_ui, at, files)?
             }
             "workflow" => self.workflow_command(arguments, at, files)?,
@@ -86,7 +86,7 @@ impl Engine {
     ) -> Result<Output, FileError> {
         let mut effects = Vec::from_iter(self.reload(files)?);
         let arguments = trim(arguments);
-        let (name, task) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
+        let (name, task) = arguments.split_once(is_space).unwrap_or((arguments, ""));
         let mut refuse = |level, text| {
             effects.push(Effect::Notify { level, text });
             Ok(Output::from(std::mem::take(&mut effects)))

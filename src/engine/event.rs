@@ -41,6 +41,8 @@ pub enum Event<'a> {
     },
     /// The conversation was compacted.
     Compacted,
+    /// Which role the agent has where the workflow does not say it.
+    Role(DefaultRole),
     /// The agent runs.
     AgentStart,
     /// An answer of the model and its tool calls are done.

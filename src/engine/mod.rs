@@ -106,6 +106,10 @@ impl Engine {
             Event::TerminalInput => self.stop_countdown().into(),
             Event::BeforeAgentStart { role } => self.before_agent_start(role),
             Event::Compacted => self.compacted(),
+            Event::Role(role) => {
+                self.role = role;
+                Output::default()
+            }
             Event::AgentStart => self.agent_start(),
             Event::TurnEnd => self.turn_end(),
             Event::AgentEnd { stop } => self.agent_end(stop),
@@ -124,6 +128,11 @@ impl Engine {
     /// Whether a run is in progress that its definitions know.
     pub fn is_running(&self) -> bool {
         self.active().is_some()
+    }
+
+    /// Whether the agent is at work.
+    pub fn is_at_work(&self) -> bool {
+        self.agent.running
     }
 
     fn active(&self) -> Option<Active<'_>> {

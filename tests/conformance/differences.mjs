@@ -245,4 +245,58 @@ export const DIFFERENCES = [
     ours: "Keeps it with the phase; later phases, `status`, `:status` and the message at the end show it, templates can name it, and `summary: required` demands one.",
     why: "What a phase found out is what the next one needs.",
   },
+  {
+    number: 41,
+    reference: "Cuts a session's name at `sessionNameMaxLength` even within a character.",
+    ours: "Cuts before the character.",
+    why: "Half a character is none.",
+  },
+  {
+    number: 42,
+    reference: "Shows control characters of names and tasks as they are.",
+    ours: "Leaves them out of all that is shown; what is stored and what the model reads keeps them.",
+    why: "Nothing in a file may command the terminal.",
+  },
+  {
+    number: 43,
+    reference: "A `workflow_step` call of an answer that the model began before the person started or moved a run moves it.",
+    ours: "Such a call has no effect, and the agent is told.",
+    why: "The agent cannot have meant that run.",
+  },
+  {
+    number: 44,
+    reference: "Refuses YAML that breaks a rule of layout: a list in brackets that is not indented, a comment without a space before it, tabs between lines of a list, `---` in a quoted text.",
+    ours: "Reads it where the meaning is clear.",
+    why: "The YAML libraries differ, and nobody is helped by a refusal.",
+  },
+  {
+    number: 45,
+    reference: "Reads YAML with control characters, half a surrogate pair, values that do not fit their tag (`!!int x`), odd anchors and directives.",
+    ours: "That is an error.",
+    why: "The YAML libraries differ, and such a file is hardly meant so.",
+  },
+  {
+    number: 46,
+    reference: "A number may begin with zeros (`010` is 10); `0b11`, `-0x1f` and `1e400` are not all numbers.",
+    ours: "`010` is a text; `0b11` and `-0x1f` are numbers.",
+    why: "The YAML libraries differ. Quotes make a text of each.",
+  },
+  {
+    number: 47,
+    reference: "U+0085, U+2028 and U+2029 are ordinary characters, a byte order mark within a value too; a lone carriage return does not always end a line.",
+    ours: "The three end a line, as a lone carriage return does; the mark in front of a value is dropped.",
+    why: "The YAML libraries differ.",
+  },
+  {
+    number: 48,
+    reference: "A tag of one's own (`!x 12`) makes a text.",
+    ours: "It is ignored: `!x 12` is a number.",
+    why: "The YAML libraries differ.",
+  },
+  {
+    number: 49,
+    reference: "A mapping among `availableProfiles` is the name `[object Object]`.",
+    ours: "The list has no effect, and a notice says so.",
+    why: "It names nobody.",
+  },
 ];

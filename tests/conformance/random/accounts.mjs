@@ -1,6 +1,6 @@
 // Which deliberate difference accounts for what the two packages make of some files.
 
-import { PROPOSED } from "./explained.mjs";
+import { explained } from "./explained.mjs";
 
 /** @typedef {import("./loading.mjs").Difference} Difference */
 /** @typedef {import("./workflow-files.mjs").Files} Files */
@@ -11,12 +11,12 @@ import { PROPOSED } from "./explained.mjs";
  */
 const REFUSED_BY_OURS = [
   [21, /: `(show|loopable|tools|tools\.blacklist|tools\.whitelist)` must be /],
-  [PROPOSED.refusedYaml, /: not valid YAML: control characters are not allowed/],
-  [PROPOSED.refusedYaml, /: not valid YAML: .*expected a key of text/],
-  [PROPOSED.refusedYaml, /: not valid YAML: .*invalid value: string ".*", expected (null|an? \w+)/],
-  [PROPOSED.refusedYaml, /: not valid YAML: did not find expected alphabetic or numeric character/],
-  [PROPOSED.refusedYaml, /: not valid YAML: did not find expected whitespace or line break/],
-  [PROPOSED.refusedYaml, /: not valid YAML: (found unknown directive name|found incompatible YAML document)/],
+  [45, /: not valid YAML: control characters are not allowed/],
+  [45, /: not valid YAML: .*invalid value: string ".*", expected (null|an? \w+)/],
+  [45, /: not valid YAML: did not find expected alphabetic or numeric character/],
+  [45, /: not valid YAML: did not find expected whitespace or line break/],
+  [45, /: not valid YAML: found invalid Unicode character escape code/],
+  [45, /: not valid YAML: (found unknown directive name|found incompatible YAML document)/],
 ];
 
 /**
@@ -25,50 +25,101 @@ const REFUSED_BY_OURS = [
  */
 const REFUSED_BY_REFERENCE = [
   [19, /Failed to load phase file .*ENOENT: .*\\/],
-  [PROPOSED.lenientYaml, /: Flow (sequence|map) in block collection must be sufficiently indented/],
-  [PROPOSED.lenientYaml, /: Missing closing ["']quote/],
-  [PROPOSED.lenientYaml, /: Comments must be separated from other tokens/],
-  [PROPOSED.lenientYaml, /: Block collections are not allowed within flow collections/],
-  [PROPOSED.lenientYaml, /: Could not resolve tag: /],
+  [44, /: Flow (sequence|map) in block collection must be sufficiently indented/],
+  [44, /: Block scalar lines must not be less indented than their /],
+  [44, /: Tabs are not allowed as indentation/],
+  [44, /: Missing closing ["']quote/],
+  [44, /: Comments must be separated from other tokens/],
+  [44, /: Block collections are not allowed within flow collections/],
+  [44, /: Could not resolve tag: /],
 ];
 
-/** Numbers that the two read differently, where nothing quotes them. */
-const ODD_NUMBER = /(?<![\w.'"])([-+]?0\d+|[-+]?0b[01]+|[-+]0[xo]\w+|[-+]?1e400|1e21)(?![\w.'"])/;
-
-/** Characters that end a line for one of the two only. */
-const ODD_LINE_END = /[\u0085\u2028\u2029]|\r(?!\n)/;
-
-/** A tag that is more than a way to say that a text is one. */
-const ODD_TAG = /[:?[{,-]\s+!(?!!str\s)/;
+/**
+ * What the two read differently, and something in its place that they read alike: only where that makes them agree does
+ * the difference account for it.
+ * @type {[number: number, odd: RegExp, instead: (odd: string) => string][]}
+ */
+const READ_DIFFERENTLY = [
+  // Numbers, where nothing quotes them.
+  [46, /(?<![\w.'"])([-+]?0\d+|[-+]?0b[01]+|[-+]0[xo]\w+|[-+]?1e400)(?![\w.'"])/g, () => "7"],
+  // Characters that end a line, or are none, for one of the two only.
+  [47, /[\u0085\u2028\u2029]|\r(?!\n)|(?<=[^])\ufeff/g, (odd) => (odd === "\r" ? "\n" : "")],
+  // A tag that is more than a way to say that a text is one.
+  [48, /(?<=[:?[{,-]\s+)!(?!!str\s)\S*/g, () => "x"],
+];
 
 /**
  * The number of the difference that accounts for it, or else its kind in a line.
  * @param {Difference} difference
  * @param {Files} files
- * @returns {number | string}
+ * @param {(files: Files) => Promise<Difference | undefined>} find looks for a difference in other files
+ * @returns {Promise<number | string>}
  */
-export function accountFor(difference, files) {
-  const { what, where, details, printed, faults } = difference;
-  const text = Object.values(files).join("\n");
-  if (ODD_LINE_END.test(text)) return PROPOSED.lineEnds;
-  const numbers = ODD_NUMBER.test(text) ? PROPOSED.oddNumbers : undefined;
+export async function accountFor(difference, files, find) {
+  return accountOf(difference) ?? (await readDifferently(files, find)) ?? kindOf(difference);
+}
+
+/**
+ * @param {Difference} difference
+ * @returns {number | undefined}
+ */
+function accountOf({ what, details, printed, faults }) {
   switch (what) {
     case "ours refuses": {
-      const errors = faults.split("\n").filter(isError);
-      const accounts = errors.map((fault) => find(REFUSED_BY_OURS, fault) ?? (isOfType(fault) ? numbers : undefined));
-      const open = accounts.indexOf(undefined);
-      return (open < 0 ? accounts[0] : undefined) ?? `${what}: ${withoutNames(errors[open] ?? "")}`;
+      const accounts = errorsOf(faults).map((fault) => find(REFUSED_BY_OURS, fault));
+      return accounts.includes(undefined) ? undefined : accounts[0];
     }
-    case "the reference refuses": {
-      const reason = printed[0] ?? "";
-      const account = find(REFUSED_BY_REFERENCE, reason) ?? (isMissing(reason) ? numbers : undefined);
-      return account ?? `${what}: ${withoutNames(reason)}`;
+    case "the reference refuses":
+      return find(REFUSED_BY_REFERENCE, printed[0] ?? "");
+    default:
+      if (faults.includes("`sessionNameMaxLength` must be a number from 0, but is below 0") && isOfName(details)) return 32;
+      if (faults.includes("`availableProfiles` must be a list of names") && isOfProfiles(details)) return 49;
+      return undefined;
+  }
+}
+
+/**
+ * @param {Files} files
+ * @param {(files: Files) => Promise<Difference | undefined>} find
+ */
+async function readDifferently(files, find) {
+  // What is tried here is not met.
+  const met = new Map(explained);
+  try {
+    for (const accounts of [...READ_DIFFERENTLY.map((account) => [account]), READ_DIFFERENTLY]) {
+      const changed = mapTexts(files, (text) =>
+        accounts.reduce((text, [, odd, instead]) => text.replace(odd, instead), text),
+      );
+      const there = accounts.find(([, odd]) => Object.values(files).some((text) => String(text).search(odd) >= 0));
+      const left = there && (await find(changed));
+      if (there && (!left || accountOf(left))) return there[0];
     }
-    default: {
-      const lengths = faults.includes("`sessionNameMaxLength` must be ") && isOfName(details) ? 32 : undefined;
-      const tags = ODD_TAG.test(text) ? PROPOSED.tags : undefined;
-      return numbers ?? lengths ?? tags ?? `${what}: ${withoutNames(where)} ${details.map(withoutNames).join(", ")}`;
-    }
+    return undefined;
+  } finally {
+    explained.clear();
+    for (const [number, times] of met) explained.set(number, times);
+  }
+}
+
+/**
+ * @param {Files} files
+ * @param {(text: string) => string} change
+ * @returns {Files}
+ */
+function mapTexts(files, change) {
+  return Object.fromEntries(Object.entries(files).map(([path, text]) => [path, change(text.toString())]));
+}
+
+/** @param {Difference} difference */
+function kindOf({ what, where, details, printed, faults }) {
+  const refused = errorsOf(faults).find((fault) => !find(REFUSED_BY_OURS, fault)) ?? "";
+  switch (what) {
+    case "ours refuses":
+      return `${what}: ${withoutNames(refused)}`;
+    case "the reference refuses":
+      return `${what}: ${withoutNames(printed[0] ?? "")}`;
+    default:
+      return `${what}: ${withoutNames(where)} ${details.map(withoutNames).join(", ")}`;
   }
 }
 
@@ -78,17 +129,18 @@ export function accountFor(difference, files) {
  */
 const find = (accounts, words) => accounts.find(([, pattern]) => pattern.test(words))?.[0];
 
-/** Whether an error is not the consequence of another one. @param {string} fault */
-const isError = (fault) => / error: /.test(fault) && !/ refers to /.test(fault);
-
-/** @param {string} fault */
-const isOfType = (fault) => / must be .*, but is a (number|text)$/.test(fault);
-
-/** @param {string} reason */
-const isMissing = (reason) => /Missing or invalid "|commandName must match/.test(reason);
+/** The errors that are not the consequence of others. @param {string} faults */
+const errorsOf = (faults) => faults.split("\n").filter((fault) => / error: /.test(fault) && !/ refers to /.test(fault));
 
 /** @param {string[]} details */
 const isOfName = (details) => details.length === 1 && details[0].startsWith("sessionNames");
+
+/** Whether they are about names of profiles alone. @param {string[]} details */
+function isOfProfiles(details) {
+  const [, reference, ours] = /^answer\n {2}reference: (.*)\n {2}ours: {6}(.*)$/.exec(details.join("\n")) ?? [];
+  const rest = (/** @type {string} */ prompt) => prompt.replace(/(?<=profiles(?: for this phase)?:\*\* ).*?(?=\\n)/g, "");
+  return reference !== undefined && rest(reference) === rest(ours);
+}
 
 /** What is not particular to one case. @param {string} words */
 const withoutNames = (words) => words.split("\n")[0].replace(/\S*\/\S+ ?|"[^"]*"|\d+/g, "").trim();

@@ -6,9 +6,10 @@ import { TIME_STEP } from "./world.mjs";
 
 /**
  * @typedef {{ do: "workflow", line: string, luck: string, yes: boolean, during: Action[], edit?: Edit }} Start
- * @typedef {{ do: "cancel" | "turn" | "key" }} Plain
+ * @typedef {{ do: "cancel" | "turn" | "key" | "retry" | "compact" }} Plain
  * @typedef {{ do: "prompt", source: string }} Prompt
- * @typedef {{ do: "step", action: string }} StepAction
+ * @typedef {{ do: "step", action: unknown, more?: object, no?: true }} StepAction `more`: other arguments; `no`: what
+ *   the person says if asked
  * @typedef {{ do: "tool", name: string }} ToolAction
  * @typedef {{ do: "stop", reason: string | undefined }} Stop `undefined`: without an answer of the model
  * @typedef {{ do: "wait", ms: number }} Wait
@@ -29,8 +30,11 @@ const TASKS = [
   "\u001b[31mred\u0007\r\nalert",
   "\ufeff\u0085odd\u2028ends\u0085",
 ];
-/** As many as ours allows in a row (difference 27). */
-const MAX_LOOPS = 20;
+const ODD_ACTIONS = ["NEXT", " next", "", "skip", 1, true, null, ["next"], { action: "next" }, undefined];
+const MORE_ARGUMENTS = [
+  ...[{ summary: "Done, all of it." }, { summary: " Two\n\nlines: {description} " }, { summary: "" }, { summary: null }, { summary: 7 }, { summary: ["a"] }],
+  ...[{ reason: "why not" }, { action2: "cancel" }, { toolName: "x", __proto__x: [1] }],
+];
 const SEPARATORS = [" ", "  ", "\n", "\t", "\u00a0", "\u3000", "\ufeff", "\u2028", "\u0085", "\u200b"];
 
 /**
@@ -45,12 +49,8 @@ export function makeActions(choices, tree, length) {
   /** @type {Action[]} */
   const actions = [];
   while (actions.length < length) actions.push(...makeScene(choices, tree, names));
-  let loops = 0;
-  return actions.slice(0, length).filter((action) => !isLoop(action) || ++loops <= MAX_LOOPS);
+  return actions.slice(0, length);
 }
-
-/** @param {Action} action */
-const isLoop = (action) => action.do === "step" && action.action === "loop";
 
 /**
  * A few actions that belong together, or a single odd one.
@@ -60,14 +60,22 @@ const isLoop = (action) => action.do === "step" && action.action === "loop";
  * @returns {Action[]}
  */
 function makeScene(choices, tree, names) {
-  /** @type {(action: string) => Action} */
-  const step = (action) => ({ do: "step", action });
-  const anyStep = () => step(choices.weighted([[8, "next"], [2, "loop"], [2, "status"], [1, "cancel"]]));
+  /** @type {(action: unknown) => Action} */
+  const step = (action) => ({
+    do: "step",
+    action,
+    ...(choices.chance(0.15) && { more: choices.pick(MORE_ARGUMENTS) }),
+    ...(choices.chance(0.3) && { no: /** @type {const} */ (true) }),
+  });
+  const anyStep = () =>
+    step(choices.weighted([[8, "next"], [2, "loop"], [2, "status"], [1, "cancel"], [0.3, choices.pick(ODD_ACTIONS)]]));
   /** @type {import("./choices.mjs").Weighted<() => Action>} */
   const works = [
     [3, anyStep],
     [3, () => ({ do: "tool", name: choices.pick(TOOLS) })],
     [2, () => ({ do: "turn" })],
+    [0.3, () => ({ do: "retry" })],
+    [0.3, () => ({ do: "compact" })],
   ];
   const work = () => choices.weighted(works)();
   /** @type {() => Action} */
@@ -77,6 +85,8 @@ function makeScene(choices, tree, names) {
   };
   /** @type {() => Action} */
   const wait = () => ({ do: "wait", ms: TIME_STEP * choices.pick([1, 2, 5, 6, 6, 20]) });
+  /** @type {() => Action[]} */
+  const idle = () => [{ do: "stop", reason: "stop" }, { do: "wait", ms: 3000 }];
   /** @type {() => Action} */
   const prompt = () => ({ do: "prompt", source: choices.pick(["interactive", "rpc", "extension"]) });
   /** @type {Action} */
@@ -98,8 +108,11 @@ function makeScene(choices, tree, names) {
     [4, () => [work()]],
     [1, () => [start()]],
     [1, () => [stop(), wait()]],
+    [0.5, () => choices.list(choices.between(2, 4), idle).flat()],
+    [0.5, () => choices.list(choices.between(2, 5), () => step("loop"))],
     [1, () => [step("cancel"), ...choices.some([work(), stop(), prompt()], 0.2), step("cancel")]],
     [1, () => [cancel]],
+    [0.5, () => [prompt(), stop(), { do: "compact" }, prompt()]],
     [1, () => [stop(), wait(), { do: "key" }, wait()]],
     [1, () => [{ do: "restart", reason: choices.pick(["reload", "resume", "startup"]), ...edit() }]],
     [1, () => [{ do: "back", percent: choices.pick([0, 30, 60, 90, 100]), ...edit() }]],
@@ -150,7 +163,7 @@ export function edited(tree, edit) {
 export function describe(action) {
   const { do: verb, ...rest } = action;
   const details = Object.entries(rest)
-    .filter(([name, value]) => !(name === "luck" || (name === "during" && value.length === 0)))
+    .filter(([name, value]) => !(name === "luck" || (name === "during" && Array.isArray(value) && value.length === 0)))
     .map(([name, value]) => `${name} ${visible(value)}`);
   return [verb, ...details].join(", ");
 }
@@ -165,6 +178,7 @@ export function* smallerActions(action) {
     yield rest;
   }
   if (action.do === "workflow" && action.during.length > 0) yield { ...action, during: action.during.slice(1) };
+  if (action.do === "step" && (action.more || action.no)) yield { do: "step", action: action.action };
   if (action.do === "workflow") {
     const [name] = action.line.trim().split(/\s/, 1);
     if (action.line !== `${name} x`) yield { ...action, line: `${name} x` };

@@ -24,3 +24,10 @@ export const UNAVAILABLE = text(
   "The workflow configuration for this session is no longer available.",
   "Use workflow_step with action='cancel' to clear it, or reload the workflow definitions.",
 );
+
+export const NOT_DONE = [
+  "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.",
+  "You must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.",
+  "Current phase instructions:\n{phaseInstructions}",
+  "Continue working on the current phase and call workflow_step when done.",
+].join("\n\n");

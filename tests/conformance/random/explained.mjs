@@ -2,21 +2,6 @@
 
 import { isDeepStrictEqual } from "node:util";
 
-/**
- * Differences that `differences.mjs` does not have yet: numbers of our own, until it has them.
- */
-export const PROPOSED = {
-  wholeCharacters: 101,
-  plainText: 102,
-  lateMove: 103,
-  contextAtOnce: 104,
-  lenientYaml: 105,
-  refusedYaml: 106,
-  oddNumbers: 107,
-  lineEnds: 108,
-  tags: 109,
-};
-
 /** How often each difference explained something. @type {Map<number, number>} */
 export const explained = new Map();
 

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { openWorkflows } from "../../../cli/workflows.js";
+import { Bounds } from "./bounds.mjs";
 import { because } from "./explained.mjs";
 import { OurSide } from "./our-side.mjs";
 import { loadWorkflows } from "./reference.mjs";
@@ -32,19 +33,32 @@ const MAX_STEPS = 12;
 /** @type {import("./stand-in.mjs").Setting} */
 const SETTING = { mode: "tui", tools: ["read"] };
 
+/** @param {string} action @returns {Happening} */
+const step = (action) => ({ step: action, input: { action }, late: false, yes: true });
+
 /**
  * @param {Files} files
  * @returns {Promise<Difference | undefined>}
  */
 export async function findDifference(files) {
+  return (await compareFiles(files)).difference;
+}
+
+/**
+ * @param {Files} files
+ * @returns {Promise<{ difference: Difference | undefined, accepted: boolean }>} accepted: by the reference
+ */
+export async function compareFiles(files) {
   writeWorkflows(files);
   setLuck("abc123");
-  return new Comparison().run();
+  const comparison = new Comparison();
+  return { difference: await comparison.run(), accepted: comparison.accepted };
 }
 
 class Comparison {
-  #reference = new ReferenceSide(SETTING);
-  #ours = new OurSide(SETTING);
+  #bounds = new Bounds();
+  #reference = new ReferenceSide(SETTING, this.#bounds);
+  #ours = new OurSide(SETTING, this.#bounds);
   /** @type {Difference | undefined} */
   #difference;
   #printed;
@@ -61,6 +75,11 @@ class Comparison {
     this.#comparable = because(33, tree.length, this.#reference.tree.length) === tree.length;
   }
 
+  /** Whether the reference has the workflow in question. */
+  get accepted() {
+    return this.#reference.tree.some(({ key }) => key === "w");
+  }
+
   async run() {
     await this.#compare({ restart: "startup" });
     await this.#acceptance();
@@ -74,7 +93,7 @@ class Comparison {
   async #acceptance() {
     if (this.#difference) return;
     const [{ answer }] = await this.#ours.undergo({ complete: "outer" });
-    const accepted = this.#reference.tree.some(({ key }) => key === "w");
+    const { accepted } = this;
     if (!accepted && answer === null && !this.#ours.faults) this.#differ("ours refuses without a word", "", []);
     if (accepted === (answer !== null)) return;
     this.#differ(accepted ? "ours refuses" : "the reference refuses", "", []);
@@ -84,16 +103,16 @@ class Comparison {
   async #walkThrough(name) {
     await this.#compare({ command: "workflow", text: `${name} ${TASK}`, yes: true, during: [] });
     await this.#phase();
-    await this.#compare({ step: "status" });
+    await this.#compare(step("status"));
     await this.#compare({ stop: "stop" });
     passTime(3000);
     this.#check("reminder", [await this.#reference.afterTime()], [await this.#ours.afterTime()]);
-    await this.#compare({ step: "loop" });
+    await this.#compare(step("loop"));
     for (let steps = 0; steps < MAX_STEPS && this.#reference.state?.active; steps += 1) {
-      await this.#compare({ step: "next" });
+      await this.#compare(step("next"));
       await this.#phase();
     }
-    await this.#compare({ step: "loop" });
+    await this.#compare(step("loop"));
     await this.#compare({ stop: "stop" });
   }
 
@@ -109,7 +128,6 @@ class Comparison {
   async #compare(happening) {
     if (this.#difference) return;
     const ours = await this.#ours.undergo(happening);
-    this.#reference.paused = this.#ours.paused;
     this.#check(JSON.stringify(happening), await this.#reference.undergo(happening), ours);
   }
 

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 
-import { PROPOSED, because, replaced } from "./explained.mjs";
+import { because } from "./explained.mjs";
 import { ours } from "./ours.mjs";
 import { Place } from "./place.mjs";
 import { Side } from "./side.mjs";
@@ -13,10 +13,6 @@ import { Side } from "./side.mjs";
 const FAULT_NOTICE = /^(1 workflow has|\d+ workflows have|\d+ errors? in workflow files).*: \/workflow :check$/;
 const PAUSE_NOTICE = /^⏸ .* is paused in .*\.\nYour next message resumes it, or \/workflow :resume\.$/s;
 const PAUSE_STATUS = /^⏸ (.*) \(paused: [^)]*\)$/s;
-
-const CONTEXT = /\n\n\[Workflow path: [^]*?\n\*\*Task ID:\*\* [^]*$/;
-const POSITION = /\*\*Previous:\*\* .*\n\*\*Current:\*\* .*\n\*\*Next:\*\* .*\n\n/;
-const ALL_STEPS = /\*\*All steps:\*\*\n[^]*?\n\n(?=\*\*What to do in this phase:)/;
 
 /** What an agent at work is told when the person cancels. */
 const CANCELLED = {
@@ -31,22 +27,25 @@ const CANCELLED = {
   },
 };
 
-/** How many steps the context prompt lists. */
-const MAX_STEPS = 60;
-
 export class OurSide extends Side {
-  /** @param {import("./stand-in.mjs").Setting} setting */
-  constructor(setting) {
+  #bounds;
+
+  /**
+   * @param {import("./stand-in.mjs").Setting} setting
+   * @param {import("./bounds.mjs").Bounds} bounds what it is to do by itself now
+   */
+  constructor(setting, bounds) {
     super(ours, setting);
+    this.#bounds = bounds;
   }
 
   /** What it told last of faults in files. */
   faults = "";
 
-  /** Whether the run waits for the person. */
+  /** Why the run waits for the person, if it does. */
   get paused() {
     const { state } = this;
-    return state?.active === true && state.progress?.paused !== undefined;
+    return state?.active ? state.progress?.paused?.reason.kind : undefined;
   }
 
   /** @override */
@@ -56,41 +55,77 @@ export class OurSide extends Side {
     return all.filter((_, index) => !isDeepStrictEqual(common[index], common[index - 1]));
   }
 
+  /** @override @param {Happening} happening */
+  async prepare(happening) {
+    const { state } = this;
+    this.#bounds.foresee(happening, Place.of(state, this.tree), state?.active === true, this.asking);
+  }
+
   /** @override @param {Happening | undefined} happening @param {Deeds} deeds */
   async explain(happening, deeds) {
+    const started = happening && "command" in happening && deeds.prompts.length > 0;
+    const goesOn = happening ? "stop" in happening && this.continues : deeds.prompts.length > 0;
+    if (goesOn) this.#bounds.wentOn();
+    if (happening) this.#bounds.observe(happening, deeds.answer, this.state, started === true);
+    const { paused, changed } = this.#bounds.verdict(happening);
     const told = deeds.notices.filter(({ text }) => !FAULT_NOTICE.test(text));
     this.faults = deeds.notices.find(({ text }) => FAULT_NOTICE.test(text))?.text ?? this.faults;
-    const common = because(29, deeds.entries, deeds.entries.filter((entry) => !isDeepStrictEqual(entry, CANCELLED)));
-    const stored = common.filter(({ data }) => !this.#isOfPause(data));
+    const common = because(29, deeds.entries, this.#withoutWord(happening, deeds.entries));
+    const stored = common.filter(({ data }) => !(changed && this.#isOfPause(data, paused)));
     const continued = happening && "stop" in happening && deeds.answer?.continue;
-    const prompts = deeds.prompts.map((prompt) => this.#withoutContext(prompt));
+    const place = Place.of(this.state, this.tree);
+    const { prompts } = deeds;
     return {
       ...deeds,
       entries: because(7, common, stored).map((entry) => this.#withoutMore(entry)),
-      prompts: continued
-        ? because(8, prompts, deeds.answer.entries.map(reminderOf))
-        : prompts.map((prompt) => because(24, prompt, prompt.replace(/^\(followUp\) /, ""))),
-      notices: because(7, because(9, deeds.notices, told), told.filter(({ text }) => !PAUSE_NOTICE.test(text))),
-      questions: because(26, deeds.questions, deeds.questions.filter(({ title }) => title !== "Cancel the workflow?")),
-      status: because(7, deeds.status, deeds.status?.replace(PAUSE_STATUS, "$1")),
+      prompts: continued ? because(8, prompts, deeds.answer.entries.map(reminderOf)) : prompts,
+      notices: because(7, because(9, deeds.notices, told), changed && paused && place ? this.#withoutPause(told) : told),
+      questions: because(26, deeds.questions, deeds.questions.filter((question) => !this.#isOfCancel(happening, question))),
+      status: this.#bounds.paused && deeds.status ? because(7, deeds.status, deeds.status.replace(PAUSE_STATUS, "$1")) : deeds.status,
       answer: continued ? undefined : this.#answer(happening, deeds.answer),
     };
   }
 
   /**
-   * 104: to an agent that is at work, what it is to do is told with the first prompt.
-   * @param {string} prompt
+   * The entries without the word to an agent at work that the person has cancelled.
+   * @param {Happening | undefined} happening
+   * @param {Deeds["entries"]} entries
    */
-  #withoutContext(prompt) {
-    if (!this.pi.running) return prompt;
-    return because(PROPOSED.contextAtOnce, prompt, prompt.replace(CONTEXT, ""));
+  #withoutWord(happening, entries) {
+    const cancels = happening && "command" in happening && happening.command === "cancel-workflow";
+    if (!cancels || !this.pi.running || entries.length === 0) return entries;
+    const at = entries.findIndex((entry) => isDeepStrictEqual(entry, CANCELLED));
+    return at < 0 ? [{ customType: "missing", data: CANCELLED }] : entries.toSpliced(at, 1);
   }
 
   /**
-   * Whether an entry only says that a run is paused, or is not any more.
-   * @param {any} data
+   * The notices without the one that tells of a pause that has just begun.
+   * @param {Deeds["notices"]} notices
    */
-  #isOfPause(data) {
+  #withoutPause(notices) {
+    if (this.setting.mode === "print") return notices;
+    const at = notices.findIndex(({ level, text }) => level === "warning" && PAUSE_NOTICE.test(text));
+    return at < 0 ? [{ level: "missing", text: "a notice of the pause" }] : notices.toSpliced(at, 1);
+  }
+
+  /**
+   * Whether it is the question about the agent's second `cancel`.
+   * @param {Happening | undefined} happening
+   * @param {Deeds["questions"][number]} question
+   */
+  #isOfCancel(happening, { title, message }) {
+    const task = plainText(this.state?.taskDescription ?? "");
+    const wanted = `${task}\n\nThe agent wants to cancel this workflow. Cancel it?`;
+    return happening && "step" in happening && title === "Cancel the workflow?" && message === wanted;
+  }
+
+  /**
+   * Whether an entry only says that a run is paused, or is not any more, as it must.
+   * @param {any} data
+   * @param {string | undefined} paused
+   */
+  #isOfPause(data, paused) {
+    if (data?.progress?.paused?.reason.kind !== paused) return false;
     const entries = this.pi.entriesOf("workflow:state");
     return entries.some((entry) => entry.data === data) && !this.stateEntries.some((entry) => entry.data === data);
   }
@@ -118,22 +153,13 @@ export class OurSide extends Side {
       if (workflows.length === 0) return null;
       return because(13, workflows, workflows.map(withoutDescription));
     }
-    const place = Place.of(this.state, this.tree);
-    if (!place) return answer;
-    // Files that were shortened may have left the run beside all steps: nothing is known then.
-    const known = place.steps().some(({ current }) => current);
-    if ("step" in happening && answer.details?.advanced) {
-      const text = known ? replaced(18, answer.text, position(place), "") : answer.text.replace(POSITION, "");
-      return { ...answer, text };
-    }
-    if (answer.message) {
-      const { content } = answer.message;
-      const prompt = known ? replaced(18, content, allSteps(place), "") : content.replace(ALL_STEPS, "");
-      return { message: { ...answer.message, content: prompt } };
-    }
     return answer;
   }
 }
+
+/** As the shim shows it. @param {string} text */
+// eslint-disable-next-line no-control-regex
+const plainText = (text) => text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, "");
 
 /** @param {any} completion */
 const withoutDescription = ({ description, ...rest }) => (description ? rest : { ...rest, description });
@@ -142,37 +168,6 @@ const withoutDescription = ({ description, ...rest }) => (description ? rest : {
 const withoutProgress = ({ progress: _progress, ...state } = {}) => state;
 
 /** @param {any} entry */
-const reminderOf = ({ type, customType, display, content }) =>
-  type === "custom_message" && customType === "workflow:reminder" && display ? content : undefined;
-
-/**
- * The block with all steps.
- * @param {Place} place
- */
-function allSteps(place) {
-  const steps = place.steps();
-  const at = steps.findIndex(({ current }) => current);
-  const first = steps.length <= MAX_STEPS ? 0 : Math.min(Math.max(at - MAX_STEPS / 2, 0), steps.length - MAX_STEPS);
-  const after = steps.length - first - MAX_STEPS;
-  const lines = steps.slice(first, first + MAX_STEPS).map(({ name, current }, index) => {
-    return `${current ? "▸" : " "} ${first + index + 1}. ${name}${current ? " (current)" : ""}`;
-  });
-  if (first > 0) lines.unshift(`  … ${first} before`);
-  if (after > 0) lines.push(`  … ${after} more`);
-  return `**All steps:**\n${lines.join("\n")}\n\n`;
-}
-
-/**
- * The steps around the current one.
- * @param {Place} place
- */
-function position(place) {
-  const steps = place.steps();
-  const at = steps.findIndex(({ current }) => current);
-  const name = (/** @type {number} */ index, /** @type {string} */ none) => steps[index]?.name ?? none;
-  return [
-    `**Previous:** ${name(at - 1, "(start)")}`,
-    `**Current:** ${name(at, "")} (${at + 1}/${steps.length})`,
-    `**Next:** ${name(at + 1, "DONE")}\n\n`,
-  ].join("\n");
-}
+const reminderOf = ({ type, customType, display, content }) => ({
+  text: type === "custom_message" && customType === "workflow:reminder" && display ? content : undefined,
+});

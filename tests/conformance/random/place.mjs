@@ -19,7 +19,13 @@ import { isPhase } from "./trees.mjs";
  * @property {boolean} completionNotified
  * @property {boolean} cancelled
  * @property {boolean} [_cancelPending] of the reference only
- * @property {{ paused?: object }} [progress] of ours only
+ * @property {Progress} [progress] of ours only
+ *
+ * @typedef {object} Progress
+ * @property {{ reason: { kind: string } }} [paused]
+ * @property {number} [idle]
+ * @property {number} [continuations]
+ * @property {Record<string, number>} [loops]
  */
 
 export class Place {
@@ -86,24 +92,37 @@ export class Place {
     return { ...this.variables(), previousPhaseName: this.#nameOf(previous, "(start)") };
   }
 
-  /** All steps of the root workflow, the current one marked. */
+  /** The names of all steps of the root workflow. */
   steps() {
-    /** @type {{ name: string, current: boolean }[]} */
+    /** @type {string[]} */
     const steps = [];
-    const walk = (/** @type {Workflow} */ workflow, /** @type {string[]} */ names, /** @type {string} */ path) => {
-      for (const [index, entry] of workflow.phases.entries()) {
-        const here = `${path}/${workflow.key} ${index}`;
+    const walk = (/** @type {Workflow} */ workflow, /** @type {string[]} */ names) => {
+      for (const entry of workflow.phases) {
         if (isPhase(entry)) {
-          steps.push({ name: [...names, `${entry.emoji} ${entry.name}`].join(" > "), current: here === current });
+          steps.push([...names, `${entry.emoji} ${entry.name}`].join(" > "));
         } else {
           const nested = this.workflows.get(entry.subworkflow);
-          if (nested) walk(nested, [...names, nested.fields.name], here);
+          if (nested) walk(nested, [...names, nested.fields.name]);
         }
       }
     };
-    const current = this.state.currentPath.map((at) => `/${at.workflowKey} ${at.phaseIndex}`).join("");
-    walk(this.root, [], "");
+    walk(this.root, []);
     return steps;
+  }
+
+  /** The number of the current step, from 1, and how many there are. */
+  outline() {
+    const before = this.state.currentPath.map(({ phaseIndex }, depth) => this.#count(this.scopes[depth].phases.slice(0, phaseIndex)));
+    return { current: before.reduce((sum, count) => sum + count, 1), total: this.#count(this.root.phases) };
+  }
+
+  /**
+   * @param {Entry[]} entries
+   * @returns {number}
+   */
+  #count(entries) {
+    const counts = entries.map((entry) => (isPhase(entry) ? 1 : this.#count(this.workflows.get(entry.subworkflow)?.phases ?? [])));
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 }
 

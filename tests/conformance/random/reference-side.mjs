@@ -1,48 +1,58 @@
 // The reference, with our deliberate differences brought about or written into what it did.
 
-import { ADVANCE_REMINDER, ORCHESTRATOR, UNAVAILABLE, WORKER } from "./default-texts.mjs";
-import { PROPOSED, because, replaced } from "./explained.mjs";
+import { contextPrompt, everyRun, moved, notDone, reminder, toolsLine } from "./context-prompt.mjs";
+import { UNAVAILABLE } from "./default-texts.mjs";
+import { because } from "./explained.mjs";
 import { Place, enter, resolve } from "./place.mjs";
 import { reference, timerManager } from "./reference.mjs";
 import { Side } from "./side.mjs";
+import { Visits } from "./visits.mjs";
 import { passTime } from "./world.mjs";
 
 /** @typedef {import("./side.mjs").Happening} Happening */
 /** @typedef {import("./stand-in.mjs").Deeds} Deeds */
 
-/** Where the prompt says how many phases there are, in a nested workflow. */
-const OUTER_TOTAL = /(?<=\n\*\*Progress:\*\* Step \d+ \(\d+\/)\d+(?= in current scope\))/;
+const COUNTDOWN = "⏳ Auto-continuing in 3s... (type anything to interrupt)";
 
 /** Pi's events that mean that somebody has taken over. */
 const INTERRUPTIONS = new Set(["input", "before_agent_start", "agent_start"]);
 
 export class ReferenceSide extends Side {
-  #paused = false;
-  /** Whether a pause of ours has just begun or ended. */
-  #pauseChanged = false;
   /** Whether it waits for a second `cancel`. */
   #cancelPending = false;
+  /** The newest entry, the place and the status before what is happening. */
+  #leaf = this.pi.leaf;
+  #place = Place.of(this.state, this.tree);
+  #shown = this.pi.status;
+  #bounds;
+  #visits = new Visits();
+  /** What was known of visits when a state was stored. @type {WeakMap<object, Visits>} */
+  #stored = new WeakMap();
+  /** The context prompt that the model has in view. @type {string | undefined} */
+  #inView;
 
-  /** @param {import("./stand-in.mjs").Setting} setting */
-  constructor(setting) {
+  /**
+   * @param {import("./stand-in.mjs").Setting} setting
+   * @param {import("./bounds.mjs").Bounds} bounds what ours does by itself now
+   */
+  constructor(setting, bounds) {
     super(reference, setting);
-  }
-
-  /** Whether ours waits for the person now. */
-  set paused(/** @type {boolean} */ paused) {
-    this.#pauseChanged = paused !== this.#paused;
-    this.#paused = paused;
+    this.#bounds = bounds;
   }
 
   /** @override @param {Happening} happening */
   async prepare(happening) {
+    this.#leaf = this.pi.leaf;
+    this.#place = Place.of(this.state, this.tree);
+    this.#shown = this.pi.status;
     const event = "event" in happening ? happening.event : "";
     const key = "key" in happening && this.setting.mode === "tui";
     if (key || "restart" in happening || "command" in happening || INTERRUPTIONS.has(event)) {
       this.#stopCountdown("command" in happening && happening.command === "cancel-workflow" ? 4 : 5);
     }
-    const otherStep = "step" in happening && happening.step !== "cancel";
-    if (this.#cancelPending && (otherStep || "stop" in happening || event === "before_agent_start")) {
+    const otherStep = "step" in happening && happening.step !== "cancel" && this.pi.validated("workflow_step", happening.input);
+    const ends = "stop" in happening || "retry" in happening;
+    if (this.#cancelPending && (otherStep || ends || event === "before_agent_start")) {
       // 6: dropped. It is not in the session, so taking up the run from there forgets it.
       because(6, true, false);
       await this.#takeUp();
@@ -52,24 +62,99 @@ export class ReferenceSide extends Side {
   /** @override @param {Happening | undefined} happening @param {Deeds} deeds */
   async explain(happening, deeds) {
     this.#correctStates(happening, deeds);
-    if (happening && "stop" in happening) this.#holdBack(deeds);
-    if (happening && "step" in happening && happening.step === "loop") await this.#refuseLoop(deeds);
+    if (happening && "stop" in happening) this.#holdBack(happening, deeds);
+    if (happening && "retry" in happening) this.#waitForRetry(deeds);
+    const refused = happening && "step" in happening && (await this.#refuse(happening, deeds));
     const starts = happening && "command" in happening && deeds.prompts.length > 0;
     if (happening && ("back" in happening || starts)) {
       this.#stopCountdown(5);
       deeds.widgets.push(...this.pi.takeDeeds().widgets);
     }
     await this.#enter(happening);
+    if (happening && !refused) this.#visit(happening, deeds, starts === true);
+    const entries = deeds.entries.map((entry) => this.#withResults(asEntry(entry)));
+    if (happening && "compact" in happening) entries.push(...(await this.#briefed()));
+    const prompts = [];
+    for (const prompt of deeds.prompts) prompts.push(await this.#prompt(happening, prompt));
     return {
       ...deeds,
       status: await this.#status(happening, deeds.status),
-      entries: deeds.entries.map(asEntry),
-      prompts: deeds.prompts.map((prompt) => this.#withoutTemplates(prompt)),
+      entries,
+      prompts,
       notices: deeds.notices.map(({ level, text }) => ({ level, text: plain(this.#offer(text)) })),
       questions: deeds.questions.map(({ title, message }) => ({ title: plain(title), message: plain(message) })),
       sessionNames: deeds.sessionNames.map((name) => plain(withWholeCharacters(name))),
-      answer: this.#answer(happening, deeds.answer),
+      answer: refused ? deeds.answer : await this.#answer(happening, deeds.answer),
     };
+  }
+
+  /**
+   * 39 and 40: what ours remembers of phases.
+   * @param {Happening} happening
+   * @param {Deeds} deeds
+   * @param {boolean} starts
+   */
+  #visit(happening, deeds, starts) {
+    const { state } = this;
+    if ("restart" in happening || "back" in happening) {
+      this.#visits = (state && this.#stored.get(state)?.copy()) ?? new Visits();
+      this.#inView = "restart" in happening && happening.restart === "reload" ? this.pi.newestMessage("workflow:context") : undefined;
+    }
+    if (starts) this.#visits = new Visits();
+    const { details } = deeds.answer ?? {};
+    const hasMoved = "step" in happening && (details?.advanced || details?.looped);
+    if (hasMoved && this.#place) this.#visits.handOver(this.#place, this.pi.validated("workflow_step", happening.input)?.summary);
+    if (state?.active && (starts || hasMoved)) this.#visits.begin(state);
+    for (const { customType, data } of deeds.entries) {
+      if (customType === "workflow:state") this.#stored.set(data, this.#visits.copy());
+    }
+  }
+
+  /**
+   * What was said in the person's place. 24: while the agent works, pi refuses it; that of ours waits, and brings the
+   * context prompt along.
+   * @param {Happening | undefined} happening
+   * @param {import("./stand-in.mjs").Prompt} prompt
+   * @returns {Promise<import("./stand-in.mjs").Prompt>}
+   */
+  async #prompt(happening, prompt) {
+    if (happening && "command" in happening) {
+      if (prompt.meanwhile !== "refused") return prompt;
+      const text = `${prompt.text}\n\n${(this.#inView = await this.#contextPrompt())}`;
+      return because(24, prompt, { text, meanwhile: "followUp" });
+    }
+    const place = Place.of(this.state, this.tree);
+    const text = notDone(prompt.text, place);
+    const context = happening && place ? await this.#contextPrompt() : this.#inView;
+    if (context === this.#inView) return { ...prompt, text };
+    // In the same run, no other message brings it.
+    this.#inView = context;
+    return because(38, prompt, { ...prompt, text: `${text}\n\n${context}` });
+  }
+
+  /** 38: after a compaction, an agent at work is told its phase again. */
+  async #briefed() {
+    this.#inView = undefined;
+    if (!this.pi.running || !Place.of(this.state, this.tree)) return [];
+    const message = { customType: "workflow:context", content: (this.#inView = await this.#contextPrompt()), display: false };
+    this.pi.append({ type: "custom_message", ...message });
+    const options = { triggerTurn: false, deliverAs: "steer" };
+    return because(38, [], [{ customType: "workflow:context", data: { message, options } }]);
+  }
+
+  /**
+   * 40: the message at the end says what was handed over.
+   * @param {{ customType: string, data: any }} entry
+   */
+  #withResults({ customType, data }) {
+    const { state } = this;
+    const workflows = new Map(this.tree.map((workflow) => [workflow.key, workflow]));
+    const byCommand = data?.content?.startsWith("❌ **Workflow Cancelled**\n");
+    if (customType !== "workflow:complete" || !state || byCommand) return { customType, data };
+    const own = workflows.get(state.workflowKey)?.fields.completionMessage !== undefined;
+    const lines = own ? [] : this.#visits.lines(state, workflows);
+    if (lines.length === 0) return { customType, data };
+    return because(40, { customType, data }, { customType, data: { content: `${data.content}\n\n**Results:**\n${lines.join("\n")}` } });
   }
 
   /** @param {number} number */
@@ -101,22 +186,18 @@ export class ReferenceSide extends Side {
       because(6, state._cancelPending, undefined);
       delete state._cancelPending;
       const announced =
-        happening && ("stop" in happening || ("command" in happening && !state.active));
+        happening && ("stop" in happening || "retry" in happening || ("command" in happening && !state.active));
       if (announced) state.completionNotified = because(3, state.completionNotified, true);
     }
   }
 
   /**
-   * 7 and 8: nothing goes on by itself while a run is paused or a question is open; without a user
-   * interface it goes on at once.
+   * 7 and 8: nothing goes on by itself where ours does not; without a user interface it goes on at once.
+   * @param {Happening} happening
    * @param {Deeds} deeds
    */
-  #holdBack(deeds) {
-    if (this.#paused || this.asking) {
-      this.#stopCountdown(7);
-      this.pi.takeDeeds();
-      deeds.widgets = [];
-    }
+  #holdBack(happening, deeds) {
+    if (!this.#bounds.verdict(happening).goesOn) this.#forgetCountdown(deeds);
     if (this.setting.mode !== "print") return;
     const others = deeds.entries.filter(({ customType }) => customType !== "workflow:countdown");
     deeds.entries = because(8, deeds.entries, others);
@@ -125,19 +206,79 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 35: no loop in a workflow that is gone.
+   * 7: the agent is not at rest while pi tries again.
    * @param {Deeds} deeds
    */
-  async #refuseLoop(deeds) {
-    if (deeds.answer.threw === "Cannot read properties of undefined (reading 'loopable')") {
-      const error = "The workflow is no longer available.";
-      deeds.answer = because(35, deeds.answer, { text: `⚠️ ${error}`, details: { active: true, error } });
+  #waitForRetry(deeds) {
+    this.#forgetCountdown(deeds);
+    deeds.entries = deeds.entries.filter(({ customType }) => customType !== "workflow:countdown");
+  }
+
+  /** @param {Deeds} deeds */
+  #forgetCountdown(deeds) {
+    if (deeds.widgets.length > 0) {
+      this.#stopCountdown(7);
+      this.pi.takeDeeds();
+      if (deeds.widgets.join() === COUNTDOWN) deeds.widgets = [];
     }
-    if (deeds.answer.text !== "Error: could not resolve active workflow after loop.") return;
-    deeds.answer = because(35, deeds.answer, { text: UNAVAILABLE, details: { active: false, stale: true } });
+    timerManager.clearAll();
+  }
+
+  /**
+   * What ours does not do for the agent: the reference has done it, and takes it back.
+   * @param {import("./side.mjs").Step} happening
+   * @param {Deeds} deeds
+   * @returns {Promise<boolean>}
+   */
+  async #refuse(happening, deeds) {
+    const { step, late, yes } = happening;
+    const { answer } = deeds;
+    if (answer.invalid) return false;
+    const place = this.#place;
+    const refusal = () => {
+      if (late && place && (step === "next" || step === "loop" || step === "cancel")) return because(43, answer, outdated(place));
+      if (step === "next" && place && answer.details?.advanced && !this.#handsOver(happening, place)) {
+        return because(40, answer, summaryMissing(place));
+      }
+      if (this.#bounds.verdict(happening).refusesLoop && answer.details?.looped) return because(27, answer, this.#exhausted(deeds, place));
+      if (yes === false && answer.details?.cancelled && this.setting.mode !== "print") return because(26, answer, DECLINED);
+      // 35: no loop in a workflow that is gone.
+      if (answer.threw === "Cannot read properties of undefined (reading 'loopable')") return because(35, answer, GONE);
+      if (answer.text === "Error: could not resolve active workflow after loop.") return because(35, answer, STALE);
+      return undefined;
+    };
+    const instead = refusal();
+    if (!instead) return false;
+    deeds.answer = instead;
     deeds.entries = [];
-    this.pi.dropLeaf();
+    this.pi.leaf = this.#leaf;
+    this.pi.status = deeds.status = this.#shown;
     await this.#takeUp();
+    return true;
+  }
+
+  /**
+   * Whether the phase is left as it demands.
+   * @param {import("./side.mjs").Step} step
+   * @param {Place} place
+   */
+  #handsOver({ input }, { phase }) {
+    const { summary } = this.pi.validated("workflow_step", input) ?? {};
+    return phase.summary !== "required" || (typeof summary === "string" && summary.trim() !== "");
+  }
+
+  /**
+   * What a loop too many gets; the person is told.
+   * @param {Deeds} deeds
+   * @param {Place | undefined} place
+   */
+  #exhausted({ notices }, place) {
+    const times = place?.scope.fields.maxLoops ?? 20;
+    const error = `This workflow has been looped ${times} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the person.`;
+    if (this.setting.mode !== "print") {
+      notices.push({ level: "warning", text: `The agent wants to loop again. ${error}` });
+    }
+    return { text: `⚠️ ${error}`, details: { active: true, error } };
   }
 
   /**
@@ -160,9 +301,7 @@ export class ReferenceSide extends Side {
    */
   async #status(happening, status) {
     const moved = happening && ("step" in happening || "command" in happening);
-    const plain = happening && ("stop" in happening || "event" in happening) && !this.asking;
-    const paused = plain && this.#pauseChanged;
-    const late = paused || (moved && status === undefined);
+    const late = this.#bounds.verdict(happening).changed || (moved && status === undefined);
     if (!late || !this.state?.active) return status;
     await this.pi.emit("turn_end");
     return because(22, status, this.pi.takeDeeds().status);
@@ -206,15 +345,52 @@ export class ReferenceSide extends Side {
    * @param {Happening | undefined} happening
    * @param {any} answer
    */
-  #answer(happening, answer) {
+  async #answer(happening, answer) {
     if (!happening) return answer;
     if ("complete" in happening) return this.#completions(happening.complete, answer);
-    if (!answer) return answer;
-    if ("step" in happening && answer.text) return { ...answer, text: this.#withoutTemplates(answer.text) };
-    if (answer.message) {
-      return { message: { ...answer.message, content: this.#prompt(answer.message.content) } };
+    const place = Place.of(this.state, this.tree);
+    if (!answer || !place) return answer;
+    if (answer.message) return { message: await this.#injected(place) };
+    if (answer.block && place.root.fields.blockReasonTemplate === undefined) {
+      return because(39, answer, { ...answer, reason: `${answer.reason}\n${toolsLine(place)}` });
     }
-    return answer;
+    if (!("step" in happening)) return answer;
+    if (answer.details?.advanced || answer.details?.looped) {
+      return moved(answer, place, (this.#inView = await this.#contextPrompt()));
+    }
+    if (happening.step !== "status" || !answer.text) return answer;
+    return { ...answer, text: this.#withResultsSoFar(place, this.#withoutTemplates(answer.text)) };
+  }
+
+  /**
+   * 40: the status has what was handed over.
+   * @param {Place} place
+   * @param {string} text
+   */
+  #withResultsSoFar(place, text) {
+    const results = this.#visits.results(place);
+    const at = text.lastIndexOf("**Available profiles:** ");
+    return results && at >= 0 ? because(40, text, `${text.slice(0, at)}${results}\n\n${text.slice(at)}`) : text;
+  }
+
+  /**
+   * 38: the context prompt, or a reminder where the model has it in view.
+   * @param {Place} place
+   */
+  async #injected(place) {
+    const prompt = await this.#contextPrompt();
+    const inView = this.#inView === prompt && !everyRun(place);
+    this.#inView = prompt;
+    if (!inView) return { customType: "workflow:context", content: prompt, display: false };
+    return because(38, prompt, { customType: "workflow:reminder", content: reminder(place), display: false });
+  }
+
+  /** The context prompt of where the run is. */
+  async #contextPrompt() {
+    const place = Place.of(this.state, this.tree);
+    const { message } = /** @type {any} */ (await this.pi.emit("before_agent_start"));
+    const delegates = this.setting.tools.includes("delegate_to_subagents");
+    return place ? contextPrompt(message.content, place, this.#visits, delegates) : message.content;
   }
 
   /**
@@ -229,49 +405,57 @@ export class ReferenceSide extends Side {
       return because(13, answer, offered.length > 0 ? offered : null);
     }
     const isFirst = (/** @type {{ value: string }} */ { value }, /** @type {number} */ index) =>
-      answer?.findIndex((other) => other.value === value) === index;
-    return answer && because(23, answer, answer.filter(isFirst));
-  }
-
-  /**
-   * 2 and 14: the context prompt.
-   * @param {string} prompt
-   */
-  #prompt(prompt) {
-    const place = Place.of(this.state, this.tree);
-    if (!place) return prompt;
-    const { roleInstruction, advanceReminder } = place.root.fields;
-    const [wrong, right] = [place.variablesOfReference(), place.variables()];
-    const innermost = (/** @type {string} */ template, /** @type {string} */ before, /** @type {string} */ after) => {
-      const as = (/** @type {Record<string, string>} */ variables) => before + resolve(template, variables) + after;
-      prompt = replaced(2, prompt, as(wrong), as(right));
-    };
-    if (place.scopes.length > 1) {
-      innermost(roleInstruction ?? "", "]\n\n", "\n\n**Task:** ");
-      innermost(place.phase.instructions, "**What to do in this phase:**\n", "\n\n**Available subagent profiles");
-      innermost(advanceReminder ?? ADVANCE_REMINDER, `\n**All profiles:** ${allProfiles(prompt)}\n\n`, "");
-      prompt = because(2, prompt, prompt.replace(OUTER_TOTAL, String(place.scope.phases.length)));
-    }
-    const delegates = this.setting.tools.includes("delegate_to_subagents");
-    return roleInstruction === undefined && !delegates ? replaced(14, prompt, ORCHESTRATOR, WORKER) : prompt;
+      names.includes(value) && answer?.findIndex((other) => other.value === value) === index;
+    const offered = answer?.filter(isFirst) ?? [];
+    return because(23, answer, offered.length > 0 ? offered : null);
   }
 }
 
-/**
- * 101: no character is cut in two.
- * @param {string} name
- */
-const withWholeCharacters = (name) => because(PROPOSED.wholeCharacters, name, name.replace(/[\ud800-\udbff](?=…$)/, ""));
+const DECLINED = {
+  text: "The person declined: the workflow is not cancelled. Continue with the current phase.",
+  details: { active: true, cancelled: false, declined: true },
+};
+
+const GONE = {
+  text: "⚠️ The workflow is no longer available.",
+  details: { active: true, error: "The workflow is no longer available." },
+};
+
+const STALE = { text: UNAVAILABLE, details: { active: false, stale: true } };
 
 /**
- * 102: nothing of what is shown reaches the terminal as a command.
+ * What `next` gets in a phase that is left with a summary only.
+ * @param {Place} place
+ */
+function summaryMissing({ phase }) {
+  const how = "Call workflow_step with action='next' again and give it a `summary`: what this phase found or did, as far as later phases must know it.";
+  const text = `⚠️ The phase ${phase.emoji} ${phase.name} is left with a summary only. ${how}`;
+  return { text, details: { active: true, error: "summary required" } };
+}
+
+/**
+ * What a call gets that comes too late.
+ * @param {Place} place
+ */
+function outdated(place) {
+  const { phase } = place;
+  const current = "The person has moved the workflow meanwhile; this call had no effect. The current phase is";
+  const text = `${current} ${phase.emoji} ${phase.name}. Its instructions follow.`;
+  return { text, details: { active: true, moved: true } };
+}
+
+/**
+ * 41: no character is cut in two.
+ * @param {string} name
+ */
+const withWholeCharacters = (name) => because(41, name, name.replace(/[\ud800-\udbff](?=…$)/, ""));
+
+/**
+ * 42: nothing of what is shown reaches the terminal as a command.
  * @param {string} text
  */
 // eslint-disable-next-line no-control-regex
-const plain = (text) => because(PROPOSED.plainText, text, text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, ""));
-
-/** @param {string} prompt */
-const allProfiles = (prompt) => /\n\*\*All profiles:\*\* (.*)\n\n/.exec(prompt)?.[1] ?? "";
+const plain = (text) => because(42, text, text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, ""));
 
 /**
  * 17: what is for the person's eyes is an entry.

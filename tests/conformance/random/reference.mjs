@@ -1,14 +1,11 @@
 // The reference, loaded as pi loads it.
 
-import { existsSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { createJiti } from "jiti";
 
-const installed = fileURLToPath(new URL("../../../node_modules/@harms-haus/pi-workflows", import.meta.url));
-
-/** Where the reference is; the second place serves while it is no dev dependency. */
-const FOLDER = existsSync(installed) ? realpathSync(installed) : "/tmp/hs-ref";
+const FOLDER = realpathSync(fileURLToPath(new URL("../../../node_modules/@harms-haus/pi-workflows", import.meta.url)));
 
 const pi = new URL("../../../node_modules/@earendil-works/", import.meta.url);
 const piModule = (/** @type {string} */ path) => import(new URL(path, pi).href);

@@ -8,16 +8,20 @@ import { settle } from "./world.mjs";
 
 /**
  * Something that happens to an extension.
- * @typedef {{ event: string, data?: object }} Event one of pi's events
+ * @typedef {{ event: string, data?: any }} Event one of pi's events
  * @typedef {{ stop: string | undefined }} Stop the agent stops; how its last answer ended, if there was one
+ * @typedef {{ retry: true }} Retry the model fails, and pi tries again by itself
  * @typedef {{ restart: string }} Restart a new session or pi, with the entries so far
  * @typedef {{ back: number }} Back the person moves to where the session had so many states of runs
- * @typedef {{ step: string }} Step the agent calls `workflow_step`
+ * @typedef {{ step: unknown, input: unknown, late: boolean, yes: boolean }} Step the agent calls `workflow_step`:
+ *   its action, all its arguments, whether it cannot know of a run that the person has started meanwhile, and what the
+ *   person says if asked
  * @typedef {{ command: string, text: string, yes: boolean, during: Happening[] }} Command
  *   the person runs a command; `yes` and what happens before it if there is a question
+ * @typedef {{ compact: true }} Compact pi sums up what the session has so far
  * @typedef {{ key: true }} Key the person presses a key
  * @typedef {{ complete: string }} Complete the person has typed this much behind `/workflow`
- * @typedef {Event | Stop | Restart | Back | Step | Command | Key | Complete} Happening
+ * @typedef {Event | Stop | Retry | Restart | Back | Step | Command | Compact | Key | Complete} Happening
  */
 
 export class Side {
@@ -25,6 +29,8 @@ export class Side {
   tree = [];
   /** Whether a question of a command is open. */
   asking = false;
+  /** Whether the agent goes on without having come to rest. */
+  continues = false;
   #extension;
 
   /**
@@ -55,8 +61,8 @@ export class Side {
     /** @type {Deeds[]} */
     const deeds = [];
     this.pi.person = async () => {
-      // To the question of a tool, see difference 26, the person says yes.
-      if (!("command" in happening)) return true;
+      // Of a tool: see difference 26.
+      if (!("command" in happening)) return "step" in happening && happening.yes;
       deeds.push(await this.explain(happening, this.pi.takeDeeds()));
       this.asking = true;
       for (const meanwhile of happening.during) deeds.push(...(await this.undergo(meanwhile)));
@@ -65,7 +71,9 @@ export class Side {
     };
     await this.prepare(happening);
     const answer = await settle(this.#happen(happening)).catch((error) => ({ threw: error.message }));
-    deeds.push(await this.explain(happening, { ...this.pi.takeDeeds(), answer }));
+    const explained = await this.explain(happening, { ...this.pi.takeDeeds(), answer });
+    if ("event" in happening && explained.answer?.message) this.pi.append({ type: "custom_message", ...explained.answer.message });
+    deeds.push(explained);
     return deeds;
   }
 
@@ -98,13 +106,24 @@ export class Side {
       return this.pi.emit(happening.event, happening.data);
     }
     if ("step" in happening) {
-      const { content, details } = await this.pi.callTool("workflow_step", { action: happening.step });
+      const input = this.pi.validated("workflow_step", happening.input);
+      if (!input) return { invalid: true };
+      const { content, details } = await this.pi.callTool("workflow_step", input);
       return { text: content[0].text, details: structuredClone(details) };
     }
     if ("command" in happening) return this.pi.runCommand(happening.command, happening.text);
     if ("key" in happening) return this.pi.pressKey();
     if ("complete" in happening) return this.pi.complete("workflow", happening.complete);
     if ("stop" in happening) return this.#stop(happening.stop);
+    if ("retry" in happening) {
+      await this.pi.emit("turn_end");
+      await this.pi.emit("agent_end", { messages: [{ role: "user" }, { role: "assistant", stopReason: "error" }] });
+      return this.pi.emit("agent_start");
+    }
+    if ("compact" in happening) {
+      this.pi.append({ type: "compaction" });
+      return this.pi.emit("session_compact");
+    }
     if ("back" in happening) {
       this.pi.leaf = this.stateEntries[happening.back - 1];
       return this.pi.emit("session_tree");
@@ -119,11 +138,13 @@ export class Side {
    * @param {string | undefined} stopReason
    */
   async #stop(stopReason) {
+    await this.pi.emit("turn_end");
     const answer = stopReason === undefined ? [] : [{ role: "assistant", stopReason }];
     await this.pi.emit("agent_end", { messages: [{ role: "user" }, ...answer] });
     /** @type {any} */
     const more = stopReason === "aborted" ? undefined : await this.pi.emit("agent_before_settle", { entries: [] });
     this.pi.running = false;
+    this.continues = Boolean(more?.continue);
     if (!more?.continue) await this.pi.emit("agent_settled");
     return more;
   }

@@ -2,19 +2,34 @@
 
 import { projectDir } from "./world.mjs";
 
-/** @typedef {{ type: "custom", id: string, parentId: string | null, customType: string, data: any }} Entry */
+/** pi's own check of what a model calls a tool with. @type {{ validateToolArguments(tool: object, call: object): object }} */
+const { validateToolArguments } = await import(
+  new URL("../../../node_modules/@earendil-works/pi-ai/dist/utils/validation.js", import.meta.url).href
+);
+
+/**
+ * @typedef {{ type: "custom", customType: string, data: any }} CustomEntry
+ * @typedef {{ type: "custom_message", customType: string, content: string, display: boolean }} MessageEntry
+ * @typedef {(CustomEntry | MessageEntry | { type: "compaction" }) & { id: string, parentId: string | null }} Entry
+ */
 
 /**
  * What an extension did in answer to one event.
  * @typedef {object} Deeds
  * @property {{ customType: string, data: any }[]} entries custom entries, and messages for the transcript
- * @property {string[]} prompts what it said in the person's place
+ * @property {Prompt[]} prompts what it said in the person's place
  * @property {{ level: string, text: string }[]} notices
  * @property {{ title: string, message: string }[]} questions
  * @property {string[]} sessionNames
  * @property {(string | undefined)[]} widgets the countdown's line, each time that it changed
  * @property {string | undefined} status the text in the status bar after it
  * @property {any} answer what the event's handler, the tool or the completion gave back
+ */
+
+/**
+ * Something said in the person's place. While the agent is at work pi refuses it unless it says when it is to be
+ * delivered.
+ * @typedef {{ text: string, meanwhile?: string }} Prompt `meanwhile`: "refused", or when it is delivered
  */
 
 /**
@@ -102,6 +117,21 @@ export class StandIn {
   }
 
   /**
+   * The arguments of a call as the tool gets them; nothing if pi refuses the call.
+   * @param {string} name
+   * @param {unknown} input
+   * @returns {any}
+   */
+  validated(name, input) {
+    try {
+      const parameters = compiledOnce(this.#tools.get(name).parameters);
+      return validateToolArguments({ name, parameters }, { name, arguments: input });
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
    * @param {string} name
    * @param {string} parameters
    */
@@ -121,9 +151,18 @@ export class StandIn {
     for (const listener of this.#keyListeners) listener("x");
   }
 
+  /** What the newest message of a type says that the model has in view. @param {string} customType */
+  newestMessage(customType) {
+    for (const entry of this.#branch().reverse()) {
+      if (entry.type === "compaction") return undefined;
+      if (entry.type === "custom_message" && entry.customType === customType) return entry.content;
+    }
+    return undefined;
+  }
+
   /** The entries of a type on the current branch, oldest first. @param {string} customType */
   entriesOf(customType) {
-    return this.#branch().filter((entry) => entry.customType === customType);
+    return this.#branch().flatMap((entry) => (entry.type === "custom" && entry.customType === customType ? [entry] : []));
   }
 
   /** @param {string | undefined} line */
@@ -137,15 +176,16 @@ export class StandIn {
    * @param {unknown} data
    */
   appendEntry(customType, data) {
-    const id = String(this.#entries.size);
-    this.leaf = { type: "custom", id, parentId: this.leaf?.id ?? null, customType, data: structuredClone(data) };
-    this.#entries.set(id, this.leaf);
-    this.#deeds.entries.push({ customType, data: this.leaf.data });
+    const copy = structuredClone(data);
+    this.append({ type: "custom", customType, data: copy });
+    this.#deeds.entries.push({ customType, data: copy });
   }
 
-  /** Takes the newest entry back. */
-  dropLeaf() {
-    this.leaf = this.#entries.get(this.leaf?.parentId ?? "");
+  /** @param {CustomEntry | MessageEntry | { type: "compaction" }} entry */
+  append(entry) {
+    const id = String(this.#entries.size);
+    this.leaf = { ...entry, id, parentId: this.leaf?.id ?? null };
+    this.#entries.set(id, this.leaf);
   }
 
   get #hasUI() {
@@ -169,10 +209,12 @@ export class StandIn {
       registerEntryRenderer: () => {},
       getAllTools: () => this.#setting.tools.map((name) => ({ name })),
       appendEntry: this.appendEntry.bind(this),
-      sendMessage: (/** @type {any} */ message, /** @type {any} */ options) =>
-        this.#deeds.entries.push({ customType: message.customType, data: { message, options } }),
+      sendMessage: (/** @type {any} */ message, /** @type {any} */ options) => {
+        this.append({ type: "custom_message", ...message });
+        this.#deeds.entries.push({ customType: message.customType, data: { message, options } });
+      },
       sendUserMessage: (/** @type {string} */ text, /** @type {any} */ options) =>
-        this.#deeds.prompts.push(options?.deliverAs === undefined ? text : `(${options.deliverAs}) ${text}`),
+        this.#deeds.prompts.push(this.running ? { text, meanwhile: options?.deliverAs ?? "refused" } : { text }),
       setSessionName: (/** @type {string} */ name) => this.#deeds.sessionNames.push(name),
     };
   }
@@ -207,6 +249,17 @@ export class StandIn {
       },
     };
   }
+}
+
+/** Schemas by their text: every instance of a tool brings its own, and each would be compiled anew. @type {Map<string, object>} */
+const schemas = new Map();
+
+/** @param {object} schema */
+function compiledOnce(schema) {
+  const text = Object.getOwnPropertySymbols(schema).length + JSON.stringify(schema);
+  const known = schemas.get(text) ?? schema;
+  schemas.set(text, known);
+  return known;
 }
 
 /** @returns {Deeds} */

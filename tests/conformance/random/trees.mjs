@@ -10,6 +10,7 @@ import { without } from "./shrink.mjs";
  * @property {string} instructions no two phases have the same
  * @property {{ blacklist?: string[], whitelist?: string[] }} [tools]
  * @property {string[]} [availableProfiles]
+ * @property {"required"} [summary] of ours only
  *
  * @typedef {{ subworkflow: string }} Reference
  * @typedef {Phase | Reference} Entry
@@ -33,6 +34,9 @@ import { without } from "./shrink.mjs";
  * @property {string} [blockReasonTemplate]
  * @property {string} [completionMessage]
  * @property {string} [notDoneReminder]
+ * @property {false | { maxPerPhase?: number, maxIdle?: number }} [autoContinue] of ours only
+ * @property {number} [maxLoops] of ours only
+ * @property {"everyRun"} [contextInjection] of ours only
  *
  * @typedef {Workflow[]} Tree
  */
@@ -62,15 +66,17 @@ export const isPhase = (entry) => "id" in entry;
  * @returns {Tree}
  */
 export function makeTree(choices) {
-  const count = choices.weighted([[3, 1], [4, 2], [4, 3], [2, 5], [1, 8]]);
-  let phasesLeft = choices.weighted([[4, 6], [3, 12], [1, MAX_PHASES]]);
+  const large = choices.chance(0.08);
+  const count = large ? choices.between(3, 5) : choices.weighted([[3, 1], [4, 2], [4, 3], [2, 5], [1, 8]]);
+  let phasesLeft = large ? MAX_PHASES : choices.weighted([[4, 6], [3, 12]]);
   const keys = shuffled(KEYS, choices).slice(0, count);
   /** @type {Map<string, number>} */
   const depths = new Map();
   /** @type {Tree} */
   const tree = [];
   for (const [index, key] of keys.entries()) {
-    const length = choices.between(1, Math.max(1, Math.min(6, Math.ceil(phasesLeft / (count - index)))));
+    const most = Math.ceil(phasesLeft / (count - index));
+    const length = large ? Math.max(1, most) : choices.between(1, Math.max(1, Math.min(6, most)));
     /** @type {Entry[]} */
     const phases = choices.list(length, () => {
       const nested = tree.filter((other) => (depths.get(other.key) ?? 0) < MAX_DEPTH - 1);
@@ -110,6 +116,7 @@ function makePhase(choices, mark) {
     instructions: [`Do ${mark}:`, makeTemplate(choices), makeTemplate(choices)].join("\n").trim(),
     ...(tools && { tools }),
     ...(choices.chance(0.4) && { availableProfiles: choices.some(PROFILES, 0.4) }),
+    ...(choices.chance(0.05) && { summary: /** @type {const} */ ("required") }),
   };
 }
 
@@ -134,7 +141,18 @@ function makeFields(choices, index) {
     ...template("blockReasonTemplate"),
     ...template("completionMessage"),
     ...template("notDoneReminder"),
+    ...(choices.chance(0.2) && { autoContinue: makeAutoContinue(choices) }),
+    ...(choices.chance(0.2) && { maxLoops: choices.between(0, 3) }),
+    ...(choices.chance(0.1) && { contextInjection: /** @type {const} */ ("everyRun") }),
   };
+}
+
+/** @param {import("./choices.mjs").Choices} choices */
+function makeAutoContinue(choices) {
+  if (choices.chance(0.2)) return false;
+  const bound = (/** @type {string} */ field, /** @type {number} */ most) =>
+    choices.chance(0.5) && { [field]: choices.between(0, most) };
+  return { ...bound("maxPerPhase", 3), ...bound("maxIdle", 4) };
 }
 
 /** @param {import("./choices.mjs").Choices} choices */
@@ -142,6 +160,17 @@ function makeTemplate(choices) {
   return choices
     .list(choices.between(0, 4), () => (choices.chance(0.7) ? `{${choices.pick(VARIABLES)}}` : choices.pick(WORDS)))
     .join(choices.pick([" ", "", "\n", "\n\n", "{", "$& "]));
+}
+
+/**
+ * How many workflows deep a workflow leads, itself included.
+ * @param {Tree} tree
+ * @param {string} key
+ * @returns {number}
+ */
+export function depthOf(tree, key) {
+  const { phases } = tree.find((workflow) => workflow.key === key) ?? { phases: [] };
+  return 1 + Math.max(0, ...phases.map((entry) => (isPhase(entry) ? 0 : depthOf(tree, entry.subworkflow))));
 }
 
 /**
@@ -232,13 +261,13 @@ export function* smallerTrees(tree) {
  * @param {Phase} phase
  * @returns {Generator<Phase>}
  */
-function* smallerPhases({ tools, availableProfiles, ...rest }) {
-  if (tools) yield { ...rest, ...(availableProfiles && { availableProfiles }) };
-  if (availableProfiles) yield { ...rest, ...(tools && { tools }) };
-  const plain = rest.instructions.split("\n")[0];
-  if (plain !== rest.instructions) {
-    yield { ...rest, instructions: plain, ...(tools && { tools }), ...(availableProfiles && { availableProfiles }) };
+function* smallerPhases(phase) {
+  for (const field of /** @type {const} */ (["tools", "availableProfiles", "summary"])) {
+    const { [field]: dropped, ...rest } = phase;
+    if (dropped) yield rest;
   }
+  const [plain] = phase.instructions.split("\n");
+  if (plain !== phase.instructions) yield { ...phase, instructions: plain };
 }
 
 /**

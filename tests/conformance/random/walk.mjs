@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { describe, edited, makeActions, smallerActions } from "./actions.mjs";
+import { Bounds } from "./bounds.mjs";
 import { Choices } from "./choices.mjs";
 import { OurSide } from "./our-side.mjs";
 import { ReferenceSide } from "./reference-side.mjs";
@@ -39,7 +40,7 @@ export function makeWalk(seed) {
       tools: choices.chance(0.3) ? ["read", "delegate_to_subagents"] : ["read"],
     },
     tree,
-    actions: makeActions(choices, tree, choices.weighted([[2, 10], [3, 25], [1, 50]])),
+    actions: makeActions(choices, tree, choices.weighted([[3, 10], [3, 20], [1, 50]])),
   };
 }
 
@@ -65,44 +66,90 @@ class Walker {
   disagreement;
   /** Whether the agent is at work after what has been told so far. */
   #running = false;
-  /** Whether a workflow was started while the agent was at work. */
-  #startedMeanwhile = false;
+  /** Whether the answer that the model gives now was begun before the run was started. */
+  #late = false;
+  /** The two before what goes on during a question, which may not come. */
+  #before = { running: false, late: false };
+  #bounds = new Bounds();
   #tree;
   #reference;
   #ours;
 
   /** @param {Walk} walk */
   constructor({ setting, tree }) {
-    this.#reference = new ReferenceSide(setting);
-    this.#ours = new OurSide(setting);
+    this.#reference = new ReferenceSide(setting, this.#bounds);
+    this.#ours = new OurSide(setting, this.#bounds);
     this.#tree = tree;
     this.#write(undefined);
   }
 
   /** @param {Action} action */
   async act(action) {
-    if (action.do === "wait") {
-      passTime(action.ms);
-      this.#compare(`${action.ms} ms go by`, [await this.#reference.afterTime()], [await this.#ours.afterTime()]);
-      return;
-    }
     if (action.do === "workflow") setLuck(action.luck);
     const leaves = action.do === "restart" || action.do === "back";
-    if (leaves && this.#running) for (const happening of this.#stop("aborted")) await this.undergo(happening);
+    if (leaves && this.#running) await this.#undergoAll(this.#stop("aborted"));
     if ("edit" in action && action.edit && this.#reads(action)) this.#write(action.edit);
-    for (const happening of this.#happenings(action)) await this.undergo(happening);
+    await (action.do === "wait" ? this.#wait(action.ms) : this.#undergoAll(this.#happenings(action)));
+  }
+
+  /** @param {number} ms */
+  async #wait(ms) {
+    passTime(ms);
+    const ours = await this.#ours.afterTime();
+    this.#compare(() => `${ms} ms go by`, [await this.#reference.afterTime()], [ours]);
+    await this.#deliver(ours.prompts);
+  }
+
+  /** @param {Iterable<Happening>} happenings */
+  async #undergoAll(happenings) {
+    for (const happening of happenings) await this.undergo(happening);
   }
 
   /** @param {Happening} happening */
   async undergo(happening) {
     if (this.disagreement) return;
     const ours = await this.#ours.undergo(happening);
-    // What of the reference's doings the bounds and pauses of ours explain, depends on ours.
-    this.#reference.paused = this.#ours.paused;
+    const { prompts } = ours[ours.length - 1];
+    if ("command" in happening) this.#commanded(ours.length > 1, prompts.length > 0);
     const reference = await this.#reference.undergo(happening);
-    this.#compare(visible(happening), reference, ours);
+    this.#compare(() => visible(happening), reference, ours);
+    this.#check(happening);
+    if (this.#ours.continues && "stop" in happening) {
+      this.#running = true;
+      await this.undergo({ event: "agent_start" });
+    } else {
+      await this.#deliver(prompts);
+    }
+  }
+
+  /**
+   * @param {boolean} asked whether there was a question
+   * @param {boolean} started whether a run was started
+   */
+  #commanded(asked, started) {
+    if (!asked) this.#running = this.#before.running;
+    if (!asked) this.#late = this.#before.late;
+    if (started) this.#late = this.#running;
+  }
+
+  /**
+   * What was said in the person's place reaches the agent.
+   * @param {import("./stand-in.mjs").Prompt[]} prompts
+   */
+  async #deliver(prompts) {
+    for (const { text, meanwhile } of prompts) {
+      await this.undergo({ event: "input", data: { source: "extension", text, streamingBehavior: meanwhile } });
+      await this.#undergoAll(this.#run());
+    }
+  }
+
+  /** @param {Happening} happening */
+  #check(happening) {
+    const { state, paused, faults } = this.#ours;
+    const wanted = state?.active ? this.#bounds.paused : undefined;
+    if (paused !== wanted) this.#disagree(visible(happening), [`ours pauses: ${paused}, and should: ${wanted}`]);
     // 9: where ours shows faults, the reference prints some.
-    if (this.#ours.faults && printed.length === 0) this.#disagree(visible(happening), ["ours tells of faults"]);
+    if (faults && printed.length === 0) this.#disagree(visible(happening), ["ours tells of faults"]);
   }
 
   /**
@@ -113,36 +160,51 @@ class Walker {
   *#happenings(action) {
     switch (action.do) {
       case "workflow": {
+        const before = { running: this.#running, late: this.#late };
         const during = action.during.flatMap((meanwhile) => [...this.#happenings(meanwhile)]);
+        this.#before = before;
         yield { command: "workflow", text: action.line, yes: action.yes, during };
-        this.#startedMeanwhile ||= this.#running;
         return;
       }
       case "cancel":
+        this.#before = { running: this.#running, late: this.#late };
         yield { command: "cancel-workflow", text: "", yes: false, during: [] };
         return;
       case "prompt":
         yield { event: "input", data: { source: action.source, text: "x" } };
         yield* this.#run();
         return;
-      case "step":
+      case "step": {
         yield* this.#run();
-        yield* this.#turnAfterStart();
-        yield { event: "tool_call", data: { toolCallId: "1", toolName: "workflow_step", input: {} } };
-        yield { step: action.action };
+        const input = { action: action.action, ...action.more };
+        const late = this.#late;
+        // pi refuses wrong arguments before it tells of the call.
+        if (this.#ours.pi.validated("workflow_step", input)) {
+          yield { event: "tool_call", data: { toolCallId: "1", toolName: "workflow_step", input } };
+        }
+        yield { step: action.action, input, late, yes: !action.no };
         return;
+      }
       case "tool":
         yield* this.#run();
         yield { event: "tool_call", data: { toolCallId: "2", toolName: action.name, input: {} } };
         return;
       case "turn":
         yield* this.#run();
-        this.#startedMeanwhile = false;
+        this.#late = false;
         yield { event: "turn_end" };
+        return;
+      case "retry":
+        yield* this.#run();
+        this.#late = false;
+        yield { retry: true };
         return;
       case "stop":
         yield* this.#run();
         yield* this.#stop(action.reason);
+        return;
+      case "compact":
+        yield { compact: true };
         return;
       case "key":
         yield { key: true };
@@ -163,6 +225,7 @@ class Walker {
   *#run() {
     if (this.#running) return;
     this.#running = true;
+    this.#late = false;
     yield { event: "before_agent_start", data: { prompt: "x", systemPrompt: "" } };
     yield { event: "agent_start" };
   }
@@ -173,19 +236,8 @@ class Walker {
    */
   *#stop(reason) {
     this.#running = false;
-    this.#startedMeanwhile = false;
+    this.#late = false;
     yield { stop: reason };
-  }
-
-  /**
-   * Ours refuses to move a run that was started behind the back of the model, as long as it cannot
-   * know (difference 103). After a turn it can.
-   * @returns {Generator<Happening>}
-   */
-  *#turnAfterStart() {
-    if (!this.#startedMeanwhile) return;
-    this.#startedMeanwhile = false;
-    yield { event: "turn_end" };
   }
 
   /**
@@ -205,13 +257,13 @@ class Walker {
   }
 
   /**
-   * @param {string} happening
+   * @param {() => string} happening
    * @param {Deeds[]} reference
    * @param {Deeds[]} ours
    */
   #compare(happening, reference, ours) {
     const [left, right] = [reference.map(sorted), ours.map(sorted)];
-    if (!isDeepStrictEqual(left, right)) this.#disagree(happening, differences(left, right));
+    if (!isDeepStrictEqual(left, right)) this.#disagree(happening(), differences(left, right));
   }
 
   /**

@@ -41,7 +41,7 @@ export function makeFiles(choices) {
   for (const [index, file] of phaseFiles.entries()) {
     files[`global/w/${file}`] = dressed(choices, phaseFile(choices, index));
   }
-  const unsound = choices.weighted([[7, undefined], [1, "global/w/workflow.yaml"], [1, "global/w/p.md"]]);
+  const unsound = choices.weighted([[9, undefined], [1, "global/w/workflow.yaml"], [1, "global/w/p.md"]]);
   if (unsound) files[unsound] = mutated(choices, /** @type {string} */ (files[unsound]));
   const first = Buffer.from(files["global/w/p.md"]);
   if (choices.chance(0.02)) files["global/w/p.md"] = Buffer.concat([first, BAD_BYTES]);
@@ -87,7 +87,7 @@ function phases(choices, phaseFiles) {
   const broken = ["subworkflow: nowhere", "subworkflow: [inner]", "subworkflow: ''"];
   const entries = phaseFiles.map((file) => choices.weighted([[6, file], [1, `"${file}"`], [1, `'${file}'`]]));
   if (choices.chance(0.25)) entries.splice(choices.between(0, entries.length), 0, choices.pick(nested));
-  if (choices.chance(0.06)) entries.push(choices.pick([...odd, ...broken, ...ODD_SCALARS]));
+  if (choices.chance(0.08)) entries.push(choices.pick(choices.pick([odd, broken, ODD_SCALARS])));
   const indent = choices.pick(["", "  ", "    "]);
   const line = (/** @type {string} */ entry) => `${indent}- ${entry}${comment(choices)}\n${idleLine(choices)}`;
   const inBrackets = entries.map((entry) => (/^"?subw/.test(entry) ? `{${entry}}` : entry));
@@ -133,8 +133,8 @@ function phaseFile(choices, index) {
     ["availableProfiles", 0.3, () => names()],
     ["description", 0.1, () => textValue(choices, paragraphs(choices), 0)],
   ];
-  const opening = choices.chance(0.95) ? "---\n" : choices.pick(["--- \n", "--- \n", "\n---\n", "----\n", "---\n\n", ""]);
-  const closing = choices.chance(0.95) ? "---\n" : choices.pick(["---", "--- \n", "----\n", "...\n", "", " ---\n"]);
+  const opening = choices.chance(0.97) ? "---\n" : choices.pick(["--- \n", "--- \n", "\n---\n", "----\n", "---\n\n", ""]);
+  const closing = choices.chance(0.97) ? "---\n" : choices.pick(["---", "--- \n", "----\n", "...\n", "", " ---\n"]);
   const body = choices.weighted([
     [20, () => `\n# Do ${index}\n\n${paragraphs(choices)}\n`],
     [2, () => `Do ${index}: {taskId} {phaseName}\n\n---\n\nid: x\n`],
@@ -154,7 +154,9 @@ function mapping(choices, fields) {
     if (!choices.chance(probability)) continue;
     const styles = [`"${field}"`, `'${field}'`, `? ${field}\n`, `${field} `];
     const key = choices.chance(0.92) ? field : choices.pick(styles);
-    const odd = choices.chance(0.015) ? ` ${choices.pick(ODD_SCALARS)}\n` : value();
+    const alias = text.includes("&anchor ") && choices.chance(0.2);
+    const usual = alias ? " *anchor\n" : value();
+    const odd = choices.chance(0.008) ? ` ${choices.pick(ODD_SCALARS)}\n` : usual;
     text += `${idleLine(choices)}${key}:${odd}`;
     if (choices.chance(0.003)) text += `${field}:${value()}`;
   }

@@ -89,4 +89,23 @@ export default [
       25,
     ],
   },
+  {
+    name: "a step of the answer that the model gives meanwhile",
+    global: TWO,
+    model: [{ ...step("next"), delayMs: 700 }, stop, stop],
+    actions: [during("Hello", 1, command("/workflow first One")), rest],
+    differs: [
+      25,
+      { number: 24, at: "errors[0..]", reference: [/Agent is already processing/] },
+      { number: 24, at: "requests[2..]", ours: [/Begin with A: One.*\[Workflow path: First ▸ 🔹 A\]/] },
+      { number: 43, at: "requests[1].messages[1]", reference: /Advanced: A → 🔹 B/, ours: /this call had no effect\. .* is 🔹 A\./ },
+      {
+        number: 43,
+        at: "sessions[0][4..]",
+        reference: [/"globalStepCount":1,/, /Advanced: A → 🔹 B/, /I stop\./],
+        ours: [/this call had no effect\. .* is 🔹 A\./, /I stop\./, /Begin with A: One/, /I stop\./],
+      },
+      { number: 43, at: "screen[1..]", reference: /First > 🔹 B \[2\/2\].*in 3s/, ours: /First > 🔹 A \[1\/2\].*in 3s/ },
+    ],
+  },
 ];

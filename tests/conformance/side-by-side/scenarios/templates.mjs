@@ -178,4 +178,28 @@ export default [
     ],
     differs: [3, 14, 17, 18, 22, 25, 39],
   },
+  {
+    name: "a session name that is cut within a character",
+    global: workflow("w", ["a"], { sessionNamePrefix: "", sessionNameMaxLength: 3 }),
+    model: [stop],
+    actions: [run("/workflow w ab🔍c")],
+    differs: [{ number: 41, reference: "ab\ud83d…", ours: "ab…" }, 14, 18, 22, 25],
+  },
+  {
+    name: "control characters in names and tasks",
+    global: workflow("w", [{ id: "a", name: "Red \u001b[31malert\u0007" }]),
+    model: [stop],
+    actions: [run("/workflow w Ring the \u0007 bell")],
+    differs: [
+      14, 18, 25,
+      { number: 42, at: "sessions[0][1].name", reference: "Workflow: Ring the \u0007 bell", ours: "Workflow: Ring the  bell" },
+      { number: 22, at: "screen[1]", reference: "status workflow: (none)", ours: "status workflow: W > 🔹 Red [31malert [1/1]" },
+      {
+        number: 42,
+        at: "screen[1]",
+        reference: "status workflow: W > 🔹 Red \u001b[31malert\u0007 [1/1]",
+        ours: "status workflow: W > 🔹 Red [31malert [1/1]",
+      },
+    ],
+  },
 ];

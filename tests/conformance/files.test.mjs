@@ -1,0 +1,155 @@
+// Random workflow files: the reference and ours load the same ones, and understand them alike, but for the deliberate
+// differences of `differences.mjs`.
+//
+//   FILES=30000 SEED=1 node --test tests/conformance/files.test.mjs
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { DIFFERENCES } from "./differences.mjs";
+import { accountFor } from "./random/accounts.mjs";
+import { Choices, countOfRun, seedOfRun } from "./random/choices.mjs";
+import { because, explained, summary } from "./random/explained.mjs";
+import { KINDS } from "./random/kinds-of-files.mjs";
+import { compareFiles, findDifference, smallerFiles, textOf } from "./random/loading.mjs";
+import { loadWorkflows } from "./random/reference.mjs";
+import { shrink } from "./random/shrink.mjs";
+import { makeFiles } from "./random/workflow-files.mjs";
+import { beginWorld, projectDir } from "./random/world.mjs";
+
+const FILES = countOfRun("FILES", 3000);
+const SEED = seedOfRun();
+/** How many kinds of differences are made small. */
+const SHOWN = 3;
+
+beginWorld();
+
+/** How many of the sets hold something of a kind. @type {Map<string, number>} */
+const met = new Map();
+
+test(`${FILES} sets of random files from seed ${SEED} on`, async (t) => {
+  /** The seeds of what nothing accounts for, by kind. @type {Map<string, number[]>} */
+  const found = new Map();
+  for (let seed = SEED; seed < SEED + FILES; seed++) {
+    const files = makeFiles(new Choices(seed));
+    const { difference, accepted } = await compareFiles(files);
+    const account = difference && (await accountFor(difference, files, findDifference));
+    if (typeof account === "number") because(account, false, true);
+    if (typeof account === "string") found.set(account, [...(found.get(account) ?? []), seed]);
+    if (accepted) meet("accepted by the reference");
+    const own = Object.entries(files).filter(([path]) => path.startsWith("global/w/"));
+    for (const [kind, pattern] of Object.entries(KINDS)) {
+      if (own.some(([, text]) => pattern.test(text.toString()))) meet(kind);
+    }
+  }
+  t.diagnostic(summary());
+  const kinds = [...found].sort(([, a], [, b]) => b.length - a.length);
+  const reports = [];
+  for (const [kind, seeds] of kinds.slice(0, SHOWN)) reports.push(await report(kind, seeds));
+  reports.push(...kinds.slice(SHOWN).map(([kind, seeds]) => heading(kind, seeds)));
+  if (reports.length > 0) assert.fail(`The two disagree about files.\n\n${reports.join("\n\n")}`);
+});
+
+test("files of every kind were among them, sound and unsound", (t) => {
+  const percent = (/** @type {string} */ kind) => (100 * (met.get(kind) ?? 0)) / FILES;
+  const sound = percent("accepted by the reference");
+  t.diagnostic(`${Math.round(sound)} % were accepted`);
+  if (FILES < 1000) return;
+  assert.ok(sound > 30 && sound < 70, `${sound} % were accepted`);
+  for (const kind of Object.keys(KINDS)) assert.ok(percent(kind) >= 0.1, `${kind}: ${percent(kind)} %`);
+});
+
+test("the reference keeps a workflow that nests a broken one, ours does not", async () => {
+  const yaml = (/** @type {string} */ name, /** @type {string} */ nested) =>
+    `name: ${name}\ncommandName: ${name}\ninitialMessage: Go\nphases: [{subworkflow: ${nested}}]\n`;
+  const files = { "global/outer/workflow.yaml": yaml("outer", "w"), "global/w/workflow.yaml": yaml("w", "nowhere") };
+  assert.equal(await findDifference(files), undefined, "ours refuses both, the reference refuses w");
+  assert.deepEqual(Object.keys(loadWorkflows(projectDir)), ["outer"]);
+});
+
+/** What each side makes of a line of `workflow.yaml`. @type {[number: number, line: string, what: string | RegExp][]} */
+const EXAMPLES = [
+  [44, 'sessionNamePrefix: "a"#b', "the reference refuses"],
+  [44, "unknown: [a,\nb]", "the reference refuses"],
+  [44, "unknown: |\n  a\n\t", "the reference refuses"],
+  [44, 'unknown: "a---\n---b"', "the reference refuses"],
+  [45, "unknown: \u0007", "ours refuses"],
+  [45, "unknown: !!int x", "ours refuses"],
+  [45, 'unknown: "\\ud83d"', "ours refuses"],
+  [46, "sessionNameMaxLength: 010", /sessionNames\n {2}reference: .*"Workflow: a task of …".*\n {2}ours: .*"Workflow: a task of more /],
+  [46, "roleInstruction: 0b11", /reference: .*\\n0b11\\n.*\n {2}ours: .*You are working through/],
+  [47, "roleInstruction: 'a\u0085b'", /reference: .*\\na\\u0085b\\n.*\n {2}ours: .*\\na b\\n/],
+  [48, "roleInstruction: !important 12", /reference: .*\\n12\\n.*\n {2}ours: .*You are working through/],
+];
+
+for (const [number, line, expected] of EXAMPLES) {
+  test(`difference ${number}: ${JSON.stringify(line)}`, async () => {
+    const difference = await findDifference(filesWith(line, ""));
+    const { what, details } = difference ?? { what: "no difference", details: [] };
+    assert.equal(await accountOf(filesWith(line, "")), number, [what, ...details].join("\n"));
+    assert.match(typeof expected === "string" ? what : details.join("\n"), new RegExp(expected));
+  });
+}
+
+test("difference 49: a list of profiles with more than names", async () => {
+  const { details } = (await findDifference(filesWith("", "availableProfiles: [a, {b: c}]"))) ?? { details: [] };
+  assert.match(details.join("\n"), /reference: .*phase:\*\* a, \[object Object\]\\n.*\n {2}ours: .*phase:\*\* \(none\)\\n/);
+});
+
+test("every difference that a file meets is declared, and each about YAML was met", () => {
+  const declared = new Set(DIFFERENCES.map(({ number }) => number));
+  assert.deepEqual([...explained.keys()].filter((number) => !declared.has(number)), []);
+  if (FILES < 1000) return;
+  for (const number of [44, 45, 46, 47, 49]) assert.ok(explained.has(number), `${number} was not met`);
+});
+
+/**
+ * A sound workflow with a line more.
+ * @param {string} line of its `workflow.yaml`
+ * @param {string} phaseLine of its phase file
+ */
+function filesWith(line, phaseLine) {
+  return {
+    "global/w/workflow.yaml": `name: W\ncommandName: w\ninitialMessage: Go\nphases: [p.md]\n${line}\n`,
+    "global/w/p.md": `---\nid: p\nname: P\nemoji: P\n${phaseLine}\n---\nDo it.\n`,
+    "global/outer/workflow.yaml": "name: O\ncommandName: outer\ninitialMessage: Go\nphases: [{subworkflow: w}]\n",
+  };
+}
+
+/**
+ * What accounts for the difference of the two about some files, if there is one.
+ * @param {import("./random/workflow-files.mjs").Files} files
+ */
+async function accountOf(files) {
+  const difference = await findDifference(files);
+  return difference && accountFor(difference, files, findDifference);
+}
+
+/** @param {string} kind */
+function meet(kind) {
+  met.set(kind, (met.get(kind) ?? 0) + 1);
+}
+
+/**
+ * @param {string} kind
+ * @param {number[]} seeds
+ */
+const heading = (kind, seeds) => `${seeds.length} times (SEED=${seeds[0]} FILES=1) ${kind}`;
+
+/**
+ * A kind of difference, with the smallest example that can be made of it.
+ * @param {string} kind
+ * @param {number[]} seeds
+ */
+async function report(kind, seeds) {
+  const isSuch = async (/** @type {import("./random/workflow-files.mjs").Files} */ files) => (await accountOf(files)) === kind;
+  const small = await shrink(makeFiles(new Choices(seeds[0])), smallerFiles, isSuch);
+  const difference = await findDifference(small);
+  return [
+    heading(kind, seeds),
+    textOf(small),
+    ...(difference?.printed.slice(0, 1) ?? []),
+    ...(difference?.faults.split("\n").slice(0, 1) ?? []),
+    ...(difference?.details ?? []),
+  ].join("\n");
+}

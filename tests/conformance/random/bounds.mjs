@@ -1,0 +1,170 @@
+// When ours lets the agent go on by itself, pauses a run and refuses a loop (differences 7 and 27): a model of what
+// the README says, to be held against what it does.
+
+/** @typedef {import("./side.mjs").Happening} Happening */
+/** @typedef {import("./place.mjs").Place} Place */
+/** @typedef {import("./place.mjs").State} State */
+
+const DEFAULT_MAX_LOOPS = 20;
+const DEFAULT = { maxPerPhase: 10, maxIdle: 3 };
+
+/**
+ * What ours is to do by itself when something happens.
+ * @typedef {object} Verdict
+ * @property {Place | undefined} place where the run was before
+ * @property {string | undefined} paused why the run is paused then, if it is
+ * @property {boolean} changed whether that is new
+ * @property {boolean} goesOn whether the agent is told to go on when it comes to rest now
+ * @property {boolean} refusesLoop whether the loop that the agent wants is one too many
+ */
+
+export class Bounds {
+  /** Why the run is paused, if it is. @type {string | undefined} */
+  paused;
+  /** @type {WeakMap<Happening, Verdict>} */
+  #verdicts = new WeakMap();
+  /** Whether nobody but a countdown has told the agent to do what it does. */
+  #automatic = false;
+  /** Whether the next prompt is that of a countdown. */
+  #own = false;
+  /** Whether the agent has done something since it was told to. */
+  #worked = false;
+  #idle = 0;
+  #continuations = 0;
+  /** How often each open scope was restarted. @type {Map<string, number>} */
+  #loops = new Map();
+
+  /**
+   * Before something happens to a run.
+   * @param {Happening} happening
+   * @param {Place | undefined} place where the run is
+   * @param {boolean} active whether there is one, known or not
+   * @param {boolean} asking whether a question to the person is open
+   */
+  foresee(happening, place, active, asking) {
+    const before = this.paused;
+    let goesOn = false;
+    if ("event" in happening) this.#event(happening);
+    if ("stop" in happening && place && !this.paused) goesOn = this.#stop(happening.stop, place, asking);
+    const changed = active && before !== this.paused;
+    this.#verdicts.set(happening, { place, paused: this.paused, changed, goesOn, refusesLoop: this.#refusesLoop(happening, place) });
+  }
+
+  /**
+   * What was foreseen.
+   * @param {Happening | undefined} happening nothing: time goes by
+   * @returns {Verdict}
+   */
+  verdict(happening) {
+    const nothing = { place: undefined, paused: this.paused, changed: false, goesOn: false, refusesLoop: false };
+    return (happening && this.#verdicts.get(happening)) ?? nothing;
+  }
+
+  /**
+   * @param {Happening} happening
+   * @param {Place | undefined} place
+   */
+  #refusesLoop(happening, place) {
+    if (!("step" in happening) || happening.step !== "loop" || !place || place.scope.fields.loopable === false) return false;
+    const most = place.scope.fields.maxLoops ?? DEFAULT_MAX_LOOPS;
+    return (this.#loops.get(scopeKey(place.state.currentPath)) ?? 0) >= most;
+  }
+
+  /** @param {{ event: string, data?: any }} event */
+  #event({ event, data }) {
+    if (event === "before_agent_start") this.#worked = false;
+    if (event !== "input") return;
+    const byPerson = data.source !== "extension";
+    if (byPerson || !this.#own) this.#automatic = false;
+    this.#own = false;
+    if (byPerson && this.paused) this.#resume();
+  }
+
+  /**
+   * @param {string | undefined} reason
+   * @param {Place} place
+   * @param {boolean} asking
+   */
+  #stop(reason, place, asking) {
+    const { autoContinue } = place.root.fields;
+    if (reason === "aborted") this.paused = "aborted";
+    else if (reason === "error") this.paused = "modelError";
+    else if (autoContinue !== false && !asking) {
+      const { maxPerPhase, maxIdle } = { ...DEFAULT, ...autoContinue };
+      this.#idle = this.#worked || !this.#automatic ? 0 : this.#idle + 1;
+      if (this.#idle >= maxIdle) this.paused = "idle";
+      else if (this.#continuations >= maxPerPhase) this.paused = "limit";
+      else return true;
+    }
+    return false;
+  }
+
+  #resume() {
+    this.paused = undefined;
+    this.#idle = this.#continuations = 0;
+  }
+
+  /** The agent was told to go on. */
+  wentOn() {
+    this.#automatic = this.#own = true;
+    this.#worked = false;
+    this.#continuations += 1;
+  }
+
+  /**
+   * After something happened in ours.
+   * @param {Happening} happening
+   * @param {any} answer that of ours
+   * @param {State | undefined} state what is stored then
+   * @param {boolean} started whether a run was started
+   */
+  observe(happening, answer, state, started) {
+    if ("restart" in happening || "back" in happening) {
+      if ("restart" in happening) this.#automatic = this.#own = this.#worked = false;
+      const { paused, idle, continuations, loops } = (state?.active && state.progress) || {};
+      this.paused = paused?.reason.kind;
+      this.#idle = idle ?? 0;
+      this.#continuations = continuations ?? 0;
+      this.#loops = new Map(Object.entries(loops ?? {}));
+    }
+    if (started) {
+      this.#resume();
+      this.#loops.clear();
+    }
+    if ("event" in happening && happening.event === "tool_call" && !answer) {
+      this.#worked ||= happening.data?.toolName !== "workflow_step";
+    }
+    const { place } = this.verdict(happening);
+    if (place && answer?.details?.looped) this.#looped(place);
+    if ("step" in happening) this.#moved(answer.details, state);
+    if (!state?.active) this.#resume();
+  }
+
+  /**
+   * @param {any} details
+   * @param {State | undefined} state
+   */
+  #moved(details, state) {
+    if (!details?.advanced && !details?.looped && !details?.cancelled) return;
+    this.#worked = true;
+    this.#idle = this.#continuations = 0;
+    const path = state?.currentPath ?? [];
+    const open = path.map((_, index) => scopeKey(path.slice(0, index + 1)));
+    this.#loops = new Map([...this.#loops].filter(([key]) => open.includes(key)));
+  }
+
+  /**
+   * The agent restarted the scope of a place.
+   * @param {Place} place
+   */
+  #looped({ state: { currentPath } }) {
+    const key = scopeKey(currentPath);
+    this.#loops.set(key, (this.#loops.get(key) ?? 0) + 1);
+  }
+}
+
+/** @param {import("./place.mjs").State["currentPath"]} path */
+function scopeKey(path) {
+  const outer = path.slice(0, -1).map(({ workflowKey, phaseIndex }) => `${workflowKey}:${phaseIndex}`);
+  return `${outer.join("/")}/${path[path.length - 1].workflowKey}`;
+}

@@ -1,0 +1,178 @@
+// What the model is told of its phase: what ours makes of the prompts and results of the reference.
+
+import { ADVANCE_REMINDER, NOT_DONE, ORCHESTRATOR, WORKER } from "./default-texts.mjs";
+import { because, replaced } from "./explained.mjs";
+import { resolve } from "./place.mjs";
+
+/** @typedef {import("./place.mjs").Place} Place */
+/** @typedef {import("./visits.mjs").Visits} Visits */
+
+/** Where the prompt says how many phases there are, in a nested workflow. */
+const OUTER_TOTAL = /(?<=\n\*\*Progress:\*\* Step \d+ \(\d+\/)\d+(?= in current scope\))/;
+const WHAT_TO_DO = "**What to do in this phase:**\n";
+
+/** How many steps are listed at most. */
+const MAX_STEPS = 60;
+/** How long a reminder and the path in it may be, in bytes. */
+const MAX_REMINDER = 300;
+const MAX_PATH = 100;
+
+/**
+ * The context prompt: 2 (the innermost scope), 14 (the role), 18 (all steps), 39 (tools, hand-over, pass), 40 (results).
+ * @param {string} prompt
+ * @param {Place} place
+ * @param {Visits} visits
+ * @param {boolean} delegates whether a tool to delegate with is there
+ */
+export function contextPrompt(prompt, place, visits, delegates) {
+  const { roleInstruction, advanceReminder } = place.root.fields;
+  const [wrong, right] = [place.variablesOfReference(), place.variables()];
+  const innermost = (/** @type {string} */ template, /** @type {string} */ before, /** @type {string} */ after) => {
+    const as = (/** @type {Record<string, string>} */ variables) => before + resolve(template, variables) + after;
+    prompt = replaced(2, prompt, as(wrong), as(right));
+  };
+  const lastParagraph = advanceReminder ?? ADVANCE_REMINDER;
+  if (place.scopes.length > 1) {
+    innermost(roleInstruction ?? "", "]\n\n", "\n\n**Task:** ");
+    innermost(place.phase.instructions, WHAT_TO_DO, "\n\n**Available subagent profiles");
+    innermost(lastParagraph, `\n**All profiles:** ${allProfiles(prompt)}\n\n`, "");
+    prompt = because(2, prompt, prompt.replace(OUTER_TOTAL, String(place.scope.phases.length)));
+  }
+  if (roleInstruction === undefined && !delegates) prompt = replaced(14, prompt, ORCHESTRATOR, WORKER);
+  const results = visits.results(place);
+  const pass = visits.pass(place.state);
+  prompt = replaced(18, prompt, WHAT_TO_DO, `${allSteps(place)}\n\n${WHAT_TO_DO}`);
+  if (results) prompt = replaced(40, prompt, WHAT_TO_DO, `${results}\n\n${WHAT_TO_DO}`);
+  if (pass > 1) prompt = replaced(39, prompt, "\n\n**All steps:**", `\n**Pass:** ${pass}\n\n**All steps:**`);
+  const end = `\n\n${resolve(lastParagraph, right)}`;
+  if (!prompt.endsWith(end)) return prompt;
+  return because(39, prompt, `${prompt.slice(0, -end.length)}\n${toolsLine(place)}\n${handOverLine(place)}${end}`);
+}
+
+/** @param {string} prompt */
+const allProfiles = (prompt) => /\n\*\*All profiles:\*\* (.*)\n\n/.exec(prompt)?.[1] ?? "";
+
+/**
+ * Which tools the phase allows.
+ * @param {Place} place
+ */
+export function toolsLine({ phase: { tools } }) {
+  const others = (/** @type {string[]} */ names) => names.filter((name) => name !== "workflow_step").join(", ");
+  const rule = () => {
+    if (tools?.whitelist) {
+      const names = others(tools.whitelist);
+      return names ? `only ${names}; a call of any other is refused` : "none; every call is refused";
+    }
+    const names = others(tools?.blacklist ?? []);
+    return names ? `all except ${names}; a call of one of those is refused` : "all";
+  };
+  return `**Tools in this phase:** ${rule()}. workflow_step always works.`;
+}
+
+/** @param {Place} place */
+function handOverLine({ phase: { summary } }) {
+  const required = "this phase is left with a summary only: give";
+  const begin = summary === "required" ? required : "what later phases must know, give";
+  return `**Hand-over:** ${begin} workflow_step a \`summary\` of at most 4,000 characters.`;
+}
+
+/**
+ * What the model gets in place of a context prompt that it has in view.
+ * @param {Place} place
+ */
+export function reminder(place) {
+  const { phase, root } = place;
+  const path = `[Workflow path: ${place.variables().breadcrumbPath} ▸ ${phase.emoji} ${phase.name}]`;
+  const { current, total } = place.outline();
+  const own = root.fields.advanceReminder;
+  const how = own === undefined ? "Phase done? Call workflow_step with action='next'." : resolve(own, place.variables());
+  const words = "The instructions of this phase stand above and still hold.";
+  return shortened(`${shortened(path, MAX_PATH)}\nStep ${current}/${total}. ${words} ${how}`, MAX_REMINDER);
+}
+
+/**
+ * @param {string} text
+ * @param {number} limit in bytes
+ */
+function shortened(text, limit) {
+  if (Buffer.byteLength(text) <= limit) return text;
+  let short = "";
+  for (const character of text) {
+    if (Buffer.byteLength(`${short}${character}…`) > limit) break;
+    short += character;
+  }
+  return `${short}…`;
+}
+
+/**
+ * What an agent is told that stops too early: the instructions are in view, and not repeated.
+ * @param {string} text
+ * @param {Place | undefined} place
+ */
+export function notDone(text, place) {
+  if (!place) return text;
+  const { root, phase, state } = place;
+  const told = (/** @type {string} */ phaseInstructions) =>
+    resolve(root.fields.notDoneReminder ?? NOT_DONE, {
+      workflowName: root.fields.name,
+      phaseName: phase.name,
+      phaseEmoji: phase.emoji,
+      phaseInstructions,
+      taskDescription: state.taskDescription,
+      taskId: state.taskId,
+      workflowKey: state.workflowKey,
+    });
+  if (text !== told(phase.instructions)) return text;
+  if (everyRun(place)) return because(1, text, told(resolve(phase.instructions, place.variables())));
+  return because(38, text, told("(as given for this phase)"));
+}
+
+/** Whether the context prompt is to come with every run. @param {Place} place */
+export const everyRun = ({ root }) => root.fields.contextInjection === "everyRun";
+
+/**
+ * The result of `next` or `loop`: 38 (the whole prompt), 18 (where the agent is).
+ * @param {any} answer
+ * @param {Place} place where the run is now
+ * @param {string} prompt
+ */
+export function moved(answer, place, prompt) {
+  const { name, instructions } = place.phase;
+  const alone = `\n\n**What to do in ${name}:**\n${instructions}`;
+  if (!answer.text.endsWith(alone)) return answer;
+  const head = answer.text.slice(0, -alone.length);
+  const where = answer.details.advanced ? `${because(18, "", position(place))}\n\n` : "";
+  return because(38, answer, { ...answer, text: `${head}\n\n${where}${prompt}` });
+}
+
+/**
+ * The block with all steps.
+ * @param {Place} place
+ */
+function allSteps(place) {
+  const steps = place.steps();
+  const { current } = place.outline();
+  const first = steps.length <= MAX_STEPS ? 1 : Math.min(Math.max(current - MAX_STEPS / 2, 1), steps.length - MAX_STEPS + 1);
+  const after = steps.length - (first - 1) - MAX_STEPS;
+  const lines = steps.slice(first - 1, first - 1 + MAX_STEPS).map((name, index) => {
+    const isCurrent = first + index === current;
+    return `${isCurrent ? "▸" : " "} ${first + index}. ${name}${isCurrent ? " (current)" : ""}`;
+  });
+  if (first > 1) lines.unshift(`  … ${first - 1} before`);
+  if (after > 0) lines.push(`  … ${after} more`);
+  return `**All steps:**\n${lines.join("\n")}`;
+}
+
+/**
+ * The steps around the current one.
+ * @param {Place} place
+ */
+function position(place) {
+  const steps = place.steps();
+  const { current, total } = place.outline();
+  return [
+    `**Previous:** ${steps[current - 2] ?? "(start)"}`,
+    `**Current:** ${steps[current - 1] ?? ""} (${current}/${total})`,
+    `**Next:** ${steps[current] ?? "DONE"}`,
+  ].join("\n");
+}

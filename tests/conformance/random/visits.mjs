@@ -1,0 +1,100 @@
+// How often each phase was begun, and what it handed over (differences 39 and 40).
+
+/** @typedef {import("./place.mjs").State} State */
+/** @typedef {import("./place.mjs").Place} Place */
+/** @typedef {State["currentPath"]} Path */
+/** @typedef {{ path: Path, passes: number, summary?: { name: string, text: string, step: number } }} Visit */
+
+/** How much of a summary is shown at the end, in characters. */
+const MAX_LINE = 160;
+
+export class Visits {
+  /** @type {Map<string, Visit>} */
+  #visits;
+
+  /** @param {Map<string, Visit>} [visits] */
+  constructor(visits = new Map()) {
+    this.#visits = visits;
+  }
+
+  copy() {
+    return new Visits(new Map([...this.#visits].map(([key, visit]) => [key, { ...visit }])));
+  }
+
+  /** A phase begins. @param {State} state */
+  begin({ currentPath: path }) {
+    const key = keyOf(path);
+    const visit = this.#visits.get(key) ?? { path, passes: 0 };
+    this.#visits.set(key, { ...visit, passes: visit.passes + 1 });
+  }
+
+  /** How often the current phase was begun. @param {State} state */
+  pass({ currentPath }) {
+    return this.#visits.get(keyOf(currentPath))?.passes ?? 1;
+  }
+
+  /**
+   * @param {Place} place that of the phase that hands it over
+   * @param {unknown} summary
+   */
+  handOver({ state, phase }, summary) {
+    const visit = this.#visits.get(keyOf(state.currentPath));
+    if (!visit || typeof summary !== "string" || summary.trim() === "") return;
+    const name = `${phase.emoji} ${phase.name}`;
+    visit.summary = { name, text: summary.trim(), step: state.globalStepCount };
+  }
+
+  /**
+   * The list in a context prompt.
+   * @param {{ state: State, workflows: Place["workflows"] }} place
+   */
+  results({ state, workflows }) {
+    const sections = this.#groups(state.currentPath, workflows).flatMap(({ name, phases }) => [
+      ...(name === undefined ? [] : [`### ${name}`]),
+      ...phases.map(({ title, text }) => `${name === undefined ? "###" : "####"} ${title}\n${text}`),
+    ]);
+    return sections.length > 0 ? ["**Results so far:**", ...sections].join("\n\n") : "";
+  }
+
+  /**
+   * The list at the end of a run.
+   * @param {State} state
+   * @param {Place["workflows"]} workflows
+   */
+  lines({ currentPath }, workflows) {
+    return this.#groups(currentPath, workflows).flatMap(({ name, phases }) => [
+      ...(name === undefined ? [] : [`- ${name}`]),
+      ...phases.map(({ title, text }) => `${name === undefined ? "" : "  "}- ${title}: ${oneLine(text)}`),
+    ]);
+  }
+
+  /**
+   * What was handed over, oldest first: by phases of the scopes that the run is in, and by nested workflows as wholes.
+   * @param {Path} current
+   * @param {Place["workflows"]} workflows
+   */
+  #groups(current, workflows) {
+    /** @type {{ key: string, name: string | undefined, phases: { title: string, text: string }[] }[]} */
+    let groups = [];
+    const handed = [...this.#visits].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, { path, summary }]) => (summary ? [{ path, ...summary }] : []));
+    for (const { path, name: phase, text } of handed.sort((a, b) => a.step - b.step)) {
+      const other = path.findIndex((part, at) => keyOf([part]) !== keyOf(current.slice(at, at + 1)));
+      const outer = path.slice(0, Math.min(other < 0 ? path.length : other, path.length - 1) + 1);
+      const [name, ...scopes] = path.slice(outer.length).map(({ workflowKey }) => workflows.get(workflowKey)?.fields.name ?? "(a workflow that is gone)");
+      const key = `${keyOf(outer)} ${name}`;
+      const group = groups.find((group) => group.key === key) ?? { key, name, phases: [] };
+      group.phases.push({ title: [...scopes, phase].join(" > "), text });
+      groups = [...groups.filter((other) => other !== group), group];
+    }
+    return groups;
+  }
+}
+
+/** @param {Path} path */
+const keyOf = (path) => path.map(({ workflowKey, phaseIndex }) => `${workflowKey}:${phaseIndex}`).join("/");
+
+/** @param {string} text */
+function oneLine(text) {
+  const characters = [...text.split(/\s+/).join(" ")];
+  return characters.length > MAX_LINE ? `${characters.slice(0, MAX_LINE).join("")}… (cut)` : characters.join("");
+}
