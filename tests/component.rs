@@ -421,6 +421,17 @@ fn the_agent_delegates_where_it_can() {
 }
 
 #[test]
+fn a_run_that_begins_while_the_agent_works_knows_the_tools() {
+    let mut pi = Host::with_files(FILES).start_session();
+    pi.host().tools.push("delegate_to_subagents".into());
+    pi.event(Event::BeforeAgentStart);
+    pi.event(Event::AgentStart);
+    pi.command("workflow", "two Fix it");
+    let did = pi.host().calls.join("\n");
+    assert!(did.contains("You are the ORCHESTRATOR for this workflow."), "{did}");
+}
+
+#[test]
 fn without_a_run_nothing_is_asked() {
     let mut pi = Host::with_files(FILES).start_session();
     pi.asked();

@@ -230,6 +230,7 @@ export default [
     model: [step("next"), stop],
     actions: [run("Go on")],
     differs: [
+      38,
       { number: 2, reference: "(1/3 in current scope)", ours: "(1/1 in current scope)" },
       // The path is none of the steps: the one that it begins with counts.
       {
@@ -242,7 +243,7 @@ export default [
         reference: "P → 🔹 B\n\n",
         ours: "P → 🔹 B\n\n**Previous:** 🔹 A\n**Current:** 🔹 B (2/4)\n**Next:** Inner > 🔹 X\n\n",
       },
-      14, 22, 25,
+      14, 22, 25, 39,
     ],
   },
 ];
