@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry as MapEntry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fault::{self, Fault, Place, Problem};
+use super::fault::{self, Fault, Place, Problem, Severity};
 use super::fields::MAX_PLACES;
 use super::files::{FileError, FileKind, Root, Surroundings, WorkflowFiles};
 use super::nearest::nearest;
@@ -393,6 +393,11 @@ impl<'a> RootReader<'a> {
                         let fault = Fault::of(self.display(&path), Problem::UnusedPhase);
                         let place = Some(Place { line: 1, column: 1 });
                         self.faults.push(fault.at(&text, place, 0));
+                        // What is wrong in it leaves nothing out as long as nothing uses it.
+                        let mut own = Vec::new();
+                        phase_file::read(&self.display(&path), &text, self.check, &mut own);
+                        own.retain(|fault| fault.severity() == Severity::Warning);
+                        self.faults.append(&mut own);
                     }
                 }
                 Err(_) => {}

@@ -53,6 +53,38 @@ pub const NOT_DONE_VARIABLES: [&str; 8] = [
 /// Where it is known, `{summary.ID}` is known too, for the id of each phase.
 const PREVIOUS_SUMMARY: &str = "previousSummary";
 
+/// What each variable stands for; for the documentation.
+pub const MEANINGS: [(&str, &str); 22] = [
+    ("workflowName", "name of the workflow that was started"),
+    ("workflowKey", "its key"),
+    ("description", "the task"),
+    ("taskDescription", "the task"),
+    ("taskId", "`wf-…`, unique for each run"),
+    ("phaseId", "id of the phase"),
+    ("phaseName", "its name"),
+    ("phaseEmoji", "its emoji"),
+    (
+        "phaseInstructions",
+        "its instructions; `(as given for this phase)` where the agent has them in view",
+    ),
+    ("previousPhaseName", "name of the one before in the innermost workflow, or `(start)`"),
+    ("nextPhaseName", "name of the one after, or `DONE`"),
+    ("blockedToolsList", "the phase's blacklist, or `(none)`"),
+    ("toolName", "`workflow_step`; in `blockReasonTemplate` the tool that is refused"),
+    ("allowedTools", "`all except: …`, or the whitelist"),
+    ("breadcrumbPath", "the names of the nested workflows, with ` > ` between them"),
+    ("globalStepCount", "counts every move"),
+    (
+        "previousSummary",
+        "what was handed over last, or `(none)`; `{summary.ID}` is what the phase with this id handed over",
+    ),
+    ("phaseCount", "number of entries of `phases`"),
+    ("firstPhaseId", "id of the first phase"),
+    ("firstPhaseName", "its name"),
+    ("firstPhaseEmoji", "its emoji"),
+    ("firstPhaseProfiles", "its profiles, or `(none)`"),
+];
+
 /// A `{name}` that a template does not know.
 #[derive(Debug, PartialEq)]
 pub(super) struct Unknown<'a> {

@@ -40,7 +40,7 @@ for (const version of PI_VERSIONS) {
       npm(["pack", "--ignore-scripts", "--json", "--pack-destination", sandbox.root], REPO),
     );
     const paths = files.map((/** @type {{ path: string }} */ { path }) => path);
-    const kept = /^(host-shim|cli|schemas|wit|skills|workflows-examples)\/|^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    const kept = /^(host-shim|cli|docs|schemas|wit|skills|workflows-examples)\/|^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
     assert.deepEqual(paths.filter((/** @type {string} */ path) => !kept.test(path)), []);
     for (const path of ["host-shim/index.cjs", "host-shim/component/pi_workflows.core.wasm", "LICENSE"]) {
       assert.ok(paths.includes(path), path);

@@ -1,0 +1,41 @@
+// The tutorial, step by step: its files are written, its commands run, and their output is what it shows.
+//
+//   UPDATE_TUTORIAL=1 node --test tests/cli/tutorial.test.mjs
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+
+import { NODE, REPO } from "../pi/harness/pi.mjs";
+
+const TUTORIAL = join(REPO, "docs/tutorial.md");
+
+test("every step of the tutorial looks as it says", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "pi-workflows-tutorial-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "pi-workflows"), `#!/bin/sh\nexec "${NODE}" "${join(REPO, "cli/pi-workflows.js")}" "$@"\n`, { mode: 0o755 });
+  const env = { HOME: folder, PATH: `${bin}:${process.env.PATH}` };
+  const run = (/** @type {string} */ line) => {
+    const { stdout, stderr } = spawnSync("sh", ["-c", line], { cwd: folder, env, encoding: "utf8" });
+    return `$ ${line}\n${stdout}${stderr}`;
+  };
+  const text = readFileSync(TUTORIAL, "utf8");
+  let steps = 0;
+  const played = text.replace(/(?:^`(\S+)`:\n\n)?^```(\w+)\n([^]*?)^```\n/gm, (block, path, kind, content) => {
+    if (path) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    }
+    if (kind !== "console") return block;
+    steps += 1;
+    const lines = [...content.matchAll(/^\$ (.*)$/gm)].map(([, line]) => line);
+    return `\`\`\`console\n${lines.map(run).join("").trimEnd()}\n\`\`\`\n`;
+  });
+  if (process.env.UPDATE_TUTORIAL) writeFileSync(TUTORIAL, played);
+  assert.equal(text, played, "run UPDATE_TUTORIAL=1 node --test tests/cli/tutorial.test.mjs");
+  assert.ok(steps >= 5);
+});
