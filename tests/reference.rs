@@ -128,3 +128,20 @@ fn the_defaults_are_those_of_the_code() {
     }
     assert_eq!(default(&WORKFLOW_FIELDS, "maxLoops"), DEFAULT_MAX_LOOPS.to_string());
 }
+
+#[test]
+fn the_skill_names_every_field_and_variable() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("skills/workflow-authoring/SKILL.md");
+    let skill = std::fs::read_to_string(path).unwrap();
+    let names =
+        [&WORKFLOW_FIELDS[..], &AUTO_CONTINUE_FIELDS, &PHASE_FIELDS, &TOOLS_FIELDS].concat();
+    let names = names.iter().map(|field| field.name).chain(MEANINGS.map(|(name, _)| name));
+    let missing: Vec<&str> = names
+        .filter(|name| {
+            ["`{name}`", "`{name}: ", "`tools.{name}`", "`{{name}}`"]
+                .iter()
+                .all(|form| !skill.contains(&form.replace("{name}", name)))
+        })
+        .collect();
+    assert_eq!(missing, [""; 0]);
+}

@@ -7,6 +7,7 @@ import { test } from "node:test";
 
 import { NODE, PI_VERSIONS, REPO, piCli, piCommand } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
+import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
 
 const NEXT = { calls: [{ name: "workflow_step", arguments: { action: "next" } }] };
@@ -64,6 +65,19 @@ for (const version of PI_VERSIONS) {
     for (const name of ["workflow", "cancel-workflow", "skill:workflow-authoring"]) assert.ok(names.includes(name), name);
     await rpc.promptAndSettle("/workflow one it");
     assert.equal(model.requests.length, 2);
+  });
+
+  test(`${version}: the skill is found, offered to the model, and loads`, async (t) => {
+    const { model, sandbox } = await stage(t, [{ text: "Done." }], {});
+    const [node, cli] = piCli(version);
+    execFileSync(node, [cli, "install", REPO], { cwd: sandbox.project, env: sandbox.env(), stdio: "pipe" });
+    const rpc = await startRpc({ version, sandbox, extension: [] });
+    await rpc.promptAndSettle("/skill:workflow-authoring one for reviews");
+    const [{ messages }] = model.requests;
+    const offered = messageText(messages[0]);
+    assert.ok(offered.includes("workflow-authoring") && offered.includes("skills/workflow-authoring/SKILL.md"), offered);
+    const loaded = messages.slice(1).map(messageText).join("\n");
+    for (const part of ["# Writing a workflow", "npx pi-workflows check", "one for reviews"]) assert.ok(loaded.includes(part), part);
   });
 }
 
