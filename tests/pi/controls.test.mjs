@@ -337,7 +337,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.deepEqual(notices(first), Array(7).fill("info: No active workflow."));
       for (const control of [":fly", ":", ":next now", "::next"]) {
         await first.prompt(`/workflow ${control}`);
-        assert.equal(notices(first).at(-1), `error: Unknown control: "${control}". There are ${all.join(", ")}`);
+        assert.equal(notices(first).at(-1), `error: Unknown control: "${control}". There are ${[...all, ":check"].join(", ")}`);
       }
       await first.promptAndSettle("/workflow hello Add a route");
       await first.close();
