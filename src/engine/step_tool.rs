@@ -143,14 +143,12 @@ impl Engine {
         let Some(state) = self.run.as_ref().filter(|state| state.active) else {
             return result("No active workflow to loop.", json!({ "active": false }));
         };
-        let unavailable = || result(UNAVAILABLE, json!({ "active": false, "stale": true }));
         let left = match Active::resolve(state, &self.library) {
             Some(before) => handing_over(&before, summary),
             None => state.clone(),
         };
         let new = match restart(&left, &self.library) {
             Ok(new) => new,
-            Err(LoopError::Exhausted { .. }) if !self.is_running() => return unavailable(),
             Err(error) => {
                 let details = json!({ "active": true, "error": error.to_string() });
                 let refused = result(format!("⚠️ {error}"), details);
@@ -165,7 +163,9 @@ impl Engine {
             }
         };
         let new = new.moved_from(state, Leaving::Again, at.unix_ms);
-        let Some(after) = Active::resolve(&new, &self.library) else { return unavailable() };
+        let Some(after) = Active::resolve(&new, &self.library) else {
+            return result(UNAVAILABLE, json!({ "active": false, "stale": true }));
+        };
         let scope =
             state.current_path.last().and_then(|scope| self.library.get(&scope.workflow_key));
         let to = scope.and_then(|scope| scope.phases.first());

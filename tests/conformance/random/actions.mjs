@@ -110,7 +110,7 @@ function makeScene(choices, tree, names) {
     [1, () => [stop(), wait()]],
     [0.5, () => choices.list(choices.between(2, 4), idle).flat()],
     [0.5, () => choices.list(choices.between(2, 5), () => step("loop"))],
-    [1, () => [step("cancel"), ...choices.some([work(), stop(), prompt()], 0.2), step("cancel")]],
+    [2, () => [step("cancel"), ...choices.some([anyStep(), work(), stop(), prompt()], 0.2), step("cancel")]],
     [1, () => [cancel]],
     [0.5, () => [prompt(), stop(), { do: "compact" }, prompt()]],
     [1, () => [stop(), wait(), { do: "key" }, wait()]],

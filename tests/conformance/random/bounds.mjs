@@ -1,9 +1,11 @@
 // When ours lets the agent go on by itself, pauses a run and refuses a loop (differences 7 and 27): a model of what
 // the README says, to be held against what it does.
 
+import { Place } from "./place.mjs";
+
 /** @typedef {import("./side.mjs").Happening} Happening */
-/** @typedef {import("./place.mjs").Place} Place */
 /** @typedef {import("./place.mjs").State} State */
+/** @typedef {State["currentPath"]} Path */
 
 const DEFAULT_MAX_LOOPS = 20;
 const DEFAULT = { maxPerPhase: 10, maxIdle: 3 };
@@ -11,7 +13,7 @@ const DEFAULT = { maxPerPhase: 10, maxIdle: 3 };
 /**
  * What ours is to do by itself when something happens.
  * @typedef {object} Verdict
- * @property {Place | undefined} place where the run was before
+ * @property {Path | undefined} path that of the run before
  * @property {string | undefined} paused why the run is paused then, if it is
  * @property {boolean} changed whether that is new
  * @property {boolean} goesOn whether the agent is told to go on when it comes to rest now
@@ -37,17 +39,20 @@ export class Bounds {
   /**
    * Before something happens to a run.
    * @param {Happening} happening
-   * @param {Place | undefined} place where the run is
-   * @param {boolean} active whether there is one, known or not
+   * @param {State | undefined} state
+   * @param {import("./trees.mjs").Tree} tree
    * @param {boolean} asking whether a question to the person is open
    */
-  foresee(happening, place, active, asking) {
+  foresee(happening, state, tree, asking) {
+    const place = Place.of(state, tree);
+    const path = state?.active ? state.currentPath : undefined;
     const before = this.paused;
     let goesOn = false;
     if ("event" in happening) this.#event(happening);
     if ("stop" in happening && place && !this.paused) goesOn = this.#stop(happening.stop, place, asking);
-    const changed = active && before !== this.paused;
-    this.#verdicts.set(happening, { place, paused: this.paused, changed, goesOn, refusesLoop: this.#refusesLoop(happening, place) });
+    const changed = path !== undefined && before !== this.paused;
+    const refusesLoop = path !== undefined && "step" in happening && happening.step === "loop" && this.#refusesLoop(path, tree);
+    this.#verdicts.set(happening, { path, paused: this.paused, changed, goesOn, refusesLoop });
   }
 
   /**
@@ -56,18 +61,18 @@ export class Bounds {
    * @returns {Verdict}
    */
   verdict(happening) {
-    const nothing = { place: undefined, paused: this.paused, changed: false, goesOn: false, refusesLoop: false };
+    const nothing = { path: undefined, paused: this.paused, changed: false, goesOn: false, refusesLoop: false };
     return (happening && this.#verdicts.get(happening)) ?? nothing;
   }
 
   /**
-   * @param {Happening} happening
-   * @param {Place | undefined} place
+   * @param {Path} path
+   * @param {import("./trees.mjs").Tree} tree
    */
-  #refusesLoop(happening, place) {
-    if (!("step" in happening) || happening.step !== "loop" || !place || place.scope.fields.loopable === false) return false;
-    const most = place.scope.fields.maxLoops ?? DEFAULT_MAX_LOOPS;
-    return (this.#loops.get(scopeKey(place.state.currentPath)) ?? 0) >= most;
+  #refusesLoop(path, tree) {
+    const scope = tree.find(({ key }) => key === path[path.length - 1].workflowKey);
+    if (!scope || scope.fields.loopable === false) return false;
+    return (this.#loops.get(scopeKey(path)) ?? 0) >= (scope.fields.maxLoops ?? DEFAULT_MAX_LOOPS);
   }
 
   /** @param {{ event: string, data?: any }} event */
@@ -134,8 +139,8 @@ export class Bounds {
     if ("event" in happening && happening.event === "tool_call" && !answer) {
       this.#worked ||= happening.data?.toolName !== "workflow_step";
     }
-    const { place } = this.verdict(happening);
-    if (place && answer?.details?.looped) this.#looped(place);
+    const { path } = this.verdict(happening);
+    if (path && answer?.details?.looped) this.#loops.set(scopeKey(path), (this.#loops.get(scopeKey(path)) ?? 0) + 1);
     if ("step" in happening) this.#moved(answer.details, state);
     if (!state?.active) this.#resume();
   }
@@ -152,18 +157,9 @@ export class Bounds {
     const open = path.map((_, index) => scopeKey(path.slice(0, index + 1)));
     this.#loops = new Map([...this.#loops].filter(([key]) => open.includes(key)));
   }
-
-  /**
-   * The agent restarted the scope of a place.
-   * @param {Place} place
-   */
-  #looped({ state: { currentPath } }) {
-    const key = scopeKey(currentPath);
-    this.#loops.set(key, (this.#loops.get(key) ?? 0) + 1);
-  }
 }
 
-/** @param {import("./place.mjs").State["currentPath"]} path */
+/** @param {Path} path */
 function scopeKey(path) {
   const outer = path.slice(0, -1).map(({ workflowKey, phaseIndex }) => `${workflowKey}:${phaseIndex}`);
   return `${outer.join("/")}/${path[path.length - 1].workflowKey}`;

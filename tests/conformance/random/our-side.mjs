@@ -57,8 +57,7 @@ export class OurSide extends Side {
 
   /** @override @param {Happening} happening */
   async prepare(happening) {
-    const { state } = this;
-    this.#bounds.foresee(happening, Place.of(state, this.tree), state?.active === true, this.asking);
+    this.#bounds.foresee(happening, this.state, this.tree, this.asking);
   }
 
   /** @override @param {Happening | undefined} happening @param {Deeds} deeds */

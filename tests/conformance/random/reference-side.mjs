@@ -24,6 +24,8 @@ export class ReferenceSide extends Side {
   #leaf = this.pi.leaf;
   #place = Place.of(this.state, this.tree);
   #shown = this.pi.status;
+  /** @type {import("./place.mjs").State["currentPath"]} */
+  #path = [];
   #bounds;
   #visits = new Visits();
   /** What was known of visits when a state was stored. @type {WeakMap<object, Visits>} */
@@ -45,6 +47,7 @@ export class ReferenceSide extends Side {
     this.#leaf = this.pi.leaf;
     this.#place = Place.of(this.state, this.tree);
     this.#shown = this.pi.status;
+    this.#path = this.state?.currentPath ?? [];
     const event = "event" in happening ? happening.event : "";
     const key = "key" in happening && this.setting.mode === "tui";
     if (key || "restart" in happening || "command" in happening || INTERRUPTIONS.has(event)) {
@@ -240,7 +243,7 @@ export class ReferenceSide extends Side {
       if (step === "next" && place && answer.details?.advanced && !this.#handsOver(happening, place)) {
         return because(40, answer, summaryMissing(place));
       }
-      if (this.#bounds.verdict(happening).refusesLoop && answer.details?.looped) return because(27, answer, this.#exhausted(deeds, place));
+      if (this.#bounds.verdict(happening).refusesLoop) return because(27, answer, this.#exhausted(deeds));
       if (yes === false && answer.details?.cancelled && this.setting.mode !== "print") return because(26, answer, DECLINED);
       // 35: no loop in a workflow that is gone.
       if (answer.threw === "Cannot read properties of undefined (reading 'loopable')") return because(35, answer, GONE);
@@ -270,10 +273,10 @@ export class ReferenceSide extends Side {
   /**
    * What a loop too many gets; the person is told.
    * @param {Deeds} deeds
-   * @param {Place | undefined} place
    */
-  #exhausted({ notices }, place) {
-    const times = place?.scope.fields.maxLoops ?? 20;
+  #exhausted({ notices }) {
+    const scope = this.#path[this.#path.length - 1].workflowKey;
+    const times = this.tree.find(({ key }) => key === scope)?.fields.maxLoops ?? 20;
     const error = `This workflow has been looped ${times} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the person.`;
     if (this.setting.mode !== "print") {
       notices.push({ level: "warning", text: `The agent wants to loop again. ${error}` });
