@@ -6,7 +6,7 @@ import { suite, test } from "node:test";
 import { PI_VERSIONS } from "../pi/harness/pi.mjs";
 import { run } from "./side-by-side/actions.mjs";
 import { assertSame } from "./side-by-side/compare.mjs";
-import { below, commandNames, documentedFiles } from "./side-by-side/documented.mjs";
+import { below, commandNames, documentedFiles, documentedFragments } from "./side-by-side/documented.mjs";
 import { KNOWN } from "./side-by-side/known.mjs";
 import { OURS, REFERENCE } from "./side-by-side/packages.mjs";
 import { play } from "./side-by-side/play.mjs";
@@ -20,6 +20,8 @@ const project = { ...Object.fromEntries(Object.entries(global).filter(([path]) =
 const bugfix = Object.fromEntries(
   Object.entries(documentedFiles("configuration-reference.md")).map(([name, text]) => [`bugfix/${name}`, text]),
 );
+
+const fragments = ["README.md", "docs/subworkflows.md", "skills/workflow-generation/SKILL.md"].map(documentedFragments);
 
 /** Every tool of pi's own, called in a way that does no harm. */
 const TOOLS = {
@@ -66,6 +68,10 @@ const SCENARIOS = [
   ]),
   walk("the examples of a project", { global, project }, commandNames(project), [14]),
   walk("the configuration reference", { global: bugfix }, commandNames(bugfix)),
+  walk("the fragments of other pages", { global: Object.assign({}, ...fragments) }, fragments.flatMap(commandNames), [
+    { number: 2, reference: "(1/4 in current scope)", ours: "(1/1 in current scope)" },
+    14,
+  ]),
 ];
 
 test("the documentation has its workflows", () => {
@@ -73,6 +79,7 @@ test("the documentation has its workflows", () => {
   assert.deepEqual(commandNames(global).sort(), names);
   assert.deepEqual(commandNames(project).sort(), ["hotfix", "rpir"]);
   assert.equal(commandNames(bugfix).length, 1);
+  assert.deepEqual(fragments.flatMap(commandNames), ["my-workflow", "release", "my-command"]);
 });
 
 for (const version of PI_VERSIONS) {

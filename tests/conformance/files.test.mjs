@@ -1,7 +1,7 @@
 // Random workflow files: the reference and ours load the same ones, and understand them alike, but for the deliberate
 // differences of `differences.mjs`.
 //
-//   FILES=30000 SEED=1 node --test tests/conformance/files.test.mjs
+//   FILES=30000 SEED=random node --test tests/conformance/files.test.mjs
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

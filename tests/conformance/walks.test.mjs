@@ -1,7 +1,7 @@
 // Random walks through random workflows: the reference and ours do the same at every step, but for the deliberate
 // differences of `differences.mjs`.
 //
-//   WALKS=20000 SEED=1 node --test tests/conformance/walks.test.mjs
+//   WALKS=20000 SEED=random node --test tests/conformance/walks.test.mjs
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

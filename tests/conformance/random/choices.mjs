@@ -80,9 +80,10 @@ export class Choices {
   }
 }
 
-/** The seed of this run: `SEED`, or a new one each time. */
+/** The seed of this run: `SEED`, a new one each time if that is `random`, else always the same. */
 export function seedOfRun() {
-  return Number(process.env.SEED ?? Date.now() % 2 ** 31);
+  const { SEED = "1" } = process.env;
+  return SEED === "random" ? Date.now() % 2 ** 31 : Number(SEED);
 }
 
 /**

@@ -112,7 +112,11 @@ export class Place {
 
   /** The number of the current step, from 1, and how many there are. */
   outline() {
-    const before = this.state.currentPath.map(({ phaseIndex }, depth) => this.#count(this.scopes[depth].phases.slice(0, phaseIndex)));
+    const before = this.state.currentPath.map(({ phaseIndex }, depth) => {
+      const { phases } = this.scopes[depth];
+      // Files that were shortened may have left the run behind all of them.
+      return phaseIndex > phases.length ? 0 : this.#count(phases.slice(0, phaseIndex));
+    });
     return { current: before.reduce((sum, count) => sum + count, 1), total: this.#count(this.root.phases) };
   }
 

@@ -81,7 +81,7 @@ export class ReferenceSide extends Side {
     for (const prompt of deeds.prompts) prompts.push(await this.#prompt(happening, prompt));
     return {
       ...deeds,
-      status: await this.#status(happening, deeds.status),
+      status: await this.#status(happening, deeds),
       entries,
       prompts,
       notices: deeds.notices.map(({ level, text }) => ({ level, text: plain(this.#offer(text)) })),
@@ -300,10 +300,10 @@ export class ReferenceSide extends Side {
   /**
    * 22: the phase that the status line shows after the turn.
    * @param {Happening | undefined} happening
-   * @param {string | undefined} status
+   * @param {Deeds} deeds
    */
-  async #status(happening, status) {
-    const moved = happening && ("step" in happening || "command" in happening);
+  async #status(happening, { status, entries }) {
+    const moved = happening && ("step" in happening || "command" in happening) && entries.length > 0;
     const late = this.#bounds.verdict(happening).changed || (moved && status === undefined);
     if (!late || !this.state?.active) return status;
     await this.pi.emit("turn_end");

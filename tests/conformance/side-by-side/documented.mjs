@@ -1,8 +1,9 @@
 // The workflows in the documentation of the reference, as they are installed with it.
 
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { REFERENCE } from "./packages.mjs";
+import { hidden, phaseFile } from "./workflows.mjs";
 
 /**
  * The files that a page of the documentation shows: each a block of code below a heading or a bold line that begins with
@@ -18,6 +19,27 @@ export function documentedFiles(page) {
   const files = {};
   for (const [, path, content] of text.matchAll(labelled)) files[path.replace("~/.pi/agent/workflows/", "")] ??= content;
   return files;
+}
+
+/**
+ * The workflows of which a page shows the `workflow.yaml` alone, with phases and nested workflows of our own.
+ *
+ * @param {string} page from the package's folder
+ * @returns {Record<string, string>} texts by path
+ */
+export function documentedFragments(page) {
+  const text = readFileSync(join(REFERENCE, page), "utf8");
+  const yamls = [...text.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, yaml]) => yaml);
+  const whole = yamls.filter((yaml) => /^name:/m.test(yaml) && /^phases:/m.test(yaml));
+  const keys = whole.map((yaml) => (/^commandName: "?([\w-]+)/m.exec(yaml) ?? /^# \S*?([\w-]+)\/workflow\.yaml/m.exec(yaml))?.[1] ?? "");
+  const files = whole.flatMap((yaml, index) => {
+    const phases = [...yaml.matchAll(/^ +- (\S+\.md)/gm)].map(([, path]) => path);
+    const made = phases.map((path) => [posix.join(keys[index], path), phaseFile(posix.basename(path, ".md"))]);
+    return [[`${keys[index]}/workflow.yaml`, yaml], ...made];
+  });
+  const nested = whole.flatMap((yaml) => [...yaml.matchAll(/subworkflow: ([\w-]+)/g)].map(([, key]) => key));
+  const missing = nested.filter((key) => !keys.includes(key)).map((key) => hidden(key, ["only"]));
+  return Object.assign(Object.fromEntries(files), ...missing);
 }
 
 /**
