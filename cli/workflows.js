@@ -38,6 +38,6 @@ export function openWorkflows(grants) {
  */
 function importsOf(files) {
   const absent = new Proxy({}, { get: () => () => { throw { tag: "failed", val: "This is not pi." }; } });
-  const names = ["types", "api", "context", "session", "ui", "timers"];
+  const names = ["types", "api", "context", "session", "ui", "store", "timers"];
   return { ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, absent])), "pi:extension/files": files };
 }

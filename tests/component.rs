@@ -5,6 +5,8 @@
 
 #[path = "component/examples.rs"]
 mod examples;
+#[path = "component/gates.rs"]
+mod gates;
 #[path = "component/host.rs"]
 mod host;
 #[path = "component/hostile.rs"]
@@ -152,6 +154,7 @@ fn it_imports_the_interface_of_pi_and_nothing_else() {
             "pi:extension/session@0.1.0",
             "pi:extension/ui@0.1.0",
             "pi:extension/files@0.1.0",
+            "pi:extension/store@0.1.0",
             "pi:extension/timers@0.1.0",
         ]
     );
@@ -183,6 +186,7 @@ Use workflow_step with action='next' when you finish a phase and want to advance
 Use workflow_step with action='status' to check current workflow state.
 Use workflow_step with action='cancel' to abort the current workflow.
 Use workflow_step with action='loop' to restart the current scope from the beginning.",
+        "register-flag allow-workflow-commands: Run the commands that gates of this project's workflows name, without a question",
         "register-command workflow: Start a configured workflow. Usage: /workflow {name} {description}",
         "register-command cancel-workflow: Cancel the active workflow and jump to DONE. Bypasses the not-done reminder loop.",
         "register-message-renderer workflow:context",

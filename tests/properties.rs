@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use pi_workflows::definition::{
     DirEntry, FileError, FileKind, Library, Root, Workflow, WorkflowFiles,
 };
-use pi_workflows::engine::{Answer, Effect, Engine, Event, Moment, Reply, Stop};
+use pi_workflows::engine::{Answer, Effect, Engine, Event, Facts, Moment, Reply, Stop};
 use pi_workflows::run::{
     Active, Leaving, Outline, RunState, Segment, advance, enter, restart, restore,
 };
@@ -266,10 +266,12 @@ impl Play<'_> {
             }
             Action::Key => self.on(Event::TerminalInput),
             Action::Tick => self.on(Event::Timer { id: 1, idle: true }),
-            Action::Restart => self.on(Event::Session { stored, in_view: None }),
+            Action::Restart => {
+                self.on(Event::Session { stored, in_view: None, facts: Facts::default() })
+            }
             Action::Shutdown => {
                 let reply = self.on(Event::SessionShutdown { has_ui: true });
-                self.on(Event::Session { stored, in_view: None });
+                self.on(Event::Session { stored, in_view: None, facts: Facts::default() });
                 reply
             }
         };
@@ -289,7 +291,7 @@ proptest! {
         let (library, faults) = Library::load(&files).unwrap();
         prop_assert!(faults.is_empty(), "{faults:?}");
         let mut play = Play { engine: Engine::default(), files: &files, entries: vec![], prompts: 0 };
-        play.on(Event::Session { stored: None, in_view: None });
+        play.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         for action in &actions {
             play.act(action);
         }
@@ -337,7 +339,7 @@ proptest! {
         let phases_of = |workflow: &Workflow| library.first_phase(&workflow.phases).is_some();
         prop_assert!(library.iter().all(phases_of));
         let mut play = Play { engine: Engine::default(), files: &files, entries: vec![], prompts: 0 };
-        play.on(Event::Session { stored: None, in_view: None });
+        play.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         for action in &actions {
             play.act(action);
         }

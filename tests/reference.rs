@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use pi_workflows::definition::schema::{
-    AUTO_CONTINUE_FIELDS, Field, Kind, Needed, PHASE_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
+    AUTO_CONTINUE_FIELDS, CHECK_FIELDS, Field, Kind, Needed, PHASE_FIELDS, TOOLS_FIELDS,
+    WORKFLOW_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS};
@@ -25,6 +26,7 @@ fn the_reference_says_what_the_code_says() {
         ("autoContinue fields", fields(&AUTO_CONTINUE_FIELDS, "autoContinue.")),
         ("phase fields", fields(&PHASE_FIELDS, "")),
         ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
+        ("check fields", fields(&CHECK_FIELDS, "gate[].")),
         ("variables", variables()),
         ("default texts", default_texts()),
     ] {
@@ -68,6 +70,9 @@ fn value(field: &Field) -> String {
         Kind::Phases(most) => format!("list of 1 to {most} entries"),
         Kind::Mapping { switch: true, .. } => "`true`, `false`, or a mapping, see below".into(),
         Kind::Mapping { .. } => "mapping, see below".into(),
+        Kind::Checks(_) => "list of checks, see below".into(),
+        Kind::Count(most) => format!("whole number from 1 to {most}"),
+        Kind::Duration => "`90s`, `10m`, or a number of seconds".into(),
     }
 }
 
@@ -138,7 +143,7 @@ fn the_skill_names_every_field_and_variable() {
     let names = names.iter().map(|field| field.name).chain(MEANINGS.map(|(name, _)| name));
     let missing: Vec<&str> = names
         .filter(|name| {
-            ["`{name}`", "`{name}: ", "`tools.{name}`", "`{{name}}`"]
+            ["`{name}`", "`{name}: ", "`tools.{name}`", "`{{name}}`", "\n{name}: ", "\n{name}:\n"]
                 .iter()
                 .all(|form| !skill.contains(&form.replace("{name}", name)))
         })

@@ -105,6 +105,23 @@ fn kind(field: &Field) -> Value {
         Kind::Names => {
             json!({ "type": type_of("array"), "items": { "type": ["string", "number", "boolean"] } })
         }
+        Kind::Count(most) => {
+            json!({ "type": type_of("integer"), "minimum": 1, "maximum": most })
+        }
+        Kind::Duration => json!({
+            "type": ["string", "number", "null"],
+            "pattern": "^\\s*(\\d+\\s*[A-Za-z]+\\s*)+$",
+            "exclusiveMinimum": 0,
+            "maximum": 86400,
+        }),
+        Kind::Checks(fields) => {
+            let mut check = object(fields);
+            let one = ["run", "file", "approve"].map(|name| json!({ "required": [name] }));
+            check.insert("oneOf".into(), json!(one));
+            let of = json!({ "timeout": ["run"], "contains": ["file"] });
+            check.insert("dependencies".into(), of);
+            json!({ "type": type_of("array"), "minItems": 1, "maxItems": 50, "items": check })
+        }
         Kind::Phases(most) => json!({
             "type": "array",
             "minItems": 1,

@@ -1,6 +1,6 @@
 //! Between the engine's types and those of the interface.
 
-use crate::engine::{Answer, Completion, Moment, Reply, ToolResult};
+use crate::engine::{Answer, CommandEnd, Completion, Moment, Reply, Request, ToolResult};
 use crate::text::{Color, Drawing, Span};
 
 use super::bindings::exports::pi::extension::guest;
@@ -16,13 +16,20 @@ impl From<guest::Answer> for Answer {
     fn from(answer: guest::Answer) -> Self {
         match answer {
             guest::Answer::Confirmed(yes) => Self::Confirmed(yes),
-            guest::Answer::NoUi => Self::NoUi,
-            // What was not asked for is no answer.
-            guest::Answer::Cancelled
-            | guest::Answer::Selected(_)
-            | guest::Answer::Entered(_)
-            | guest::Answer::Ran(_)
-            | guest::Answer::NotGranted => Self::Cancelled,
+            guest::Answer::Selected(index) => Self::Selected(index as usize),
+            guest::Answer::Entered(text) => Self::Entered(text),
+            guest::Answer::Ran(result) => Self::Ran {
+                end: match result.end {
+                    guest::CommandEnd::Exited(status) => CommandEnd::Exited(status),
+                    guest::CommandEnd::TimedOut => CommandEnd::TimedOut,
+                    guest::CommandEnd::Cancelled => CommandEnd::Cancelled,
+                    guest::CommandEnd::NotStarted(why) => CommandEnd::NotStarted(why),
+                },
+                duration_ms: result.duration_ms,
+                output: result.output,
+            },
+            guest::Answer::Cancelled => Self::Cancelled,
+            guest::Answer::NoUi | guest::Answer::NotGranted => Self::NoUi,
         }
     }
 }
@@ -74,9 +81,7 @@ impl From<Span> for types::Span {
 pub(super) fn tool_outcome(reply: Reply) -> guest::ToolOutcome {
     match reply {
         Reply::Tool(result) => guest::ToolOutcome::Done(result.into()),
-        Reply::Ask { ticket, title, message } => {
-            guest::ToolOutcome::Pending(pending(ticket, title, message))
-        }
+        Reply::Ask { ticket, request } => guest::ToolOutcome::Pending(pending(ticket, request)),
         // The session went away under the call; nobody reads this.
         _ => {
             let details = serde_json::json!({ "active": false, "stale": true });
@@ -90,14 +95,30 @@ pub(super) fn tool_outcome(reply: Reply) -> guest::ToolOutcome {
 pub(super) fn command_outcome(reply: Reply) -> guest::CommandOutcome {
     match reply {
         Reply::Settle => guest::CommandOutcome::Settle,
-        Reply::Ask { ticket, title, message } => {
-            guest::CommandOutcome::Pending(pending(ticket, title, message))
-        }
+        Reply::Ask { ticket, request } => guest::CommandOutcome::Pending(pending(ticket, request)),
         _ => guest::CommandOutcome::Done,
     }
 }
 
-fn pending(ticket: u64, title: String, message: String) -> guest::Pending {
-    let request = guest::Request::Confirm(guest::Confirmation { title, message });
+fn pending(ticket: u64, request: Request) -> guest::Pending {
+    let request = match request {
+        Request::Confirm { title, message } => {
+            guest::Request::Confirm(guest::Confirmation { title, message })
+        }
+        Request::Select { title, options } => {
+            guest::Request::Select(guest::Selection { title, options })
+        }
+        Request::Input { title } => {
+            guest::Request::Input(guest::TextInput { title, placeholder: String::new() })
+        }
+        Request::Exec { command, timeout_ms, progress } => {
+            guest::Request::Exec(guest::CommandLine { line: command, timeout_ms, progress })
+        }
+        // Answered before it comes here.
+        Request::Recall { .. } => guest::Request::Confirm(guest::Confirmation {
+            title: String::new(),
+            message: String::new(),
+        }),
+    };
     guest::Pending { ticket, request }
 }

@@ -3,7 +3,7 @@
 use crate::definition::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
 use crate::engine::{CONTEXT_MESSAGE_TYPE, Effect, Level, MOVED_MESSAGE_TYPE, Output, Reply};
 
-use super::bindings::pi::extension::{api, context, files, timers, types, ui};
+use super::bindings::pi::extension::{api, context, files, store, timers, types, ui};
 
 /// The key of our text in the status bar.
 const STATUS_KEY: &str = "workflow";
@@ -42,6 +42,16 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             api::keep_newest(CONTEXT_MESSAGE_TYPE, keep);
             Ok(())
         }
+        Effect::Withdraw { ticket } => {
+            api::withdraw(ticket);
+            Ok(())
+        }
+        Effect::Remember { key, value } => {
+            if let Err(error) = store::set(&key, &value) {
+                tell(&format!("your answer could not be kept: {}", words(&error)));
+            }
+            Ok(())
+        }
         Effect::SetExitCode(code) => context::set_exit_code(code),
         Effect::SetSessionName(name) => api::set_session_name(&name),
         Effect::SetStatus(text) => ui::set_status(STATUS_KEY, text.as_deref()),
@@ -72,6 +82,23 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
 fn steer(custom_type: &str, content: String, display: bool) -> Result<(), types::Error> {
     let message = types::CustomMessage { custom_type: custom_type.into(), content, display };
     api::send_message(&message, false, Some(api::Delivery::Steer))
+}
+
+/// What was kept under a key. What cannot be read was not kept; the person is told.
+pub(super) fn recall(key: &str) -> Option<String> {
+    store::get(key).unwrap_or_else(|error| {
+        tell(&format!("earlier answers could not be read: {}", words(&error)));
+        None
+    })
+}
+
+fn words(error: &store::StoreError) -> &str {
+    match error {
+        store::StoreError::NotGranted => "the package's manifest grants no store",
+        store::StoreError::TooLarge => "it is too long",
+        store::StoreError::Full => "there are too many",
+        store::StoreError::Failed(words) => words,
+    }
 }
 
 /// The last words before a trap: without this hook they would be lost with the instance.
@@ -141,7 +168,8 @@ impl From<files::FileError> for FileError {
     fn from(error: files::FileError) -> Self {
         match error {
             files::FileError::Stale => Self::Stale,
-            files::FileError::NoSuchRoot | files::FileError::NotFound => Self::NotFound,
+            files::FileError::NoSuchRoot => Self::NoSuchRoot,
+            files::FileError::NotFound => Self::NotFound,
             files::FileError::OutsideRoot => Self::OutsideRoot,
             files::FileError::WrongKind => Self::WrongKind,
             files::FileError::TooLarge(size) => Self::TooLarge(size),

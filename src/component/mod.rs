@@ -7,10 +7,11 @@ mod convert;
 mod host;
 mod tools;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
+use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL, WORKFLOW_COMMAND};
+use crate::engine::{Answer, Engine, Event, Facts, Output, Reply, Request, Stop};
 use crate::engine::{CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE};
-use crate::engine::{COMMANDS, Engine, Event, Output, Reply, STEP_TOOL, Stop, WORKFLOW_COMMAND};
 use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 use crate::run::{STATE_ENTRY_TYPE, restore};
 use crate::text::{self, DefaultRole};
@@ -46,6 +47,8 @@ const MESSAGE_TYPES: [&str; 5] = [
 const ENTRIES_AT_A_TIME: u32 = 4;
 
 thread_local! {
+    /// What the host was told about tool calls.
+    static GUARDED: Cell<Option<bool>> = const { Cell::new(None) };
     static ENGINE: RefCell<Engine> = RefCell::new(Engine::default());
 }
 
@@ -83,6 +86,10 @@ impl Guest for Component {
             prompt_guidelines: STEP_TOOL.prompt_guidelines.map(Into::into).into(),
             sequential: true,
         });
+        api::register_flag(&api::Flag {
+            name: ALLOW_COMMANDS_FLAG.name.into(),
+            description: ALLOW_COMMANDS_FLAG.description.into(),
+        });
         for command in &COMMANDS {
             api::register_command(&api::Command {
                 name: command.name.into(),
@@ -100,7 +107,7 @@ impl Guest for Component {
 
     fn handle_event(at: Moment, event: guest::Event) -> guest::EventOutcome {
         // A session that is gone needs nothing.
-        match host::perform(react(at, &event).unwrap_or_default()) {
+        match perform(at, react(at, &event).unwrap_or_default()) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
             Reply::Inject { custom_type, content } => guest::EventOutcome::Inject(CustomMessage {
                 custom_type: custom_type.into(),
@@ -117,12 +124,12 @@ impl Guest for Component {
     }
 
     fn execute_tool(at: Moment, _call: ToolCall, input: String) -> guest::ToolOutcome {
-        convert::tool_outcome(host::perform(handle(at, Event::Step { input: &input })))
+        convert::tool_outcome(perform(at, handle(at, Event::Step { input: &input })))
     }
 
     fn resume_tool(at: Moment, ticket: u64, answer: guest::Answer) -> guest::ToolOutcome {
         let answer = answer.into();
-        convert::tool_outcome(host::perform(handle(at, Event::Answer { ticket, answer })))
+        convert::tool_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
     }
 
     fn run_command(at: Moment, name: String, arguments: String) -> guest::CommandOutcome {
@@ -133,12 +140,12 @@ impl Guest for Component {
             host::perform(handle(at, Event::Role(role)));
         }
         let event = Event::Command { name: &name, arguments: &arguments, has_ui };
-        convert::command_outcome(host::perform(handle(at, event)))
+        convert::command_outcome(perform(at, handle(at, event)))
     }
 
     fn resume_command(at: Moment, ticket: u64, answer: guest::Answer) -> guest::CommandOutcome {
         let answer = answer.into();
-        convert::command_outcome(host::perform(handle(at, Event::Answer { ticket, answer })))
+        convert::command_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
     }
 
     fn complete_argument(command: String, prefix: String) -> Vec<guest::Completion> {
@@ -151,7 +158,7 @@ impl Guest for Component {
 
     fn timer(at: Moment, id: u64) {
         if let Ok(idle) = known(context::is_idle()) {
-            host::perform(handle(at, Event::Timer { id, idle }));
+            perform(at, handle(at, Event::Timer { id, idle }));
         }
     }
 
@@ -181,7 +188,12 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             let mut entries = StateEntries::default();
             let stored = restore(&mut entries);
             known(entries.error.map_or(Ok(()), Err))?;
-            handle(at, Event::Session { stored, in_view: in_view(event)? })
+            let facts = Facts {
+                has_ui: known(context::has_ui())?,
+                project: known(context::cwd())?,
+                allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
+            };
+            handle(at, Event::Session { stored, in_view: in_view(event)?, facts })
         }
         guest::Event::SessionCompact => handle(at, Event::Compacted),
         guest::Event::SessionShutdown(_) => {
@@ -220,7 +232,24 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
 }
 
 fn handle(at: Moment, event: Event) -> Output {
-    ENGINE.with_borrow_mut(|engine| engine.handle(event, at.into(), &host::Files))
+    let (output, running) = ENGINE.with_borrow_mut(|engine| {
+        (engine.handle(event, at.into(), &host::Files), engine.is_running())
+    });
+    // While a run has rules for tools, nothing may go past them if this instance breaks.
+    if GUARDED.replace(Some(running)) != Some(running) {
+        api::guard_tools(running);
+    }
+    output
+}
+
+/// Performs effects; what can be answered at once is answered, and what follows is performed too.
+fn perform(at: Moment, output: Output) -> Reply {
+    let mut reply = host::perform(output);
+    while let Reply::Ask { ticket, request: Request::Recall { keys } } = reply {
+        let answer = Answer::Recalled(keys.iter().map(|key| host::recall(key)).collect());
+        reply = host::perform(handle(at, Event::Answer { ticket, answer }));
+    }
+    reply
 }
 
 /// The session that the work was for is gone.

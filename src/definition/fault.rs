@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use super::FileError;
 use super::excerpt::{Excerpt, on_one_line};
@@ -50,7 +51,7 @@ pub enum Problem {
     Blank { field: String },
     WrongType { field: String, expected: &'static str, found: &'static str },
     Ignored { field: String, expected: &'static str, found: &'static str },
-    OutOfRange { field: String, limit: u32, found: &'static str },
+    OutOfRange { field: String, range: RangeInclusive<u32>, found: &'static str },
     UnknownBound { field: String, known: &'static [&'static str] },
     UnknownField { field: String, known: &'static [&'static str] },
     UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
@@ -79,6 +80,15 @@ pub enum Problem {
     UnusedPhase,
     Skipped,
     FolderTooDeep,
+    GateSize { limit: usize },
+    BadCheck,
+    UnknownCheckField { field: String, known: &'static [&'static str] },
+    MisplacedCheckField { field: &'static str, of: &'static str },
+    BadDuration,
+    BadExpression { words: String },
+    OutsideProject { path: String },
+    BadGlob { path: String },
+    UnknownEarlierPhase { id: String },
 }
 
 /// What a file must have.
@@ -307,9 +317,12 @@ impl fmt::Display for Problem {
             Self::Ignored { field, expected, found } => {
                 write!(f, "`{field}` must be {expected}, but is {found}; it has no effect")
             }
-            Self::OutOfRange { field, limit, found } => {
-                write!(f, "`{field}` must be a whole number from 0 to {limit}, but is {found}")
-            }
+            Self::OutOfRange { field, range, found } => write!(
+                f,
+                "`{field}` must be a whole number from {} to {}, but is {found}",
+                range.start(),
+                range.end()
+            ),
             Self::UnknownBound { field, .. } => write!(f, "`autoContinue` has no field `{field}`"),
             Self::UnknownField { field, .. } => {
                 write!(f, "there is no field `{field}` here; it has no effect")
@@ -396,6 +409,32 @@ impl fmt::Display for Problem {
             Self::UnusedPhase => f.write_str("no workflow uses this phase file"),
             Self::Skipped => f.write_str(
                 "this is passed over: it is neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
+            ),
+            Self::GateSize { limit } => {
+                write!(f, "`gate` must have from 1 to {limit} checks")
+            }
+            Self::BadCheck => {
+                f.write_str("a check of a `gate` must have one of `run`, `file` and `approve`")
+            }
+            Self::UnknownCheckField { field, known } => {
+                write!(f, "a check has no field `{field}`, only `{}`", known.join("`, `"))
+            }
+            Self::MisplacedCheckField { field, of } => {
+                write!(f, "`{field}` belongs to a check with `{of}`")
+            }
+            Self::BadDuration => f.write_str(
+                "`gate.timeout` must be a duration like `90s` or `10m`, or a number of seconds, at most a day",
+            ),
+            Self::BadExpression { words } => {
+                write!(f, "`gate.contains` is no regular expression: {words}")
+            }
+            Self::BadGlob { path } => write!(f, "\"{path}\" is no glob"),
+            Self::OutsideProject { path } => {
+                write!(f, "the file \"{path}\" of a gate must lie within the project: a path from its directory, with `/`")
+            }
+            Self::UnknownEarlierPhase { id } => write!(
+                f,
+                "`onGateFail` must be `stay`, `loop` or the id of an earlier phase of this workflow, but is \"{id}\""
             ),
             Self::FolderTooDeep => {
                 f.write_str("folders below this one are too deep to be searched for workflows")

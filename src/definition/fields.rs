@@ -1,5 +1,7 @@
 //! The fields of one YAML mapping, read with a fault for each that is not as it should be.
 
+use std::ops::RangeInclusive;
+
 use super::fault::{Fault, Needs, Place, Problem};
 use super::is_blank;
 use super::nearest::nearest;
@@ -193,6 +195,36 @@ impl<'a> Fields<'a> {
             }
         };
         self.fault(&[Step::Key(field)], problem);
+        None
+    }
+
+    /// A whole number in a range, at a path of one or two keys.
+    pub fn whole_number(
+        &mut self,
+        path: &[Step],
+        default: u32,
+        range: RangeInclusive<u32>,
+    ) -> Option<u32> {
+        let mut value = Some(&self.root);
+        let mut names = Vec::new();
+        for step in path {
+            if let Step::Key(key) = step {
+                value = value.and_then(|value| value.get(key));
+                names.push(*key);
+            }
+        }
+        let found = match value {
+            None | Some(Yaml::Null) => return Some(default),
+            Some(Yaml::Number(number))
+                if number.fract() == 0.0
+                    && (f64::from(*range.start())..=f64::from(*range.end())).contains(number) =>
+            {
+                return Some(*number as u32);
+            }
+            Some(Yaml::Number(_)) => "another number",
+            Some(other) => other.kind(),
+        };
+        self.fault(path, Problem::OutOfRange { field: names.join("."), range, found });
         None
     }
 

@@ -38,7 +38,9 @@ pub enum FileKind {
 pub enum FileError {
     /// The session that the work was for is gone.
     Stale,
-    /// There is no such file or root.
+    /// There is no such root, or it is not granted: pi does not trust the project.
+    NoSuchRoot,
+    /// There is no such file.
     NotFound,
     /// The path leads out of its root.
     OutsideRoot,
@@ -54,6 +56,9 @@ impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stale => f.write_str("the session was replaced"),
+            Self::NoSuchRoot => {
+                f.write_str("pi does not trust this project, so its files are not read")
+            }
             Self::NotFound => f.write_str("there is no such file"),
             Self::OutsideRoot => f.write_str("it lies outside the workflows folder"),
             Self::WrongKind => f.write_str("it is not a plain file"),

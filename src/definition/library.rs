@@ -9,7 +9,7 @@ use super::files::{FileError, FileKind, Root, Surroundings, WorkflowFiles};
 use super::nearest::nearest;
 use super::workflow_file::{self, PhaseRef};
 use super::yaml::{self, Step};
-use super::{Entry, Phase, Show, Workflow, front_matter, phase_file, references};
+use super::{Entry, Gate, OnGateFail, Phase, Show, Workflow, front_matter, phase_file, references};
 
 /// How deep below a root a workflow's folder may lie.
 const MAX_FOLDER_DEPTH: usize = 8;
@@ -361,7 +361,7 @@ impl<'a> RootReader<'a> {
                 Ok(folders)
             }
             Err(FileError::Stale) => Err(FileError::Stale),
-            Err(FileError::NotFound) => Ok(Vec::new()),
+            Err(FileError::NotFound | FileError::NoSuchRoot) => Ok(Vec::new()),
             Err(error) => {
                 self.report(parent, Problem::Unreadable(error));
                 Ok(Vec::new())
@@ -442,7 +442,13 @@ impl<'a> RootReader<'a> {
         }
         let phases = self.phases(folder, &file_name, &text, entries)?;
         if let Some((workflow, phases)) = workflow.zip(phases) {
-            self.found.push(Workflow { phases, ..workflow });
+            match leads_nowhere(workflow.gate.as_ref(), &phases) {
+                Some(id) => self.report(&path, Problem::UnknownEarlierPhase { id }),
+                None => {
+                    let root = self.root.name.clone();
+                    self.found.push(Workflow { phases, root, ..workflow });
+                }
+            }
         }
         Ok(true)
     }
@@ -471,7 +477,15 @@ impl<'a> RootReader<'a> {
                     Ok(Some(phase)) => match ids.entry(phase.id.clone()) {
                         MapEntry::Vacant(id) => {
                             id.insert(path);
-                            Some(Entry::Phase(phase))
+                            let earlier = phases.as_deref().unwrap_or_default();
+                            match leads_nowhere(phase.gate.as_ref(), earlier) {
+                                // Where an earlier phase has errors, it may be that one.
+                                Some(id) if phases.is_some() => {
+                                    self.faults.push(in_yaml(Problem::UnknownEarlierPhase { id }));
+                                    None
+                                }
+                                _ => Some(Entry::Phase(phase)),
+                            }
                         }
                         MapEntry::Occupied(first) => {
                             let (id, first) = (phase.id, first.get().clone());
@@ -556,6 +570,13 @@ impl<'a> RootReader<'a> {
     fn display(&self, path: &str) -> String {
         join(&self.root.path, path)
     }
+}
+
+/// The id that a gate's `onGateFail` names, if none of these phases has it.
+fn leads_nowhere(gate: Option<&Gate>, phases: &[Entry]) -> Option<String> {
+    let OnGateFail::Phase(id) = &gate?.on_fail else { return None };
+    let known = |entry: &Entry| matches!(entry, Entry::Phase(phase) if phase.id == *id);
+    (!phases.iter().any(known)).then(|| id.clone())
 }
 
 fn join(parent: &str, name: &str) -> String {

@@ -8,6 +8,7 @@ mod fault;
 mod fields;
 mod files;
 mod front_matter;
+mod gate;
 mod library;
 mod nearest;
 mod phase_file;
@@ -24,6 +25,7 @@ mod tests;
 pub use excerpt::{Excerpt, columns, on_one_line};
 pub use fault::{Fault, Place, Problem, Severity};
 pub use files::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
+pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern};
 pub use library::{LeftOut, Library};
 pub use nearest::nearest;
 pub use skeleton::skeleton;
@@ -69,6 +71,10 @@ pub struct Workflow {
     pub context_injection: ContextInjection,
     /// What it consists of; at least one.
     pub phases: Vec<Entry>,
+    /// What must hold before it may be left at its end.
+    pub gate: Option<Gate>,
+    /// The name of the root that it was read from.
+    pub root: String,
     /// The folder it was read from, as a person would write it.
     pub folder: String,
 }
@@ -77,6 +83,11 @@ impl Workflow {
     /// Its `workflow.yaml`, as a person would write it.
     pub fn file(&self) -> String {
         format!("{}/workflow.yaml", self.folder)
+    }
+
+    /// The index of the phase of this id among its entries.
+    pub fn position(&self, id: &str) -> Option<usize> {
+        self.phases.iter().position(|entry| matches!(entry, Entry::Phase(phase) if phase.id == id))
     }
 }
 
@@ -147,6 +158,8 @@ pub struct Phase {
     pub profiles: Option<Vec<String>>,
     /// Whether the agent must hand a summary over to leave it (`summary: required`). Default: no.
     pub summary_required: bool,
+    /// What must hold before it may be left.
+    pub gate: Option<Gate>,
 }
 
 /// Which tools a phase allows. `workflow_step` is always allowed.
@@ -204,11 +217,17 @@ pub(crate) mod fixtures {
         pub global: BTreeMap<String, String>,
         /// Those of the root `project`, at `.pi/workflows`.
         pub project: BTreeMap<String, String>,
+        /// The project's own files.
+        pub tree: BTreeMap<String, String>,
     }
 
     impl Files {
         fn root(&self, root: &str) -> &BTreeMap<String, String> {
-            if root == "global" { &self.global } else { &self.project }
+            match root {
+                "global" => &self.global,
+                "project" => &self.project,
+                _ => &self.tree,
+            }
         }
     }
 
@@ -251,6 +270,7 @@ pub(crate) mod fixtures {
             tools: ToolPolicy::All,
             profiles: None,
             summary_required: false,
+            gate: None,
         }
     }
 
@@ -281,6 +301,8 @@ pub(crate) mod fixtures {
                     None => Entry::Phase(phase(entry)),
                 })
                 .collect(),
+            gate: None,
+            root: "global".into(),
             folder: format!("workflows/{key}"),
         }
     }

@@ -8,7 +8,7 @@ use super::nearest::nearest;
 use super::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
 use super::variables::{self, PHASE_VARIABLES};
 use super::yaml::{Step, Yaml};
-use super::{Phase, ToolPolicy, is_blank};
+use super::{Phase, ToolPolicy, gate, is_blank};
 
 const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
 const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
@@ -51,6 +51,7 @@ pub(super) fn read(
     let tools = tool_policy(&mut fields);
     let profiles = profiles(&mut fields);
     let summary = fields.choice("summary", &["optional", "required"]);
+    let gate = gate::read(&mut fields);
     if let Some(surroundings) = check {
         fields.check_keys();
         fields.check_keys_at(&[Step::Key("tools")], &TOOLS);
@@ -67,6 +68,7 @@ pub(super) fn read(
         tools: tools?,
         profiles,
         summary_required: summary? == 1,
+        gate: gate?,
     })
 }
 

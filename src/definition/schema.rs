@@ -42,6 +42,12 @@ pub enum Kind {
     WholeNumber(u32),
     /// A list of names.
     Names,
+    /// A list of checks, each a mapping with exactly one of the first three of these fields.
+    Checks(&'static [Field]),
+    /// A whole number from 1 to this one.
+    Count(u32),
+    /// Text, or a number of seconds.
+    Duration,
     /// The list of phases, as long as this at most.
     Phases(usize),
     /// A mapping with these fields; also true and false, if `switch`.
@@ -70,6 +76,8 @@ pub enum Needed {
 pub const MAX_PHASES: usize = 1000;
 /// How long a countdown may be, in seconds.
 pub const MAX_DELAY_SECONDS: u32 = 3600;
+/// How large `gateAttempts` may be.
+pub const MAX_GATE_ATTEMPTS: u32 = 1000;
 /// How large the other bounds may be.
 pub const MAX_COUNT: u32 = 1_000_000;
 
@@ -103,7 +111,7 @@ pub(super) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
 /// Those of a `workflow.yaml`.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
-pub const WORKFLOW_FIELDS: [Field; 17] = [
+pub const WORKFLOW_FIELDS: [Field; 20] = [
     needed("name", Kind::Text, Needed::Always, "Its name for people."),
     needed(
         "commandName",
@@ -196,6 +204,60 @@ pub const WORKFLOW_FIELDS: [Field; 17] = [
         "oncePerPhase",
         "When the agent gets the whole context prompt: once in each phase, or with every run.",
     ),
+    GATE,
+    GATE_ATTEMPTS,
+    ON_GATE_FAIL,
+];
+
+const GATE: Field = field(
+    "gate",
+    Kind::Checks(&CHECK_FIELDS),
+    "nothing is checked",
+    "What must hold before it is left; checked in order when the agent calls `next`.",
+);
+
+const GATE_ATTEMPTS: Field = field(
+    "gateAttempts",
+    Kind::Count(MAX_GATE_ATTEMPTS),
+    "3",
+    "After how many failures of the gate the run pauses.",
+);
+
+const ON_GATE_FAIL: Field = field(
+    "onGateFail",
+    Kind::FreeText,
+    "stay",
+    "Where a failure leads: `stay`, `loop` (to the beginning of the workflow), or the id of an earlier phase of the workflow.",
+);
+
+/// Those of a check of a gate.
+pub const CHECK_FIELDS: [Field; 6] = [
+    field(
+        "run",
+        Kind::Text,
+        "",
+        "A command line for the shell, in the project's directory; it must end with exit status 0.",
+    ),
+    field(
+        "file",
+        Kind::Text,
+        "",
+        "A path or glob from the project's directory: a file that must be there and not be empty.",
+    ),
+    field("approve", Kind::Text, "", "A question to the person, who must say yes."),
+    field("label", Kind::Text, "the command, path or question", "What the check is called."),
+    field(
+        "timeout",
+        Kind::Duration,
+        "10m",
+        "How long the command of `run` may take: `90s`, `10m`, or a number of seconds, at most a day.",
+    ),
+    field(
+        "contains",
+        Kind::Text,
+        "",
+        "A regular expression that must match in the file of `file`; `^` and `$` mean lines.",
+    ),
 ];
 
 /// Those of `autoContinue`.
@@ -223,7 +285,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// Those of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 6] = [
+pub const PHASE_FIELDS: [Field; 9] = [
     needed("id", Kind::Text, Needed::Always, "Its name in sessions; unique in its workflow."),
     needed("name", Kind::Text, Needed::Always, "Its name for people."),
     needed("emoji", Kind::Text, Needed::Always, "Its sign in the status bar."),
@@ -245,6 +307,9 @@ pub const PHASE_FIELDS: [Field; 6] = [
         "optional",
         "Whether the agent must hand over a summary to leave the phase.",
     ),
+    GATE,
+    GATE_ATTEMPTS,
+    ON_GATE_FAIL,
 ];
 
 /// Those of `tools`.

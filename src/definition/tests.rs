@@ -60,6 +60,7 @@ fn every_field_is_read() {
         tools: ToolPolicy::Only(vec!["read".into(), "7".into()]),
         profiles: Some(vec!["x".into()]),
         summary_required: true,
+        gate: None,
     };
     let b = Phase {
         id: "b".into(),
@@ -69,6 +70,7 @@ fn every_field_is_read() {
         tools: ToolPolicy::Except(vec![]),
         profiles: None,
         summary_required: false,
+        gate: None,
     };
     assert_eq!(
         library.get("w"),
@@ -91,6 +93,8 @@ fn every_field_is_read() {
             max_loops: 2,
             context_injection: ContextInjection::EveryRun,
             phases: vec![Entry::Phase(a.clone()), Entry::Workflow("s".into()), Entry::Phase(b)],
+            gate: None,
+            root: "global".into(),
             folder: "~/workflows/w".into(),
         })
     );
@@ -342,6 +346,7 @@ fn a_project_replaces_global_workflows_by_their_folder() {
             ("__proto__/workflow.yaml", FLOW),
             ("__proto__/a.md", PHASE),
         ]),
+        ..Files::default()
     };
     let (library, faults) = load_files(&files);
     assert_eq!(keys(&library), ["a", "b", "c", "__proto__"]);
@@ -381,3 +386,5 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
         ]
     );
 }
+
+mod gates;

@@ -2,6 +2,7 @@
 
 use super::fault::{Fault, Needs, Problem};
 use super::fields::Fields;
+use super::gate;
 use super::schema::{self, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS};
 use super::yaml::{Step, Yaml};
 use super::{AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, Show, Workflow, is_blank};
@@ -63,13 +64,13 @@ pub(super) fn read(
     let completion_message = fields.optional_text("completionMessage");
     let not_done_reminder = fields.optional_text("notDoneReminder");
     let auto_continue = auto_continue(&mut fields);
-    let max_loops =
-        whole_number(&mut fields, &[Step::Key("maxLoops")], DEFAULT_MAX_LOOPS, MAX_COUNT);
+    let max_loops = fields.whole_number(&[Step::Key("maxLoops")], DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
     let context_injection =
         fields.choice("contextInjection", &["oncePerPhase", "everyRun"]).map(|index| match index {
             0 => ContextInjection::OncePerPhase,
             _ => ContextInjection::EveryRun,
         });
+    let gate = gate::read(&mut fields);
     let (entries, complete) = phases(&mut fields);
     if check {
         check_fields(&mut fields);
@@ -94,6 +95,8 @@ pub(super) fn read(
             max_loops: max_loops?,
             context_injection: context_injection?,
             phases: Vec::new(),
+            gate: gate?,
+            root: String::new(),
             folder: folder.to_owned(),
         })
     })();
@@ -180,7 +183,7 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
         }
     }
     let mut bound = |field, default, limit| {
-        whole_number(fields, &[Step::Key("autoContinue"), Step::Key(field)], default, limit)
+        fields.whole_number(&[Step::Key("autoContinue"), Step::Key(field)], default, 0..=limit)
     };
     let delay_seconds = bound("delaySeconds", default.delay_seconds, MAX_DELAY_SECONDS);
     let max_per_phase = bound("maxPerPhase", default.max_per_phase, MAX_COUNT);
@@ -191,31 +194,6 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
         max_idle: max_idle?,
     };
     sound.then_some(Some(bounds))
-}
-
-/// A whole number from 0 to a limit at a path of one or two keys.
-fn whole_number(fields: &mut Fields, path: &[Step], default: u32, limit: u32) -> Option<u32> {
-    let mut value = Some(&fields.root);
-    let mut names = Vec::new();
-    for step in path {
-        if let Step::Key(key) = step {
-            value = value.and_then(|value| value.get(key));
-            names.push(*key);
-        }
-    }
-    let found = match value {
-        None | Some(Yaml::Null) => return Some(default),
-        Some(Yaml::Number(number))
-            if number.fract() == 0.0 && (0.0..=f64::from(limit)).contains(number) =>
-        {
-            return Some(*number as u32);
-        }
-        Some(Yaml::Number(_)) => "another number",
-        Some(other) => other.kind(),
-    };
-    let field = names.join(".");
-    fields.fault(path, Problem::OutOfRange { field, limit, found });
-    None
 }
 
 /// The entries that can be read, each with its place in the list, and whether that is all of them.

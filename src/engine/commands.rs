@@ -4,8 +4,9 @@ use crate::definition::{FileError, Library, Show, WorkflowFiles, is_blank, is_sp
 use crate::run::{Active, RunState, enter};
 use crate::text;
 
+use super::gate::OpenGate;
 use super::hooks::Announce;
-use super::{Answer, Effect, Engine, Level, Moment, Output, Reply, persist};
+use super::{Answer, Effect, Engine, Level, Moment, Output, Reply, Request, persist};
 
 /// A command as it is made known.
 #[derive(Debug)]
@@ -31,6 +32,12 @@ pub const COMMANDS: [Command; 2] = [
     },
 ];
 
+/// The flag by which the commands of a project's workflows run without a question.
+pub const ALLOW_COMMANDS_FLAG: Command = Command {
+    name: "allow-workflow-commands",
+    description: "Run the commands that gates of this project's workflows name, without a question",
+};
+
 /// A proposal for what follows `/workflow`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
@@ -47,6 +54,8 @@ pub(super) enum Question {
     StartAnother { command_name: String, task: String },
     /// Whether to cancel the run, as the agent wants to.
     Cancel,
+    /// What a check of a gate needs.
+    Gate(Box<OpenGate>),
 }
 
 impl Engine {
@@ -116,7 +125,8 @@ impl Engine {
                 );
                 let question =
                     Question::StartAnother { command_name: name.into(), task: task.into() };
-                self.ask(question, "Workflow already active", message)
+                let title = "Workflow already active".to_owned();
+                self.ask(question, Request::Confirm { title, message })
             }
             None => self.start(name, task, at),
         };
@@ -124,14 +134,20 @@ impl Engine {
         Ok(Output { effects, reply: output.reply })
     }
 
-    pub(super) fn ask(&mut self, question: Question, title: &str, message: String) -> Output {
+    pub(super) fn ask(&mut self, question: Question, request: Request) -> Output {
         self.last_ticket += 1;
         self.questions.push((self.last_ticket, question));
-        Output::reply(Reply::Ask { ticket: self.last_ticket, title: title.to_owned(), message })
+        Output::reply(Reply::Ask { ticket: self.last_ticket, request })
     }
 
     /// Goes on after a question; an answer to none of the open ones is dropped.
-    pub(super) fn answer(&mut self, ticket: u64, answer: Answer, at: Moment) -> Output {
+    pub(super) fn answer(
+        &mut self,
+        ticket: u64,
+        answer: Answer,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Output {
         let Some(index) = self.questions.iter().position(|(open, _)| *open == ticket) else {
             return Output::default();
         };
@@ -143,6 +159,7 @@ impl Engine {
             // Without anybody to ask, the second call is the confirmation.
             (Question::Cancel, Answer::Confirmed(true) | Answer::NoUi) => self.step_cancelled(at),
             (Question::Cancel, _) => self.step_cancel_declined(),
+            (Question::Gate(gate), answer) => self.answer_gate(*gate, answer, at, files),
         }
     }
 
@@ -182,7 +199,8 @@ impl Engine {
             return Output::effect(Effect::Notify { level: Level::Info, text });
         };
         self.run = Some(state.cancelled());
-        let mut effects = self.announce_end(Announce::CancelCommand).effects;
+        let mut effects: Vec<Effect> = self.withdraw_gate().collect();
+        effects.extend(self.announce_end(Announce::CancelCommand).effects);
         if self.agent.running {
             let told = "The person cancelled the workflow. Stop working on it.";
             effects.push(Effect::Steer(told.into()));

@@ -3,9 +3,12 @@
 use serde_json::json;
 
 use crate::definition::{FileError, Library, Severity, WorkflowFiles};
-use crate::run::{Active, Arrival, Leaving, Outline, PauseReason, RunState, advance, go_to};
+use crate::run::{
+    Active, Arrival, Evidence, Leaving, Outline, PauseReason, RunState, advance, go_to,
+};
 use crate::text;
 
+use super::gate::{By, waits_for_person};
 use super::hooks::Announce;
 use super::{CHECK_TYPE, Effect, Engine, Level, Moment, Output, STATUS_TYPE, persist};
 
@@ -68,10 +71,16 @@ impl Engine {
         if name == ":check" {
             return self.show_check(has_ui, files);
         }
-        Ok(self.control_run(name, has_ui, at))
+        Ok(self.control_run(name, has_ui, at, files))
     }
 
-    fn control_run(&mut self, name: &str, has_ui: bool, at: Moment) -> Output {
+    fn control_run(
+        &mut self,
+        name: &str,
+        has_ui: bool,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Output {
         if !CONTROLS.iter().any(|control| control.name == name) {
             let names = CONTROLS.map(|control| control.name).join(", ");
             return notice(Level::Error, format!("Unknown control: \"{name}\". There are {names}"));
@@ -81,11 +90,15 @@ impl Engine {
         }
         match name {
             ":status" => self.show_status(has_ui, at),
-            ":pause" => self.pause(PauseReason::Person, has_ui, at).into(),
-            ":resume" => self.resume_by_hand(),
-            ":next" => self.go(Way::Next, at),
-            ":back" => self.go(Way::Back, at),
-            ":skip" => self.go(Way::Skip, at),
+            ":pause" => {
+                let mut effects: Vec<Effect> = self.withdraw_gate().collect();
+                effects.extend(self.pause(PauseReason::Person, has_ui, at));
+                effects.into()
+            }
+            ":resume" => self.resume_by_hand(at, files),
+            ":next" => self.next_by_hand(at, files),
+            ":back" => self.go(Way::Back, Vec::new(), at),
+            ":skip" => self.go(Way::Skip, Vec::new(), at),
             _ => self.cancel_command(),
         }
     }
@@ -120,8 +133,15 @@ impl Engine {
         show(STATUS_TYPE, content, Level::Info, has_ui)
     }
 
-    fn resume_by_hand(&mut self) -> Output {
+    /// Goes on after a pause. A gate that waits for the person is checked again at once.
+    fn resume_by_hand(&mut self, at: Moment, files: &dyn WorkflowFiles) -> Output {
+        let waits = self.active().is_some_and(|active| waits_for_person(&active));
         let mut effects = self.resume();
+        if waits && !self.gate_is_open() {
+            let next = self.next_by_hand(at, files);
+            effects.extend(next.effects);
+            return Output { effects, reply: next.reply };
+        }
         if effects.is_empty() {
             return notice(Level::Info, "The workflow is not paused.".into());
         }
@@ -130,14 +150,30 @@ impl Engine {
         effects.into()
     }
 
+    /// Moves the run on, if its gate is passed.
+    fn next_by_hand(&mut self, at: Moment, files: &dyn WorkflowFiles) -> Output {
+        if self.gate_is_open() {
+            return notice(Level::Info, "The gate of this phase is being checked.".into());
+        }
+        match self.open_gate(By::Person) {
+            Some(gate) => self.begin_gate(gate, at, files),
+            None => self.advance_by_person(Vec::new(), at),
+        }
+    }
+
+    /// Moves the run on, its gate passed with this evidence.
+    pub(super) fn advance_by_person(&mut self, evidence: Vec<Evidence>, at: Moment) -> Output {
+        self.go(Way::Next, evidence, at)
+    }
+
     /// Moves the run, and lets the agent know: at once if it is at work, by a prompt if it is at rest,
     /// with the next context prompt if the run is paused.
-    fn go(&mut self, way: Way, at: Moment) -> Output {
+    fn go(&mut self, way: Way, evidence: Vec<Evidence>, at: Moment) -> Output {
         let Some(active) = self.active() else { return unavailable() };
         let state = active.state;
         let (new, arrival, leaving) = match way {
             Way::Next | Way::Skip => {
-                let (new, arrival) = advance(state, active.library);
+                let (new, arrival) = advance(&state.with_evidence(evidence), active.library);
                 let leaving = if way == Way::Skip { Leaving::Skipped } else { Leaving::Done };
                 (new, arrival, leaving)
             }
@@ -149,7 +185,8 @@ impl Engine {
         let from = format!("{} {}", active.phase.emoji, active.phase.name);
         let new = new.moved_from(state, leaving, at.unix_ms);
         let paused = new.progress.paused.is_some();
-        let mut effects = vec![persist(&new)];
+        let mut effects: Vec<Effect> = self.withdraw_gate().collect();
+        effects.push(persist(&new));
         self.run = Some(new);
         self.cancel_pending = false;
         effects.push(self.status());

@@ -21,6 +21,18 @@ pub enum Effect {
     Brief(String),
     /// Whether the model is to get the newest context prompt only, or all that it was given.
     KeepNewestContext(bool),
+    /// Give up what was asked for by [`Reply::Ask`]: an answer comes as if the person had done so.
+    Withdraw {
+        /// That of the question.
+        ticket: u64,
+    },
+    /// Keep a value beyond the session, outside the project.
+    Remember {
+        /// Its key.
+        key: String,
+        /// The value.
+        value: String,
+    },
     /// The exit status of a process that ends with its prompt.
     SetExitCode(u8),
     /// Name the session.
@@ -84,14 +96,50 @@ pub enum Reply {
     Tool(ToolResult),
     /// The command is done when the agent has come to rest.
     Settle,
-    /// A yes or no of the person is needed first.
+    /// Something of the person or the host is needed first.
     Ask {
         /// Comes back with the answer.
         ticket: u64,
+        /// What is needed.
+        request: Request,
+    },
+}
+
+/// What the person or the host is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    /// Yes or no.
+    Confirm {
         /// The question's title.
         title: String,
         /// Its text.
         message: String,
+    },
+    /// One of a few.
+    Select {
+        /// The question.
+        title: String,
+        /// What there is to choose from.
+        options: Vec<String>,
+    },
+    /// A line of text.
+    Input {
+        /// The question.
+        title: String,
+    },
+    /// The end of a command, run by the shell in the project's directory.
+    Exec {
+        /// The command line.
+        command: String,
+        /// After how many milliseconds it is stopped.
+        timeout_ms: u32,
+        /// What is shown while it runs.
+        progress: String,
+    },
+    /// What [`Effect::Remember`] kept, at once.
+    Recall {
+        /// The keys.
+        keys: Vec<String>,
     },
 }
 

@@ -1,5 +1,7 @@
 //! What comes in.
 
+use std::fmt;
+
 use crate::run::RunState;
 use crate::text::DefaultRole;
 
@@ -14,6 +16,7 @@ pub struct Moment {
 
 /// Something that happened.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "an event is made and used up at once")]
 pub enum Event<'a> {
     /// A session is there: started, moved to another branch, or found again after a trap.
     Session {
@@ -21,6 +24,8 @@ pub enum Event<'a> {
         stored: Option<RunState>,
         /// The newest context prompt that the model still has in view, where that is certain.
         in_view: Option<String>,
+        /// What holds for the whole session.
+        facts: Facts,
     },
     /// The session ends. Its timers are stopped already.
     SessionShutdown {
@@ -83,7 +88,7 @@ pub enum Event<'a> {
     },
     /// A question was answered.
     Answer {
-        /// That of [`Reply::Ask`](super::Reply::Ask).
+        /// That of [`Reply::Ask`](super::Reply::Ask); of anything else that was asked, nothing follows.
         ticket: u64,
         /// What came of it.
         answer: Answer,
@@ -109,13 +114,65 @@ pub enum Stop {
     Failed,
 }
 
+/// What holds for a whole session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Whether there is a user interface.
+    pub has_ui: bool,
+    /// The project's directory.
+    pub project: String,
+    /// Whether the person gave the flag by which the commands of a project's workflows run without a
+    /// question.
+    pub allow_commands: bool,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandEnd {
+    /// With this exit status.
+    Exited(u32),
+    /// It took too long, and was stopped.
+    TimedOut,
+    /// The person stopped it.
+    Cancelled,
+    /// It did not begin, for this reason.
+    NotStarted(String),
+}
+
+impl fmt::Display for CommandEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(127) => f.write_str("exit status 127 (there is no such command)"),
+            Self::Exited(status) => write!(f, "exit status {status}"),
+            Self::TimedOut => f.write_str("it took too long and was stopped"),
+            Self::Cancelled => f.write_str("it was stopped"),
+            Self::NotStarted(why) => write!(f, "it did not start: {why}"),
+        }
+    }
+}
+
 /// What came of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The person said yes or no.
     Confirmed(bool),
+    /// The person chose the option of this index.
+    Selected(usize),
+    /// The person wrote this.
+    Entered(String),
+    /// A command ended.
+    Ran {
+        /// How.
+        end: CommandEnd,
+        /// After so many milliseconds.
+        duration_ms: u64,
+        /// The end of what it wrote, plain text.
+        output: String,
+    },
+    /// What is remembered under each key.
+    Recalled(Vec<Option<String>>),
     /// The person gave no answer.
     Cancelled,
-    /// Nobody was there to answer.
+    /// Nobody was there to answer, or it must not be done.
     NoUi,
 }

@@ -6,7 +6,9 @@ use crate::definition::{FileError, WorkflowFiles};
 use crate::run::{RunState, enter};
 use crate::text::{self, DefaultRole};
 
-use super::{COMPLETE_TYPE, Effect, Ended, Engine, Level, Output, Reply, STEP_TOOL, Stop, persist};
+use super::{
+    COMPLETE_TYPE, Effect, Ended, Engine, Facts, Level, Output, Reply, STEP_TOOL, Stop, persist,
+};
 
 /// How the end of a run is worded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,7 @@ impl Engine {
         &mut self,
         stored: Option<RunState>,
         in_view: Option<String>,
+        facts: Facts,
         files: &dyn WorkflowFiles,
     ) -> Result<Output, FileError> {
         let mut effects = self.stop_countdown();
@@ -33,6 +36,9 @@ impl Engine {
         self.untold_move = false;
         self.note = None;
         self.in_view = in_view;
+        self.gate_had = false;
+        Facts { has_ui: self.has_ui, project: self.project, allow_commands: self.allow_commands } =
+            facts;
         effects.extend(self.reload(files)?);
         // The reference leaves a path at a nested workflow after a loop; the phase is the same.
         self.run = stored.map(|state| enter(&state, &self.library));
@@ -72,6 +78,7 @@ impl Engine {
         self.role = role;
         self.cancel_pending = false;
         self.untold_move = false;
+        self.gate_had = false;
         self.agent.worked = false;
         let mut effects = self.stop_countdown();
         let briefing = self.briefing();
@@ -82,6 +89,7 @@ impl Engine {
     /// Specification: hook lifecycle, "updateStatus".
     pub(super) fn turn_end(&mut self) -> Output {
         self.untold_move = false;
+        self.gate_had = false;
         Output::effect(self.status())
     }
 
@@ -89,6 +97,9 @@ impl Engine {
     pub(super) fn tool_call(&mut self, name: &str) -> Output {
         if name == STEP_TOOL.name {
             return Output::default();
+        }
+        if self.agent_waits() {
+            return Output::reply(Reply::Block(text::GATE_OPEN.into()));
         }
         let reason = self.active().and_then(|active| text::block_reason(&active, name));
         self.agent.worked |= reason.is_none();

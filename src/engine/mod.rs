@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `hooks` | sessions, runs of the agent, tool calls |
 //! | `briefing` | what the model is told about its phase, and when |
+//! | `gate` | what is checked before a phase is left |
 //! | `step_tool` | calls of `workflow_step` |
 //! | `commands` | `/workflow` and `/cancel-workflow`, their questions, their completions |
 //! | `controls` | `/workflow :status` and the like, by which the person moves a run |
@@ -22,9 +23,12 @@ mod controls;
 mod countdown;
 mod effect;
 mod event;
+mod gate;
 mod hooks;
 mod run_through;
 mod step_tool;
+
+use std::collections::BTreeSet;
 
 use crate::definition::{Fault, FileError, Library, Severity, WorkflowFiles};
 use crate::run::{Active, RunState, STATE_ENTRY_TYPE};
@@ -34,9 +38,9 @@ use commands::Question;
 use continuation::Agent;
 use countdown::Countdown;
 
-pub use commands::{COMMANDS, Command, Completion, WORKFLOW_COMMAND};
-pub use effect::{Effect, Level, Output, Reply, ToolResult};
-pub use event::{Answer, Event, Moment, Stop};
+pub use commands::{ALLOW_COMMANDS_FLAG, COMMANDS, Command, Completion, WORKFLOW_COMMAND};
+pub use effect::{Effect, Level, Output, Reply, Request, ToolResult};
+pub use event::{Answer, CommandEnd, Event, Facts, Moment, Stop};
 pub use run_through::run_through;
 pub use step_tool::{STEP_TOOL, StepTool};
 
@@ -78,7 +82,17 @@ pub struct Engine {
     in_view: Option<String>,
     /// Whether the model is to get the newest context prompt only.
     keeps_newest: bool,
-    /// Open questions to the person, by ticket.
+    /// Whether the agent's answer at hand has had its gate: a second `next` in it comes too early.
+    gate_had: bool,
+    /// Whether there is a user interface.
+    has_ui: bool,
+    /// The project's directory, which consents to commands are bound to.
+    project: String,
+    /// Whether the commands of a project's workflows run without a question.
+    allow_commands: bool,
+    /// The commands that the person allowed for this session.
+    allowed_commands: BTreeSet<String>,
+    /// What is asked of the person or the host, by ticket.
     questions: Vec<(u64, Question)>,
     last_ticket: u64,
     /// The errors in files that the person knows of, so that the notice is not repeated.
@@ -100,7 +114,9 @@ impl Engine {
         files: &dyn WorkflowFiles,
     ) -> Result<Output, FileError> {
         Ok(match event {
-            Event::Session { stored, in_view } => self.session(stored, in_view, files)?,
+            Event::Session { stored, in_view, facts } => {
+                self.session(stored, in_view, facts, files)?
+            }
             Event::SessionShutdown { has_ui } => self.session_shutdown(has_ui),
             Event::Input { from_person } => self.input(from_person),
             Event::TerminalInput => self.stop_countdown().into(),
@@ -116,11 +132,11 @@ impl Engine {
             Event::BeforeSettle { has_ui } => self.before_settle(has_ui, at),
             Event::AgentSettled { has_ui } => self.agent_settled(has_ui, at),
             Event::ToolCall { name } => self.tool_call(name),
-            Event::Step { input } => self.step(input, at),
+            Event::Step { input } => self.step(input, at, files),
             Event::Command { name, arguments, has_ui } => {
                 self.command(name, arguments, has_ui, at, files)?
             }
-            Event::Answer { ticket, answer } => self.answer(ticket, answer, at),
+            Event::Answer { ticket, answer } => self.answer(ticket, answer, at, files),
             Event::Timer { id, idle } => self.timer(id, idle),
         })
     }

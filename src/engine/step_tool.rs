@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::definition::is_blank;
-use crate::run::{Active, Arrival, Leaving, LoopError, RunState, advance, restart};
+use crate::definition::{WorkflowFiles, is_blank};
+use crate::run::{Active, Arrival, Evidence, Leaving, LoopError, RunState, advance, restart};
 use crate::text;
 
 use super::commands::Question;
-use super::{Effect, Engine, Level, Moment, Output, Reply, ToolResult, persist};
+use super::gate::By;
+use super::{Effect, Engine, Level, Moment, Output, Reply, Request, ToolResult, persist};
 
 /// A tool as it is made known.
 #[derive(Debug)]
@@ -65,7 +66,7 @@ const UNAVAILABLE: &str = "The workflow configuration for this session is no lon
 
 impl Engine {
     /// Runs one call of the tool.
-    pub(super) fn step(&mut self, input: &str, at: Moment) -> Output {
+    pub(super) fn step(&mut self, input: &str, at: Moment, files: &dyn WorkflowFiles) -> Output {
         let input: Map<String, Value> = serde_json::from_str(input).unwrap_or_default();
         let action = input.get("action").and_then(Value::as_str);
         let cancel_pending = std::mem::take(&mut self.cancel_pending);
@@ -74,7 +75,10 @@ impl Engine {
                 self.step_outdated()
             }
             Some("status") => self.step_status(),
-            Some("next") => self.step_next(summary(&input), at),
+            Some("next" | "loop" | "cancel") if self.agent_waits() => {
+                result(text::GATE_OPEN, json!({ "active": true, "gate": "open" }))
+            }
+            Some("next") => self.step_next(summary(&input), at, files),
             Some("loop") => self.step_loop(summary(&input), at),
             Some("cancel") => self.step_cancel(cancel_pending),
             _ => result(
@@ -109,7 +113,12 @@ impl Engine {
         result(text, json!({ "active": true, "moved": true }))
     }
 
-    fn step_next(&mut self, summary: Option<&str>, at: Moment) -> Output {
+    fn step_next(
+        &mut self,
+        summary: Option<&str>,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Output {
         let Some(state) = self.run.as_ref().filter(|state| state.active) else {
             return result(NO_WORKFLOW, json!({ "active": false }));
         };
@@ -121,7 +130,32 @@ impl Engine {
             let details = json!({ "active": true, "error": "summary required" });
             return result(text::summary_missing(&before), details);
         }
-        let (new, arrival) = advance(&handing_over(&before, summary), &self.library);
+        match self.open_gate(By::Agent(summary.map(str::to_owned))) {
+            Some(_) if self.gate_had || self.gate_is_open() => {
+                result(text::GATE_HAD, json!({ "active": true, "gate": "open" }))
+            }
+            Some(_) if before.state.progress.paused.is_some() => {
+                let text = text::paused(&before).unwrap_or_default();
+                result(text, json!({ "active": true, "gate": "paused" }))
+            }
+            Some(gate) => self.begin_gate(gate, at, files),
+            None => self.advance_by_agent(summary, Vec::new(), at),
+        }
+    }
+
+    /// Moves on, its gate passed with this evidence.
+    pub(super) fn advance_by_agent(
+        &mut self,
+        summary: Option<&str>,
+        evidence: Vec<Evidence>,
+        at: Moment,
+    ) -> Output {
+        let Some(before) = self.active() else {
+            return result(UNAVAILABLE, json!({ "active": false, "stale": true }));
+        };
+        let state = before.state;
+        let left = handing_over(&before, summary).with_evidence(evidence);
+        let (new, arrival) = advance(&left, &self.library);
         let new = new.moved_from(state, Leaving::Done, at.unix_ms);
         let from = before.phase.name.clone();
         let (text, to) = match (arrival, Active::resolve(&new, &self.library)) {
@@ -193,7 +227,8 @@ impl Engine {
             return result(text, json!({ "active": true, "cancelPending": true }));
         }
         let message = format!("{task}\n\nThe agent wants to cancel this workflow. Cancel it?");
-        self.ask(Question::Cancel, "Cancel the workflow?", message)
+        let title = "Cancel the workflow?".to_owned();
+        self.ask(Question::Cancel, Request::Confirm { title, message })
     }
 
     /// The run is cancelled, as the agent wanted.
@@ -236,5 +271,10 @@ fn handing_over(active: &Active, summary: Option<&str>) -> RunState {
 }
 
 fn result(text: impl Into<String>, details: Value) -> Output {
-    Output::reply(Reply::Tool(ToolResult { text: text.into(), details }))
+    Output::reply(tool_reply(text, details))
+}
+
+/// The tool's answer.
+pub(super) fn tool_reply(text: impl Into<String>, details: Value) -> Reply {
+    Reply::Tool(ToolResult { text: text.into(), details })
 }

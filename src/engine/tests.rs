@@ -45,7 +45,8 @@ impl Session {
             }
         }
         let mut session = Self { engine: Engine::default(), files };
-        let started = session.on(Event::Session { stored: None, in_view: None });
+        let started =
+            session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         assert_eq!(started.effects, [Effect::SetStatus(None)]);
         session
     }
@@ -166,10 +167,13 @@ fn another_start_needs_a_yes() {
         (Answer::Confirmed(true), true),
     ] {
         let output = session.command("workflow", "flat second");
-        let Reply::Ask { ticket, title, message } = output.reply else { panic!() };
+        let Reply::Ask { ticket, request: Request::Confirm { title, message } } = output.reply
+        else {
+            panic!()
+        };
         assert_eq!(title, "Workflow already active");
         assert_eq!(message, "Phase: b\nTask: first\n\nStart a new one?");
-        let output = session.on(Event::Answer { ticket, answer });
+        let output = session.on(Event::Answer { ticket, answer: answer.clone() });
         assert_eq!(output.reply == Reply::Settle, starts, "{answer:?}");
         assert_eq!(
             session.on(Event::Answer { ticket, answer }),
@@ -252,7 +256,11 @@ fn a_loop_restarts_the_scope_unless_it_is_forbidden() {
     assert!(text.contains("**Pass:** 2\n"));
     assert_eq!(details, json!({ "looped": true, "to": "a" }));
     session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("loopable: false\n");
-    let _ = session.on(Event::Session { stored: session.engine.run.clone(), in_view: None });
+    let _ = session.on(Event::Session {
+        stored: session.engine.run.clone(),
+        in_view: None,
+        facts: Facts::default(),
+    });
     let (effects, (text, details)) = session.step_output("loop");
     assert_eq!(text, "⚠️ Looping is disabled for this workflow.");
     assert_eq!(
@@ -271,7 +279,11 @@ fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
         Event::Step { input: r#"{"action":"status"}"# },
         Event::AgentEnd { stop: Stop::Aborted },
         Event::BeforeAgentStart { role: DefaultRole::Worker },
-        Event::Session { stored: session.engine.run.clone(), in_view: None },
+        Event::Session {
+            stored: session.engine.run.clone(),
+            in_view: None,
+            facts: Facts::default(),
+        },
     ] {
         assert_eq!(session.step("cancel").1, asked);
         let output = session.on(between);
@@ -280,7 +292,8 @@ fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
     }
     assert_eq!(session.step("cancel").1, asked);
     let _ = session.on(Event::TurnEnd);
-    let Reply::Ask { ticket, title, message } = session.on(Event::Step { input: CANCEL }).reply
+    let Reply::Ask { ticket, request: Request::Confirm { title, message } } =
+        session.on(Event::Step { input: CANCEL }).reply
     else {
         panic!()
     };
@@ -387,7 +400,7 @@ fn whoever_takes_over_stops_the_countdown() {
         Event::TerminalInput,
         Event::AgentStart,
         Event::BeforeAgentStart { role: DefaultRole::Worker },
-        Event::Session { stored, in_view: None },
+        Event::Session { stored, in_view: None, facts: Facts::default() },
         Event::Command { name: "workflow", arguments: "", has_ui: true },
     ] {
         let _ = session.stop();
@@ -696,7 +709,7 @@ fn a_run_whose_files_are_gone_can_only_be_cancelled() {
     session.files.global.clear();
     let stored = session.engine.run.clone();
     assert_eq!(
-        session.on(Event::Session { stored, in_view: None }).effects,
+        session.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects,
         [Effect::SetStatus(None)]
     );
     assert_eq!(session.step("status").1, json!({ "active": false, "stale": true }));
@@ -722,14 +735,18 @@ fn faults_are_told_once_until_they_change() {
     let mut session = Session::new(&[("flat", &["a"])]);
     session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
     let told = notice(Level::Warning, "1 workflow has errors: /workflow :check");
-    assert_eq!(session.on(Event::Session { stored: None, in_view: None }).effects[..1], told);
     assert_eq!(
-        session.on(Event::Session { stored: None, in_view: None }).effects,
+        session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() }).effects
+            [..1],
+        told
+    );
+    assert_eq!(
+        session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() }).effects,
         [Effect::SetStatus(None)]
     );
     session.files.global.remove("bad/workflow.yaml");
     assert_eq!(
-        session.on(Event::Session { stored: None, in_view: None }).effects,
+        session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() }).effects,
         [Effect::SetStatus(None)]
     );
     session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
@@ -774,7 +791,7 @@ fn a_session_that_is_gone_gets_nothing() {
     }
     let mut engine = Engine::default();
     for event in [
-        Event::Session { stored: None, in_view: None },
+        Event::Session { stored: None, in_view: None, facts: Facts::default() },
         Event::Command { name: "workflow", arguments: "a b", has_ui: true },
     ] {
         assert_eq!(engine.handle(event, AT, &Gone), Output::default());
@@ -840,3 +857,4 @@ fn in_any_order_events_leave_one_consistent_state() {
 }
 
 mod briefing;
+mod gate;

@@ -4,6 +4,7 @@
 //! is untouched.
 
 mod active;
+mod gates;
 mod outline;
 mod progress;
 mod state;
@@ -12,6 +13,7 @@ mod summary;
 mod transition;
 
 pub use active::Active;
+pub use gates::{Evidence, GateAhead};
 pub use outline::{Outline, Step};
 pub use progress::{Leaving, Pause, PauseReason, Progress, Visit, phase_key, scope_key};
 pub use state::{RunState, Segment};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunState, Segment, Summary};
+use super::{Evidence, RunState, Segment, Summary};
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Progress {
     /// Those of them at the end in which the agent did nothing.
     #[serde(skip_serializing_if = "is_zero")]
     pub idle: u32,
+    /// How often the gate of the current phase was not passed since it began.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub gate_attempts: u32,
     /// How often each scope on the path was restarted since it was entered, by [`scope_key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub loops: BTreeMap<String, u32>,
@@ -58,6 +61,20 @@ pub enum PauseReason {
         /// How many.
         times: u32,
     },
+    /// A gate was not passed in as many attempts as it allows.
+    Gate {
+        /// The check that failed last.
+        label: String,
+        /// How many attempts.
+        times: u32,
+    },
+    /// A person has not answered yet.
+    Approval {
+        /// The question.
+        question: String,
+    },
+    /// The person has not allowed the commands of a gate.
+    Commands,
     /// The model failed, and pi's own retries did not help.
     ModelError,
 }
@@ -79,6 +96,9 @@ pub struct Visit {
     /// What the phase handed over, in this visit or the last one that did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub summary: Option<Summary>,
+    /// What became of the checks of its gate, in the last attempt to leave it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub evidence: Vec<Evidence>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -126,6 +146,7 @@ impl RunState {
             visit.skipped = leaving == Leaving::Skipped;
         }
         (self.progress.continuations, self.progress.idle) = (0, 0);
+        self.progress.gate_attempts = 0;
         // A scope that was left begins anew when it is entered again.
         let mut scopes =
             (1..=self.current_path.len()).filter_map(|depth| self.current_path.get(..depth));
@@ -149,6 +170,7 @@ impl RunState {
         let mut new = self.clone();
         new.progress.paused = None;
         (new.progress.continuations, new.progress.idle) = (0, 0);
+        new.progress.gate_attempts = 0;
         new
     }
 
@@ -164,10 +186,12 @@ impl RunState {
             skipped: false,
             passes: 0,
             summary: None,
+            evidence: Vec::new(),
         });
         visit.started_at = now;
         visit.ended_at = None;
         visit.skipped = false;
+        visit.evidence.clear();
         visit.passes = visit.passes.saturating_add(1);
     }
 }

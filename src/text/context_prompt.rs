@@ -7,7 +7,7 @@ use crate::definition::{Entry, Library, ToolPolicy, Workflow};
 use crate::run::{Active, Outline, RunState};
 
 use super::template::resolve_with;
-use super::{results, steps};
+use super::{gate, results, steps};
 
 /// The last paragraph, unless the workflow has its own.
 pub const DEFAULT_ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
@@ -92,8 +92,11 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         tools_line(&phase.tools),
         hand_over_line(phase.summary_required),
         String::new(),
-        own(&root.advance_reminder, DEFAULT_ADVANCE_REMINDER),
     ]);
+    if let Some(requirements) = gate::requirements(active) {
+        lines.extend([requirements, String::new()]);
+    }
+    lines.push(own(&root.advance_reminder, DEFAULT_ADVANCE_REMINDER));
     lines.join("\n")
 }
 

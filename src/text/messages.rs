@@ -6,8 +6,8 @@ use crate::definition::{Library, ToolPolicy, Workflow};
 use crate::run::{Active, RunState};
 
 use super::context_prompt::{phase_instructions, summary_variable, tools_line};
-use super::results;
 use super::template::{resolve, resolve_with};
+use super::{gate, results};
 
 /// Why a tool is refused, unless the workflow says it in its own words.
 pub const DEFAULT_BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blocked during the {phaseName} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.";
@@ -80,6 +80,11 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
     if workflow.completion_message.is_none() && !results.is_empty() {
         message.push_str("\n\n**Results:**\n");
         message.push_str(&results.join("\n"));
+    }
+    let checks = gate::all_evidence_lines(state);
+    if workflow.completion_message.is_none() && !checks.is_empty() {
+        message.push_str("\n\n**Gates:**\n");
+        message.push_str(&checks.join("\n"));
     }
     message
 }

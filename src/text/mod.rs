@@ -7,6 +7,7 @@ mod context_prompt;
 mod description;
 mod diagnostics;
 mod drawing;
+mod gate;
 mod graph;
 mod messages;
 mod pause;
@@ -24,13 +25,14 @@ pub use context_prompt::{
 pub use description::description;
 pub use diagnostics::{check_report, check_summary, diagnostic, fault_notice};
 pub use drawing::{Color, Drawing, Span, draw_content, draw_step_call, draw_step_result};
+pub use gate::{GATE_HAD, GATE_OPEN, exact, gate_failed, gate_progress, gate_tail, kept_tail};
 pub use graph::{boxes, mermaid};
 pub use messages::{
     COMMAND_CANCELLED_MESSAGE, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,
     DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, block_reason, command_cancelled_message,
     completion_message, initial_message, not_done_reminder, session_name,
 };
-pub use pause::{ended_line, pause_notice, unfinished_line};
+pub use pause::{ended_line, pause_notice, paused, unfinished_line};
 pub use preview::preview;
 pub use status_line::status_line;
 pub use status_panel::status_panel;

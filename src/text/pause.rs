@@ -19,6 +19,13 @@ impl fmt::Display for PauseReason {
             Self::Limit { times } => {
                 write!(f, "{times} automatic continuations in one phase are the limit")
             }
+            Self::Gate { label, times } => {
+                write!(f, "the gate was not passed in {times} attempts; last: {label}")
+            }
+            Self::Approval { question } => write!(f, "it waits for your answer: {question}"),
+            Self::Commands => f.write_str(
+                "its gate runs commands of this project that you have not allowed (see --allow-workflow-commands)",
+            ),
             Self::ModelError => f.write_str("the model failed"),
         }
     }
@@ -31,6 +38,12 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         "⏸ {} is paused in {} {}: {}.\nYour next message resumes it, or /workflow :resume.",
         active.root.name, active.phase.emoji, active.phase.name, pause.reason
     ))
+}
+
+/// What the agent is told that wants to move a paused run on.
+pub fn paused(active: &Active) -> Option<String> {
+    let pause = active.state.progress.paused.as_ref()?;
+    Some(format!("The workflow is paused: {}. Stop here and wait for the person.", pause.reason))
 }
 
 /// The last line of a process that ends with a run in progress.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::run::{Active, Outline, Visit, phase_key};
 
-use super::{results, status_line, step_result, steps};
+use super::{gate, results, status_line, step_result, steps};
 
 /// How many steps the panel lists at most.
 const MAX_STEPS: usize = 200;
@@ -46,6 +46,8 @@ pub fn status_panel(active: &Active, now: u64) -> String {
         }
         lines.push(line);
         let summary = visit.and_then(|visit| visit.summary.as_ref());
+        let evidence = gate::phase_evidence_lines(state, &step.path);
+        lines.extend(evidence.map(|line| format!("     {line}")));
         lines.extend(summary.map(|summary| format!("     {}", results::one_line(&summary.text))));
     }
     if outline.total > steps.len() as u64 {

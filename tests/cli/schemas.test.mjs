@@ -29,6 +29,9 @@ const VALUES = [
   { blacklist: null, whitelist: ["x"] }, { blacklist: [], whitelist: [] }, { whitelist: null }, { greylist: [] },
   { delaySeconds: 3600 }, { delaySeconds: 3601 }, { maxIdle: 0, maxPerPhase: 1 }, { maxIdle: -1 }, { maxIdle: 1.5 },
   { maxIdle: "3" }, { maxIdle: null }, { maxIdel: 3 },
+  [{ run: "x" }], [{ run: "x", timeout: "10m", label: "y" }], [{ run: "x", timeout: 90 }], [{ run: "x", timeout: "soon" }],
+  [{ run: "x", timeout: 0 }], [{ run: "x", contains: "y" }], [{ file: "a/*.md", contains: "y" }], [{ file: "a", timeout: 1 }],
+  [{ approve: "x" }], [{ approve: " " }], [{ run: "x", approve: "y" }], [{ run: "x", rum: "y" }], Array(51).fill({ run: "x" }),
 ];
 
 test("all examples are valid", () => {

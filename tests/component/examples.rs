@@ -70,6 +70,7 @@ fn to_the_end(pi: &mut Pi, name: &str) {
         assert_eq!(pi.tool_call("workflow_step"), "none");
         pi.host().calls.clear();
         let next = pi.step_with(r#"{"action":"next","summary":"Found out."}"#);
+        let next = pi.agreeing(next);
         let Stepped::Says { text, .. } = next else { panic!("{name}: {next:?}") };
         if text.contains("→ DONE") {
             assert_eq!(pi.host().calls.last().map(String::as_str), Some("clear-status workflow"));

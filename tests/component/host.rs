@@ -15,8 +15,8 @@ use bindings::pi::extension::{api, context, files, session, store, timers, types
 
 pub use bindings::ExtensionPre;
 pub use bindings::exports::pi::extension::guest::{
-    Answer, CommandOutcome, Completion, Event, EventOutcome, InitError, InputSource, Pending,
-    Request, SessionReason, StopReason, ToolOutcome,
+    Answer, CommandEnd, CommandOutcome, CommandResult, Completion, Event, EventOutcome, InitError,
+    InputSource, Pending, Request, SessionReason, StopReason, ToolOutcome,
 };
 pub use bindings::pi::extension::types::{
     CustomMessage, Drawing, Mode, Moment, Span, ToolCall, ToolResult,
@@ -74,6 +74,8 @@ static BUILT: LazyLock<Built> = LazyLock::new(|| {
 pub struct Host {
     /// What was called that does something, in order; a line each.
     pub calls: Vec<String>,
+    /// What the component said of tool calls while it is switched off.
+    pub guarded: Option<bool>,
     /// What was called that only asks, in order; a line each.
     pub questions: Vec<String>,
     /// The granted files: `ROOT/PATH` and the content.
@@ -106,6 +108,7 @@ impl Default for Host {
     fn default() -> Self {
         Self {
             calls: Vec::new(),
+            guarded: None,
             questions: Vec::new(),
             files: BTreeMap::new(),
             flags: Vec::new(),
@@ -273,7 +276,7 @@ impl api::Host for Host {
     }
 
     fn guard_tools(&mut self, guard: bool) {
-        self.did(format!("guard-tools {guard}"));
+        self.guarded = Some(guard);
     }
 
     fn withdraw(&mut self, ticket: u64) {
@@ -585,7 +588,8 @@ impl Pi {
     /// The model calls `workflow_step` with an action, and gets an answer at once: text and details.
     #[track_caller]
     pub fn step(&mut self, action: &str) -> (String, String) {
-        match self.step_with(&format!(r#"{{"action":"{action}"}}"#)) {
+        let said = self.step_with(&format!(r#"{{"action":"{action}"}}"#));
+        match self.agreeing(said) {
             Stepped::Says { text, details } => (text, details),
             Stepped::Asks { title, .. } => panic!("{action} asks: {title}"),
             Stepped::Requests { request, .. } => panic!("{action} requests: {request}"),
@@ -596,6 +600,16 @@ impl Pi {
     pub fn answer_tool(&mut self, ticket: u64, answer: Answer) -> Stepped {
         let outcome = self.guest.call_resume_tool(&mut self.store, AT, ticket, &answer);
         outcome.expect("no trap").into()
+    }
+
+    /// Every command succeeds, and the person takes the first of all options.
+    #[track_caller]
+    pub fn agreeing(&mut self, mut said: Stepped) -> Stepped {
+        while let Stepped::Requests { ticket, request } = &said {
+            let answer = if request.starts_with("exec ") { ended(0) } else { Answer::Selected(0) };
+            said = self.answer_tool(*ticket, answer);
+        }
+        said
     }
 
     #[track_caller]
@@ -708,6 +722,13 @@ impl From<ToolOutcome> for Stepped {
             }
         }
     }
+}
+
+/// A command line that ended with an exit status after a second.
+pub fn ended(status: u32) -> Answer {
+    let output = "its output\n".to_owned();
+    let end = CommandEnd::Exited(status);
+    Answer::Ran(CommandResult { end, duration_ms: 1000, output_bytes: output.len() as u64, output })
 }
 
 /// A request as `select TITLE: OPTION | OPTION`, `input TITLE: PLACEHOLDER` or

@@ -38,6 +38,9 @@ const LOOPS = /** @type {Record<string, RegExp>} */ ({
   bugfix: /→ \S+ Verify\n/,
 });
 
+/** What the person is asked for the gates. */
+const GATES = /** @type {Record<string, number>} */ ({ bugfix: 1, release: 1 });
+
 /**
  * @param {string} folder below the examples
  * @returns {Record<string, string>}
@@ -70,8 +73,13 @@ for (const version of PI_VERSIONS) {
         const [, needsShared] = new RegExp(`^\\| \\[\`${name}\`\\].*\\| (yes|no) \\|$`, "m").exec(README) ?? [];
         assert.ok(needsShared, "the README says whether it needs `_shared`");
         const projectFiles = { ...copy(name), ...(needsShared === "yes" ? copy("_shared") : {}) };
-        const { model, sandbox } = await stage(t, goingRound(LOOPS[name]), { projectFiles });
-        const rpc = await startRpc({ version, sandbox });
+        // The project's tests, for the gate that runs them.
+        const files = { "package.json": JSON.stringify({ scripts: { test: "touch tested" } }) };
+        const { model, sandbox } = await stage(t, goingRound(LOOPS[name]), { projectFiles, files });
+        /** @type {string[]} */
+        const asked = [];
+        const onDialog = (/** @type {any} */ { title, options }) => (asked.push(title), options[0]);
+        const rpc = await startRpc({ version, sandbox, onDialog });
         assert.deepEqual(notices(rpc), []);
         await rpc.promptAndSettle(`/workflow ${name} Let the export take a file name`);
 
@@ -110,6 +118,8 @@ for (const version of PI_VERSIONS) {
           assert.doesNotMatch(text, TEMPLATE);
         }
         assert.deepEqual(rpc.extensionErrors(), []);
+        assert.equal(asked.length, GATES[name] ?? 0);
+        assert.equal(readdirSync(sandbox.project).includes("tested"), name === "bugfix");
       });
     }
 

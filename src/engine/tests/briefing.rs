@@ -84,11 +84,15 @@ fn a_prompt_that_may_be_gone_is_given_again() {
     session.is_reminded();
 
     let stored = session.stored();
-    let _ = session.on(Event::Session { stored, in_view: None });
+    let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
     session.is_told_all();
 
     let stored = session.stored();
-    let _ = session.on(Event::Session { stored, in_view: Some(prompt.clone()) });
+    let _ = session.on(Event::Session {
+        stored,
+        in_view: Some(prompt.clone()),
+        facts: Facts::default(),
+    });
     session.is_reminded();
 
     let _ = session.on(Event::AgentStart);
@@ -97,7 +101,7 @@ fn a_prompt_that_may_be_gone_is_given_again() {
 
     session.files.global.get_mut("flat/a.md").unwrap().push_str(" And mind the gap.");
     let stored = session.stored();
-    let _ = session.on(Event::Session { stored, in_view: Some(prompt) });
+    let _ = session.on(Event::Session { stored, in_view: Some(prompt), facts: Facts::default() });
     assert!(session.is_told_all().contains("mind the gap"));
     assert_eq!(Session::new(&[]).on(Event::Compacted), Output::default());
 }
@@ -178,7 +182,7 @@ fn what_phases_hand_over_is_seen_by_later_ones() {
 
     // A restart keeps it, a second pass replaces it.
     let stored = crate::run::restore([serde_json::to_string(&session.stored()).unwrap()]);
-    let _ = session.on(Event::Session { stored, in_view: None });
+    let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
     let again = session.on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"# });
     let Reply::Tool(ToolResult { text, .. }) = again.reply else { panic!() };
     assert!(text.contains("**Pass:** 2\n") && text.contains("### * b\nb failed\n"), "{text}");
@@ -217,7 +221,7 @@ fn a_phase_can_demand_a_summary() {
     }
     assert!(session.next("done").starts_with("✓ Advanced: a → * b"));
     let stored = session.stored();
-    let _ = session.on(Event::Session { stored, in_view: None });
+    let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
     let _ = session.command("workflow", ":back");
     let _ = session.command("workflow", ":next");
     assert_eq!(session.step("status").1["currentPath"][0]["phaseIndex"], 1);

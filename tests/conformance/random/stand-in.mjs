@@ -207,6 +207,8 @@ export class StandIn {
       registerCommand: (/** @type {string} */ name, /** @type {any} */ command) => this.#commands.set(name, command),
       registerMessageRenderer: () => {},
       registerEntryRenderer: () => {},
+      registerFlag: () => {},
+      getFlag: () => undefined,
       getAllTools: () => this.#setting.tools.map((name) => ({ name })),
       appendEntry: this.appendEntry.bind(this),
       sendMessage: (/** @type {any} */ message, /** @type {any} */ options) => {

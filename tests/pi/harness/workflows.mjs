@@ -13,6 +13,9 @@ import { messageText } from "./scripted-model.mjs";
  * @property {{ blacklist?: string[], whitelist?: string[] }} [tools]
  * @property {string[]} [availableProfiles]
  * @property {"required"} [summary]
+ * @property {object[]} [gate]
+ * @property {number} [gateAttempts]
+ * @property {string} [onGateFail]
  * @property {string} [instructions] `Do ID for {description}.` by default
  */
 

@@ -1,0 +1,257 @@
+//! Gates: what must hold before a phase may be left.
+
+use std::fmt;
+use std::time::Duration;
+
+use regex_lite::{Regex, RegexBuilder};
+
+use super::fault::Problem;
+use super::fields::Fields;
+use super::is_blank;
+use super::schema::{CHECK_FIELDS, MAX_GATE_ATTEMPTS, names};
+use super::yaml::{Step, Yaml};
+
+/// How long a command may take, unless the gate says it, in milliseconds.
+const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;
+/// How long it may say, in milliseconds: a day.
+const MAX_TIMEOUT_MS: u32 = 24 * 60 * 60 * 1000;
+const DEFAULT_ATTEMPTS: u32 = 3;
+const MAX_CHECKS: usize = 50;
+const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
+
+/// Checks that are made, in order, when a phase or a workflow is to be left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// What is checked; at least one.
+    pub checks: Vec<Check>,
+    /// After how many failures the run pauses, from 1. Default: 3.
+    pub attempts: u32,
+    /// What a failure leads to.
+    pub on_fail: OnGateFail,
+}
+
+/// One check of a gate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// What a person and the agent call it; not blank.
+    pub label: String,
+    /// What it is.
+    pub kind: CheckKind,
+}
+
+/// What a check looks at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CheckKind {
+    /// A command line ends with exit status 0.
+    Run {
+        /// For the shell; not blank.
+        command: String,
+        /// How long it may take, in milliseconds.
+        timeout_ms: u32,
+    },
+    /// A file exists and is not empty.
+    File {
+        /// Its path from the project's directory, with `/`; `*`, `?`, `**` and the like stand for any of
+        /// the files that match.
+        path: String,
+        /// What it must contain.
+        contains: Option<Pattern>,
+    },
+    /// A person says yes.
+    Approve {
+        /// The question; not blank.
+        question: String,
+    },
+}
+
+/// What a failure of a gate leads to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum OnGateFail {
+    /// The run stays in the phase.
+    #[default]
+    Stay,
+    /// The scope begins again.
+    Loop,
+    /// The run goes back to the phase of this id in the same workflow.
+    Phase(String),
+}
+
+/// A regular expression; `^` and `$` mean lines.
+#[derive(Clone)]
+pub struct Pattern(Regex);
+
+impl Pattern {
+    fn new(expression: &str) -> Result<Self, regex_lite::Error> {
+        RegexBuilder::new(expression).multi_line(true).build().map(Self)
+    }
+
+    /// Whether it occurs in a text.
+    pub fn is_in(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_str())
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pattern({self})")
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
+/// Reads `gate`, `gateAttempts` and `onGateFail`. Outer `None` if one of them is faulty: a check must
+/// not be lost by a slip.
+pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
+    let attempts =
+        fields.whole_number(&[Step::Key("gateAttempts")], DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
+    let on_fail = match fields.root.get("onGateFail") {
+        None | Some(Yaml::Null) => Some(OnGateFail::Stay),
+        Some(Yaml::String(word)) => Some(match word.as_str() {
+            "stay" => OnGateFail::Stay,
+            "loop" => OnGateFail::Loop,
+            id => OnGateFail::Phase(id.to_owned()),
+        }),
+        Some(other) => {
+            let expected = "`stay`, `loop` or the id of an earlier phase";
+            wrong_type(fields, &[Step::Key("onGateFail")], "onGateFail", expected, other.kind());
+            None
+        }
+    };
+    let items = match fields.root.get("gate") {
+        None | Some(Yaml::Null) => {
+            return (attempts.is_some() && on_fail.is_some()).then_some(None);
+        }
+        Some(Yaml::List(items)) if items.is_empty() || items.len() > MAX_CHECKS => {
+            fields.fault(&[Step::Key("gate")], Problem::GateSize { limit: MAX_CHECKS });
+            return None;
+        }
+        Some(Yaml::List(items)) => items.clone(),
+        Some(other) => {
+            wrong_type(fields, &[Step::Key("gate")], "gate", "a list of checks", other.kind());
+            return None;
+        }
+    };
+    let checks: Vec<Option<Check>> =
+        items.iter().enumerate().map(|(index, item)| check(fields, index, item)).collect();
+    let checks = checks.into_iter().collect::<Option<Vec<_>>>()?;
+    Some(Some(Gate { checks, attempts: attempts?, on_fail: on_fail? }))
+}
+
+fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
+    let here = [Step::Key("gate"), Step::Item(index)];
+    let Yaml::Map(entries) = item else {
+        wrong_type(fields, &here, "gate", "a list of checks", item.kind());
+        return None;
+    };
+    let mut sound = true;
+    for (key, _) in entries {
+        if !FIELDS.contains(&key.as_str()) {
+            let at = [Step::Key("gate"), Step::Item(index), Step::Name(key)];
+            fields.fault(&at, Problem::UnknownCheckField { field: key.clone(), known: &FIELDS });
+            sound = false;
+        }
+    }
+    let mut text = |field: &'static str| match item.get(field) {
+        None => Some(None),
+        Some(Yaml::String(text)) if !is_blank(text) => Some(Some(text.clone())),
+        Some(other) => {
+            let at = [Step::Key("gate"), Step::Item(index), Step::Key(field)];
+            let problem = match other {
+                Yaml::String(_) => Problem::Blank { field: format!("gate.{field}") },
+                other => Problem::WrongType {
+                    field: format!("gate.{field}"),
+                    expected: "a text",
+                    found: other.kind(),
+                },
+            };
+            fields.fault(&at, problem);
+            None
+        }
+    };
+    let (run, file, approve) = (text("run"), text("file"), text("approve"));
+    let (label, contains) = (text("label"), text("contains"));
+    let timeout = timeout(fields, index, item);
+    let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
+    let misplaced =
+        |field: &'static str, of: &'static str| Problem::MisplacedCheckField { field, of };
+    if run.is_none() && item.get("timeout").is_some() {
+        fields.fault(&here, misplaced("timeout", "run"));
+        sound = false;
+    }
+    if file.is_none() && contains.is_some() {
+        fields.fault(&here, misplaced("contains", "file"));
+        sound = false;
+    }
+    let timeout_ms = timeout?;
+    let (default_label, kind) = match (run, file, approve) {
+        (Some(command), None, None) => (command.clone(), CheckKind::Run { command, timeout_ms }),
+        (None, Some(path), None) => {
+            let path = path.replace('\\', "/");
+            if path.starts_with('/')
+                || path.contains(':')
+                || path.split('/').any(|part| part == "..")
+            {
+                let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
+                fields.fault(&at, Problem::OutsideProject { path });
+                return None;
+            }
+            if fast_glob::validate(&path).is_err() {
+                let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
+                fields.fault(&at, Problem::BadGlob { path });
+                return None;
+            }
+            let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {
+                Ok(contains) => contains,
+                Err(error) => {
+                    let at = [Step::Key("gate"), Step::Item(index), Step::Key("contains")];
+                    fields.fault(&at, Problem::BadExpression { words: error.to_string() });
+                    return None;
+                }
+            };
+            (path.clone(), CheckKind::File { path, contains })
+        }
+        (None, None, Some(question)) => (question.clone(), CheckKind::Approve { question }),
+        _ => {
+            fields.fault(&here, Problem::BadCheck);
+            return None;
+        }
+    };
+    sound.then(|| Check { label: label.unwrap_or(default_label), kind })
+}
+
+/// `timeout`: a duration like `90s` or `10m`, or a number of seconds.
+fn timeout(fields: &mut Fields, index: usize, item: &Yaml) -> Option<u32> {
+    let duration = match item.get("timeout") {
+        None | Some(Yaml::Null) => return Some(DEFAULT_TIMEOUT_MS),
+        Some(Yaml::Number(seconds)) => Duration::try_from_secs_f64(*seconds).ok(),
+        Some(Yaml::String(text)) => humantime::parse_duration(text).ok(),
+        Some(_) => None,
+    };
+    let milliseconds = duration.and_then(|duration| u32::try_from(duration.as_millis()).ok());
+    let found = milliseconds.filter(|found| (1..=MAX_TIMEOUT_MS).contains(found));
+    if found.is_none() {
+        let at = [Step::Key("gate"), Step::Item(index), Step::Key("timeout")];
+        fields.fault(&at, Problem::BadDuration);
+    }
+    found
+}
+
+fn wrong_type(
+    fields: &mut Fields,
+    at: &[Step],
+    field: &str,
+    expected: &'static str,
+    found: &'static str,
+) {
+    fields.fault(at, Problem::WrongType { field: field.to_owned(), expected, found });
+}

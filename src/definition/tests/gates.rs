@@ -1,0 +1,121 @@
+//! Gates as they are written.
+
+use super::*;
+
+fn phase_with(lines: &str) -> String {
+    PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}"), 1)
+}
+
+#[test]
+fn a_gate_is_read() {
+    let phase = phase_with(
+        "gate:\n- run: npm test\n  timeout: 90s\n  label: the tests\n- run: make\n  timeout: 2.5\n- file: .\\docs\\*.md\n  contains: '^## R'\n- approve: Ship?\n- run: x\ngateAttempts: 1\nonGateFail: loop\n",
+    );
+    let (library, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+    assert_eq!(faults, [""; 0]);
+    let workflow = library.get("w").unwrap();
+    assert_eq!((&*workflow.root, &workflow.gate), ("global", &None));
+    let Some(Entry::Phase(Phase { gate: Some(gate), .. })) = workflow.phases.first() else {
+        panic!()
+    };
+    let run = |command: &str, timeout_ms| CheckKind::Run { command: command.into(), timeout_ms };
+    let kinds: Vec<&CheckKind> = gate.checks.iter().map(|check| &check.kind).collect();
+    let CheckKind::File { path, contains: Some(pattern) } = kinds[2] else { panic!() };
+    assert_eq!((&**path, pattern.to_string()), ("./docs/*.md", "^## R".to_owned()));
+    assert!(pattern.is_in("a\n## R") && !pattern.is_in("a ## R"));
+    assert_eq!([kinds[0], kinds[1]], [&run("npm test", 90_000), &run("make", 2500)]);
+    assert_eq!(*kinds[3], CheckKind::Approve { question: "Ship?".into() });
+    assert_eq!(*kinds[4], run("x", 600_000));
+    let labels: Vec<&str> = gate.checks.iter().map(|check| &*check.label).collect();
+    assert_eq!(labels, ["the tests", "make", "./docs/*.md", "Ship?", "x"]);
+    assert_eq!((gate.attempts, &gate.on_fail), (1, &OnGateFail::Loop));
+}
+
+#[test]
+fn a_faulty_gate_keeps_its_workflow_out() {
+    for (lines, fault) in [
+        ("gate: x", "4:7: `gate` must be a list of checks, but is a text"),
+        ("gate: []", "4:7: `gate` must have from 1 to 50 checks"),
+        ("gate: [x]", "4:8: `gate` must be a list of checks, but is a text"),
+        ("gate: [{}]", "4:8: a check of a `gate` must have one of `run`, `file` and `approve`"),
+        (
+            "gate: [{run: a, approve: b}]",
+            "4:8: a check of a `gate` must have one of `run`, `file` and `approve`",
+        ),
+        ("gate: [{run: ' '}]", "4:14: `gate.run` must not be empty"),
+        ("gate: [{run: [a]}]", "4:14: `gate.run` must be a text, but is a list"),
+        (
+            "gate: [{run: a, lable: b}]",
+            "4:17: a check has no field `lable`, only `run`, `file`, `approve`, `label`, `timeout`, `contains`",
+        ),
+        (
+            "gate: [{run: a, timeout: soon}]",
+            "4:26: `gate.timeout` must be a duration like `90s` or `10m`, or a number of seconds, at most a day",
+        ),
+        (
+            "gate: [{run: a, timeout: -1}]",
+            "4:26: `gate.timeout` must be a duration like `90s` or `10m`, or a number of seconds, at most a day",
+        ),
+        (
+            "gate: [{run: a, timeout: 25h}]",
+            "4:26: `gate.timeout` must be a duration like `90s` or `10m`, or a number of seconds, at most a day",
+        ),
+        ("gate: [{approve: a, timeout: 1s}]", "4:8: `timeout` belongs to a check with `run`"),
+        ("gate: [{run: a, contains: b}]", "4:8: `contains` belongs to a check with `file`"),
+        (
+            "gate: [{file: ../a}]",
+            "4:15: the file \"../a\" of a gate must lie within the project: a path from its directory, with `/`",
+        ),
+        (
+            "gate: [{file: /etc/passwd}]",
+            "4:15: the file \"/etc/passwd\" of a gate must lie within the project: a path from its directory, with `/`",
+        ),
+        (
+            "gate: [{file: 'C:\\a'}]",
+            "4:15: the file \"C:/a\" of a gate must lie within the project: a path from its directory, with `/`",
+        ),
+        ("gate: [{file: 'a[b'}]", "4:15: \"a[b\" is no glob"),
+        (
+            "gate: [{run: a}]\ngateAttempts: 0",
+            "5:15: `gateAttempts` must be a whole number from 1 to 1000, but is another number",
+        ),
+        (
+            "gate: [{run: a}]\nonGateFail: [x]",
+            "5:13: `onGateFail` must be `stay`, `loop` or the id of an earlier phase, but is a list",
+        ),
+    ] {
+        let phase = PHASE.replacen("emoji: '*'\n", &format!("{lines}\nemoji: '*'\n"), 1);
+        phase_refused(&phase, &[&format!("~/workflows/w/a.md:{fault}")]);
+    }
+    let phase = phase_with("gate: [{file: a, contains: '('}]\n");
+    let (_, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+    let begin = "~/workflows/w/a.md:5:28: `gate.contains` is no regular expression: ";
+    assert!(faults.len() == 1 && faults[0].starts_with(begin), "{faults:?}");
+}
+
+#[test]
+fn a_failure_leads_to_an_earlier_phase_of_the_same_workflow() {
+    let flow = FLOW.replace("  - a.md", "  - a.md\n  - b.md\n  - c.md");
+    let phase = |id: &str, to: &str| {
+        format!(
+            "---\nid: {id}\nname: N\nemoji: '*'\ngate: [{{run: x}}]\nonGateFail: {to}\n---\nDo."
+        )
+    };
+    for (to, sound) in [("a", true), ("b", false), ("c", false), ("z", false), ("stay", true)] {
+        let (_, faults) = load(&[
+            ("w/workflow.yaml", &flow),
+            ("w/a.md", PHASE),
+            ("w/b.md", &phase("b", to)),
+            ("w/c.md", &phase("c", "b")),
+        ]);
+        let fault = format!(
+            "~/workflows/w/workflow.yaml:6:5: `onGateFail` must be `stay`, `loop` or the id of an earlier phase of this workflow, but is \"{to}\""
+        );
+        assert_eq!(faults, if sound { vec![] } else { vec![fault] }, "{to}");
+    }
+    for (to, sound) in [("a", true), ("z", false)] {
+        let yaml = format!("{FLOW}gate: [{{approve: Done?}}]\nonGateFail: {to}\n");
+        let (library, _) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", PHASE)]);
+        assert_eq!(library.get("w").is_some(), sound);
+    }
+}

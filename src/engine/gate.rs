@@ -1,0 +1,579 @@
+//! Gates: what is checked before a phase is left.
+//!
+//! Checks are made one after another and stop at the first that fails. What takes its time, a command or a
+//! question to the person, is asked of the host; until its answer comes the gate is one of the open
+//! questions, and the state is what it was. An answer for a phase that the run has left does nothing.
+
+use serde_json::json;
+
+use crate::definition::{Check, CheckKind, FileError, FileKind, Pattern, WorkflowFiles};
+use crate::run::{Active, Evidence, GateAhead, PauseReason, RunState, Segment};
+use crate::text;
+
+use super::commands::Question;
+use super::{Answer, CommandEnd, Effect, Engine, Level, Moment, Output, Reply, Request};
+
+/// The root of the project's own files; see the package's manifest.
+const PROJECT_FILES: &str = "project-files";
+/// The root of workflows whose commands run without a question: the person's own.
+const OWN_WORKFLOWS: &str = "global";
+/// How many files of a project are looked through for a glob.
+const MAX_FILES: usize = 20_000;
+/// Folders that a glob does not lead into by itself.
+const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
+
+const CONSENTS: [&str; 4] =
+    ["Yes, once", "Yes, for this session", "Yes, always while they stay the same", "No"];
+const APPROVALS: [&str; 3] = ["Yes", "No", "Not yet"];
+
+/// Who wants to leave the phase.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum By {
+    /// The agent, by its tool, with this summary.
+    Agent(Option<String>),
+    /// The person, by `/workflow :next`.
+    Person,
+}
+
+/// A gate whose checks are being made.
+#[derive(Debug)]
+pub(super) struct OpenGate {
+    by: By,
+    /// Which run it was, and where.
+    at: (String, u64, Vec<Segment>),
+    checks: Vec<PlannedCheck>,
+    /// How many of them are made.
+    done: usize,
+    evidence: Vec<Evidence>,
+    attempt: u32,
+    waits_for: WaitsFor,
+}
+
+/// A check, and which gate it belongs to.
+#[derive(Debug)]
+struct PlannedCheck {
+    check: Check,
+    /// Index into the gates ahead.
+    gate: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum WaitsFor {
+    /// The remembered consents for these commands.
+    Remembered(Vec<String>),
+    /// The person's consent to these commands.
+    Consent(Vec<String>),
+    /// The end of a command.
+    Command,
+    /// The person's yes or no.
+    Approval,
+    /// Why not.
+    Reason,
+}
+
+/// What a gate came to.
+enum Outcome {
+    Passed,
+    Failed,
+    /// Without a result; the text is for the agent or the person.
+    Interrupted(String),
+    /// It waits for the person.
+    Paused(PauseReason),
+}
+
+impl OpenGate {
+    /// Whether the agent waits for it.
+    pub(super) fn is_of_agent(&self) -> bool {
+        matches!(self.by, By::Agent(_))
+    }
+}
+
+impl Engine {
+    /// The gates that the run must pass now, opened; `None` if there are none.
+    pub(super) fn open_gate(&self, by: By) -> Option<OpenGate> {
+        let active = self.active()?;
+        let gates = active.gates_ahead();
+        let checks: Vec<PlannedCheck> = gates
+            .iter()
+            .enumerate()
+            .flat_map(|(gate, ahead)| {
+                ahead
+                    .gate
+                    .checks
+                    .iter()
+                    .map(move |check| PlannedCheck { check: check.clone(), gate })
+            })
+            .collect();
+        if checks.is_empty() {
+            return None;
+        }
+        Some(OpenGate {
+            by,
+            at: place(active.state),
+            checks,
+            done: 0,
+            evidence: Vec::new(),
+            attempt: active.state.progress.gate_attempts.saturating_add(1),
+            waits_for: WaitsFor::Command,
+        })
+    }
+
+    /// Whether a gate of the agent's is being checked.
+    pub(super) fn agent_waits(&self) -> bool {
+        self.questions
+            .iter()
+            .any(|(_, question)| matches!(question, Question::Gate(gate) if gate.is_of_agent()))
+    }
+
+    /// Whether any gate is being checked.
+    pub(super) fn gate_is_open(&self) -> bool {
+        self.questions.iter().any(|(_, question)| matches!(question, Question::Gate(_)))
+    }
+
+    /// Gives up the gate that is being checked: the person did something else.
+    pub(super) fn withdraw_gate(&self) -> impl Iterator<Item = Effect> + use<> {
+        let open =
+            self.questions.iter().filter(|(_, question)| matches!(question, Question::Gate(_)));
+        open.map(|(ticket, _)| Effect::Withdraw { ticket: *ticket }).collect::<Vec<_>>().into_iter()
+    }
+
+    /// Begins with a gate: with the consent to its commands, if that is needed.
+    pub(super) fn begin_gate(
+        &mut self,
+        gate: OpenGate,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Output {
+        let unknown = self.unknown_commands(&gate);
+        if unknown.is_empty() || self.allow_commands {
+            return self.check_on(gate, at, files);
+        }
+        let keys = unknown.iter().map(|command| self.consent_key(command)).collect();
+        self.wait(gate, WaitsFor::Remembered(unknown), Request::Recall { keys })
+    }
+
+    /// Goes on with a gate.
+    pub(super) fn answer_gate(
+        &mut self,
+        mut gate: OpenGate,
+        answer: Answer,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Output {
+        let Some(state) = self.run.as_ref().filter(|state| state.active && place(state) == gate.at)
+        else {
+            return self.gate_overtaken(&gate);
+        };
+        let _ = state;
+        match (gate.waits_for.clone(), answer) {
+            (WaitsFor::Remembered(commands), Answer::Recalled(values)) => {
+                let mut values = values.into_iter();
+                let unknown: Vec<String> = commands
+                    .into_iter()
+                    .filter(|command| {
+                        values.next().flatten().as_deref() != Some(&*self.consent_value(command))
+                    })
+                    .collect();
+                if unknown.is_empty() {
+                    return self.check_on(gate, at, files);
+                }
+                let request = self.ask_consent(&gate, &unknown);
+                self.wait(gate, WaitsFor::Consent(unknown), request)
+            }
+            (WaitsFor::Consent(commands), Answer::Selected(choice @ 0..=2)) => {
+                let mut effects = Vec::new();
+                match choice {
+                    1 => self.allowed_commands.extend(commands),
+                    2 => effects.extend(commands.iter().map(|command| Effect::Remember {
+                        key: self.consent_key(command),
+                        value: self.consent_value(command),
+                    })),
+                    _ => {}
+                }
+                let output = self.check_on(gate, at, files);
+                effects.extend(output.effects);
+                Output { effects, reply: output.reply }
+            }
+            (WaitsFor::Consent(_) | WaitsFor::Remembered(_), _) => {
+                self.close_gate(gate, Outcome::Paused(PauseReason::Commands), at)
+            }
+            (
+                WaitsFor::Command,
+                Answer::Ran { end: CommandEnd::Cancelled, .. } | Answer::Cancelled,
+            ) => {
+                let label = gate.current().map_or_else(String::new, |check| check.label.clone());
+                let text = format!("The gate was interrupted: {label} was stopped.");
+                self.close_gate(gate, Outcome::Interrupted(text), at)
+            }
+            (WaitsFor::Command, Answer::Ran { end, duration_ms, output }) => {
+                let (passed, result) = (end == CommandEnd::Exited(0), end.to_string());
+                let tail = if passed { String::new() } else { text::gate_tail(&output) };
+                self.checked(gate, passed, result, duration_ms, tail, at, files)
+            }
+            (WaitsFor::Command, _) => {
+                let result = "commands cannot be run here".to_owned();
+                self.checked(gate, false, result, 0, String::new(), at, files)
+            }
+            (WaitsFor::Approval, Answer::Selected(0)) => {
+                self.checked(gate, true, "the person said yes".into(), 0, String::new(), at, files)
+            }
+            (WaitsFor::Approval, Answer::Selected(1)) => {
+                let title = "Why not? The agent is told.".to_owned();
+                self.wait(gate, WaitsFor::Reason, Request::Input { title })
+            }
+            (WaitsFor::Approval, _) => {
+                let question = match gate.current() {
+                    Some(Check { kind: CheckKind::Approve { question }, .. }) => question.clone(),
+                    _ => String::new(),
+                };
+                self.close_gate(gate, Outcome::Paused(PauseReason::Approval { question }), at)
+            }
+            (WaitsFor::Reason, answer) => {
+                let reason = match answer {
+                    Answer::Entered(reason) => reason.trim().to_owned(),
+                    _ => String::new(),
+                };
+                let result = if reason.is_empty() {
+                    "the person said no".to_owned()
+                } else {
+                    format!("the person said no: {reason}")
+                };
+                gate.waits_for = WaitsFor::Approval;
+                self.checked(gate, false, result, 0, String::new(), at, files)
+            }
+        }
+    }
+
+    /// Makes the checks that are left, up to the first that fails or takes its time.
+    fn check_on(&mut self, mut gate: OpenGate, at: Moment, files: &dyn WorkflowFiles) -> Output {
+        loop {
+            let Some(check) = gate.current().cloned() else {
+                return self.close_gate(gate, Outcome::Passed, at);
+            };
+            match check.kind {
+                CheckKind::Run { command, timeout_ms } => {
+                    let progress =
+                        text::gate_progress(&check.label, gate.done + 1, gate.checks.len());
+                    let request = Request::Exec { command, timeout_ms, progress };
+                    return self.wait(gate, WaitsFor::Command, request);
+                }
+                CheckKind::Approve { question } => {
+                    let of = self.active().map_or_else(String::new, |active| {
+                        format!(
+                            "{}, {} {}",
+                            active.root.name, active.phase.emoji, active.phase.name
+                        )
+                    });
+                    let options = APPROVALS.map(Into::into).into();
+                    let request = Request::Select { title: format!("{of}: {question}"), options };
+                    return self.wait(gate, WaitsFor::Approval, request);
+                }
+                CheckKind::File { path, contains } => {
+                    let (passed, result) = match check_file(files, &path, contains.as_ref()) {
+                        Ok(found) => (true, found),
+                        Err(FileFailure::Gone) => return Output::default(),
+                        Err(FileFailure::Because(why)) => (false, why),
+                    };
+                    gate.record(passed, result, 0, String::new());
+                    if !passed {
+                        return self.close_gate(gate, Outcome::Failed, at);
+                    }
+                }
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "what became of a check, and what goes on needs")]
+    fn checked(
+        &mut self,
+        mut gate: OpenGate,
+        passed: bool,
+        result: String,
+        duration_ms: u64,
+        tail: String,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Output {
+        gate.record(passed, result, duration_ms, tail);
+        if passed {
+            self.check_on(gate, at, files)
+        } else {
+            self.close_gate(gate, Outcome::Failed, at)
+        }
+    }
+
+    fn wait(&mut self, mut gate: OpenGate, waits_for: WaitsFor, request: Request) -> Output {
+        gate.waits_for = waits_for;
+        self.ask(Question::Gate(Box::new(gate)), request)
+    }
+
+    fn close_gate(&mut self, gate: OpenGate, outcome: Outcome, at: Moment) -> Output {
+        self.gate_had = gate.is_of_agent();
+        match outcome {
+            Outcome::Passed => {
+                let evidence = gate.kept_evidence();
+                match gate.by {
+                    By::Agent(summary) => self.advance_by_agent(summary.as_deref(), evidence, at),
+                    By::Person => self.advance_by_person(evidence, at),
+                }
+            }
+            Outcome::Failed => self.gate_failed(&gate, at),
+            Outcome::Interrupted(text) => answer_to(&gate.by, Vec::new(), text, "interrupted"),
+            Outcome::Paused(reason) => {
+                let text = format!(
+                    "✗ The gate is not passed yet, and the workflow is paused: {reason}. Stop here and wait for the person."
+                );
+                let effects = self.pause(reason, self.has_ui, at);
+                answer_to(&gate.by, effects, text, "paused")
+            }
+        }
+    }
+
+    /// Counts the failure, keeps what is known of it, and does what the gate says.
+    fn gate_failed(&mut self, gate: &OpenGate, at: Moment) -> Output {
+        let Some(active) = self.active() else { return Output::default() };
+        let failed = gate.checks.get(gate.done.saturating_sub(1)).map_or(0, |planned| planned.gate);
+        let (Some(ahead), Some(last)) =
+            (active.gates_ahead().get(failed).copied(), gate.evidence.last())
+        else {
+            return Output::default();
+        };
+        let GateAhead { gate: definition, of, depth, .. } = ahead;
+        let new = active.state.with_evidence(gate.kept_evidence()).gate_failed();
+        let left = definition.attempts.saturating_sub(new.progress.gate_attempts);
+        let mut text = text::gate_failed(of, last, left);
+        let on_fail = definition.on_fail.clone();
+        let (label, times) = (last.label.clone(), new.progress.gate_attempts);
+        let back = new.after_gate_failure(&on_fail, depth, active.library);
+        let before = active.state.clone();
+        if left == 0 && matches!(back, Ok(None)) || back.is_err() {
+            self.run = Some(new);
+            let reason = PauseReason::Gate { label, times };
+            let effects = self.pause(reason.clone(), self.has_ui, at);
+            text.push_str(&format!(
+                "\n\nThe workflow is paused: {reason}. Stop here and wait for the person."
+            ));
+            return answer_to(&gate.by, effects, text, "paused");
+        }
+        match back {
+            Ok(Some(back)) => {
+                let back = back.moved_from(&before, crate::run::Leaving::Again, at.unix_ms);
+                let mut effects = vec![super::persist(&back)];
+                self.run = Some(back);
+                effects.push(self.status());
+                let to = self
+                    .active()
+                    .map(|active| format!("{} {}", active.phase.emoji, active.phase.name));
+                let prompt = self.prompt();
+                text.push_str(&format!(
+                    "\n\nThe workflow goes back to {}.\n\n{prompt}",
+                    to.unwrap_or_default()
+                ));
+                answer_to(&gate.by, effects, text, "back")
+            }
+            _ => {
+                let effects = vec![super::persist(&new)];
+                self.run = Some(new);
+                text.push_str("\n\nMend that, then call workflow_step with action='next' again.");
+                answer_to(&gate.by, effects, text, "failed")
+            }
+        }
+    }
+
+    /// The run is no longer where the gate was opened.
+    fn gate_overtaken(&self, gate: &OpenGate) -> Output {
+        let text = match self.active() {
+            Some(active) => text::outdated(&active),
+            None => "The workflow has ended meanwhile; this call had no effect.".to_owned(),
+        };
+        match gate.by {
+            By::Agent(_) => answer_to(&gate.by, Vec::new(), text, "overtaken"),
+            By::Person => Output::default(),
+        }
+    }
+
+    /// The commands of a gate that nobody has allowed in this session: those of workflows that are not the
+    /// person's own.
+    fn unknown_commands(&self, gate: &OpenGate) -> Vec<String> {
+        let Some(active) = self.active() else { return Vec::new() };
+        let gates = active.gates_ahead();
+        let mut commands = Vec::new();
+        for PlannedCheck { check, gate } in &gate.checks {
+            let own = gates.get(*gate).is_some_and(|ahead| ahead.root == OWN_WORKFLOWS);
+            if let CheckKind::Run { command, .. } = &check.kind
+                && !own
+                && !self.allowed_commands.contains(command)
+                && !commands.contains(command)
+            {
+                commands.push(command.clone());
+            }
+        }
+        commands
+    }
+
+    fn ask_consent(&self, gate: &OpenGate, commands: &[String]) -> Request {
+        let name = self.active().map_or_else(String::new, |active| active.root.name.clone());
+        let of = match &gate.by {
+            By::Agent(_) => "The agent wants to leave the phase.",
+            By::Person => "You leave the phase.",
+        };
+        let list = text::exact(&commands.join("\n")).replace('\n', "\n  ");
+        Request::Select {
+            title: format!(
+                "{of} {name}, a workflow of this project, runs here:\n  {list}\nAllow it?"
+            ),
+            options: CONSENTS.map(Into::into).into(),
+        }
+    }
+
+    /// Where the consent to a command is remembered. Two commands may share a place; the value tells.
+    fn consent_key(&self, command: &str) -> String {
+        let bytes = self.project.bytes().chain([0]).chain(command.bytes());
+        // FNV-1a
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        format!("allowed-command-{hash:016x}")
+    }
+
+    fn consent_value(&self, command: &str) -> String {
+        json!([self.project, command]).to_string()
+    }
+}
+
+impl OpenGate {
+    fn current(&self) -> Option<&Check> {
+        self.checks.get(self.done).map(|planned| &planned.check)
+    }
+
+    fn record(&mut self, passed: bool, result: String, duration_ms: u64, tail: String) {
+        let label = self.current().map_or_else(String::new, |check| check.label.clone());
+        let attempt = self.attempt;
+        self.evidence.push(Evidence { label, passed, result, duration_ms, attempt, tail });
+        self.done += 1;
+    }
+
+    fn kept_evidence(&self) -> Vec<Evidence> {
+        let kept = |evidence: &Evidence| Evidence {
+            tail: text::kept_tail(&evidence.tail),
+            ..evidence.clone()
+        };
+        self.evidence.iter().map(kept).collect()
+    }
+}
+
+fn place(state: &RunState) -> (String, u64, Vec<Segment>) {
+    (state.task_id.clone(), state.global_step_count, state.current_path.clone())
+}
+
+/// Tells who wanted to leave the phase what came of it.
+fn answer_to(by: &By, mut effects: Vec<Effect>, text: String, gate: &str) -> Output {
+    match by {
+        By::Agent(_) => {
+            let details = json!({ "active": true, "gate": gate });
+            Output { effects, reply: super::step_tool::tool_reply(text, details) }
+        }
+        By::Person => {
+            // A pause tells of itself.
+            if gate != "paused" {
+                effects.push(Effect::Notify { level: Level::Warning, text });
+            }
+            Output { effects, reply: Reply::None }
+        }
+    }
+}
+
+enum FileFailure {
+    /// The session is gone.
+    Gone,
+    Because(String),
+}
+
+impl From<FileError> for FileFailure {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Stale => Self::Gone,
+            error => Self::Because(error.to_string()),
+        }
+    }
+}
+
+/// The file that a check demands, or why there is none.
+fn check_file(
+    files: &dyn WorkflowFiles,
+    path: &str,
+    contains: Option<&Pattern>,
+) -> Result<String, FileFailure> {
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let is_glob = |part: &&str| part.contains(['*', '?', '[', '{']);
+    let Some(first) = parts.iter().position(is_glob) else {
+        let path = parts.join("/");
+        return check_content(files, &path, contains).map(|()| "it holds".into());
+    };
+    let glob = parts.join("/");
+    let mut left = MAX_FILES;
+    let mut folders = vec![parts.get(..first).unwrap_or_default().join("/")];
+    let mut why = format!("no file matches {glob}");
+    while let Some(folder) = folders.pop() {
+        let entries = match files.list(PROJECT_FILES, &folder) {
+            Ok(entries) => entries,
+            Err(FileError::Stale) => return Err(FileFailure::Gone),
+            Err(FileError::NoSuchRoot) => return Err(FileError::NoSuchRoot.into()),
+            Err(_) => continue,
+        };
+        for entry in entries {
+            left = left.saturating_sub(1);
+            if left == 0 {
+                let words = format!("more than {MAX_FILES} files would have to be looked through");
+                return Err(FileFailure::Because(words));
+            }
+            let path = if folder.is_empty() {
+                entry.name.clone()
+            } else {
+                format!("{folder}/{}", entry.name)
+            };
+            match entry.kind {
+                FileKind::Directory
+                    if !PASSED_OVER.contains(&&*entry.name) || parts.contains(&&*entry.name) =>
+                {
+                    folders.push(path);
+                }
+                FileKind::File if fast_glob::glob_match(&glob, &path) => {
+                    match check_content(files, &path, contains) {
+                        Ok(()) => return Ok(format!("{path} holds")),
+                        Err(FileFailure::Gone) => return Err(FileFailure::Gone),
+                        Err(FileFailure::Because(words)) => why = format!("{path}: {words}"),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Err(FileFailure::Because(why))
+}
+
+fn check_content(
+    files: &dyn WorkflowFiles,
+    path: &str,
+    contains: Option<&Pattern>,
+) -> Result<(), FileFailure> {
+    let bytes = files.read(PROJECT_FILES, path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    if text.trim().is_empty() {
+        return Err(FileFailure::Because("it is empty".into()));
+    }
+    match contains {
+        Some(pattern) if !pattern.is_in(&text) => {
+            Err(FileFailure::Because(format!("it does not contain /{pattern}/")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a run whose gate waits for the person goes on by checking it again.
+pub(super) fn waits_for_person(active: &Active) -> bool {
+    matches!(
+        active.state.progress.paused.as_ref().map(|pause| &pause.reason),
+        Some(PauseReason::Approval { .. } | PauseReason::Commands)
+    )
+}

@@ -1,0 +1,403 @@
+//! Gates: what is checked before a phase is left.
+
+use super::*;
+
+const PASSED: &str = "✓ Advanced: a → * b\n";
+
+/// What the host is asked for, with the ticket.
+fn asked(reply: Reply) -> (u64, Request) {
+    match reply {
+        Reply::Ask { ticket, request } => (ticket, request),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn told(output: &Output) -> String {
+    match &output.reply {
+        Reply::Tool(result) => result.text.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ran(status: u32) -> Answer {
+    let output = "building…\nit broke\n".into();
+    Answer::Ran { end: CommandEnd::Exited(status), duration_ms: 12_300, output }
+}
+
+impl Session {
+    /// A run in phase `a` of `flat` (a, b), whose front matter has these lines too.
+    fn gated(front_matter: &str) -> Self {
+        let mut session = Self::new(&[("flat", &["a", "b"])]);
+        session.write_gate("flat/a.md", front_matter);
+        session.begun()
+    }
+
+    /// The same, its workflow one of the project.
+    fn of_project(front_matter: &str) -> Self {
+        let mut session = Self::new(&[("flat", &["a", "b"])]);
+        session.write_gate("flat/a.md", front_matter);
+        session.files.project = std::mem::take(&mut session.files.global);
+        session.begun()
+    }
+
+    fn begun(mut self) -> Self {
+        let _ = self.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
+        let _ = self.command("workflow", "flat x");
+        let _ = self.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = self.on(Event::AgentStart);
+        self
+    }
+
+    fn write_gate(&mut self, file: &str, front_matter: &str) {
+        let phase = self.files.global.get_mut(file).unwrap();
+        *phase = phase.replacen("emoji: '*'\n", &format!("emoji: '*'\n{front_matter}"), 1);
+    }
+
+    fn call_next(&mut self) -> Output {
+        self.on(Event::Step { input: r#"{"action":"next","summary":"S"}"# })
+    }
+
+    /// Calls `next`, in an answer of its own.
+    fn next_later(&mut self) -> Output {
+        let _ = self.on(Event::TurnEnd);
+        self.call_next()
+    }
+
+    fn answer(&mut self, ticket: u64, answer: Answer) -> Output {
+        self.on(Event::Answer { ticket, answer })
+    }
+
+    fn progress(&self) -> &crate::run::Progress {
+        &self.engine.run.as_ref().unwrap().progress
+    }
+
+    fn phase(&self) -> &str {
+        &Active::resolve(self.engine.run.as_ref().unwrap(), &self.engine.library).unwrap().phase.id
+    }
+}
+
+fn with_ui() -> Facts {
+    Facts { has_ui: true, project: "/p".into(), allow_commands: false }
+}
+
+const TESTS: &str = "gate: [{run: make test, label: the tests, timeout: 10m}]\n";
+const APPROVE: &str = "gate: [{approve: Ship it?}]\n";
+
+#[test]
+fn a_command_that_succeeds_lets_the_agent_on() {
+    let mut session = Session::gated(TESTS);
+    let (ticket, request) = asked(session.call_next().reply);
+    let command = "make test".to_owned();
+    let progress = "Gate: the tests (1/1)".to_owned();
+    assert_eq!(request, Request::Exec { command, timeout_ms: 600_000, progress });
+    let output = session.answer(ticket, ran(0));
+    assert!(told(&output).starts_with(PASSED));
+    let Effect::AppendEntry { data, .. } = &output.effects[0] else { panic!() };
+    let visit = &data["progress"]["visits"]["flat:0"];
+    assert_eq!(
+        visit["evidence"],
+        json!([{ "label": "the tests", "passed": true, "result": "exit status 0", "durationMs": 12_300, "attempt": 1 }])
+    );
+    assert_eq!(visit["summary"]["text"], "S");
+    let effects = session.command("workflow", ":status").effects;
+    let [Effect::AppendEntry { data, .. }] = &effects[..] else { panic!() };
+    assert!(data["content"].as_str().unwrap().contains("\n     ✓ the tests: exit status 0, 12s\n"));
+}
+
+#[test]
+fn a_failure_is_told_and_changes_nothing_else() {
+    let mut session = Session::gated(TESTS);
+    let (ticket, _) = asked(session.call_next().reply);
+    let output = session.answer(ticket, ran(2));
+    assert_eq!(
+        told(&output),
+        "✗ The gate of a is not passed: the tests: exit status 2 after 12s. Attempt 1, 2 left.\n\n\
+         The end of its output:\n```\nbuilding…\nit broke\n```\n\n\
+         Mend that, then call workflow_step with action='next' again."
+    );
+    assert_eq!((session.phase(), session.progress().gate_attempts), ("a", 1));
+    assert_eq!(session.progress().visits["flat:0"].evidence[0].tail, "building…\nit broke");
+}
+
+#[test]
+fn after_the_last_attempt_the_run_pauses_until_the_person_says_something() {
+    let mut session = Session::gated(&format!("{TESTS}gateAttempts: 2\n"));
+    for _ in 0..2 {
+        let (ticket, _) = asked(session.next_later().reply);
+        let _ = session.answer(ticket, ran(1));
+    }
+    let pause = session.progress().paused.clone().unwrap();
+    assert_eq!(pause.reason, crate::run::PauseReason::Gate { label: "the tests".into(), times: 2 });
+    assert!(told(&session.next_later()).starts_with(
+        "The workflow is paused: the gate was not passed in 2 attempts; last: the tests."
+    ));
+    let _ = session.on(Event::Input { from_person: true });
+    let (ticket, _) = asked(session.next_later().reply);
+    assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
+}
+
+#[test]
+fn checks_stop_at_the_first_that_fails() {
+    let mut session = Session::gated(
+        "gate:\n- file: plan.md\n  contains: ^## Risks\n- run: make\n- file: 'src/**/*.rs'\n",
+    );
+    assert!(told(&session.call_next()).contains(": plan.md: there is no such file."));
+    for (text, why) in [
+        ("", "it is empty"),
+        (" \n", "it is empty"),
+        ("# Plan\n### Risks", "it does not contain /^## Risks/"),
+    ] {
+        session.files.tree.insert("plan.md".into(), text.into());
+        let _ = session.on(Event::Input { from_person: true });
+        assert!(told(&session.next_later()).contains(&format!("plan.md: {why}. ")), "{why}");
+    }
+    session.files.tree.insert("plan.md".into(), "# Plan\n## Risks".into());
+    let _ = session.on(Event::Input { from_person: true });
+    let (ticket, _) = asked(session.next_later().reply);
+    let text = told(&session.answer(ticket, ran(0)));
+    assert!(text.contains("src/**/*.rs: no file matches src/**/*.rs."), "{text}");
+    session.files.tree.insert("src/a/b.rs".into(), "fn".into());
+    let _ = session.on(Event::Input { from_person: true });
+    let (ticket, _) = asked(session.next_later().reply);
+    assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
+    let results: Vec<&str> =
+        session.progress().visits["flat:0"].evidence.iter().map(|e| &*e.result).collect();
+    assert_eq!(results, ["it holds", "exit status 0", "src/a/b.rs holds"]);
+}
+
+#[test]
+fn a_person_approves_declines_or_waits() {
+    let mut session = Session::gated(APPROVE);
+    let (ticket, request) = asked(session.call_next().reply);
+    let options = vec!["Yes".into(), "No".into(), "Not yet".into()];
+    assert_eq!(request, Request::Select { title: "The flat, * a: Ship it?".into(), options });
+    let (ticket, request) = asked(session.answer(ticket, Answer::Selected(1)).reply);
+    assert!(matches!(request, Request::Input { .. }));
+    let text = told(&session.answer(ticket, Answer::Entered(" too early ".into())));
+    assert!(text.contains("Ship it?: the person said no: too early. Attempt 1, 2 left."), "{text}");
+
+    for answer in [Answer::Selected(2), Answer::Cancelled, Answer::NoUi] {
+        let (ticket, _) = asked(session.next_later().reply);
+        let text = told(&session.answer(ticket, answer));
+        assert!(text.contains("is paused: it waits for your answer: Ship it?."), "{text}");
+        assert!(session.progress().paused.is_some());
+        let _ = session.on(Event::Input { from_person: true });
+    }
+    let (ticket, _) = asked(session.next_later().reply);
+    assert!(told(&session.answer(ticket, Answer::Selected(0))).starts_with(PASSED));
+}
+
+#[test]
+fn a_resume_by_hand_asks_again() {
+    let mut session = Session::gated(APPROVE);
+    let (ticket, _) = asked(session.call_next().reply);
+    let _ = session.answer(ticket, Answer::NoUi);
+    let _ = session.stop();
+    let (ticket, _) = asked(session.command("workflow", ":resume").reply);
+    let output = session.answer(ticket, Answer::Selected(0));
+    assert!(matches!(output.effects.last(), Some(Effect::SendUserMessage(_))));
+    assert_eq!(session.phase(), "b");
+}
+
+#[test]
+fn the_agent_gets_nowhere_around_a_gate() {
+    let mut session = Session::gated(TESTS);
+    session.write_gate("flat/b.md", APPROVE);
+    let (ticket, _) = asked(session.call_next().reply);
+    for action in ["next", "loop", "cancel"] {
+        assert_eq!(session.step(action).0, text::GATE_OPEN);
+    }
+    let blocked = Reply::Block(text::GATE_OPEN.into());
+    assert_eq!(session.on(Event::ToolCall { name: "edit" }).reply, blocked);
+    assert!(told(&session.answer(ticket, ran(1))).starts_with("✗"));
+    assert_eq!(told(&session.call_next()), text::GATE_HAD);
+    assert_eq!(session.on(Event::ToolCall { name: "edit" }).reply, Reply::None);
+    let _ = asked(session.next_later().reply);
+}
+
+#[test]
+fn an_interrupted_command_counts_for_nothing() {
+    let mut session = Session::gated(TESTS);
+    let stopped = Answer::Ran { end: CommandEnd::Cancelled, duration_ms: 5, output: String::new() };
+    for answer in [stopped, Answer::Cancelled] {
+        let (ticket, _) = asked(session.next_later().reply);
+        let output = session.answer(ticket, answer);
+        assert_eq!(told(&output), "The gate was interrupted: the tests was stopped.");
+        assert_eq!((output.effects, session.progress().gate_attempts), (vec![], 0));
+    }
+    for (end, words) in [
+        (CommandEnd::TimedOut, "it took too long and was stopped"),
+        (CommandEnd::Exited(127), "exit status 127 (there is no such command)"),
+        (CommandEnd::NotStarted("no shell".into()), "it did not start: no shell"),
+    ] {
+        let (ticket, _) = asked(session.next_later().reply);
+        let answer = Answer::Ran { end, duration_ms: 5, output: String::new() };
+        let text = told(&session.answer(ticket, answer));
+        assert!(text.contains(&format!("the tests: {words} after 5ms.")), "{text}");
+    }
+}
+
+#[test]
+fn what_comes_too_late_does_nothing() {
+    let mut session = Session::gated(TESTS);
+    let (ticket, _) = asked(session.call_next().reply);
+    let stored = session.engine.run.clone();
+    let _ = session.on(Event::Session { stored, in_view: None, facts: with_ui() });
+    assert_eq!(session.answer(ticket, ran(0)), Output::default());
+    assert_eq!(session.phase(), "a");
+
+    let (ticket, _) = asked(session.next_later().reply);
+    let effects = session.command("workflow", ":skip").effects;
+    assert_eq!(effects[0], Effect::Withdraw { ticket });
+    let text = told(&session.answer(ticket, ran(0)));
+    assert!(text.contains("this call had no effect"), "{text}");
+    assert_eq!(session.phase(), "b");
+
+    let _ = session.command("workflow", ":back");
+    let (ticket, _) = asked(session.next_later().reply);
+    let _ = session.command("cancel-workflow", "");
+    assert!(told(&session.answer(ticket, ran(0))).contains("has ended meanwhile"));
+}
+
+#[test]
+fn a_failure_leads_where_the_gate_says() {
+    for (on_fail, phase, loops) in [("loop", "a", 1), ("a", "a", 1), ("stay", "b", 0)] {
+        let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+        session.write_gate("flat/b.md", &format!("{TESTS}onGateFail: {on_fail}\n"));
+        let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
+        let _ = session.command("workflow", "flat x");
+        let _ = session.on(Event::AgentStart);
+        session.step("next");
+        let (ticket, _) = asked(session.call_next().reply);
+        let text = told(&session.answer(ticket, ran(1)));
+        assert_eq!(session.phase(), phase, "{on_fail}");
+        assert_eq!(session.progress().loops.values().sum::<u32>(), loops);
+        assert_eq!(text.contains("The workflow goes back to * a.\n\n[Workflow path"), loops == 1);
+    }
+}
+
+#[test]
+fn a_workflow_has_a_gate_at_its_end() {
+    let mut session = Session::new(&[("flat", &["a", "@sub"]), ("sub", &["b"])]);
+    for (key, command) in [("flat", "outer"), ("sub", "inner")] {
+        let yaml = session.files.global.get_mut(&format!("{key}/workflow.yaml")).unwrap();
+        yaml.push_str(&format!("gate: [{{run: {command}}}]\n"));
+    }
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
+    let _ = session.command("workflow", "flat x");
+    let _ = session.on(Event::AgentStart);
+    session.step("next");
+    for command in ["inner", "outer"] {
+        let reply = if command == "inner" {
+            session.call_next().reply
+        } else {
+            let ticket = session.engine.last_ticket;
+            session.answer(ticket, ran(0)).reply
+        };
+        let (_, Request::Exec { command: asked, .. }) = asked(reply) else { panic!() };
+        assert_eq!(asked, command);
+    }
+    let ticket = session.engine.last_ticket;
+    assert!(told(&session.answer(ticket, ran(0))).contains("→ DONE"));
+    let effects = session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
+    let Effect::AppendEntry { data, .. } = &effects[0] else { panic!() };
+    let gates = "**Gates:**\n- ✓ inner: exit status 0, 12s\n- ✓ outer: exit status 0, 12s";
+    assert!(data["content"].as_str().unwrap().ends_with(gates));
+}
+
+#[test]
+fn commands_of_a_project_need_a_yes() {
+    let mut session = Session::of_project(TESTS);
+    let (ticket, request) = asked(session.call_next().reply);
+    let Request::Recall { keys } = request else { panic!() };
+    assert_eq!(keys.len(), 1);
+    let (ticket, request) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
+    let Request::Select { title, options } = request else { panic!() };
+    assert!(title.contains("runs here:\n  make test\nAllow it?"), "{title}");
+    assert_eq!(options.len(), 4);
+    let text = told(&session.answer(ticket, Answer::Selected(3)));
+    assert!(text.contains("is paused: its gate runs commands of this project"), "{text}");
+
+    // Once is once, the session is the session, always is remembered outside.
+    let _ = session.on(Event::Input { from_person: true });
+    for (choice, asks_again) in [(0, true), (2, true), (1, false)] {
+        let (ticket, _) = asked(session.next_later().reply);
+        let (ticket, _) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
+        let output = session.answer(ticket, Answer::Selected(choice));
+        let kept = output.effects
+            == [Effect::Remember { key: keys[0].clone(), value: r#"["/p","make test"]"#.into() }];
+        assert_eq!(kept, choice == 2);
+        let (ticket, _) = asked(output.reply);
+        let _ = session.answer(ticket, Answer::Cancelled);
+        let (_, request) = asked(session.next_later().reply);
+        assert_eq!(matches!(request, Request::Recall { .. }), asks_again);
+        let ticket = session.engine.last_ticket;
+        let _ = session.answer(ticket, Answer::Cancelled);
+        let _ = session.on(Event::Input { from_person: true });
+    }
+}
+
+#[test]
+fn a_remembered_yes_is_for_this_command_in_this_project() {
+    for (value, runs) in [
+        (r#"["/p","make test"]"#, true),
+        (r#"["/p","make tests"]"#, false),
+        (r#"["/q","make test"]"#, false),
+        ("", false),
+    ] {
+        let mut session = Session::of_project(TESTS);
+        let (ticket, _) = asked(session.call_next().reply);
+        let remembered = Answer::Recalled(vec![Some(value.into())]);
+        let (_, request) = asked(session.answer(ticket, remembered).reply);
+        assert_eq!(matches!(request, Request::Exec { .. }), runs, "{value}");
+    }
+}
+
+#[test]
+fn without_a_ui_a_project_needs_the_flag() {
+    let mut session = Session::of_project(TESTS);
+    let (ticket, _) = asked(session.call_next().reply);
+    let (ticket, _) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
+    let text = told(&session.answer(ticket, Answer::NoUi));
+    assert!(text.contains("--allow-workflow-commands"), "{text}");
+
+    let stored = session.engine.run.clone();
+    let facts = Facts { allow_commands: true, ..with_ui() };
+    let _ = session.on(Event::Session { stored, in_view: None, facts });
+    let _ = session.on(Event::Input { from_person: true });
+    let (_, request) = asked(session.call_next().reply);
+    assert!(matches!(request, Request::Exec { .. }));
+}
+
+#[test]
+fn the_person_passes_a_gate_by_next_and_goes_around_it_by_skip() {
+    let mut session = Session::gated(TESTS);
+    let (ticket, _) = asked(session.command("workflow", ":next").reply);
+    let checked = notice(Level::Info, "The gate of this phase is being checked.");
+    assert_eq!(session.command("workflow", ":next").effects, checked);
+    let effects = session.answer(ticket, ran(1)).effects;
+    let Some(Effect::Notify { level: Level::Warning, text }) = effects.last() else { panic!() };
+    assert!(text.starts_with("✗ The gate of a is not passed: the tests: exit status 1"));
+    assert_eq!(session.phase(), "a");
+    let _ = session.command("workflow", ":skip");
+    assert!(session.progress().visits["flat:0"].skipped);
+    assert_eq!(session.phase(), "b");
+}
+
+#[test]
+fn the_prompt_says_what_the_gate_checks() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    session.write_gate(
+        "flat/a.md",
+        "gate:\n- {run: make test, label: the tests}\n- {file: plan.md, contains: Risks}\n- {approve: Ship it?}\n",
+    );
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
+    let _ = session.command("workflow", "flat x");
+    let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+    let Reply::Inject { content, .. } = output.reply else { panic!() };
+    let gate = "\n\n**Gate:** `next` is accepted only if all of this holds; it is checked for you:\n\
+        - the tests: `make test` ends with exit status 0\n\
+        - the file `plan.md` exists, is not empty and contains /Risks/\n\
+        - the person says yes: Ship it?\n\n";
+    assert!(content.contains(gate), "{content}");
+}

@@ -1,0 +1,173 @@
+//! The gates on a run's way, and what became of their checks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::definition::{Gate, Library, OnGateFail};
+
+use super::{Active, LoopError, RunState, Segment, enter, phase_key, restart, scope_key};
+
+/// A gate that a run must pass to leave its phase.
+#[derive(Debug, Clone, Copy)]
+pub struct GateAhead<'a> {
+    /// What is checked.
+    pub gate: &'a Gate,
+    /// The name of the phase or workflow that has it.
+    pub of: &'a str,
+    /// The name of the root that its files come from.
+    pub root: &'a str,
+    /// How many scopes lead to the workflow that it belongs to, that one included.
+    pub depth: usize,
+}
+
+/// What became of one check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Evidence {
+    /// What the check is called.
+    pub label: String,
+    /// Whether it held.
+    pub passed: bool,
+    /// In words: how the command ended, which file matched, what the person said.
+    pub result: String,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// Which attempt to leave the phase it belongs to, from 1.
+    pub attempt: u32,
+    /// The end of what the command wrote; empty for other checks.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tail: String,
+}
+
+impl<'a> Active<'a> {
+    /// The gates that `next` leads through: that of the phase, then those of the workflows that end with
+    /// it, the innermost first.
+    pub fn gates_ahead(&self) -> Vec<GateAhead<'a>> {
+        let path = &self.state.current_path;
+        let mut gates: Vec<GateAhead> = Vec::new();
+        gates.extend(self.phase.gate.as_ref().map(|gate| GateAhead {
+            gate,
+            of: &self.phase.name,
+            root: &self.scope.root,
+            depth: path.len(),
+        }));
+        for (index, segment) in path.iter().enumerate().rev() {
+            let Some(scope) = self.library.get(&segment.workflow_key) else { continue };
+            if segment.phase_index.saturating_add(1) < scope.phases.len() {
+                break;
+            }
+            gates.extend(scope.gate.as_ref().map(|gate| GateAhead {
+                gate,
+                of: &scope.name,
+                root: &scope.root,
+                depth: index + 1,
+            }));
+        }
+        gates
+    }
+}
+
+impl RunState {
+    /// The run with what became of the checks of its current phase; what is known of an earlier attempt
+    /// is replaced.
+    pub fn with_evidence(&self, evidence: Vec<Evidence>) -> Self {
+        let mut new = self.clone();
+        if let Some(visit) = new.progress.visits.get_mut(&phase_key(&self.current_path)) {
+            visit.evidence = evidence;
+        }
+        new
+    }
+
+    /// The run after a gate was not passed.
+    pub fn gate_failed(&self) -> Self {
+        let mut new = self.clone();
+        new.progress.gate_attempts = new.progress.gate_attempts.saturating_add(1);
+        new
+    }
+
+    /// The run, gone where a failure of a gate leads; `None` if it stays. A way back counts as a restart
+    /// of the scope.
+    ///
+    /// # Errors
+    ///
+    /// If the scope was restarted as often as it allows, or cannot be.
+    pub fn after_gate_failure(
+        &self,
+        on_fail: &OnGateFail,
+        depth: usize,
+        library: &Library,
+    ) -> Result<Option<Self>, LoopError> {
+        let mut new = self.clone();
+        new.current_path.truncate(depth.max(1));
+        let id = match on_fail {
+            OnGateFail::Stay => return Ok(None),
+            OnGateFail::Loop => return restart(&new, library).map(Some),
+            OnGateFail::Phase(id) => id,
+        };
+        let last = new.current_path.last_mut().ok_or(LoopError::NotFound)?;
+        let scope = library.get(&last.workflow_key).ok_or(LoopError::NotFound)?;
+        let index = scope.position(id).ok_or(LoopError::NotFound)?;
+        *last = Segment { phase_index: index, ..last.clone() };
+        let loops = new.progress.loops.entry(scope_key(&new.current_path)).or_default();
+        if *loops >= scope.max_loops {
+            return Err(LoopError::Exhausted { max_loops: scope.max_loops });
+        }
+        *loops += 1;
+        new.global_step_count = new.global_step_count.saturating_add(1);
+        Ok(Some(enter(&new, library)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::workflow;
+    use crate::definition::{Check, CheckKind};
+
+    fn gate(label: &str, on_fail: OnGateFail) -> Option<Gate> {
+        let kind = CheckKind::Approve { question: label.into() };
+        Some(Gate { checks: vec![Check { label: label.into(), kind }], attempts: 3, on_fail })
+    }
+
+    #[test]
+    fn the_gates_of_all_that_ends_are_ahead() {
+        let mut outer = workflow("outer", &["a", "@inner"]);
+        outer.gate = gate("outer", OnGateFail::Phase("a".into()));
+        let mut inner = workflow("inner", &["b", "c"]);
+        inner.gate = gate("inner", OnGateFail::Loop);
+        let library = Library::new(vec![outer, inner], &mut Vec::new());
+        let at = |path: &[(&str, usize)]| RunState {
+            current_path: path
+                .iter()
+                .map(|(key, index)| Segment { workflow_key: (*key).into(), phase_index: *index })
+                .collect(),
+            ..RunState::new("outer", "", 0, 0)
+        };
+        let ahead = |state: &RunState| -> Vec<String> {
+            let active = Active::resolve(state, &library).unwrap();
+            active
+                .gates_ahead()
+                .iter()
+                .map(|ahead| format!("{} {}", ahead.of, ahead.depth))
+                .collect()
+        };
+        assert_eq!(ahead(&at(&[("outer", 0)])), [""; 0]);
+        assert_eq!(ahead(&at(&[("outer", 1), ("inner", 0)])), [""; 0]);
+        let last = at(&[("outer", 1), ("inner", 1)]);
+        assert_eq!(ahead(&last), ["The inner 2", "The outer 1"]);
+
+        let back = |on_fail: OnGateFail, depth| {
+            last.after_gate_failure(&on_fail, depth, &library)
+                .unwrap()
+                .map(|state| phase_key(&state.current_path))
+        };
+        assert_eq!(back(OnGateFail::Stay, 2), None);
+        assert_eq!(back(OnGateFail::Loop, 2).as_deref(), Some("outer:1/inner:0"));
+        assert_eq!(back(OnGateFail::Loop, 1).as_deref(), Some("outer:0"));
+        assert_eq!(back(OnGateFail::Phase("a".into()), 1).as_deref(), Some("outer:0"));
+        assert_eq!(back(OnGateFail::Phase("b".into()), 2).as_deref(), Some("outer:1/inner:0"));
+        assert_eq!(
+            last.after_gate_failure(&OnGateFail::Phase("z".into()), 2, &library),
+            Err(LoopError::NotFound)
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! What is said of gates.
+
+use std::time::Duration;
+
+use crate::definition::{Check, CheckKind};
+use crate::run::{Active, Evidence, GateAhead, RunState, phase_key};
+
+/// How many lines of a command's output the agent gets.
+const MAX_TAIL_LINES: usize = 40;
+/// How many bytes of it.
+const MAX_TAIL: usize = 4096;
+/// How many bytes of it the session keeps.
+const MAX_KEPT_TAIL: usize = 1024;
+
+/// What the agent is told that wants to do something while a gate is checked.
+pub const GATE_OPEN: &str =
+    "[workflow] The gate of the current phase is being checked. Wait for its result.";
+
+/// What it is told when one answer of it wants to go through two gates.
+pub const GATE_HAD: &str = "[workflow] A gate was checked in this answer already. Read its result before you call workflow_step again.";
+
+/// What the context prompt says of the gates ahead; nothing where there are none.
+pub(super) fn requirements(active: &Active) -> Option<String> {
+    let gates = active.gates_ahead();
+    if gates.is_empty() {
+        return None;
+    }
+    let mut lines = vec![
+        "**Gate:** `next` is accepted only if all of this holds; it is checked for you:".to_owned(),
+    ];
+    for GateAhead { gate, .. } in gates {
+        lines.extend(gate.checks.iter().map(|check| format!("- {}", requirement(check))));
+    }
+    Some(lines.join("\n"))
+}
+
+/// What a check demands.
+fn requirement(check: &Check) -> String {
+    let (label, what) = match &check.kind {
+        CheckKind::Run { command, .. } => (command, format!("`{command}` ends with exit status 0")),
+        CheckKind::File { path, contains } => {
+            let contains = contains
+                .as_ref()
+                .map_or(String::new(), |pattern| format!(" and contains /{pattern}/"));
+            (path, format!("the file `{path}` exists, is not empty{contains}"))
+        }
+        CheckKind::Approve { question } => (question, format!("the person says yes: {question}")),
+    };
+    if check.label == *label { what } else { format!("{}: {what}", check.label) }
+}
+
+/// What is shown while a command runs.
+pub fn gate_progress(label: &str, number: usize, of: usize) -> String {
+    format!("Gate: {label} ({number}/{of})")
+}
+
+/// What the agent is told when a check failed, without what follows from it. `left` is how many attempts
+/// there are still.
+pub fn gate_failed(of: &str, evidence: &Evidence, left: u32) -> String {
+    let took = match evidence.duration_ms {
+        0 => String::new(),
+        ms => format!(" after {}", duration(ms)),
+    };
+    let mut text = format!(
+        "✗ The gate of {of} is not passed: {}: {}{took}. Attempt {}, {left} left.",
+        evidence.label, evidence.result, evidence.attempt
+    );
+    if !evidence.tail.is_empty() {
+        text.push_str(&format!("\n\nThe end of its output:\n{}", fenced(&evidence.tail)));
+    }
+    text
+}
+
+/// A text as a Markdown code block that it cannot end.
+fn fenced(text: &str) -> String {
+    let mut fence = "```".to_owned();
+    while text.contains(&fence) {
+        fence.push('`');
+    }
+    format!("{fence}\n{}\n{fence}", text.trim_end())
+}
+
+/// A text in which a person sees all there is: characters that do not show, or that show the others in
+/// another order, are written out.
+pub fn exact(text: &str) -> String {
+    let hidden = |c: char| {
+        (c.is_control() && c != '\n')
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    };
+    let mut exact = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hidden(c) {
+            exact.extend(c.escape_unicode());
+        } else {
+            exact.push(c);
+        }
+    }
+    exact
+}
+
+/// The end of a command's output, as the agent gets it.
+pub fn gate_tail(output: &str) -> String {
+    let output = output.trim_end();
+    let start = output.rmatch_indices('\n').nth(MAX_TAIL_LINES - 1).map_or(0, |(at, _)| at + 1);
+    last_bytes(output.get(start..).unwrap_or_default(), MAX_TAIL).to_owned()
+}
+
+/// The same, as the session keeps it.
+pub fn kept_tail(tail: &str) -> String {
+    last_bytes(tail, MAX_KEPT_TAIL).to_owned()
+}
+
+fn last_bytes(text: &str, limit: usize) -> &str {
+    let mut start = text.len().saturating_sub(limit);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or_default()
+}
+
+/// One line for each check of a phase: whether it held, how, how long it took.
+pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = String> {
+    evidence.iter().map(|evidence| {
+        let mark = if evidence.passed { "✓" } else { "✗" };
+        let took = match evidence.duration_ms {
+            0 => String::new(),
+            ms => format!(", {}", duration(ms)),
+        };
+        let attempt = match evidence.attempt {
+            0 | 1 => String::new(),
+            attempt => format!(", attempt {attempt}"),
+        };
+        format!("{mark} {}: {}{took}{attempt}", evidence.label, evidence.result)
+    })
+}
+
+/// The same for all phases of a run, in the order of their paths.
+pub(super) fn all_evidence_lines(state: &RunState) -> Vec<String> {
+    let visits = state.progress.visits.values();
+    visits
+        .flat_map(|visit| evidence_lines(&visit.evidence))
+        .map(|line| format!("- {line}"))
+        .collect()
+}
+
+/// The same for the phase at a path.
+pub(super) fn phase_evidence_lines<'a>(
+    state: &'a RunState,
+    path: &[crate::run::Segment],
+) -> impl Iterator<Item = String> + use<'a> {
+    let visit = state.progress.visits.get(&phase_key(path));
+    visit.into_iter().flat_map(|visit| evidence_lines(&visit.evidence))
+}
+
+/// A time in words, to the second, or to the millisecond where it is short.
+pub fn duration(ms: u64) -> String {
+    let ms = if ms < 1000 { ms } else { ms - ms % 1000 };
+    humantime::format_duration(Duration::from_millis(ms)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_hides_in_what_a_person_approves() {
+        assert_eq!(exact("make\n\ttest ü"), "make\n\\u{9}test ü");
+        assert_eq!(exact("a\u{202e}b\u{200b}c\u{1b}[1m"), "a\\u{202e}b\\u{200b}c\\u{1b}[1m");
+    }
+
+    #[test]
+    fn the_agent_gets_the_end_of_the_output() {
+        let lines: Vec<String> = (1..=100).map(|number| format!("line {number}")).collect();
+        let tail = gate_tail(&(lines.join("\n") + "\n\n"));
+        assert!(tail.starts_with("line 61\n") && tail.ends_with("line 100"));
+        assert_eq!(gate_tail(&"ü".repeat(10_000)).len(), 4096);
+        assert_eq!(gate_tail(""), "");
+        assert_eq!(fenced("a\n```\nb\n"), "````\na\n```\nb\n````");
+    }
+}

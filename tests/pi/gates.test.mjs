@@ -1,0 +1,439 @@
+// Gates: checks that pi makes itself before a phase is left.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PI_VERSIONS, REPO, readSession, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import { custom, notices, paths, pauses, states, statusTexts, step, toolResults, workflow } from "./harness/workflows.mjs";
+
+const REST = { text: "I rest." };
+const next = step("next");
+const YES = "Yes";
+
+/**
+ * A workflow `hello` (plan, build) whose first phase has this gate.
+ *
+ * @param {object[]} gate
+ * @param {object} [more] fields of the phase
+ * @param {Record<string, unknown>} [fields] fields of the workflow
+ */
+function gated(gate, more = {}, fields = {}) {
+  return workflow("hello", [{ id: "plan", ...{ gate, ...more } }, "build"], { autoContinue: false, ...fields });
+}
+
+/** Commands for what only an extension can do. */
+const TRAVEL = {
+  "travel.ts": `export default (pi) => {
+    pi.registerCommand("go-tree", { handler: async (id, ctx) => void (await ctx.navigateTree(id, {})) });
+    pi.registerCommand("go-reload", { handler: async (_, ctx) => void (await ctx.reload()) });
+  };`,
+};
+
+/** What became of the checks of a phase. @param {any[]} entries @param {string} phase its key in the state */
+function evidence(entries, phase = "hello:0") {
+  return custom(entries, "workflow:state").at(-1).progress.visits[phase].evidence;
+}
+
+/** @param {any[]} entries */
+const lastPath = (entries) => paths(states(entries)).at(-1);
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: a command of a gate`, { concurrency: 2 }, () => {
+    test("lets the agent on when it succeeds, and the evidence stays", async (t) => {
+      const { model, sandbox } = await stage(t, [next, next, { text: "Over." }], {
+        globalFiles: gated([{ run: "pwd > where && echo fine", label: "the tests" }]),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.match(toolResults(model.requests[1])[0], /^✓ Advanced: Plan → 🔹 Build\n/);
+      assert.equal(readFileSync(join(sandbox.project, "where"), "utf8").trim(), sandbox.project);
+      const [check] = evidence(await rpc.entries());
+      assert.deepEqual({ ...check, durationMs: 0 }, {
+        label: "the tests",
+        passed: true,
+        result: "exit status 0",
+        durationMs: 0,
+        attempt: 1,
+      });
+      const [{ content }] = custom(await rpc.entries(), "workflow:complete");
+      assert.match(content, /\n\n\*\*Gates:\*\*\n- ✓ the tests: exit status 0, \d+m?s$/);
+      const partial = rpc.records.filter(({ type }) => type === "tool_execution_update");
+      assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate: the tests (1/1)")));
+      await rpc.close();
+    });
+
+    test("keeps the agent when it fails, and tells it the end of the output", async (t) => {
+      const command = "for i in $(seq 1 100); do echo line $i; done; printf '\\033[31mred\\033[0m\\n'; exit 3";
+      const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ run: command, label: "it" }]) });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const [result] = toolResults(model.lastRequest());
+      assert.match(result, /^✗ The gate of Plan is not passed: it: exit status 3 after \d+m?s\. Attempt 1, 2 left\.\n/);
+      assert.match(result, /```\nline 62\n[^]*line 100\nred\n```\n\nMend that, then call workflow_step/);
+      assert.equal(lastPath(await rpc.entries()), "hello:0");
+      await rpc.close();
+    });
+
+    test("is stopped with all its children when it takes too long", async (t) => {
+      const command = "echo begun; sh -c 'sleep 1.5; touch late' & sleep 60";
+      const { model, sandbox } = await stage(t, [next, REST], {
+        globalFiles: gated([{ run: command, timeout: 0.4, label: "it" }]),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.match(toolResults(model.lastRequest())[0], /it: it took too long and was stopped after .*\n```\nbegun\n```/s);
+      await sleep(1600);
+      assert.equal(existsSync(join(sandbox.project, "late")), false);
+      await rpc.close();
+    });
+
+    test("may be missing", async (t) => {
+      const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ run: "no-such-command-here" }]) });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.match(toolResults(model.lastRequest())[0], /exit status 127 \(there is no such command\)/);
+      await rpc.close();
+    });
+
+    test("may write a lot, and bytes that are no text", async (t) => {
+      const command = "head -c 10000000 /dev/zero | tr '\\0' x; printf '\\n\\377\\376\\001end\\n'; exit 1";
+      const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ run: command, label: "it" }]) });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const [result] = toolResults(model.lastRequest());
+      assert.match(result, /\ufffd\ufffdend\n```/);
+      assert.ok(Buffer.byteLength(result) < 5000);
+      assert.doesNotMatch(result, /[\0-\x08\x0b-\x1f\x7f]/);
+      assert.ok(JSON.stringify(evidence(await rpc.entries())).length < 2000);
+      await rpc.close();
+    });
+
+    test("is stopped by an abort, and nothing is counted", async (t) => {
+      const { model, sandbox } = await stage(t, [next, REST], {
+        globalFiles: gated([{ run: "touch begun; sleep 60; touch late" }]),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      const settled = rpc.waitForSettled();
+      await rpc.prompt("/workflow hello Add a route");
+      while (!existsSync(join(sandbox.project, "begun"))) await sleep(20);
+      await rpc.send({ type: "abort" });
+      await settled;
+      const state = custom(await rpc.entries(), "workflow:state").at(-1);
+      assert.deepEqual([lastPath(await rpc.entries()), state.progress.gateAttempts], ["hello:0", undefined]);
+      assert.equal(model.requests.length, 1);
+      await rpc.close();
+    });
+
+    test("ends with a reload, a tree move and a kill; the run stays in its phase, the gate unrun", async (t) => {
+      const { sandbox } = await stage(t, () => next, {
+        globalFiles: gated([{ run: "echo $$ >> begun; sleep 60; touch late" }]),
+        files: TRAVEL,
+      });
+      const begun = () => {
+        const file = join(sandbox.project, "begun");
+        return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+      };
+      const whenBegun = async (/** @type {number} */ count) => {
+        while (begun().length < count) await sleep(20);
+      };
+      const gone = (/** @type {string} */ pid) => !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+      const extension = [REPO, join(sandbox.project, "travel.ts")];
+      const rpc = await startRpc({ version, sandbox, extension });
+      await rpc.prompt("/workflow hello Add a route");
+      await whenBegun(1);
+      await rpc.prompt("/go-reload").catch(() => {});
+      await rpc.send({ type: "abort" });
+      const entries = await rpc.entries();
+      assert.equal(lastPath(entries), "hello:0");
+      assert.equal(custom(entries, "workflow:state").at(-1).progress.gateAttempts, undefined);
+      for (let tries = 0; !gone(begun()[0]); tries += 1) {
+        assert.ok(tries < 100, "the command is still there");
+        await sleep(50);
+      }
+
+      void rpc.prompt("Go on");
+      await whenBegun(2);
+      await rpc.kill();
+      assert.equal(lastPath(readSession(sandbox)), "hello:0");
+      const again = await startRpc({ version, sandbox, extension, args: ["--continue"] });
+      assert.deepEqual(statusTexts(again).at(-1)?.replace(/ \(paused.*/, "").replace("⏸ ", ""), "The hello > 🔹 Plan [1/2]");
+      assert.equal(existsSync(join(sandbox.project, "late")), false);
+      await again.close();
+    });
+
+    test("pauses the run when its attempts are used up, until the person says something", async (t) => {
+      const { model, sandbox } = await stage(t, [next, next, next, REST, next, REST], {
+        globalFiles: gated([{ run: "test -e good", label: "the tests" }], { gateAttempts: 2 }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const results = toolResults(model.lastRequest());
+      assert.match(results[0], /Attempt 1, 1 left\./);
+      assert.match(results[1], /Attempt 2, 0 left\.[^]*The workflow is paused: the gate was not passed in 2 attempts; last: the tests\./);
+      assert.match(results[2], /^The workflow is paused/);
+      assert.deepEqual(pauses(await rpc.entries()).at(-1), { kind: "gate", label: "the tests", times: 2 });
+      assert.match(notices(rpc).at(-1) ?? "", /^warning: ⏸ The hello is paused in 🔹 Plan: the gate was not passed/);
+      writeFileSync(join(sandbox.project, "good"), "");
+      await rpc.promptAndSettle("Try again");
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      await rpc.close();
+    });
+
+    test("leads back where onGateFail says", async (t) => {
+      for (const onGateFail of ["loop", "plan"]) {
+        const phases = ["plan", { id: "build", gate: [{ run: "false" }], onGateFail }, "check"];
+        const { model, sandbox } = await stage(t, [next, next, REST], {
+          globalFiles: workflow("hello", phases, { autoContinue: false }),
+        });
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.promptAndSettle("/workflow hello Add a route");
+        const [, result] = toolResults(model.lastRequest());
+        assert.match(result, /^✗ [^]*\n\nThe workflow goes back to 🔹 Plan\.\n\n\[Workflow path: The hello ▸ 🔹 Plan\]/);
+        assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1", "hello:0"]);
+        await rpc.close();
+      }
+    });
+
+    test("guards a nested workflow and DONE", async (t) => {
+      const { model, sandbox } = await stage(t, [next, next, REST, next, REST], {
+        globalFiles: {
+          ...workflow("outer", ["a", "@inner"], { autoContinue: false, gate: [{ run: "echo outer >> log" }] }),
+          ...workflow("inner", [{ id: "b", gate: [{ run: "echo phase >> log" }] }], {
+            show: "workflows",
+            gate: [{ run: "echo inner >> log; test -e good" }],
+          }),
+        },
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow outer Add a route");
+      const results = toolResults(model.lastRequest());
+      assert.match(results[1], /^✗ The gate of The inner is not passed/);
+      writeFileSync(join(sandbox.project, "good"), "");
+      await rpc.promptAndSettle("Again");
+      const log = readFileSync(join(sandbox.project, "log"), "utf8").trim().split("\n");
+      assert.deepEqual(log.slice(-3), ["phase", "inner", "outer"]);
+      assert.equal(states(await rpc.entries()).at(-1).active, false);
+      await rpc.close();
+    });
+
+    test("cannot be gone around: two calls in one answer, an edit beside, words in the chat", async (t) => {
+      const both = { calls: [...next.calls, { name: "write", arguments: { path: "sneak", content: "x" } }, ...next.calls] };
+      const { model, sandbox } = await stage(t, [both, { text: "Approved: yes. The gate is passed." }, REST], {
+        globalFiles: gated([{ run: "sleep 0.3; echo run >> log; false" }], { tools: { blacklist: ["write"] } }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const results = toolResults(model.requests[1]);
+      assert.match(results[0], /^✗ The gate of Plan is not passed/);
+      assert.match(results[2], /A gate was checked in this answer already/);
+      assert.equal(existsSync(join(sandbox.project, "sneak")), false);
+      assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\n");
+      assert.equal(lastPath(await rpc.entries()), "hello:0");
+      await rpc.close();
+    });
+
+    test("is run for the person's :next too, and :skip goes around it", async (t) => {
+      const { sandbox } = await stage(t, () => REST, { globalFiles: gated([{ run: "test -e good", label: "it" }]) });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.prompt("/workflow :next");
+      assert.match(notices(rpc).at(-1) ?? "", /^warning: ✗ The gate of Plan is not passed: it: exit status 1/);
+      assert.equal(lastPath(await rpc.entries()), "hello:0");
+      await rpc.prompt("/workflow :skip");
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).progress.visits["hello:0"].skipped, true);
+      await rpc.close();
+    });
+  });
+
+  suite(`pi ${version}: a file of a gate`, { concurrency: 2 }, () => {
+    test("must be there, and say what it is to say", async (t) => {
+      const { model, sandbox } = await stage(t, [next, REST, next, REST], {
+        globalFiles: gated([{ file: "docs/*.md", contains: "^## Risks" }]),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.match(toolResults(model.lastRequest())[0], /no file matches docs\/\*\.md/);
+      assert.equal(lastPath(await rpc.entries()), "hello:0");
+      mkdirSync(join(sandbox.project, "docs"));
+      writeFileSync(join(sandbox.project, "docs/plan.md"), "# Plan\n\n## Risks\nNone.\n");
+      await rpc.promptAndSettle("Again");
+      await rpc.prompt("/workflow :status");
+      assert.match(custom(await rpc.entries(), "workflow:status").at(-1).content, /\n {5}✓ docs\/\*\.md: docs\/plan\.md holds/);
+      await rpc.close();
+    });
+  });
+
+  suite(`pi ${version}: a person's approval`, { concurrency: 2 }, () => {
+    test("is asked of the person, who may say no and why", async (t) => {
+      const { model, sandbox } = await stage(t, [next, next, REST], { globalFiles: gated([{ approve: "Ship this plan?" }]) });
+      const answers = ["No", "Too early", YES];
+      /** @type {any[]} */
+      const asked = [];
+      const rpc = await startRpc({ version, sandbox, onDialog: (request) => (asked.push(request), answers.shift()) });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.deepEqual(
+        asked.map(({ method, title }) => [method, title]),
+        [
+          ["select", "The hello, 🔹 Plan: Ship this plan?"],
+          ["input", "Why not? The agent is told."],
+          ["select", "The hello, 🔹 Plan: Ship this plan?"],
+        ],
+      );
+      const results = toolResults(model.lastRequest());
+      assert.match(results[0], /Ship this plan\?: the person said no: Too early\. Attempt 1, 2 left\./);
+      assert.match(results[1], /^✓ Advanced: Plan → 🔹 Build\n/);
+      assert.ok(!model.toolNames().some((name) => name !== "workflow_step" && /approv|workflow/.test(name)));
+      await rpc.close();
+    });
+
+    for (const [what, answer] of /** @type {[string, string | undefined][]} */ ([["not yet", "Not yet"], ["closed", undefined]])) {
+      test(`pauses the run when the question is ${what}; :resume asks again`, async (t) => {
+        const { model, sandbox } = await stage(t, [next, REST, REST], { globalFiles: gated([{ approve: "Ship it?" }]) });
+        const rpc = await startRpc({ version, sandbox, onDialog: () => answer });
+        await rpc.promptAndSettle("/workflow hello Add a route");
+        assert.match(toolResults(model.lastRequest())[0], /paused: it waits for your answer: Ship it\?\. Stop here/);
+        assert.deepEqual(pauses(await rpc.entries()).at(-1), { kind: "approval", question: "Ship it?" });
+        rpc.onDialog(() => YES);
+        await rpc.promptAndSettle("/workflow :resume");
+        assert.equal(lastPath(await rpc.entries()), "hello:1");
+        await rpc.close();
+      });
+    }
+
+    test("stays open while nobody answers; a reload closes it, and the run is where it was", async (t) => {
+      const { sandbox } = await stage(t, () => next, { globalFiles: gated([{ approve: "Ship it?" }]), files: TRAVEL });
+      const rpc = await startRpc({
+        version,
+        sandbox,
+        extension: [REPO, join(sandbox.project, "travel.ts")],
+        onDialog: () => new Promise(() => {}),
+      });
+      await rpc.prompt("/workflow hello Add a route");
+      await rpc.waitFor((record) => record.method === "select");
+      await rpc.send({ type: "abort" });
+      await rpc.prompt("/go-reload");
+      assert.equal(lastPath(await rpc.entries()), "hello:0");
+      rpc.onDialog(() => YES);
+      await rpc.prompt("/workflow :next");
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      await rpc.send({ type: "abort" });
+      await rpc.close();
+    });
+
+    test("cannot be had without a UI: the run pauses, and a later session asks", async (t) => {
+      const { sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ approve: "Ship it?" }]) });
+      const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.equal(code, 1);
+      assert.match(stderr, /Workflow The hello: paused in 🔹 Plan: it waits for your answer: Ship it\?\.\n$/);
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"], onDialog: () => YES });
+      await rpc.promptAndSettle("/workflow :resume");
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      await rpc.close();
+    });
+  });
+
+  suite(`pi ${version}: commands of a project's workflow`, { concurrency: 2 }, () => {
+    const COMMAND = "echo run >> log";
+    const files = (/** @type {string} */ command) => gated([{ run: command }]);
+    const CHOICES = ["Yes, once", "Yes, for this session", "Yes, always while they stay the same", "No"];
+
+    test("run after the person saw them and said yes: once, or for the session", async (t) => {
+      const gate = [{ run: COMMAND }];
+      const { sandbox } = await stage(t, [next, next, next, REST], {
+        projectFiles: workflow("hello", [{ id: "a", gate }, { id: "b", gate }, { id: "c", gate }], { autoContinue: false }),
+      });
+      const choices = CHOICES.slice(0, 2);
+      /** @type {any[]} */
+      const asked = [];
+      const rpc = await startRpc({ version, sandbox, onDialog: (request) => (asked.push(request), choices.shift()) });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.equal(asked.length, 2);
+      for (const { title, options } of asked) {
+        assert.match(title, /The hello, a workflow of this project, runs here:\n {2}echo run >> log\nAllow it\?$/);
+        assert.deepEqual(options, CHOICES);
+      }
+      assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\nrun\nrun\n");
+      await rpc.close();
+    });
+
+    test("are remembered for good while they stay byte for byte the same, outside the project", async (t) => {
+      const { sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), { projectFiles: files(COMMAND) });
+      /** @type {string[]} */
+      const asked = [];
+      const session = async () => {
+        asked.length = 0;
+        const onDialog = (/** @type {any} */ { title }) => (asked.push(title), CHOICES[2]);
+        const rpc = await startRpc({ version, sandbox, onDialog });
+        await rpc.promptAndSettle("/workflow hello Add a route");
+        const path = lastPath(await rpc.entries());
+        await rpc.close();
+        return [asked.length, path];
+      };
+      assert.deepEqual(await session(), [1, "hello:1"]);
+      assert.deepEqual(await session(), [0, "hello:1"]);
+      sandbox.writeFiles({ ".pi/workflows/hello/plan.md": files(`${COMMAND} `)["hello/plan.md"] });
+      assert.deepEqual(await session(), [1, "hello:1"]);
+      const inProject = readdirSync(sandbox.project, { recursive: true, encoding: "utf8" });
+      assert.ok(!inProject.some((name) => /store|allowed/.test(name)), inProject.join());
+    });
+
+    test("do not run after a no, nor without a UI, unless the flag is given", async (t) => {
+      const { sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), { projectFiles: files(COMMAND) });
+      const rpc = await startRpc({ version, sandbox, onDialog: () => "No" });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.deepEqual(pauses(await rpc.entries()).at(-1), { kind: "commands" });
+      await rpc.close();
+
+      const refused = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /paused in 🔹 Plan: its gate runs commands of this project.*--allow-workflow-commands\)\.\n$/);
+      assert.equal(existsSync(join(sandbox.project, "log")), false);
+
+      await runPrint({ version, sandbox, args: ["--allow-workflow-commands"], prompt: "/workflow hello Add a route" });
+      assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\n");
+      assert.equal(lastPath(readSession(sandbox)), "hello:1");
+    });
+  });
+
+  suite(`pi ${version}: a gate in the terminal`, { concurrency: 2 }, () => {
+    test("shows what runs, Escape stops it, and a dialog asks", async (t) => {
+      const { sandbox } = await stage(t, [next, next, REST], {
+        globalFiles: gated([{ run: "test -e good || sleep 60", label: "the tests" }, { approve: "Ship it?" }]),
+      });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow hello Add a route");
+      await tui.waitFor("Gate: the tests (1/2)");
+      await tui.press("Escape");
+      await tui.waitFor("paused: you stopped the agent");
+      writeFileSync(join(sandbox.project, "good"), "");
+      await tui.submit("Go on");
+      await tui.waitFor("The hello, 🔹 Plan: Ship it?");
+      await tui.press("Enter");
+      await tui.waitFor("The hello > 🔹 Build [2/2]");
+      await tui.close();
+    });
+
+    test("runs for :next, which Escape stops too", async (t) => {
+      const { sandbox } = await stage(t, () => REST, {
+        globalFiles: gated([{ run: "test -e good || sleep 60", label: "the tests" }]),
+      });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow hello Add a route");
+      await tui.waitFor("I rest.");
+      await tui.submit("/workflow :next");
+      await tui.waitFor("Gate: the tests (1/1)");
+      await tui.press("Escape");
+      await tui.waitFor("The gate was interrupted: the tests was stopped.");
+      writeFileSync(join(sandbox.project, "good"), "");
+      await tui.submit("/workflow :next");
+      await tui.waitFor("The hello > 🔹 Build [2/2]");
+      await tui.close();
+    });
+  });
+}
