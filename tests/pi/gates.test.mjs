@@ -129,7 +129,7 @@ for (const version of PI_VERSIONS) {
       await rpc.close();
     });
 
-    test("ends with a reload, a tree move and a kill; the run stays in its phase, the gate unrun", async (t) => {
+    test("ends with a reload and a kill; the run stays in its phase, the gate unrun", async (t) => {
       const { sandbox } = await stage(t, () => next, {
         globalFiles: gated([{ run: "echo $$ >> begun; sleep 60; touch late" }]),
         files: TRAVEL,
@@ -235,6 +235,29 @@ for (const version of PI_VERSIONS) {
       assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\n");
       assert.equal(lastPath(await rpc.entries()), "hello:0");
       await rpc.close();
+    });
+
+    test("and a question end with a move in the tree; the run is that of the place", async (t) => {
+      for (const check of [{ run: "touch begun; sleep 60; touch late" }, { approve: "Ship it?" }]) {
+        const { sandbox } = await stage(t, [REST, REST], { globalFiles: gated([check]), files: TRAVEL });
+        const rpc = await startRpc({
+          version,
+          sandbox,
+          extension: [REPO, join(sandbox.project, "travel.ts")],
+          onDialog: () => new Promise(() => {}),
+        });
+        await rpc.promptAndSettle("/workflow hello Add a route");
+        const { id } = (await rpc.entries()).find(({ message }) => message?.role === "assistant");
+        void rpc.prompt("/workflow :next");
+        if ("run" in check) while (!existsSync(join(sandbox.project, "begun"))) await sleep(20);
+        else await rpc.waitFor((record) => record.method === "select");
+        await rpc.prompt(`/go-tree ${id}`);
+        assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/2]");
+        await rpc.prompt("/workflow :skip");
+        assert.equal(lastPath(await rpc.entries()), "hello:1");
+        assert.equal(existsSync(join(sandbox.project, "late")), false);
+        await rpc.close();
+      }
     });
 
     test("is run for the person's :next too, and :skip goes around it", async (t) => {
