@@ -197,6 +197,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
         "register-entry-renderer workflow:complete",
         "register-entry-renderer workflow:status",
         "register-entry-renderer workflow:check",
+        "register-entry-renderer workflow:graph",
     ]);
     assert_eq!(pi.asked(), [] as [&str; 0], "a session is not there yet");
 }
@@ -355,16 +356,28 @@ fn the_command_cancels_at_once() {
 fn a_command_that_cannot_start_says_why() {
     let mut pi = Host::with_files(FILES).start_session();
     for (arguments, notice) in [
-        (
-            "",
-            "notify info: Usage: /workflow {name} {description}\n\nAvailable workflows:\n  two — Two\n  four — Four",
-        ),
         ("two", "notify warning: Usage: /workflow two {description}"),
         ("three Fix it", "notify error: Unknown workflow: \"three\". Available: two, four"),
     ] {
         assert_eq!(pi.command("workflow", arguments), Outcome::Done);
         pi.did(&[notice]);
     }
+}
+
+#[test]
+fn in_a_terminal_the_command_alone_asks() {
+    let mut pi = Host::with_files(FILES).start_session();
+    let Outcome::Requests { ticket, request } = pi.command("workflow", "") else { panic!() };
+    assert_eq!(
+        request,
+        "select Which workflow?: two — Two: Look at all of it.  (~/global/two) | four — Four: Look at all of it.  (~/project/four)"
+    );
+    let answer = Answer::Selected(1);
+    let Outcome::Requests { ticket, request } = pi.answer(ticket, answer) else { panic!() };
+    assert!(request.starts_with("input Four: what is the task?"), "{request}");
+    assert_eq!(pi.answer(ticket, Answer::Entered("Fix it".into())), Outcome::Settle);
+    let calls = std::mem::take(&mut pi.host().calls);
+    assert!(calls.iter().any(|call| call == "set-session-name Workflow: Fix it"), "{calls:?}");
 }
 
 #[test]
@@ -794,7 +807,7 @@ fn a_session_takes_up_its_newest_state() {
         let asked = pi.asked();
         let entries: Vec<&String> =
             asked.iter().filter(|asked| asked.starts_with("entries")).collect();
-        assert_eq!(entries, ["entries workflow:state 0 4"]);
+        assert_eq!(entries, ["entries workflow:state 0 4", "entries workflow:panel 0 1"]);
     }
 }
 
@@ -815,7 +828,8 @@ fn junk_before_the_state_is_turned_over_page_by_page() {
 fn a_session_of_junk_is_read_to_its_end() {
     for count in [0, 3, 4, 5, 8] {
         let mut pi = Host::with_files(FILES).with_states(vec!["{}"; count]).start_session();
-        let pages = pi.asked().iter().filter(|asked| asked.starts_with("entries")).count();
+        let pages =
+            pi.asked().iter().filter(|asked| asked.starts_with("entries workflow:state")).count();
         assert_eq!(pages, count / 4 + 1, "{count} entries");
         assert!(pi.step("status").0.starts_with("No active workflow."));
     }
@@ -989,9 +1003,12 @@ fn the_argument_of_the_command_is_completed() {
     let mut pi = Host::with_files(FILES).start_session();
     let two = ("two", "two", Some("Two: Look at all of it."));
     let four = ("four", "four", Some("Four: Look at all of it."));
+    let graph = (":graph", ":graph", Some("Show a workflow as a diagram"));
+    let panel = (":panel", ":panel", Some("Show the phases above the editor, or not"));
     let check = (":check", ":check", Some("Show what is wrong in the workflow files"));
     for (prefix, proposals) in [
-        ("", &[two, four, check][..]),
+        ("", &[two, four, graph, panel, check][..]),
+        ("two ", &[("two ", "TASK", Some("👀 Look → 🔨 Do"))]),
         ("t", &[two]),
         ("four", &[four]),
         ("four Fix", &[]),
@@ -1016,11 +1033,11 @@ fn the_controls_are_completed_while_they_make_sense() {
         let completions = pi.complete("workflow", ":");
         completions.into_iter().map(|it| it.value).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(controls(&mut pi), ":status :pause :next :back :skip :cancel :check");
+    assert_eq!(controls(&mut pi), ":status :pause :next :back :skip :cancel :graph :panel :check");
     pi.command("workflow", ":pause");
-    assert_eq!(controls(&mut pi), ":status :resume :next :back :skip :cancel :check");
+    assert_eq!(controls(&mut pi), ":status :resume :next :back :skip :cancel :graph :panel :check");
     pi.command("workflow", ":cancel");
-    assert_eq!(controls(&mut pi), ":check");
+    assert_eq!(controls(&mut pi), ":graph :panel :check");
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl From<ToolResult> for types::ToolResult {
 impl From<Completion> for guest::Completion {
     fn from(completion: Completion) -> Self {
         Self {
-            label: completion.value.clone(),
+            label: completion.label,
             value: completion.value,
             description: Some(completion.description),
         }

@@ -9,6 +9,8 @@ use super::bindings::pi::extension::{api, context, files, store, timers, types, 
 const STATUS_KEY: &str = "workflow";
 /// The key of our widget above the editor.
 const COUNTDOWN_KEY: &str = "workflow-countdown";
+/// The key of the panel above the editor.
+const PANEL_KEY: &str = "workflow-panel";
 
 /// Performs effects in their order, and hands back the reply. Once the session is gone, the rest is
 /// dropped.
@@ -55,6 +57,9 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
         Effect::SetExitCode(code) => context::set_exit_code(code),
         Effect::SetSessionName(name) => api::set_session_name(&name),
         Effect::SetStatus(text) => ui::set_status(STATUS_KEY, text.as_deref()),
+        Effect::SetPanel(lines) => {
+            ui::set_widget(PANEL_KEY, lines.as_deref(), ui::Placement::AboveEditor)
+        }
         Effect::SetCountdown(line) => {
             let lines = line.map(|line| vec![line]);
             ui::set_widget(COUNTDOWN_KEY, lines.as_deref(), ui::Placement::AboveEditor)

@@ -11,7 +11,9 @@ use std::cell::{Cell, RefCell};
 
 use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL, WORKFLOW_COMMAND};
 use crate::engine::{Answer, Engine, Event, Facts, Output, Reply, Request, Stop};
-use crate::engine::{CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE};
+use crate::engine::{
+    CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE, PANEL_ENTRY_TYPE,
+};
 use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 use crate::run::{STATE_ENTRY_TYPE, restore};
 use crate::text::{self, DefaultRole};
@@ -99,7 +101,7 @@ impl Guest for Component {
         for message_type in MESSAGE_TYPES {
             api::register_message_renderer(message_type);
         }
-        for entry_type in [COMPLETE_TYPE, STATUS_TYPE, CHECK_TYPE] {
+        for entry_type in [COMPLETE_TYPE, STATUS_TYPE, CHECK_TYPE, GRAPH_TYPE] {
             api::register_entry_renderer(entry_type);
         }
         Ok(())
@@ -192,6 +194,8 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 has_ui: known(context::has_ui())?,
                 project: known(context::cwd())?,
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
+                terminal: unless_gone(context::run_mode())? == Some(types::Mode::Tui),
+                panel: panel()?,
             };
             handle(at, Event::Session { stored, in_view: in_view(event)?, facts })
         }
@@ -264,6 +268,22 @@ fn known<T: Default>(answer: Result<T, types::Error>) -> Result<T, Gone> {
             Ok(T::default())
         }
     })
+}
+
+/// What the host says, if it can; what is only a comfort is not worth a notice.
+fn unless_gone<T>(answer: Result<T, types::Error>) -> Result<Option<T>, Gone> {
+    match answer {
+        Err(types::Error::Stale) => Err(Gone),
+        answer => Ok(answer.ok()),
+    }
+}
+
+/// Whether the person has the panel on in this session.
+fn panel() -> Result<bool, Gone> {
+    let newest = bindings::pi::extension::session::entries(PANEL_ENTRY_TYPE, 0, 1);
+    let newest = unless_gone(newest)?.unwrap_or_default().pop();
+    let data = newest.and_then(|data| serde_json::from_str(&data).ok());
+    Ok(data.is_some_and(|data: serde_json::Value| data.get("on") == Some(&true.into())))
 }
 
 /// The context prompt that the model still has in view, where the conversation went on as it was.

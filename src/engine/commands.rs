@@ -1,6 +1,8 @@
 //! The slash commands.
 
-use crate::definition::{FileError, Library, Show, WorkflowFiles, is_blank, is_space, trim};
+use crate::definition::{
+    FileError, Library, Show, WorkflowFiles, is_blank, is_space, nearest, trim,
+};
 use crate::run::{Active, RunState, enter};
 use crate::text;
 
@@ -43,6 +45,8 @@ pub const ALLOW_COMMANDS_FLAG: Command = Command {
 pub struct Completion {
     /// What is inserted.
     pub value: String,
+    /// What is shown of it.
+    pub label: String,
     /// What stands beside it.
     pub description: String,
 }
@@ -54,6 +58,10 @@ pub(super) enum Question {
     StartAnother { command_name: String, task: String },
     /// Whether to cancel the run, as the agent wants to.
     Cancel,
+    /// Which of these workflows to start.
+    Pick { names: Vec<String> },
+    /// What the task is.
+    Task { command_name: String },
     /// What a check of a gate needs.
     Gate(Box<OpenGate>),
 }
@@ -96,13 +104,21 @@ impl Engine {
         let mut effects = Vec::from_iter(self.reload(files)?);
         let arguments = trim(arguments);
         let (name, task) = arguments.split_once(is_space).unwrap_or((arguments, ""));
+        if name.is_empty() {
+            if self.terminal
+                && let Some(question) = self.pick()
+            {
+                effects.extend(question.effects);
+                return Ok(Output { effects, reply: question.reply });
+            }
+            let text = usage(&self.library);
+            effects.push(Effect::Notify { level: Level::Info, text });
+            return Ok(effects.into());
+        }
         let mut refuse = |level, text| {
             effects.push(Effect::Notify { level, text });
             Ok(Output::from(std::mem::take(&mut effects)))
         };
-        if name.is_empty() {
-            return refuse(Level::Info, usage(&self.library));
-        }
         if is_blank(task) {
             return refuse(Level::Warning, format!("Usage: /workflow {name} {{description}}"));
         }
@@ -115,7 +131,14 @@ impl Engine {
             );
             return refuse(Level::Error, text);
         }
-        let output = match self.run.as_ref().filter(|state| state.active) {
+        let output = self.start_or_ask(name, task, at);
+        effects.extend(output.effects);
+        Ok(Output { effects, reply: output.reply })
+    }
+
+    /// Starts a run, or asks first if there is one.
+    pub(super) fn start_or_ask(&mut self, name: &str, task: &str, at: Moment) -> Output {
+        match self.run.as_ref().filter(|state| state.active) {
             Some(state) => {
                 let phase = Active::resolve(state, &self.library);
                 let message = format!(
@@ -129,9 +152,7 @@ impl Engine {
                 self.ask(question, Request::Confirm { title, message })
             }
             None => self.start(name, task, at),
-        };
-        effects.extend(output.effects);
-        Ok(Output { effects, reply: output.reply })
+        }
     }
 
     pub(super) fn ask(&mut self, question: Question, request: Request) -> Output {
@@ -156,6 +177,13 @@ impl Engine {
                 self.start(&command_name, &task, at)
             }
             (Question::StartAnother { .. }, _) => Output::default(),
+            (Question::Pick { mut names }, Answer::Selected(index)) if index < names.len() => {
+                self.picked(names.swap_remove(index))
+            }
+            (Question::Task { command_name }, Answer::Entered(task)) => {
+                self.tasked(&command_name, &task, at)
+            }
+            (Question::Pick { .. } | Question::Task { .. }, _) => Output::default(),
             // Without anybody to ask, the second call is the confirmation.
             (Question::Cancel, Answer::Confirmed(true) | Answer::NoUi) => self.step_cancelled(at),
             (Question::Cancel, _) => self.step_cancel_declined(),
@@ -218,8 +246,16 @@ impl Engine {
             self.library = library;
         }
         let library = &self.library;
+        if let Some(workflow) =
+            prefix.strip_suffix(' ').and_then(|name| library.by_command_name(name))
+            && workflow.show == Show::User
+        {
+            let description = text::phase_names(workflow, library);
+            return vec![Completion { value: prefix.into(), label: "TASK".into(), description }];
+        }
         let controls = self.controls(prefix).map(|(name, description)| Completion {
             value: name.to_owned(),
+            label: name.to_owned(),
             description: description.to_owned(),
         });
         let workflows = library
@@ -227,6 +263,7 @@ impl Engine {
             .filter(|workflow| workflow.command_name.starts_with(prefix))
             .map(|workflow| Completion {
                 value: workflow.command_name.clone(),
+                label: workflow.command_name.clone(),
                 description: match text::description(workflow, library) {
                     Some(about) => format!("{}: {about}", workflow.name),
                     None => workflow.name.clone(),
@@ -251,9 +288,11 @@ fn usage(library: &Library) -> String {
     )
 }
 
-fn unknown(name: &str, library: &Library) -> String {
+pub(super) fn unknown(name: &str, library: &Library) -> String {
     let names: Vec<&str> =
         library.for_people().map(|workflow| workflow.command_name.as_str()).collect();
     let available = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
-    format!("Unknown workflow: \"{name}\". Available: {available}")
+    let meant = nearest(name, names.iter().copied())
+        .map_or(String::new(), |meant| format!("\nDid you mean \"{meant}\"?"));
+    format!("Unknown workflow: \"{name}\". Available: {available}{meant}")
 }

@@ -2,15 +2,16 @@
 
 use serde_json::json;
 
-use crate::definition::{FileError, Library, Severity, WorkflowFiles};
+use crate::definition::{FileError, Library, Severity, WorkflowFiles, is_space, trim};
 use crate::run::{
     Active, Arrival, Evidence, Leaving, Outline, PauseReason, RunState, advance, go_to,
 };
 use crate::text;
 
+use super::commands::unknown;
 use super::gate::{By, waits_for_person};
 use super::hooks::Announce;
-use super::{CHECK_TYPE, Effect, Engine, Level, Moment, Output, STATUS_TYPE, persist};
+use super::{CHECK_TYPE, Effect, Engine, GRAPH_TYPE, Level, Moment, Output, STATUS_TYPE, persist};
 
 /// A control, and when it makes sense.
 struct Control {
@@ -20,7 +21,7 @@ struct Control {
 }
 
 /// A command name cannot contain a colon, so no workflow is hidden by these.
-const CONTROLS: [Control; 8] = [
+const CONTROLS: [Control; 10] = [
     Control { name: ":status", description: "Show the phases of the run", offered: has_run },
     Control {
         name: ":pause",
@@ -36,6 +37,12 @@ const CONTROLS: [Control; 8] = [
     Control { name: ":back", description: "Go back to the phase before", offered: has_run },
     Control { name: ":skip", description: "Pass over the phase", offered: has_run },
     Control { name: ":cancel", description: "Cancel the run", offered: has_run },
+    Control { name: ":graph", description: "Show a workflow as a diagram", offered: |_| true },
+    Control {
+        name: ":panel",
+        description: "Show the phases above the editor, or not",
+        offered: |_| true,
+    },
     Control {
         name: ":check",
         description: "Show what is wrong in the workflow files",
@@ -68,8 +75,12 @@ impl Engine {
         at: Moment,
         files: &dyn WorkflowFiles,
     ) -> Result<Output, FileError> {
-        if name == ":check" {
-            return self.show_check(has_ui, files);
+        let (control, argument) = name.split_once(is_space).unwrap_or((name, ""));
+        match control {
+            ":check" => return self.show_check(has_ui, files),
+            ":graph" => return self.show_graph(trim(argument), has_ui, files),
+            ":panel" => return Ok(self.switch_panel()),
+            _ => {}
         }
         Ok(self.control_run(name, has_ui, at, files))
     }
@@ -114,6 +125,36 @@ impl Engine {
             .filter(move |control| (control.offered)(state))
             .filter(move |control| control.name.starts_with(prefix))
             .map(|control| (control.name, control.description))
+    }
+
+    /// Shows a workflow as a diagram: the one of that name, or that of the run.
+    fn show_graph(
+        &mut self,
+        name: &str,
+        has_ui: bool,
+        files: &dyn WorkflowFiles,
+    ) -> Result<Output, FileError> {
+        let (library, _) = Library::load(files)?;
+        let workflow = match self.run.as_ref().filter(|state| state.active && name.is_empty()) {
+            Some(state) => library.get(&state.workflow_key),
+            None => library.by_command_name(name).or_else(|| library.get(name)),
+        };
+        let Some(workflow) = workflow else {
+            let text = if name.is_empty() {
+                "Usage: /workflow :graph NAME".to_owned()
+            } else {
+                unknown(name, &library)
+            };
+            return Ok(notice(Level::Error, text));
+        };
+        let content = text::boxes(workflow, &library).join("\n");
+        // A program that shows the session may draw better than a terminal does.
+        let data = json!({ "content": content, "mermaid": text::mermaid(workflow, &library) });
+        let mut effects = vec![Effect::AppendEntry { custom_type: GRAPH_TYPE, data }];
+        if !has_ui {
+            effects.push(Effect::Notify { level: Level::Info, text: content });
+        }
+        Ok(effects.into())
     }
 
     /// Reads all files again and shows every fault.

@@ -41,6 +41,8 @@ pub enum Effect {
     SetStatus(Option<String>),
     /// Set or clear the line above the editor.
     SetCountdown(Option<String>),
+    /// Set or clear the panel above the editor.
+    SetPanel(Option<Vec<String>>),
     /// Show a notice.
     Notify {
         /// How urgent it is.

@@ -124,6 +124,10 @@ pub struct Facts {
     /// Whether the person gave the flag by which the commands of a project's workflows run without a
     /// question.
     pub allow_commands: bool,
+    /// Whether the user interface is a terminal.
+    pub terminal: bool,
+    /// Whether the person has the panel on; see [`PANEL_ENTRY_TYPE`](super::PANEL_ENTRY_TYPE).
+    pub panel: bool,
 }
 
 /// How a command ended.

@@ -37,8 +37,13 @@ impl Engine {
         self.note = None;
         self.in_view = in_view;
         self.gate_had = false;
-        Facts { has_ui: self.has_ui, project: self.project, allow_commands: self.allow_commands } =
-            facts;
+        Facts {
+            has_ui: self.has_ui,
+            project: self.project,
+            allow_commands: self.allow_commands,
+            terminal: self.terminal,
+            panel: self.panel,
+        } = facts;
         effects.extend(self.reload(files)?);
         // The reference leaves a path at a nested workflow after a loop; the phase is the same.
         self.run = stored.map(|state| enter(&state, &self.library));

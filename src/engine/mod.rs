@@ -11,6 +11,8 @@
 //! | `step_tool` | calls of `workflow_step` |
 //! | `commands` | `/workflow` and `/cancel-workflow`, their questions, their completions |
 //! | `controls` | `/workflow :status` and the like, by which the person moves a run |
+//! | `picker` | the questions of `/workflow` alone |
+//! | `panel` | the phases above the editor |
 //! | `continuation` | what happens when the agent stops too early: go on, or pause |
 //! | `countdown` | the seconds before the agent is told to go on |
 //!
@@ -25,6 +27,8 @@ mod effect;
 mod event;
 mod gate;
 mod hooks;
+mod panel;
+mod picker;
 mod run_through;
 mod step_tool;
 
@@ -52,6 +56,10 @@ pub const COMPLETE_TYPE: &str = "workflow:complete";
 pub const STATUS_TYPE: &str = "workflow:status";
 /// The custom type of the panel that `/workflow :check` shows.
 pub const CHECK_TYPE: &str = "workflow:check";
+/// The custom type of the diagram that `/workflow :graph` shows.
+pub const GRAPH_TYPE: &str = "workflow:graph";
+/// The custom type of the entry that remembers whether the panel is on: `{"on": true}`.
+pub const PANEL_ENTRY_TYPE: &str = "workflow:panel";
 /// The custom type of what the agent is told when the person moved the run.
 pub const MOVED_MESSAGE_TYPE: &str = "workflow:moved";
 /// The custom type of what the agent is told with a later run in the same phase, and when it goes on
@@ -86,6 +94,10 @@ pub struct Engine {
     gate_had: bool,
     /// Whether there is a user interface.
     has_ui: bool,
+    /// Whether the user interface is a terminal.
+    terminal: bool,
+    /// Whether the panel above the editor is on.
+    panel: bool,
     /// The project's directory, which consents to commands are bound to.
     project: String,
     /// Whether the commands of a project's workflows run without a question.
@@ -104,7 +116,8 @@ impl Engine {
     ///
     /// If the session is gone while files are read, nothing is to be done.
     pub fn handle(&mut self, event: Event, at: Moment, files: &dyn WorkflowFiles) -> Output {
-        self.react(event, at, files).unwrap_or_default()
+        let output = self.react(event, at, files).unwrap_or_default();
+        self.with_panel(output)
     }
 
     fn react(

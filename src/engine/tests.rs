@@ -612,7 +612,7 @@ fn a_paused_run_can_be_moved_and_resumed() {
     assert!(matches!(effects[2], Effect::SendUserMessage(_)));
     let not_paused = notice(Level::Info, "The workflow is not paused.");
     assert_eq!(session.command("workflow", ":resume").effects, not_paused);
-    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :next, :back, :skip, :cancel, :check";
+    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :next, :back, :skip, :cancel, :graph, :panel, :check";
     assert_eq!(session.command("workflow", ":fly").effects, notice(Level::Error, unknown));
 }
 
@@ -763,13 +763,13 @@ fn completions_offer_what_can_be_started() {
     assert_eq!(values(&mut session, "b"), ["bugfix", "build"]);
     assert_eq!(values(&mut session, "bugfix x"), [""; 0]);
     session.files.global.remove("build/workflow.yaml");
-    assert_eq!(values(&mut session, ""), ["bugfix", "rpir", ":check"]);
+    assert_eq!(values(&mut session, ""), ["bugfix", "rpir", ":graph", ":panel", ":check"]);
     assert_eq!(values(&mut session, "b"), ["bugfix"]);
-    assert_eq!(values(&mut session, ":"), [":check"]);
+    assert_eq!(values(&mut session, ":"), [":graph", ":panel", ":check"]);
     let _ = session.command("workflow", "bugfix x");
     assert_eq!(
         values(&mut session, ":"),
-        [":status", ":pause", ":next", ":back", ":skip", ":cancel", ":check"]
+        [":status", ":pause", ":next", ":back", ":skip", ":cancel", ":graph", ":panel", ":check"]
     );
     let _ = session.command("workflow", ":pause");
     assert_eq!(values(&mut session, ":r"), [":resume"]);
@@ -858,3 +858,103 @@ fn in_any_order_events_leave_one_consistent_state() {
 
 mod briefing;
 mod gate;
+
+#[test]
+fn alone_in_a_terminal_the_command_asks_what_and_for_which_task() {
+    let mut session = Session::new(&[("bugfix", &["a"]), ("build", &["b"])]);
+    let facts = Facts { has_ui: true, terminal: true, ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let Reply::Ask { ticket, request } = session.command("workflow", " ").reply else { panic!() };
+    let options = [
+        "bugfix — The bugfix: Do a.  (~/workflows/bugfix)",
+        "build — The build: Do b.  (~/workflows/build)",
+    ];
+    assert_eq!(
+        request,
+        Request::Select {
+            title: "Which workflow?".into(),
+            options: options.map(Into::into).into()
+        }
+    );
+    let answer = Answer::Selected(1);
+    let Reply::Ask { ticket, request } = session.on(Event::Answer { ticket, answer }).reply else {
+        panic!()
+    };
+    assert_eq!(request, Request::Input { title: "The build: what is the task?".into() });
+    let answer = Answer::Entered("the thing".into());
+    assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
+    assert_eq!(session.engine.run.as_ref().unwrap().workflow_key, "build");
+    assert_eq!(session.engine.run.as_ref().unwrap().task_description, "the thing");
+    for (first, second) in [
+        (Answer::Cancelled, None),
+        (Answer::Selected(7), None),
+        (Answer::Selected(0), Some(Answer::Cancelled)),
+        (Answer::Selected(0), Some(Answer::Entered(" ".into()))),
+    ] {
+        let _ = session.command("workflow", ":cancel");
+        let Reply::Ask { ticket, .. } = session.command("workflow", "").reply else { panic!() };
+        let output = session.on(Event::Answer { ticket, answer: first });
+        if let Some(answer) = second {
+            let Reply::Ask { ticket, .. } = output.reply else { panic!() };
+            assert_eq!(session.on(Event::Answer { ticket, answer }), Output::default());
+        } else {
+            assert_eq!(output, Output::default());
+        }
+    }
+}
+
+#[test]
+fn the_panel_goes_with_the_status_while_it_is_on() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    let panel = |lines: &[&str]| {
+        Effect::SetPanel(Some(lines.iter().map(|line| (*line).to_owned()).collect()))
+    };
+    let effects = session.command("workflow", ":panel").effects;
+    let entry = Effect::AppendEntry { custom_type: "workflow:panel", data: json!({ "on": true }) };
+    assert_eq!(effects[..2], [entry, panel(&["The flat [1/2]", "▸ 1. * a", "○ 2. * b"])]);
+    let effects = session.on(Event::Step { input: r#"{"action":"next"}"# }).effects;
+    assert!(effects.contains(&panel(&["The flat [2/2]", "✓ 1. * a", "▸ 2. * b"])));
+    let effects = session.command("workflow", ":cancel").effects;
+    assert!(effects.contains(&Effect::SetPanel(None)));
+    let facts = Facts { has_ui: true, panel: true, ..Facts::default() };
+    let stored = Some(RunState::new("flat", "x", 0, 0));
+    let effects = session.on(Event::Session { stored, in_view: None, facts }).effects;
+    assert!(effects.contains(&panel(&["The flat [1/2]", "▸ 1. * a", "○ 2. * b"])));
+    let effects = session.command("workflow", ":panel").effects;
+    assert_eq!(effects[1], Effect::SetPanel(None));
+    let effects = session.on(Event::TurnEnd).effects;
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::SetPanel(_))));
+}
+
+#[test]
+fn a_workflow_is_shown_as_a_diagram() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let unknown = notice(Level::Error, "Usage: /workflow :graph NAME");
+    assert_eq!(session.command("workflow", ":graph").effects, unknown);
+    let effects = session.command("workflow", ":graph flat").effects;
+    let [Effect::AppendEntry { custom_type: "workflow:graph", data }] = &effects[..] else {
+        panic!()
+    };
+    assert!(data["content"].as_str().unwrap().starts_with("┌ The flat ─"));
+    assert!(data["mermaid"].as_str().unwrap().starts_with("flowchart TD\n"));
+    let _ = session.command("workflow", "flat x");
+    assert_eq!(session.command("workflow", ":graph").effects, effects);
+    let text = "Unknown workflow: \"falt\". Available: flat\nDid you mean \"flat\"?";
+    assert_eq!(session.command("workflow", ":graph falt").effects, notice(Level::Error, text));
+}
+
+#[test]
+fn behind_a_name_the_phases_are_a_hint() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let completions = session.engine.complete("flat ", &session.files);
+    assert_eq!(
+        completions,
+        [Completion {
+            value: "flat ".into(),
+            label: "TASK".into(),
+            description: "* a → * b".into()
+        }]
+    );
+    assert_eq!(session.engine.complete("flat x", &session.files), []);
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::engine::{CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE};
+use crate::engine::{CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE};
 use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 
 /// Something to draw.
@@ -95,6 +95,10 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
         }
         STATUS_TYPE => Some(Drawing::Lines(content.lines().map(status_line).collect())),
         CHECK_TYPE => Some(Drawing::Lines(content.lines().map(check_line).collect())),
+        GRAPH_TYPE => {
+            let line = |line| vec![span(line, Color::Text)];
+            Some(Drawing::Lines(content.lines().map(line).collect()))
+        }
         MOVED_MESSAGE_TYPE | REMINDER_MESSAGE_TYPE => {
             let lines = if expanded { usize::MAX } else { 1 };
             let line = |line| vec![span(line, Color::Dim)];

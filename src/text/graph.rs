@@ -16,6 +16,22 @@ pub fn tool_note(phase: &Phase) -> Option<String> {
     }
 }
 
+/// The phases of a workflow in a line, nested workflows by their names.
+pub fn phase_names(workflow: &Workflow, library: &Library) -> String {
+    let names = workflow.phases.iter().take(MAX_NAMES).map(|entry| match entry {
+        Entry::Phase(phase) => format!("{} {}", phase.emoji, phase.name),
+        Entry::Workflow(_) => library.entry_name(entry).to_owned(),
+    });
+    let mut names: Vec<String> = names.collect();
+    if workflow.phases.len() > MAX_NAMES {
+        names.push("…".into());
+    }
+    on_one_line(&names.join(" → "))
+}
+
+/// How many phases a line names.
+const MAX_NAMES: usize = 12;
+
 /// A Mermaid flowchart: the phases in their order, nested workflows as groups, tool policies as notes,
 /// and the way back where the agent may loop.
 pub fn mermaid(workflow: &Workflow, library: &Library) -> String {

@@ -26,7 +26,7 @@ pub use description::description;
 pub use diagnostics::{check_report, check_summary, diagnostic, fault_notice};
 pub use drawing::{Color, Drawing, Span, draw_content, draw_step_call, draw_step_result};
 pub use gate::{GATE_HAD, GATE_OPEN, exact, gate_failed, gate_progress, gate_tail, kept_tail};
-pub use graph::{boxes, mermaid};
+pub use graph::{boxes, mermaid, phase_names};
 pub use messages::{
     COMMAND_CANCELLED_MESSAGE, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,
     DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, block_reason, command_cancelled_message,
@@ -35,6 +35,6 @@ pub use messages::{
 pub use pause::{ended_line, pause_notice, paused, unfinished_line};
 pub use preview::preview;
 pub use status_line::status_line;
-pub use status_panel::status_panel;
+pub use status_panel::{phase_panel, status_panel};
 pub use step_result::{advanced, done, looped, outdated, status, summary_missing};
 pub use template::{Variables, resolve};

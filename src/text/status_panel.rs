@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::run::{Active, Outline, Visit, phase_key};
+use crate::run::{Active, Outline, Step, Visit, phase_key};
 
 use super::{gate, results, status_line, step_result, steps};
 
@@ -30,13 +30,7 @@ pub fn status_panel(active: &Active, now: u64) -> String {
     for step in &steps {
         let visit = progress.visits.get(&phase_key(&step.path));
         let current = step.number == outline.current;
-        let mark = match visit {
-            _ if current => "▸",
-            Some(visit) if visit.skipped => "⤼",
-            Some(Visit { ended_at: Some(_), .. }) => "✓",
-            _ => "○",
-        };
-        let mut line = format!("{mark} {}. {}", step.number, steps::name(step));
+        let mut line = marked(step, visit, current);
         if let Some(visit) = visit {
             let end = if current { now } else { visit.ended_at.unwrap_or(now) };
             line.push_str(&format!("  {}", duration(visit.started_at, end)));
@@ -60,6 +54,34 @@ pub fn status_panel(active: &Active, now: u64) -> String {
         progress.continuations, state.global_step_count
     ));
     lines.join("\n")
+}
+
+/// The same in a few lines, for a place where it is always in view: the steps around the current one.
+pub fn phase_panel(active: &Active) -> Vec<String> {
+    let outline = Outline::of(active);
+    let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);
+    let first = outline.current.saturating_sub(PANEL_STEPS as u64 / 2).clamp(1, last_first);
+    let steps = Outline::steps(active, first, PANEL_STEPS);
+    let mut lines = vec![format!("{} [{}/{}]", active.root.name, outline.current, outline.total)];
+    lines.extend(steps.iter().map(|step| {
+        let visit = active.state.progress.visits.get(&phase_key(&step.path));
+        marked(step, visit, step.number == outline.current)
+    }));
+    lines
+}
+
+/// How many steps the panel above the editor has.
+const PANEL_STEPS: usize = 7;
+
+/// A step with its mark.
+fn marked(step: &Step, visit: Option<&Visit>, current: bool) -> String {
+    let mark = match visit {
+        _ if current => "▸",
+        Some(visit) if visit.skipped => "⤼",
+        Some(Visit { ended_at: Some(_), .. }) => "✓",
+        _ => "○",
+    };
+    format!("{mark} {}. {}", step.number, steps::name(step))
 }
 
 /// The time between two moments, to the second.

@@ -140,7 +140,7 @@ export const DIFFERENCES = [
   {
     number: 23,
     reference: "For an unknown name, lists hidden workflows too, those without a name as empty text.",
-    ours: "Lists what can be started.",
+    ours: "Lists what can be started, and says which one was probably meant.",
     why: "The list is an offer.",
   },
   {
@@ -170,7 +170,7 @@ export const DIFFERENCES = [
   {
     number: 28,
     reference: "`/workflow :x` is an unknown workflow.",
-    ours: "A name that begins with a colon is a control: `:status`, `:pause`, `:resume`, `:next`, `:back`, `:skip`, `:cancel`, `:check`.",
+    ours: "A name that begins with a colon is a control: `:status`, `:pause`, `:resume`, `:next`, `:back`, `:skip`, `:cancel`, `:check`, `:graph`, `:panel`.",
     why: "The person is in charge.",
   },
   {
@@ -296,7 +296,13 @@ export const DIFFERENCES = [
   {
     number: 49,
     reference: "A mapping among `availableProfiles` is the name `[object Object]`.",
-    ours: "The list has no effect, and a notice says so.",
+    ours: "The list has no effect, and `/workflow :check` says so.",
     why: "It names nobody.",
+  },
+  {
+    number: 50,
+    reference: "`/workflow` alone lists the workflows.",
+    ours: "In a terminal it asks which one, and for the task; elsewhere it lists them.",
+    why: "What can be started should be easy to start.",
   },
 ];

@@ -60,7 +60,7 @@ for (const version of PI_VERSIONS) {
         `error: Unknown workflow: "${name}". Available: think-first, hello, local`,
       ];
       assert.deepEqual(await said("/workflow nope Do it"), unknown("nope"));
-      assert.deepEqual(await said("/workflow Hello Do it"), unknown("Hello"));
+      assert.deepEqual(await said("/workflow Hello Do it"), [`${unknown("Hello")[0]}\nDid you mean "hello"?`]);
       assert.deepEqual(await said("/workflow ada Do it"), unknown("ada"));
       assert.deepEqual(await said("/workflow _hidden Do it"), unknown("_hidden"));
       assert.deepEqual(await said("/workflow hidden-too Do it"), [

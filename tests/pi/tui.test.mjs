@@ -203,23 +203,53 @@ for (const version of PI_VERSIONS) {
           all.findIndex((line) => line.startsWith("───")),
         );
       };
-      assert.deepEqual(above(await tui.waitFor("worse/workflow.yaml")), notice);
+      assert.deepEqual(above(await tui.waitFor(notice[0])), notice);
       await tui.submit("/workflow nope Do it");
       assert.deepEqual(above(await tui.waitFor("Unknown workflow")), [
         ...notice,
         'Error: Unknown workflow: "nope". Available: hello',
       ]);
-      await tui.submit("/workflow");
-      assert.deepEqual(above(await tui.waitFor("Available workflows")).slice(-3), [
-        "Usage: /workflow {name} {description}",
-        "Available workflows:",
-        "hello — The hello",
-      ]);
+      await tui.submit("/workflow :check");
+      const panel = lines(await tui.waitFor("2 workflows are left out."));
+      const at = panel.indexOf(".pi/workflows/bad/workflow.yaml:1:8: error: not valid YAML: did not find expected node content");
+      assert.deepEqual(panel.slice(at + 1, at + 3), ["1 | name: [", "|        ^"]);
       sandbox.writeFiles({ ".pi/workflows/bad/workflow.yaml": "8\n" });
       await tui.submit("/workflow hello");
       const screen = await tui.waitFor("Usage: /workflow hello");
       assert.equal(above(screen).filter((line) => line === notice[0]).length, 2, "the changed faults are told of anew");
       assert.doesNotMatch(screen, /\[pi-workflows\]|console|at .*\.js:\d+/);
+    });
+
+    test("asks which workflow and for which task, where only the command is typed", async (t) => {
+      const { model, sandbox } = await stage(t, [{ text: "Thinking", hang: true }], { globalFiles: { ...RELEASE, ...HELLO } });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow");
+      const picker = await tui.waitFor("Which workflow?");
+      assert.match(picker, /hello — The hello +\(.*workflows\/hello\)/);
+      assert.match(picker, /release — Release Pipeline/);
+      await tui.press("Down");
+      await tui.press("Enter");
+      await tui.waitFor("Release Pipeline: what is the task?");
+      await tui.type("Ship 2.0");
+      await tui.press("Enter");
+      await tui.waitFor("Thinking");
+      assert.ok(userTexts(model.requests[0]).includes("Start Release Pipeline: Ship 2.0"));
+    });
+
+    test("draws a workflow, and keeps its phases above the editor", async (t) => {
+      const { sandbox } = await stage(t, [step("next"), REST], { globalFiles: { ...RELEASE, ...HELLO } });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit("/workflow :graph release");
+      const drawn = await tui.waitFor("┌ Release Pipeline");
+      assert.match(drawn, /^ *│ 📦 Build {2}\(without bash\) +│\n *│ ↓ +│\n *│ ┌ Code Review ─+┐ +│$/m);
+      await tui.submit("/workflow :panel");
+      await tui.waitFor("The panel shows the phases of the next run.");
+      await tui.submit("/workflow hello One");
+      await tui.waitFor(countdown(3));
+      const screen = await tui.screen();
+      assert.match(screen, /^ *The hello \[2\/2\]\n *✓ 1\. 🔹 Plan\n *▸ 2\. 🔹 Build$/m);
+      await tui.submit("/workflow :panel");
+      await tui.waitFor((screen) => !screen.includes("The hello [2/2]\n"));
     });
 
     test("shows a status panel that the person asks for", async (t) => {

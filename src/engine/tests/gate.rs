@@ -77,7 +77,7 @@ impl Session {
 }
 
 fn with_ui() -> Facts {
-    Facts { has_ui: true, project: "/p".into(), allow_commands: false }
+    Facts { has_ui: true, project: "/p".into(), ..Facts::default() }
 }
 
 const TESTS: &str = "gate: [{run: make test, label: the tests, timeout: 10m}]\n";

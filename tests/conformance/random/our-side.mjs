@@ -10,6 +10,7 @@ import { Side } from "./side.mjs";
 /** @typedef {import("./side.mjs").Happening} Happening */
 /** @typedef {import("./stand-in.mjs").Deeds} Deeds */
 
+const MEANT = /^(Unknown workflow: [^]*)\nDid you mean "[^"\n]*"\?$/;
 const FAULT_NOTICE = /^(1 workflow has|\d+ workflows have|\d+ errors? in workflow files).*: \/workflow :check$/;
 const PAUSE_NOTICE = /^⏸ .* is paused in .*\.\nYour next message resumes it, or \/workflow :resume\.$/s;
 const PAUSE_STATUS = /^⏸ (.*) \(paused: [^)]*\)$/s;
@@ -67,7 +68,8 @@ export class OurSide extends Side {
     if (goesOn) this.#bounds.wentOn();
     if (happening) this.#bounds.observe(happening, deeds.answer, this.state, started === true);
     const { paused, changed } = this.#bounds.verdict(happening);
-    const told = deeds.notices.filter(({ text }) => !FAULT_NOTICE.test(text));
+    const faultless = deeds.notices.filter(({ text }) => !FAULT_NOTICE.test(text));
+    const told = because(23, faultless, faultless.map(({ level, text }) => ({ level, text: text.replace(MEANT, "$1") })));
     this.faults = deeds.notices.find(({ text }) => FAULT_NOTICE.test(text))?.text ?? this.faults;
     const common = because(29, deeds.entries, this.#withoutWord(happening, deeds.entries));
     const stored = common.filter(({ data }) => !(changed && this.#isOfPause(data, paused)));
@@ -148,7 +150,7 @@ export class OurSide extends Side {
   #answer(happening, answer) {
     if (!happening || !answer) return answer;
     if ("complete" in happening) {
-      const workflows = because(28, answer, answer.filter((/** @type {any} */ { value }) => !value.startsWith(":")));
+      const workflows = because(28, answer, answer.filter((/** @type {any} */ { value, label }) => !value.startsWith(":") && label !== "TASK"));
       if (workflows.length === 0) return null;
       return because(13, workflows, workflows.map(withoutDescription));
     }

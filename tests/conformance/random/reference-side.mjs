@@ -84,7 +84,7 @@ export class ReferenceSide extends Side {
       status: await this.#status(happening, deeds),
       entries,
       prompts,
-      notices: deeds.notices.map(({ level, text }) => ({ level, text: plain(this.#offer(text)) })),
+      notices: this.#unasked(deeds.notices).map(({ level, text }) => ({ level, text: plain(this.#offer(text)) })),
       questions: deeds.questions.map(({ title, message }) => ({ title: plain(title), message: plain(message) })),
       sessionNames: deeds.sessionNames.map((name) => plain(withWholeCharacters(name))),
       answer: refused ? deeds.answer : await this.#answer(happening, deeds.answer),
@@ -319,6 +319,15 @@ export class ReferenceSide extends Side {
     if (!place) return text;
     const { instructions } = place.phase;
     return because(1, text, text.replaceAll(instructions, () => resolve(instructions, place.variables())));
+  }
+
+  /**
+   * 50: in a terminal the list of workflows is a question.
+   * @param {Deeds["notices"]} notices
+   */
+  #unasked(notices) {
+    if (this.setting.mode !== "tui" || this.#startable().length === 0) return notices;
+    return because(50, notices, notices.filter(({ text }) => !text.startsWith("Usage: /workflow {name} {description}\n")));
   }
 
   /**

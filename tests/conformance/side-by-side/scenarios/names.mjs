@@ -22,7 +22,10 @@ export default [
     name: "the list, and an unknown name",
     global: SOME,
     actions: [...ask, command("/workflow   "), command("/workflow b"), command("/workflow b   \n "), command("/workflow B Do it")],
-    differs: [{ number: 23, reference: "Available: z_9-Z, b, ", ours: "Available: z_9-Z, b" }],
+    differs: [
+      { number: 23, reference: "Available: z_9-Z, b, ", ours: "Available: z_9-Z, b" },
+      { number: 23, reference: 'workflow: "B". Available: z_9-Z, b', ours: 'workflow: "B". Available: z_9-Z, b\nDid you mean "b"?' },
+    ],
   },
   {
     name: "names that begin with a colon",

@@ -1,0 +1,74 @@
+// Captures what a person sees in the real pi, and puts it into the README between its marks.
+//
+//   node scripts/screens.mjs
+//
+// A scripted model plays the agent, tmux the terminal.
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { PI_VERSIONS, REPO } from "../tests/pi/harness/pi.mjs";
+import { makeSandbox } from "../tests/pi/harness/sandbox.mjs";
+import { startModel } from "../tests/pi/harness/scripted-model.mjs";
+import { startTui } from "../tests/pi/harness/tui.mjs";
+
+const README = join(REPO, "README.md");
+const TYPO = "---\nid: typo\nname: Typo\nemoji: \"✏️\"\n---\n\nCorrect the spelling in {descripton}.\n";
+
+const next = { action: "next", summary: "tests/clock.test.js fails: the zone is added twice." };
+const model = await startModel([{ calls: [{ name: "workflow_step", arguments: next }] }, { text: "I look at the code.", hang: true }]);
+const sandbox = makeSandbox({ model });
+cpSync(join(REPO, "workflows-examples"), join(sandbox.project, ".pi/workflows"), { recursive: true });
+sandbox.writeFiles({
+  ".pi/workflows/typos/workflow.yaml": "name: Typos\ncommandName: typos\ninitialMesage: Go\nphases:\n  - typo.md\n",
+  ".pi/workflows/typos/typo.md": TYPO,
+});
+
+/** @type {Record<string, string>} */
+const screens = {};
+try {
+  const tui = await startTui({ version: PI_VERSIONS[0], sandbox, rows: 30 });
+  const above = (/** @type {string} */ screen) => withoutFrame(screen);
+  await tui.submit("/workflow :check");
+  screens.check = above(await tui.waitFor("1 workflow is left out."));
+  await tui.submit("/workflow");
+  screens.picker = from(await tui.waitFor("Which workflow?"), "Which workflow?");
+  await tui.press("Escape");
+  await tui.submit("/workflow :panel");
+  await tui.waitFor("The panel shows the phases of the next run.");
+  await tui.submit("/workflow bugfix the clock is an hour late");
+  await tui.waitFor("I look at the code.");
+  screens.panel = from(await tui.screen(), /^ *Bug Fix \[2\/3\]/);
+} finally {
+  await sandbox.dispose();
+  await model.close();
+}
+
+let text = readFileSync(README, "utf8");
+for (const [name, screen] of Object.entries(screens)) {
+  const block = new RegExp(`(<!-- screen: ${name} -->\n)[^]*?(<!-- end -->)`);
+  if (!block.test(text)) throw new Error(`README.md has no mark for the screen ${name}.`);
+  text = text.replace(block, (_, begin, end) => `${begin}\n\`\`\`text\n${screen}\n\`\`\`\n\n${end}`);
+}
+writeFileSync(README, text);
+console.log(Object.keys(screens).map((name) => `${name}: captured`).join("\n"));
+
+/** The part of a screen above the editor, without what pi says of the machine. @param {string} screen */
+function withoutFrame(screen) {
+  const lines = screen.split("\n").map((line) => line.trimEnd());
+  const end = lines.findIndex((line) => /^─{20,}$/.test(line));
+  const shown = lines.slice(0, end).filter((line) => !/^ *Warning: (fd|ripgrep) not found/.test(line));
+  return tidy(shown);
+}
+
+/** The part of a screen from some words on. @param {string} screen @param {string | RegExp} words */
+function from(screen, words) {
+  const lines = screen.split("\n").map((line) => line.trimEnd());
+  const start = lines.findIndex((line) => (typeof words === "string" ? line.includes(words) : words.test(line)));
+  if (start < 0) throw new Error(`There is no ${words} on this screen:\n${screen}`);
+  return tidy(lines.slice(start)).replaceAll(sandbox.project, "~/project").replace(/[⠋-⣿] Working/, "⠋ Working");
+}
+
+/** Without empty lines at both ends and two in a row. @param {string[]} lines */
+function tidy(lines) {
+  return lines.join("\n").replace(/\n{3,}/g, "\n\n").replace(/^\n+|\n+$/g, "");
+}

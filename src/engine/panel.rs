@@ -1,0 +1,44 @@
+//! The panel above the editor: the phases of the run with their marks. Off until the person asks for it.
+
+use serde_json::json;
+
+use crate::text;
+
+use super::{Effect, Engine, Level, Output, PANEL_ENTRY_TYPE};
+
+impl Engine {
+    /// Shows the panel or takes it away; the session remembers it.
+    pub(super) fn switch_panel(&mut self) -> Output {
+        self.panel = !self.panel;
+        let data = json!({ "on": self.panel });
+        let text = if self.panel && !self.is_running() {
+            "The panel shows the phases of the next run."
+        } else if self.panel {
+            "The panel is on."
+        } else {
+            "The panel is off."
+        };
+        let mut effects = vec![Effect::AppendEntry { custom_type: PANEL_ENTRY_TYPE, data }];
+        effects.push(self.draw_panel());
+        effects.push(Effect::Notify { level: Level::Info, text: text.into() });
+        effects.into()
+    }
+
+    /// The panel goes with the status line.
+    pub(super) fn with_panel(&self, mut output: Output) -> Output {
+        let after = output
+            .effects
+            .iter()
+            .rposition(|effect| matches!(effect, Effect::SetStatus(_)))
+            .filter(|_| self.panel);
+        if let Some(after) = after {
+            output.effects.insert(after + 1, self.draw_panel());
+        }
+        output
+    }
+
+    fn draw_panel(&self) -> Effect {
+        let lines = self.active().filter(|_| self.panel).map(|active| text::phase_panel(&active));
+        Effect::SetPanel(lines)
+    }
+}
