@@ -44,6 +44,10 @@ const READ_DIFFERENTLY = [
   [46, /(?<![\w.'"])([-+]?0\d+|[-+]?0b[01]+|[-+]0[xo]\w+|[-+]?1e400)(?![\w.'"])/g, () => "7"],
   // Characters that end a line, or are none, for one of the two only.
   [47, /[\u0085\u2028\u2029]|\r(?!\n)|(?<=[^])\ufeff/g, (odd) => (odd === "\r" ? "\n" : "")],
+  // A value that is a colon, a key of several lines in braces, a quote that only an escaped one closes.
+  [45, /(?<=: ):(?=\s)/g, () => "x"],
+  [45, /(?<=\{[^{}\n]*)\n\s+/g, () => " "],
+  [45, /\\"(?=\r?\n---|\s*$)/g, () => '"'],
   // A tag that is more than a way to say that a text is one.
   [48, /(?<=[:?[{,-]\s+)!(?!!str\s)\S*/g, () => "x"],
 ];
