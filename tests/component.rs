@@ -673,7 +673,7 @@ fn an_agent_at_work_is_told_that_the_person_moved_the_run() {
 #[test]
 fn an_agent_at_rest_is_prompted_when_the_person_moved_the_run() {
     let mut pi = at_look();
-    assert_eq!(pi.command("workflow", ":skip"), Outcome::Done);
+    assert_eq!(pi.command("workflow", ":skip"), Outcome::Settle);
     let skipped = STATE_AT_DO
         .replace(r#""endedAt":1747234567890,"#, r#""endedAt":1747234567890,"skipped":true,"#);
     pi.did(&[

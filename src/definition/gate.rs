@@ -226,7 +226,9 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             return None;
         }
     };
-    sound.then(|| Check { label: label.unwrap_or(default_label), kind })
+    let label = label.unwrap_or(default_label);
+    let label = label.split_whitespace().collect::<Vec<_>>().join(" ");
+    sound.then_some(Check { label, kind })
 }
 
 /// `timeout`: a duration like `90s` or `10m`, or a number of seconds.

@@ -216,6 +216,7 @@ impl Engine {
         self.cancel_pending = false;
         self.untold_move = self.agent.running;
         let mut all = self.stop_countdown();
+        all.extend(self.withdraw_gate());
         all.extend(effects);
         Output::from(all).with(Reply::Settle)
     }

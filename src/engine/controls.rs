@@ -178,7 +178,7 @@ impl Engine {
     fn resume_by_hand(&mut self, at: Moment, files: &dyn WorkflowFiles) -> Output {
         let waits = self.active().is_some_and(|active| waits_for_person(&active));
         let mut effects = self.resume();
-        if waits && !self.gate_is_open() {
+        if waits && !self.gate_is_open() && self.open_gate(By::Person).is_some() {
             let next = self.next_by_hand(at, files);
             effects.extend(next.effects);
             return Output { effects, reply: next.reply };
@@ -214,7 +214,7 @@ impl Engine {
         let state = active.state;
         let (new, arrival, leaving) = match way {
             Way::Next | Way::Skip => {
-                let (new, arrival) = advance(&state.with_evidence(evidence), active.library);
+                let (new, arrival) = advance(&with_evidence(way, state, evidence), active.library);
                 let leaving = if way == Way::Skip { Leaving::Skipped } else { Leaving::Done };
                 (new, arrival, leaving)
             }
@@ -262,6 +262,11 @@ impl Engine {
         }
         effects.into()
     }
+}
+
+/// The run with what its gate came to; one that is passed over keeps what is known of earlier attempts.
+fn with_evidence(way: Way, state: &RunState, evidence: Vec<Evidence>) -> RunState {
+    if way == Way::Next { state.with_evidence(evidence) } else { state.clone() }
 }
 
 /// The run, moved to the phase before the current one.

@@ -4,14 +4,18 @@
 //! question to the person, is asked of the host; until its answer comes the gate is one of the open
 //! questions, and the state is what it was. An answer for a phase that the run has left does nothing.
 
+use std::collections::VecDeque;
+
 use serde_json::json;
 
-use crate::definition::{Check, CheckKind, FileError, FileKind, Pattern, WorkflowFiles};
-use crate::run::{Active, Evidence, GateAhead, PauseReason, RunState, Segment};
+use crate::definition::WorkflowFiles;
+use crate::definition::{Check, CheckKind, FileError, FileKind, Gate, OnGateFail, Pattern};
+use crate::run::{Active, Evidence, GateAhead, Leaving, PauseReason, RunState, Segment};
 use crate::text;
 
 use super::commands::Question;
-use super::{Answer, CommandEnd, Effect, Engine, Level, Moment, Output, Reply, Request};
+use super::step_tool::{handing_over, tool_reply};
+use super::{Answer, CommandEnd, Effect, Engine, Level, Moment, Output, Request, STATUS_TYPE};
 
 /// The root of the project's own files; see the package's manifest.
 const PROJECT_FILES: &str = "project-files";
@@ -22,9 +26,12 @@ const MAX_FILES: usize = 20_000;
 /// Folders that a glob does not lead into by itself.
 const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
 
+// What a key that was meant for the editor would choose comes first, and does no harm.
 const CONSENTS: [&str; 4] =
-    ["Yes, once", "Yes, for this session", "Yes, always while they stay the same", "No"];
-const APPROVALS: [&str; 3] = ["Yes", "No", "Not yet"];
+    ["No", "Yes, once", "Yes, for this session", "Yes, always while they stay the same"];
+const APPROVALS: [&str; 3] = ["Not yet", "Yes", "No"];
+/// How many lines of commands a question shows; more stand in the transcript above it.
+const MAX_CONSENT_LINES: usize = 12;
 
 /// Who wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,19 +48,34 @@ pub(super) struct OpenGate {
     by: By,
     /// Which run it was, and where.
     at: (String, u64, Vec<Segment>),
+    /// The gates, in the order in which they are checked.
+    gates: Vec<OwnGate>,
     checks: Vec<PlannedCheck>,
     /// How many of them are made.
     done: usize,
     evidence: Vec<Evidence>,
-    attempt: u32,
     waits_for: WaitsFor,
+}
+
+/// A gate as it was when it was opened: its files may change meanwhile.
+#[derive(Debug)]
+struct OwnGate {
+    gate: Gate,
+    /// The name of the phase or workflow that has it.
+    of: String,
+    /// See [`GateAhead::depth`].
+    depth: usize,
+    /// Whether it is one of the person's own workflows.
+    own: bool,
+    /// Which attempt this is, from 1.
+    attempt: u32,
 }
 
 /// A check, and which gate it belongs to.
 #[derive(Debug)]
 struct PlannedCheck {
     check: Check,
-    /// Index into the gates ahead.
+    /// Index into the gates.
     gate: usize,
 }
 
@@ -92,7 +114,15 @@ impl Engine {
     /// The gates that the run must pass now, opened; `None` if there are none.
     pub(super) fn open_gate(&self, by: By) -> Option<OpenGate> {
         let active = self.active()?;
-        let gates = active.gates_ahead();
+        let attempts = &active.state.progress.gate_attempts;
+        let own = |ahead: GateAhead| OwnGate {
+            gate: ahead.gate.clone(),
+            of: ahead.of.to_owned(),
+            depth: ahead.depth,
+            own: ahead.root == OWN_WORKFLOWS,
+            attempt: attempts.get(ahead.of).map_or(1, |attempts| attempts.saturating_add(1)),
+        };
+        let gates: Vec<OwnGate> = active.gates_ahead().into_iter().map(own).collect();
         let checks: Vec<PlannedCheck> = gates
             .iter()
             .enumerate()
@@ -110,10 +140,10 @@ impl Engine {
         Some(OpenGate {
             by,
             at: place(active.state),
+            gates,
             checks,
             done: 0,
             evidence: Vec::new(),
-            attempt: active.state.progress.gate_attempts.saturating_add(1),
             waits_for: WaitsFor::Command,
         })
     }
@@ -177,14 +207,15 @@ impl Engine {
                 if unknown.is_empty() {
                     return self.check_on(gate, at, files);
                 }
-                let request = self.ask_consent(&gate, &unknown);
-                self.wait(gate, WaitsFor::Consent(unknown), request)
+                let (effects, request) = ask_consent(&gate, &unknown);
+                let output = self.wait(gate, WaitsFor::Consent(unknown), request);
+                Output { effects, reply: output.reply }
             }
-            (WaitsFor::Consent(commands), Answer::Selected(choice @ 0..=2)) => {
+            (WaitsFor::Consent(commands), Answer::Selected(choice @ 1..=3)) => {
                 let mut effects = Vec::new();
                 match choice {
-                    1 => self.allowed_commands.extend(commands),
-                    2 => effects.extend(commands.iter().map(|command| Effect::Remember {
+                    2 => self.allowed_commands.extend(commands),
+                    3 => effects.extend(commands.iter().map(|command| Effect::Remember {
                         key: self.consent_key(command),
                         value: self.consent_value(command),
                     })),
@@ -214,10 +245,10 @@ impl Engine {
                 let result = "commands cannot be run here".to_owned();
                 self.checked(gate, false, result, 0, String::new(), at, files)
             }
-            (WaitsFor::Approval, Answer::Selected(0)) => {
+            (WaitsFor::Approval, Answer::Selected(1)) => {
                 self.checked(gate, true, "the person said yes".into(), 0, String::new(), at, files)
             }
-            (WaitsFor::Approval, Answer::Selected(1)) => {
+            (WaitsFor::Approval, Answer::Selected(2)) => {
                 let title = "Why not? The agent is told.".to_owned();
                 self.wait(gate, WaitsFor::Reason, Request::Input { title })
             }
@@ -308,7 +339,14 @@ impl Engine {
     }
 
     fn close_gate(&mut self, gate: OpenGate, outcome: Outcome, at: Moment) -> Output {
-        self.gate_had = gate.is_of_agent();
+        self.gate_had |= gate.is_of_agent();
+        if !matches!(outcome, Outcome::Passed)
+            && let By::Agent(summary @ Some(_)) = &gate.by
+            && let Some(active) = self.active()
+        {
+            // What the agent handed over is not lost with the attempt.
+            self.run = Some(handing_over(&active, summary.as_deref()));
+        }
         match outcome {
             Outcome::Passed => {
                 let evidence = gate.kept_evidence();
@@ -318,64 +356,89 @@ impl Engine {
                 }
             }
             Outcome::Failed => self.gate_failed(&gate, at),
-            Outcome::Interrupted(text) => answer_to(&gate.by, Vec::new(), text, "interrupted"),
+            Outcome::Interrupted(text) => self.answer_to(&gate.by, Vec::new(), text, "interrupted"),
             Outcome::Paused(reason) => {
                 let text = format!(
                     "✗ The gate is not passed yet, and the workflow is paused: {reason}. Stop here and wait for the person."
                 );
                 let effects = self.pause(reason, self.has_ui, at);
-                answer_to(&gate.by, effects, text, "paused")
+                self.answer_to(&gate.by, effects, text, "paused")
             }
         }
     }
 
     /// Counts the failure, keeps what is known of it, and does what the gate says.
     fn gate_failed(&mut self, gate: &OpenGate, at: Moment) -> Output {
-        let Some(active) = self.active() else { return Output::default() };
         let failed = gate.checks.get(gate.done.saturating_sub(1)).map_or(0, |planned| planned.gate);
-        let (Some(ahead), Some(last)) =
-            (active.gates_ahead().get(failed).copied(), gate.evidence.last())
+        let (Some(active), Some(definition), Some(last)) =
+            (self.active(), gate.gates.get(failed), gate.evidence.last())
         else {
             return Output::default();
         };
-        let GateAhead { gate: definition, of, depth, .. } = ahead;
-        let new = active.state.with_evidence(gate.kept_evidence()).gate_failed();
-        let left = definition.attempts.saturating_sub(new.progress.gate_attempts);
-        let mut text = text::gate_failed(of, last, left);
-        let on_fail = definition.on_fail.clone();
-        let (label, times) = (last.label.clone(), new.progress.gate_attempts);
-        let back = new.after_gate_failure(&on_fail, depth, active.library);
+        let OwnGate { gate: Gate { attempts, on_fail, .. }, of, depth, .. } = definition;
+        let (new, times) = active.state.with_evidence(gate.kept_evidence()).gate_failed(of);
+        let left = attempts.saturating_sub(times);
+        let stays = *on_fail == OnGateFail::Stay;
+        let mut text = text::gate_failed(of, last, stays.then_some(left));
+        let label = last.label.clone();
+        let back = new.after_gate_failure(on_fail, *depth, active.library);
         let before = active.state.clone();
-        if left == 0 && matches!(back, Ok(None)) || back.is_err() {
+        if let Err(error) = &back {
+            text.push_str(&format!(
+                "\n\nIt should lead back now, but that is not possible: {error}"
+            ));
+        }
+        if (stays && left == 0) || back.is_err() {
             self.run = Some(new);
             let reason = PauseReason::Gate { label, times };
             let effects = self.pause(reason.clone(), self.has_ui, at);
             text.push_str(&format!(
                 "\n\nThe workflow is paused: {reason}. Stop here and wait for the person."
             ));
-            return answer_to(&gate.by, effects, text, "paused");
+            return self.answer_to(&gate.by, effects, text, "paused");
         }
         match back {
             Ok(Some(back)) => {
-                let back = back.moved_from(&before, crate::run::Leaving::Again, at.unix_ms);
+                let back = back.moved_from(&before, Leaving::Again, at.unix_ms);
                 let mut effects = vec![super::persist(&back)];
                 self.run = Some(back);
                 effects.push(self.status());
                 let to = self
                     .active()
                     .map(|active| format!("{} {}", active.phase.emoji, active.phase.name));
+                let to = to.unwrap_or_default();
                 let prompt = self.prompt();
-                text.push_str(&format!(
-                    "\n\nThe workflow goes back to {}.\n\n{prompt}",
-                    to.unwrap_or_default()
-                ));
-                answer_to(&gate.by, effects, text, "back")
+                text.push_str(&format!("\n\nThe workflow goes back to {to}.\n\n{prompt}"));
+                self.answer_to(&gate.by, effects, text, "back")
             }
             _ => {
                 let effects = vec![super::persist(&new)];
                 self.run = Some(new);
                 text.push_str("\n\nMend that, then call workflow_step with action='next' again.");
-                answer_to(&gate.by, effects, text, "failed")
+                self.answer_to(&gate.by, effects, text, "failed")
+            }
+        }
+    }
+
+    /// Tells who wanted to leave the phase what came of it. The agent is told too of what the person
+    /// learned by `/workflow :next`: it is the one to mend it.
+    fn answer_to(&self, by: &By, mut effects: Vec<Effect>, text: String, gate: &str) -> Output {
+        match by {
+            By::Agent(_) => {
+                let details = json!({ "active": true, "gate": gate });
+                Output { effects, reply: tool_reply(text, details) }
+            }
+            By::Person => {
+                let told = matches!(gate, "failed" | "back");
+                let first = text.lines().next().unwrap_or_default().to_owned();
+                effects.push(Effect::Notify { level: Level::Warning, text: first });
+                let paused = self.run.as_ref().is_some_and(|state| state.progress.paused.is_some());
+                if told && self.agent.running {
+                    effects.push(Effect::Steer(text));
+                } else if told && !paused {
+                    effects.push(Effect::SendUserMessage(text));
+                }
+                effects.into()
             }
         }
     }
@@ -387,7 +450,7 @@ impl Engine {
             None => "The workflow has ended meanwhile; this call had no effect.".to_owned(),
         };
         match gate.by {
-            By::Agent(_) => answer_to(&gate.by, Vec::new(), text, "overtaken"),
+            By::Agent(_) => self.answer_to(&gate.by, Vec::new(), text, "overtaken"),
             By::Person => Output::default(),
         }
     }
@@ -395,11 +458,9 @@ impl Engine {
     /// The commands of a gate that nobody has allowed in this session: those of workflows that are not the
     /// person's own.
     fn unknown_commands(&self, gate: &OpenGate) -> Vec<String> {
-        let Some(active) = self.active() else { return Vec::new() };
-        let gates = active.gates_ahead();
         let mut commands = Vec::new();
-        for PlannedCheck { check, gate } in &gate.checks {
-            let own = gates.get(*gate).is_some_and(|ahead| ahead.root == OWN_WORKFLOWS);
+        for PlannedCheck { check, gate: index } in &gate.checks {
+            let own = gate.gates.get(*index).is_some_and(|gate| gate.own);
             if let CheckKind::Run { command, .. } = &check.kind
                 && !own
                 && !self.allowed_commands.contains(command)
@@ -409,21 +470,6 @@ impl Engine {
             }
         }
         commands
-    }
-
-    fn ask_consent(&self, gate: &OpenGate, commands: &[String]) -> Request {
-        let name = self.active().map_or_else(String::new, |active| active.root.name.clone());
-        let of = match &gate.by {
-            By::Agent(_) => "The agent wants to leave the phase.",
-            By::Person => "You leave the phase.",
-        };
-        let list = text::exact(&commands.join("\n")).replace('\n', "\n  ");
-        Request::Select {
-            title: format!(
-                "{of} {name}, a workflow of this project, runs here:\n  {list}\nAllow it?"
-            ),
-            options: CONSENTS.map(Into::into).into(),
-        }
     }
 
     /// Where the consent to a command is remembered. Two commands may share a place; the value tells.
@@ -448,7 +494,8 @@ impl OpenGate {
 
     fn record(&mut self, passed: bool, result: String, duration_ms: u64, tail: String) {
         let label = self.current().map_or_else(String::new, |check| check.label.clone());
-        let attempt = self.attempt;
+        let gate = self.checks.get(self.done).and_then(|planned| self.gates.get(planned.gate));
+        let attempt = gate.map_or(1, |gate| gate.attempt);
         self.evidence.push(Evidence { label, passed, result, duration_ms, attempt, tail });
         self.done += 1;
     }
@@ -466,21 +513,30 @@ fn place(state: &RunState) -> (String, u64, Vec<Segment>) {
     (state.task_id.clone(), state.global_step_count, state.current_path.clone())
 }
 
-/// Tells who wanted to leave the phase what came of it.
-fn answer_to(by: &By, mut effects: Vec<Effect>, text: String, gate: &str) -> Output {
-    match by {
-        By::Agent(_) => {
-            let details = json!({ "active": true, "gate": gate });
-            Output { effects, reply: super::step_tool::tool_reply(text, details) }
-        }
-        By::Person => {
-            // A pause tells of itself.
-            if gate != "paused" {
-                effects.push(Effect::Notify { level: Level::Warning, text });
-            }
-            Output { effects, reply: Reply::None }
-        }
+/// The question whether these commands may run; before it, all of them in the transcript if they are long.
+fn ask_consent(gate: &OpenGate, commands: &[String]) -> (Vec<Effect>, Request) {
+    let asks = |planned: &&PlannedCheck| matches!(&planned.check.kind, CheckKind::Run { command, .. } if commands.contains(command));
+    let of = gate.checks.iter().find(asks).and_then(|planned| gate.gates.get(planned.gate));
+    let of = of.map_or("", |gate| &gate.of).split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut lines = text::command_list(commands);
+    let mut effects = Vec::new();
+    if lines.len() > MAX_CONSENT_LINES {
+        let content =
+            format!("Commands of the gate of {}:\n{}", text::exact(&of), lines.join("\n"));
+        effects.push(Effect::AppendEntry {
+            custom_type: STATUS_TYPE,
+            data: json!({ "content": content }),
+        });
+        let more = lines.len() - MAX_CONSENT_LINES;
+        lines.truncate(MAX_CONSENT_LINES);
+        lines.push(format!("  … and {more} more lines: all of them stand above this question"));
     }
+    let title = format!(
+        "This project's gate of \"{}\" runs:\n{}\nAllow it?",
+        text::exact(&of),
+        lines.join("\n")
+    );
+    (effects, Request::Select { title, options: CONSENTS.map(Into::into).into() })
 }
 
 enum FileFailure {
@@ -506,15 +562,18 @@ fn check_file(
 ) -> Result<String, FileFailure> {
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let is_glob = |part: &&str| part.contains(['*', '?', '[', '{']);
-    let Some(first) = parts.iter().position(is_glob) else {
-        let path = parts.join("/");
-        return check_content(files, &path, contains).map(|()| "it holds".into());
-    };
     let glob = parts.join("/");
+    // A name may look like a glob, say `[id].ts`.
+    let literally = check_content(files, &glob, contains).map(|()| "it holds".to_owned());
+    let Some(first) = parts.iter().position(is_glob) else { return literally };
+    if literally.is_ok() {
+        return literally;
+    }
+    let deepest = if parts.contains(&"**") { usize::MAX } else { parts.len() };
     let mut left = MAX_FILES;
-    let mut folders = vec![parts.get(..first).unwrap_or_default().join("/")];
+    let mut folders = VecDeque::from([parts.get(..first).unwrap_or_default().join("/")]);
     let mut why = format!("no file matches {glob}");
-    while let Some(folder) = folders.pop() {
+    while let Some(folder) = folders.pop_front() {
         let entries = match files.list(PROJECT_FILES, &folder) {
             Ok(entries) => entries,
             Err(FileError::Stale) => return Err(FileFailure::Gone),
@@ -534,9 +593,11 @@ fn check_file(
             };
             match entry.kind {
                 FileKind::Directory
-                    if !PASSED_OVER.contains(&&*entry.name) || parts.contains(&&*entry.name) =>
+                    if path.split('/').count() < deepest
+                        && (!PASSED_OVER.contains(&&*entry.name)
+                            || parts.contains(&&*entry.name)) =>
                 {
-                    folders.push(path);
+                    folders.push_back(path);
                 }
                 FileKind::File if fast_glob::glob_match(&glob, &path) => {
                     match check_content(files, &path, contains) {
@@ -557,7 +618,14 @@ fn check_content(
     path: &str,
     contains: Option<&Pattern>,
 ) -> Result<(), FileFailure> {
-    let bytes = files.read(PROJECT_FILES, path)?;
+    let bytes = match files.read(PROJECT_FILES, path) {
+        // It is there, and not empty; nobody wants to know more.
+        Err(FileError::TooLarge(_)) if contains.is_none() => return Ok(()),
+        Err(FileError::OutsideRoot) => {
+            return Err(FileFailure::Because("it lies outside the project".into()));
+        }
+        bytes => bytes?,
+    };
     let text = String::from_utf8_lossy(&bytes);
     if text.trim().is_empty() {
         return Err(FileFailure::Because("it is empty".into()));

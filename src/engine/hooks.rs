@@ -31,6 +31,7 @@ impl Engine {
         files: &dyn WorkflowFiles,
     ) -> Result<Output, FileError> {
         let mut effects = self.stop_countdown();
+        effects.extend(self.withdraw_gate());
         self.cancel_pending = false;
         self.questions.clear();
         self.untold_move = false;

@@ -147,9 +147,9 @@ impl Engine {
             Event::ToolCall { name } => self.tool_call(name),
             Event::Step { input } => self.step(input, at, files),
             Event::Command { name, arguments, has_ui } => {
-                self.command(name, arguments, has_ui, at, files)?
+                settling(self.command(name, arguments, has_ui, at, files)?)
             }
-            Event::Answer { ticket, answer } => self.answer(ticket, answer, at, files),
+            Event::Answer { ticket, answer } => settling(self.answer(ticket, answer, at, files)),
             Event::Timer { id, idle } => self.timer(id, idle),
         })
     }
@@ -191,6 +191,12 @@ impl Engine {
 struct Ended {
     workflow: String,
     cancelled: bool,
+}
+
+/// A command that prompts the agent is done when the agent has come to rest.
+fn settling(output: Output) -> Output {
+    let prompts = output.effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_)));
+    if prompts && output.reply == Reply::None { output.with(Reply::Settle) } else { output }
 }
 
 /// The entry that keeps a state in the session.

@@ -126,12 +126,15 @@ impl Engine {
             let text = format!("Workflow definition '{}' not found.", state.workflow_key);
             return result(text, json!({ "active": false }));
         };
-        if before.phase.summary_required && summary.is_none() {
+        if before.phase.summary_required && summary.is_none() && !before.state.has_handed_over() {
             let details = json!({ "active": true, "error": "summary required" });
             return result(text::summary_missing(&before), details);
         }
         match self.open_gate(By::Agent(summary.map(str::to_owned))) {
-            Some(_) if self.gate_had || self.gate_is_open() => {
+            Some(_) if self.gate_is_open() => {
+                result(text::GATE_OPEN, json!({ "active": true, "gate": "open" }))
+            }
+            Some(_) if self.gate_had => {
                 result(text::GATE_HAD, json!({ "active": true, "gate": "open" }))
             }
             Some(_) if before.state.progress.paused.is_some() => {
@@ -177,6 +180,11 @@ impl Engine {
         let Some(state) = self.run.as_ref().filter(|state| state.active) else {
             return result("No active workflow to loop.", json!({ "active": false }));
         };
+        let of_gate = state.progress.paused.as_ref().is_some_and(|pause| pause.reason.is_of_gate());
+        if of_gate && let Some(active) = self.active() {
+            let text = text::paused(&active).unwrap_or_default();
+            return result(text, json!({ "active": true, "gate": "paused" }));
+        }
         let left = match Active::resolve(state, &self.library) {
             Some(before) => handing_over(&before, summary),
             None => state.clone(),
@@ -263,7 +271,7 @@ fn summary(input: &Map<String, Value>) -> Option<&str> {
 }
 
 /// The run, its phase having handed this over.
-fn handing_over(active: &Active, summary: Option<&str>) -> RunState {
+pub(super) fn handing_over(active: &Active, summary: Option<&str>) -> RunState {
     match summary {
         Some(summary) => active.state.with_summary(active.phase, summary),
         None => active.state.clone(),

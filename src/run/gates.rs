@@ -77,11 +77,13 @@ impl RunState {
         new
     }
 
-    /// The run after a gate was not passed.
-    pub fn gate_failed(&self) -> Self {
+    /// The run after the gate of this name was not passed, and how often that is.
+    pub fn gate_failed(&self, of: &str) -> (Self, u32) {
         let mut new = self.clone();
-        new.progress.gate_attempts = new.progress.gate_attempts.saturating_add(1);
-        new
+        let attempts = new.progress.gate_attempts.entry(of.to_owned()).or_default();
+        *attempts = attempts.saturating_add(1);
+        let times = *attempts;
+        (new, times)
     }
 
     /// The run, gone where a failure of a gate leads; `None` if it stays. A way back counts as a restart

@@ -23,9 +23,9 @@ pub struct Progress {
     /// Those of them at the end in which the agent did nothing.
     #[serde(skip_serializing_if = "is_zero")]
     pub idle: u32,
-    /// How often the gate of the current phase was not passed since it began.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub gate_attempts: u32,
+    /// How often each gate ahead was not passed since the current phase began, by what has it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub gate_attempts: BTreeMap<String, u32>,
     /// How often each scope on the path was restarted since it was entered, by [`scope_key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub loops: BTreeMap<String, u32>,
@@ -61,7 +61,7 @@ pub enum PauseReason {
         /// How many.
         times: u32,
     },
-    /// A gate was not passed in as many attempts as it allows.
+    /// A gate was not passed in as many attempts as it allows, or its failure leads back once too often.
     Gate {
         /// The check that failed last.
         label: String,
@@ -77,6 +77,13 @@ pub enum PauseReason {
     Commands,
     /// The model failed, and pi's own retries did not help.
     ModelError,
+}
+
+impl PauseReason {
+    /// Whether a gate is why, so that it ends where the gate does.
+    pub fn is_of_gate(&self) -> bool {
+        matches!(self, Self::Gate { .. } | Self::Approval { .. } | Self::Commands)
+    }
 }
 
 /// The last visit of a phase.
@@ -146,7 +153,8 @@ impl RunState {
             visit.skipped = leaving == Leaving::Skipped;
         }
         (self.progress.continuations, self.progress.idle) = (0, 0);
-        self.progress.gate_attempts = 0;
+        self.progress.gate_attempts.clear();
+        self.progress.paused.take_if(|pause| pause.reason.is_of_gate());
         // A scope that was left begins anew when it is entered again.
         let mut scopes =
             (1..=self.current_path.len()).filter_map(|depth| self.current_path.get(..depth));
@@ -168,9 +176,11 @@ impl RunState {
     /// The run, going on: what was counted against it is forgotten.
     pub fn resumed(&self) -> Self {
         let mut new = self.clone();
-        new.progress.paused = None;
+        let pause = new.progress.paused.take();
         (new.progress.continuations, new.progress.idle) = (0, 0);
-        new.progress.gate_attempts = 0;
+        if pause.is_some_and(|pause| pause.reason.is_of_gate()) {
+            new.progress.gate_attempts.clear();
+        }
         new
     }
 

@@ -46,6 +46,13 @@ impl RunState {
         new
     }
 
+    /// Whether the current phase has handed something over in this pass.
+    pub fn has_handed_over(&self) -> bool {
+        let visit = self.progress.visits.get(&phase_key(&self.current_path));
+        let summary = visit.and_then(|visit| visit.summary.as_ref());
+        summary.is_some_and(|summary| summary.step == self.global_step_count)
+    }
+
     /// All summaries, oldest first, each with the path of its phase.
     pub fn summaries(&self) -> Vec<(Vec<Segment>, &Summary)> {
         let visits = self.progress.visits.iter();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::definition::{Check, CheckKind};
+use crate::definition::{Check, CheckKind, Entry, Library, Phase};
 use crate::run::{Active, Evidence, GateAhead, RunState, phase_key};
 
 /// How many lines of a command's output the agent gets.
@@ -46,7 +46,11 @@ fn requirement(check: &Check) -> String {
         }
         CheckKind::Approve { question } => (question, format!("the person says yes: {question}")),
     };
-    if check.label == *label { what } else { format!("{}: {what}", check.label) }
+    if check.label == label.split_whitespace().collect::<Vec<_>>().join(" ") {
+        what
+    } else {
+        format!("{}: {what}", check.label)
+    }
 }
 
 /// What is shown while a command runs.
@@ -55,16 +59,17 @@ pub fn gate_progress(label: &str, number: usize, of: usize) -> String {
 }
 
 /// What the agent is told when a check failed, without what follows from it. `left` is how many attempts
-/// there are still.
-pub fn gate_failed(of: &str, evidence: &Evidence, left: u32) -> String {
+/// there are still, where the run stays.
+pub fn gate_failed(of: &str, evidence: &Evidence, left: Option<u32>) -> String {
     let took = match evidence.duration_ms {
         0 => String::new(),
         ms => format!(" after {}", duration(ms)),
     };
-    let mut text = format!(
-        "✗ The gate of {of} is not passed: {}: {}{took}. Attempt {}, {left} left.",
-        evidence.label, evidence.result, evidence.attempt
-    );
+    let mut text =
+        format!("✗ The gate of {of} is not passed: {}: {}{took}.", evidence.label, evidence.result);
+    if let Some(left) = left {
+        text.push_str(&format!(" Attempt {}, {left} left.", evidence.attempt));
+    }
     if !evidence.tail.is_empty() {
         text.push_str(&format!("\n\nThe end of its output:\n{}", fenced(&evidence.tail)));
     }
@@ -97,6 +102,30 @@ pub fn exact(text: &str) -> String {
         }
     }
     exact
+}
+
+/// Command lines as a question shows them: indented, a long line broken with a sign, runs of spaces counted.
+pub fn command_list(commands: &[String]) -> Vec<String> {
+    const WIDTH: usize = 90;
+    let mut lines = Vec::new();
+    for line in commands.iter().flat_map(|command| command.trim_end().lines()) {
+        let mut shown = String::new();
+        let mut rest = line;
+        while let Some(at) = rest.find("     ") {
+            let (before, after) = rest.split_at(at);
+            let spaces = after.len() - after.trim_start_matches(' ').len();
+            shown.push_str(&format!("{before} ␣×{spaces} "));
+            rest = after.trim_start_matches(' ');
+        }
+        shown.push_str(rest);
+        let characters: Vec<char> = exact(&shown).chars().collect();
+        let pieces = characters.chunks(WIDTH).map(|piece| piece.iter().collect::<String>());
+        lines.extend(pieces.enumerate().map(|(index, piece)| match index {
+            0 => format!("  {piece}"),
+            _ => format!("    ↪ {piece}"),
+        }));
+    }
+    lines
 }
 
 /// The end of a command's output, as the agent gets it.
@@ -135,13 +164,28 @@ pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = Stri
     })
 }
 
-/// The same for all phases of a run, in the order of their paths.
-pub(super) fn all_evidence_lines(state: &RunState) -> Vec<String> {
-    let visits = state.progress.visits.values();
-    visits
-        .flat_map(|visit| evidence_lines(&visit.evidence))
-        .map(|line| format!("- {line}"))
-        .collect()
+/// The same for all phases of a run, in the order in which they were begun; and the phases that were passed
+/// over with their gates.
+pub(super) fn all_evidence_lines(state: &RunState, library: &Library) -> Vec<String> {
+    let mut visits: Vec<_> = state.progress.visits.iter().collect();
+    visits.sort_by_key(|(_, visit)| visit.started_at);
+    let lines = visits.into_iter().flat_map(|(key, visit)| {
+        let phase = phase_at(key, library);
+        let skipped = phase.filter(|phase| visit.skipped && phase.gate.is_some());
+        let name = phase.map_or(String::new(), |phase| format!("{} {}: ", phase.emoji, phase.name));
+        let checks = evidence_lines(&visit.evidence).map(move |line| format!("- {name}{line}"));
+        checks.chain(skipped.map(|phase| format!("- {} {}: ⤼ skipped", phase.emoji, phase.name)))
+    });
+    lines.collect()
+}
+
+/// The phase that a key of [`phase_key`] stands for.
+fn phase_at<'a>(key: &str, library: &'a Library) -> Option<&'a Phase> {
+    let (workflow, index) = key.rsplit('/').next()?.rsplit_once(':')?;
+    match library.get(workflow)?.phases.get(index.parse::<usize>().ok()?)? {
+        Entry::Phase(phase) => Some(phase),
+        Entry::Workflow(_) => None,
+    }
 }
 
 /// The same for the phase at a path.

@@ -81,7 +81,7 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
         message.push_str("\n\n**Results:**\n");
         message.push_str(&results.join("\n"));
     }
-    let checks = gate::all_evidence_lines(state);
+    let checks = gate::all_evidence_lines(state, library);
     if workflow.completion_message.is_none() && !checks.is_empty() {
         message.push_str("\n\n**Gates:**\n");
         message.push_str(&checks.join("\n"));

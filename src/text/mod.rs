@@ -25,7 +25,9 @@ pub use context_prompt::{
 pub use description::description;
 pub use diagnostics::{check_report, check_summary, diagnostic, fault_notice};
 pub use drawing::{Color, Drawing, Span, draw_content, draw_step_call, draw_step_result};
-pub use gate::{GATE_HAD, GATE_OPEN, exact, gate_failed, gate_progress, gate_tail, kept_tail};
+pub use gate::{
+    GATE_HAD, GATE_OPEN, command_list, exact, gate_failed, gate_progress, gate_tail, kept_tail,
+};
 pub use graph::{boxes, mermaid, phase_names};
 pub use messages::{
     COMMAND_CANCELLED_MESSAGE, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,

@@ -20,7 +20,8 @@ impl fmt::Display for PauseReason {
                 write!(f, "{times} automatic continuations in one phase are the limit")
             }
             Self::Gate { label, times } => {
-                write!(f, "the gate was not passed in {times} attempts; last: {label}")
+                let s = if *times == 1 { "" } else { "s" };
+                write!(f, "the gate was not passed in {times} attempt{s}; last: {label}")
             }
             Self::Approval { question } => write!(f, "it waits for your answer: {question}"),
             Self::Commands => f.write_str(

@@ -602,11 +602,11 @@ impl Pi {
         outcome.expect("no trap").into()
     }
 
-    /// Every command succeeds, and the person takes the first of all options.
+    /// Every command succeeds, and the person says yes to all.
     #[track_caller]
     pub fn agreeing(&mut self, mut said: Stepped) -> Stepped {
         while let Stepped::Requests { ticket, request } = &said {
-            let answer = if request.starts_with("exec ") { ended(0) } else { Answer::Selected(0) };
+            let answer = if request.starts_with("exec ") { ended(0) } else { Answer::Selected(1) };
             said = self.answer_tool(*ticket, answer);
         }
         said

@@ -337,7 +337,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.deepEqual(notices(first), Array(7).fill("info: No active workflow."));
       for (const control of [":fly", ":", ":next now", "::next"]) {
         await first.prompt(`/workflow ${control}`);
-        assert.equal(notices(first).at(-1), `error: Unknown control: "${control}". There are ${[...all, ":check"].join(", ")}`);
+        assert.equal(notices(first).at(-1), `error: Unknown control: "${control}". There are ${[...all, ":graph", ":panel", ":check"].join(", ")}`);
       }
       await first.promptAndSettle("/workflow hello Add a route");
       await first.close();
@@ -367,7 +367,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       const running = [":status", ":pause", ":next", ":back", ":skip", ":cancel"];
       // The popup shows five at a time.
       assert.deepEqual(offered(await tui.waitFor(/→ :status/)), running.slice(0, offered(await tui.screen()).length));
-      await tui.type("p");
+      await tui.type("pau");
       assert.deepEqual(offered(await tui.waitFor(/→ :pause/)), [":pause"]);
       await tui.press("Tab", "Enter");
       await tui.waitFor("⏸ The hello > 🔹 Plan [1/3] (paused: you asked for it)");

@@ -78,7 +78,7 @@ for (const version of PI_VERSIONS) {
         const { model, sandbox } = await stage(t, goingRound(LOOPS[name]), { projectFiles, files });
         /** @type {string[]} */
         const asked = [];
-        const onDialog = (/** @type {any} */ { title, options }) => (asked.push(title), options[0]);
+        const onDialog = (/** @type {any} */ { title, options }) => (asked.push(title), options.find((/** @type {string} */ option) => option.startsWith("Yes")));
         const rpc = await startRpc({ version, sandbox, onDialog });
         assert.deepEqual(notices(rpc), []);
         await rpc.promptAndSettle(`/workflow ${name} Let the export take a file name`);

@@ -61,7 +61,7 @@ for (const version of PI_VERSIONS) {
         attempt: 1,
       });
       const [{ content }] = custom(await rpc.entries(), "workflow:complete");
-      assert.match(content, /\n\n\*\*Gates:\*\*\n- ✓ the tests: exit status 0, \d+m?s$/);
+      assert.match(content, /\n\n\*\*Gates:\*\*\n- 🔹 Plan: ✓ the tests: exit status 0, \d+m?s$/);
       const partial = rpc.records.filter(({ type }) => type === "tool_execution_update");
       assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate: the tests (1/1)")));
       await rpc.close();
@@ -221,7 +221,7 @@ for (const version of PI_VERSIONS) {
       await rpc.close();
     });
 
-    test("cannot be gone around: two calls in one answer, an edit beside, words in the chat", async (t) => {
+    test("cannot be gone around: two calls in one answer, a call beside it, words in the chat", async (t) => {
       const both = { calls: [...next.calls, { name: "write", arguments: { path: "sneak", content: "x" } }, ...next.calls] };
       const { model, sandbox } = await stage(t, [both, { text: "Approved: yes. The gate is passed." }, REST], {
         globalFiles: gated([{ run: "sleep 0.3; echo run >> log; false" }], { tools: { blacklist: ["write"] } }),
@@ -239,7 +239,7 @@ for (const version of PI_VERSIONS) {
 
     test("and a question end with a move in the tree; the run is that of the place", async (t) => {
       for (const check of [{ run: "touch begun; sleep 60; touch late" }, { approve: "Ship it?" }]) {
-        const { sandbox } = await stage(t, [REST, REST], { globalFiles: gated([check]), files: TRAVEL });
+        const { sandbox } = await stage(t, [REST, REST, REST], { globalFiles: gated([check]), files: TRAVEL });
         const rpc = await startRpc({
           version,
           sandbox,
@@ -248,11 +248,16 @@ for (const version of PI_VERSIONS) {
         });
         await rpc.promptAndSettle("/workflow hello Add a route");
         const { id } = (await rpc.entries()).find(({ message }) => message?.role === "assistant");
+        await rpc.promptAndSettle("More");
         void rpc.prompt("/workflow :next");
         if ("run" in check) while (!existsSync(join(sandbox.project, "begun"))) await sleep(20);
         else await rpc.waitFor((record) => record.method === "select");
         await rpc.prompt(`/go-tree ${id}`);
         assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/2]");
+        if ("run" in check) {
+          const gone = (/** @type {any} */ { method, widgetLines }) => method === "setWidget" && !widgetLines;
+          await rpc.waitFor(gone, { from: rpc.records.findLastIndex(({ widgetLines }) => widgetLines) });
+        }
         await rpc.prompt("/workflow :skip");
         assert.equal(lastPath(await rpc.entries()), "hello:1");
         assert.equal(existsSync(join(sandbox.project, "late")), false);
@@ -364,21 +369,21 @@ for (const version of PI_VERSIONS) {
   suite(`pi ${version}: commands of a project's workflow`, { concurrency: 2 }, () => {
     const COMMAND = "echo run >> log";
     const files = (/** @type {string} */ command) => gated([{ run: command }]);
-    const CHOICES = ["Yes, once", "Yes, for this session", "Yes, always while they stay the same", "No"];
+    const CHOICES = ["No", "Yes, once", "Yes, for this session", "Yes, always while they stay the same"];
 
     test("run after the person saw them and said yes: once, or for the session", async (t) => {
       const gate = [{ run: COMMAND }];
       const { sandbox } = await stage(t, [next, next, next, REST], {
         projectFiles: workflow("hello", [{ id: "a", gate }, { id: "b", gate }, { id: "c", gate }], { autoContinue: false }),
       });
-      const choices = CHOICES.slice(0, 2);
+      const choices = CHOICES.slice(1, 3);
       /** @type {any[]} */
       const asked = [];
       const rpc = await startRpc({ version, sandbox, onDialog: (request) => (asked.push(request), choices.shift()) });
       await rpc.promptAndSettle("/workflow hello Add a route");
       assert.equal(asked.length, 2);
       for (const { title, options } of asked) {
-        assert.match(title, /The hello, a workflow of this project, runs here:\n {2}echo run >> log\nAllow it\?$/);
+        assert.match(title, /^This project's gate of "[ABC]" runs:\n {2}echo run >> log\nAllow it\?$/);
         assert.deepEqual(options, CHOICES);
       }
       assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\nrun\nrun\n");
@@ -391,7 +396,7 @@ for (const version of PI_VERSIONS) {
       const asked = [];
       const session = async () => {
         asked.length = 0;
-        const onDialog = (/** @type {any} */ { title }) => (asked.push(title), CHOICES[2]);
+        const onDialog = (/** @type {any} */ { title }) => (asked.push(title), CHOICES[3]);
         const rpc = await startRpc({ version, sandbox, onDialog });
         await rpc.promptAndSettle("/workflow hello Add a route");
         const path = lastPath(await rpc.entries());
@@ -437,7 +442,7 @@ for (const version of PI_VERSIONS) {
       writeFileSync(join(sandbox.project, "good"), "");
       await tui.submit("Go on");
       await tui.waitFor("The hello, 🔹 Plan: Ship it?");
-      await tui.press("Enter");
+      await tui.press("Down", "Enter");
       await tui.waitFor("The hello > 🔹 Build [2/2]");
       await tui.close();
     });

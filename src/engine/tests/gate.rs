@@ -115,7 +115,7 @@ fn a_failure_is_told_and_changes_nothing_else() {
          The end of its output:\n```\nbuilding…\nit broke\n```\n\n\
          Mend that, then call workflow_step with action='next' again."
     );
-    assert_eq!((session.phase(), session.progress().gate_attempts), ("a", 1));
+    assert_eq!((session.phase(), session.progress().gate_attempts["a"]), ("a", 1));
     assert_eq!(session.progress().visits["flat:0"].evidence[0].tail, "building…\nit broke");
 }
 
@@ -169,14 +169,14 @@ fn checks_stop_at_the_first_that_fails() {
 fn a_person_approves_declines_or_waits() {
     let mut session = Session::gated(APPROVE);
     let (ticket, request) = asked(session.call_next().reply);
-    let options = vec!["Yes".into(), "No".into(), "Not yet".into()];
+    let options = vec!["Not yet".into(), "Yes".into(), "No".into()];
     assert_eq!(request, Request::Select { title: "The flat, * a: Ship it?".into(), options });
-    let (ticket, request) = asked(session.answer(ticket, Answer::Selected(1)).reply);
+    let (ticket, request) = asked(session.answer(ticket, Answer::Selected(2)).reply);
     assert!(matches!(request, Request::Input { .. }));
     let text = told(&session.answer(ticket, Answer::Entered(" too early ".into())));
     assert!(text.contains("Ship it?: the person said no: too early. Attempt 1, 2 left."), "{text}");
 
-    for answer in [Answer::Selected(2), Answer::Cancelled, Answer::NoUi] {
+    for answer in [Answer::Selected(0), Answer::Cancelled, Answer::NoUi] {
         let (ticket, _) = asked(session.next_later().reply);
         let text = told(&session.answer(ticket, answer));
         assert!(text.contains("is paused: it waits for your answer: Ship it?."), "{text}");
@@ -184,7 +184,7 @@ fn a_person_approves_declines_or_waits() {
         let _ = session.on(Event::Input { from_person: true });
     }
     let (ticket, _) = asked(session.next_later().reply);
-    assert!(told(&session.answer(ticket, Answer::Selected(0))).starts_with(PASSED));
+    assert!(told(&session.answer(ticket, Answer::Selected(1))).starts_with(PASSED));
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_resume_by_hand_asks_again() {
     let _ = session.answer(ticket, Answer::NoUi);
     let _ = session.stop();
     let (ticket, _) = asked(session.command("workflow", ":resume").reply);
-    let output = session.answer(ticket, Answer::Selected(0));
+    let output = session.answer(ticket, Answer::Selected(1));
     assert!(matches!(output.effects.last(), Some(Effect::SendUserMessage(_))));
     assert_eq!(session.phase(), "b");
 }
@@ -223,7 +223,7 @@ fn an_interrupted_command_counts_for_nothing() {
         let (ticket, _) = asked(session.next_later().reply);
         let output = session.answer(ticket, answer);
         assert_eq!(told(&output), "The gate was interrupted: the tests was stopped.");
-        assert_eq!((output.effects, session.progress().gate_attempts), (vec![], 0));
+        assert_eq!((output.effects, session.progress().gate_attempts.len()), (vec![], 0));
     }
     for (end, words) in [
         (CommandEnd::TimedOut, "it took too long and was stopped"),
@@ -301,7 +301,8 @@ fn a_workflow_has_a_gate_at_its_end() {
     assert!(told(&session.answer(ticket, ran(0))).contains("→ DONE"));
     let effects = session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
     let Effect::AppendEntry { data, .. } = &effects[0] else { panic!() };
-    let gates = "**Gates:**\n- ✓ inner: exit status 0, 12s\n- ✓ outer: exit status 0, 12s";
+    let gates =
+        "**Gates:**\n- * b: ✓ inner: exit status 0, 12s\n- * b: ✓ outer: exit status 0, 12s";
     assert!(data["content"].as_str().unwrap().ends_with(gates));
 }
 
@@ -313,20 +314,20 @@ fn commands_of_a_project_need_a_yes() {
     assert_eq!(keys.len(), 1);
     let (ticket, request) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
     let Request::Select { title, options } = request else { panic!() };
-    assert!(title.contains("runs here:\n  make test\nAllow it?"), "{title}");
+    assert!(title == "This project's gate of \"a\" runs:\n  make test\nAllow it?", "{title}");
     assert_eq!(options.len(), 4);
-    let text = told(&session.answer(ticket, Answer::Selected(3)));
+    let text = told(&session.answer(ticket, Answer::Selected(0)));
     assert!(text.contains("is paused: its gate runs commands of this project"), "{text}");
 
     // Once is once, the session is the session, always is remembered outside.
     let _ = session.on(Event::Input { from_person: true });
-    for (choice, asks_again) in [(0, true), (2, true), (1, false)] {
+    for (choice, asks_again) in [(1, true), (3, true), (2, false)] {
         let (ticket, _) = asked(session.next_later().reply);
         let (ticket, _) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
         let output = session.answer(ticket, Answer::Selected(choice));
         let kept = output.effects
             == [Effect::Remember { key: keys[0].clone(), value: r#"["/p","make test"]"#.into() }];
-        assert_eq!(kept, choice == 2);
+        assert_eq!(kept, choice == 3);
         let (ticket, _) = asked(output.reply);
         let _ = session.answer(ticket, Answer::Cancelled);
         let (_, request) = asked(session.next_later().reply);
@@ -376,11 +377,16 @@ fn the_person_passes_a_gate_by_next_and_goes_around_it_by_skip() {
     let checked = notice(Level::Info, "The gate of this phase is being checked.");
     assert_eq!(session.command("workflow", ":next").effects, checked);
     let effects = session.answer(ticket, ran(1)).effects;
-    let Some(Effect::Notify { level: Level::Warning, text }) = effects.last() else { panic!() };
+    let [_, Effect::Notify { level: Level::Warning, text }, Effect::Steer(told)] = &effects[..]
+    else {
+        panic!("{effects:?}")
+    };
     assert!(text.starts_with("✗ The gate of a is not passed: the tests: exit status 1"));
+    assert!(told.contains("it broke") && told.ends_with("action='next' again."));
     assert_eq!(session.phase(), "a");
     let _ = session.command("workflow", ":skip");
-    assert!(session.progress().visits["flat:0"].skipped);
+    let visit = &session.progress().visits["flat:0"];
+    assert!(visit.skipped && visit.evidence.len() == 1);
     assert_eq!(session.phase(), "b");
 }
 
@@ -400,4 +406,124 @@ fn the_prompt_says_what_the_gate_checks() {
         - the file `plan.md` exists, is not empty and contains /Risks/\n\
         - the person says yes: Ship it?\n\n";
     assert!(content.contains(gate), "{content}");
+}
+
+#[test]
+fn a_summary_is_not_lost_with_an_attempt() {
+    let mut session = Session::gated(&format!("{APPROVE}summary: required\n"));
+    let (ticket, _) = asked(session.call_next().reply);
+    let _ = session.answer(ticket, Answer::Selected(0));
+    let _ = session.stop();
+    let (ticket, _) = asked(session.command("workflow", ":resume").reply);
+    let _ = session.answer(ticket, Answer::Selected(1));
+    assert_eq!(session.phase(), "b");
+    assert_eq!(session.progress().visits["flat:0"].summary.as_ref().unwrap().text, "S");
+
+    let mut session = Session::gated(&format!("{TESTS}summary: required\n"));
+    let (ticket, _) = asked(session.call_next().reply);
+    let _ = session.answer(ticket, ran(1));
+    let _ = session.on(Event::TurnEnd);
+    let (ticket, _) = asked(session.on(Event::Step { input: r#"{"action":"next"}"# }).reply);
+    assert!(told(&session.answer(ticket, ran(0))).contains("### * a\nS\n"));
+}
+
+#[test]
+fn a_pause_of_a_gate_ends_with_its_phase() {
+    for control in [":next", ":skip"] {
+        let mut session = Session::gated(APPROVE);
+        let (ticket, _) = asked(session.call_next().reply);
+        let _ = session.answer(ticket, Answer::Selected(0));
+        assert!(session.step("loop").0.starts_with("The workflow is paused: it waits"));
+        let _ = session.stop();
+        let reply = session.command("workflow", control).reply;
+        if control == ":next" {
+            let (ticket, _) = asked(reply);
+            let _ = session.answer(ticket, Answer::Selected(1));
+        }
+        assert_eq!(session.phase(), "b");
+        assert_eq!(session.progress().paused, None);
+        let not_paused = notice(Level::Info, "The workflow is not paused.");
+        assert_eq!(session.command("workflow", ":resume").effects, not_paused);
+    }
+}
+
+#[test]
+fn a_no_after_a_resume_reaches_the_agent() {
+    let mut session = Session::gated(APPROVE);
+    let (ticket, _) = asked(session.call_next().reply);
+    let _ = session.answer(ticket, Answer::Selected(0));
+    let _ = session.stop();
+    let (ticket, _) = asked(session.command("workflow", ":resume").reply);
+    let (ticket, _) = asked(session.answer(ticket, Answer::Selected(2)).reply);
+    let output = session.answer(ticket, Answer::Entered("No risks named".into()));
+    let Some(Effect::SendUserMessage(text)) = output.effects.last() else { panic!("{output:?}") };
+    assert!(text.contains("the person said no: No risks named"));
+    assert_eq!(output.reply, Reply::Settle);
+}
+
+#[test]
+fn attempts_are_counted_for_each_gate() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    session.write_gate("flat/a.md", &format!("{TESTS}gateAttempts: 5\n"));
+    let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+    yaml.push_str("gate: [{run: outer}]\ngateAttempts: 2\n");
+    let mut session = session.begun();
+    for _ in 0..2 {
+        let (ticket, _) = asked(session.next_later().reply);
+        let _ = session.answer(ticket, ran(1));
+    }
+    let (ticket, _) = asked(session.next_later().reply);
+    let (ticket, _) = asked(session.answer(ticket, ran(0)).reply);
+    assert!(told(&session.answer(ticket, ran(1))).contains(" Attempt 1, 1 left."));
+    let _ = session.command("workflow", ":pause");
+    let _ = session.on(Event::Input { from_person: true });
+    assert_eq!(session.progress().gate_attempts["a"], 2);
+}
+
+#[test]
+fn a_gate_holds_as_it_was_when_it_was_opened() {
+    let mut session = Session::gated(TESTS);
+    let (ticket, _) = asked(session.call_next().reply);
+    let phase = session.files.global.get_mut("flat/a.md").unwrap();
+    *phase = phase.replacen(TESTS, "", 1);
+    let _ = session.command("workflow", ":check");
+    assert!(told(&session.answer(ticket, ran(1))).starts_with("✗ The gate of a is not passed"));
+}
+
+#[test]
+fn a_move_and_another_start_give_the_gate_up() {
+    let mut session = Session::gated(TESTS);
+    let (ticket, _) = asked(session.call_next().reply);
+    let stored = session.engine.run.clone();
+    let output = session.on(Event::Session { stored, in_view: None, facts: with_ui() });
+    assert_eq!(output.effects[0], Effect::Withdraw { ticket });
+}
+
+#[test]
+fn long_commands_stand_in_the_transcript_too() {
+    let lines: Vec<String> = (0..40).map(|number| format!("  echo {number}")).collect();
+    let mut session = Session::of_project(&format!("gate:\n- run: |\n  {}\n", lines.join("\n  ")));
+    let (ticket, _) = asked(session.call_next().reply);
+    let output = session.answer(ticket, Answer::Recalled(vec![None]));
+    let [Effect::AppendEntry { data, .. }] = &output.effects[..] else { panic!("{output:?}") };
+    assert!(data["content"].as_str().unwrap().contains("\n  echo 39"));
+    let (_, Request::Select { title, options }) = asked(output.reply) else { panic!() };
+    assert!(title.contains("… and 28 more lines") && options[0] == "No");
+}
+
+#[test]
+fn files_that_exist_are_found() {
+    for (path, content, holds) in [
+        ("app/[id]/page.tsx", "x", true),
+        ("packages/*/plan.md", "x", true),
+        ("packages/z/dist/deep/plan.md", "x", true),
+    ] {
+        let mut session = Session::gated(&format!("gate: [{{file: '{path}'}}]\n"));
+        let file = path.replace("*/plan", "a/plan");
+        session.files.tree.insert(file, content.into());
+        for number in 0..200 {
+            session.files.tree.insert(format!("packages/z/dist/{number}/x.js"), "x".into());
+        }
+        assert_eq!(told(&session.call_next()).starts_with(PASSED), holds, "{path}");
+    }
 }
