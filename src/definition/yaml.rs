@@ -180,8 +180,7 @@ fn check_size(text: &str) -> Result<(), YamlError> {
 /// that is written as JSON does, in two escapes.
 fn readable(text: &str) -> (String, serde_yaml::Result<Yaml>) {
     let mut text = text.to_owned();
-    if text.lines().next_back().is_some_and(|last| !last.trim().is_empty()) && !text.ends_with('\n')
-    {
+    if ends_within_a_line(&text) {
         text.push('\n');
     }
     for _ in 0..MAX_REPAIRS {
@@ -195,6 +194,16 @@ fn readable(text: &str) -> (String, serde_yaml::Result<Yaml>) {
     }
     let yaml = serde_yaml::from_str(&text);
     (text, yaml)
+}
+
+/// Whether the last line says something and has no end. Spaces say something if they are more than those
+/// before the text above them: then they belong to a block scalar.
+fn ends_within_a_line(text: &str) -> bool {
+    let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let mut lines = text.lines().rev();
+    let Some(last) = lines.next().filter(|_| !text.ends_with('\n')) else { return false };
+    let above = lines.find(|line| !line.trim().is_empty());
+    spaces(last) < last.len() || above.is_some_and(|above| spaces(above) < last.len())
 }
 
 /// The text, rewritten where the parser stumbled; `None` if it is not one of the known reasons.
@@ -561,6 +570,8 @@ mod tests {
             ("a: |\n  x", text("x\n")),
             ("a: |-\n  x", text("x")),
             ("a: |+\n  x\n  ", text("x\n")),
+            ("a: |+\n  x\n    ", text("x\n  \n")),
+            ("a: |\n  x\n  \t", text("x\n\t\n")),
             ("\t\na: x\n \t# note\n\t\nb: y", text("x")),
             ("? a\n: x\n\t# note\nb: y", text("x")),
             ("a:\n -\tx\n", Yaml::List(vec![text("x")])),

@@ -27,6 +27,7 @@ const REFUSED_BY_REFERENCE = [
   [19, /Failed to load phase file .*ENOENT: .*\\/],
   [44, /: Flow (sequence|map) in block collection must be sufficiently indented/],
   [44, /: Block scalar lines must not be less indented than their /],
+  [44, /: Block scalars with more-indented leading empty lines must use an explicit/],
   [44, /: Tabs are not allowed as indentation/],
   [44, /: Missing closing ["']quote/],
   [44, /: Comments must be separated from other tokens/],
@@ -44,7 +45,9 @@ const READ_DIFFERENTLY = [
   [46, /(?<![\w.'"])([-+]?0\d+|[-+]?0b[01]+|[-+]0[xo]\w+|[-+]?1e400)(?![\w.'"])/g, () => "7"],
   // Characters that end a line, or are none, for one of the two only.
   [47, /[\u0085\u2028\u2029]|\r(?!\n)|(?<=[^])\ufeff/g, (odd) => (odd === "\r" ? "\n" : "")],
-  // A value that is a colon, a key of several lines in braces, a quote that only an escaped one closes.
+  // No key, a value that is a colon, a key of several lines in braces, a quote that only an escaped one closes.
+  [45, /(?<=^|\n)(?<!(?:^|\n)\? [^\n]*\n):(?=\s)/g, () => "x:"],
+  [45, /(?<=^\ufeff?)---[^\n-](?=:\s)/g, () => "---\nx"],
   [45, /(?<=: ):(?=\s)/g, () => "x"],
   [45, /(?<=\{[^{}\n]*)\n\s+/g, () => " "],
   [45, /\\"(?=\r?\n---|\s*$)/g, () => '"'],

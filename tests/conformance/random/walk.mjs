@@ -161,7 +161,9 @@ class Walker {
     switch (action.do) {
       case "workflow": {
         const before = { running: this.#running, late: this.#late };
-        const during = action.during.flatMap((meanwhile) => [...this.#happenings(meanwhile)]);
+        // A second question would wait for the first.
+        const quiet = action.during.filter((meanwhile) => meanwhile.do !== "step" || meanwhile.action !== "cancel");
+        const during = quiet.flatMap((meanwhile) => [...this.#happenings(meanwhile)]);
         this.#before = before;
         yield { command: "workflow", text: action.line, yes: action.yes, during };
         return;

@@ -63,6 +63,9 @@ export const TIME_STEP = 500;
 /** As many as a handler of either package takes, unless it waits for a timer. */
 const MICROTASKS = 30;
 
+/** What takes longer waits for something that does not come. */
+const MAX_TURNS = 1000;
+
 /**
  * Waits for something that may need a timer of no delay, without any time going by.
  * @template T
@@ -74,7 +77,8 @@ export async function settle(promise) {
   promise.then(done, done);
   // Most handlers are done soon.
   for (let turns = 0; turns < MICROTASKS && !settled; turns += 1) await undefined;
-  while (!settled) {
+  for (let turns = 0; !settled; turns += 1) {
+    if (turns > MAX_TURNS) throw new Error("it never ends");
     await new Promise((resolve) => setImmediate(resolve));
     if (!settled) mock.timers.tick(0);
   }
