@@ -5,16 +5,22 @@
 //
 // `buildComponent` does the same for the tests' own guests.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 // Pinned: later versions wrap every synchronous call in task bookkeeping. For this component their
 // glue is six times as large and takes three times as long to load.
-import { componentNew, transpile } from "@bytecodealliance/jco";
+import { componentNew, opt, transpile } from "@bytecodealliance/jco";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const TARGET = "wasm32-unknown-unknown";
+
+/** What rustc uses on this target, for the optimizer. */
+const FEATURES = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-float-to-int", "reference-types", "sign-ext"].map(
+  (feature) => `--enable-${feature}`,
+);
 
 /**
  * @param {object} guest
@@ -24,14 +30,18 @@ const TARGET = "wasm32-unknown-unknown";
  * @param {string} guest.component where the component goes
  * @param {string} guest.glue the folder for core module and glue
  * @param {string} [guest.profile]
+ * @param {boolean} [guest.small] whether to make it as small as can be, which takes a quarter of a minute
  */
-export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release" }) {
+export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release", small = false }) {
+  execFileSync("cargo", ["fetch", "--quiet", "--locked", "--target", TARGET], { cwd: root, stdio: "inherit" });
   execFileSync("cargo", ["build", "--quiet", "--locked", "--profile", profile, "--target", TARGET, ...cargo], {
     cwd: root,
     stdio: "inherit",
+    env: { ...process.env, CARGO_ENCODED_RUSTFLAGS: withoutFolders() },
   });
   const core = readFileSync(join(root, "target", TARGET, profile, artifact));
-  const bytes = await componentNew(core, []);
+  let bytes = await componentNew(core, []);
+  if (small) bytes = (await opt(bytes, { quiet: true, optArgs: ["-Oz", "--strip-debug", ...FEATURES] })).component;
   mkdirSync(dirname(component), { recursive: true });
   writeFileSync(component, bytes);
   const { files } = await transpile(bytes, {
@@ -54,6 +64,16 @@ export async function buildComponent({ name, cargo, artifact, component, glue, p
   return bytes.length;
 }
 
+/**
+ * A component names the source files in which it can panic. It must not name this machine's folders, or no build is
+ * like another.
+ */
+function withoutFolders() {
+  const sources = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry/src");
+  const folders = [[root, "."], ...readdirSync(sources).map((registry) => [join(sources, registry), "crates"])];
+  return folders.map(([from, to]) => `--remap-path-prefix=${from}=${to}`).join("\x1f");
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const size = await buildComponent({
     name: "pi_workflows",
@@ -61,6 +81,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     artifact: "pi_workflows.wasm",
     component: join(root, "target/component/pi_workflows.wasm"),
     glue: join(root, "host-shim/component"),
+    small: true,
   });
   console.log(`built the component (${Math.round(size / 1000)} KB)`);
 }
