@@ -75,8 +75,10 @@ pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
             // last entry.
             if new.current_path.len() > 1 {
                 new.current_path.truncate(1);
-                if let Some(root) = new.current_path.first_mut() {
-                    root.phase_index = root.phase_index.saturating_add(1);
+                if let Some(root) = new.current_path.first_mut()
+                    && let Some(workflow) = library.get(&root.workflow_key)
+                {
+                    root.phase_index = workflow.phases.len();
                 }
             }
             new.active = false;
@@ -196,6 +198,9 @@ mod tests {
     fn the_last_phase_of_the_root_ends_the_run() {
         advances(&[("flat", 1)], &[("flat", 1)], Arrival::Done);
         advances(&[("deep", 0), ("review", 1), ("security", 1)], &[("deep", 1)], Arrival::Done);
+        // A stored index is anything that JavaScript can count.
+        let odd = [("release", 9_007_199_254_740_991), ("security", 1)];
+        advances(&odd, &[("release", 3)], Arrival::Done);
     }
 
     #[test]

@@ -1,0 +1,345 @@
+//! Sequences of events: every byte, or a few, an event for the engine.
+
+use pi_workflows::definition::Library;
+use pi_workflows::engine::{
+    Answer, CommandEnd, Effect, Engine, Event, Facts, Moment, Output, Reply, Request, Stop,
+};
+use pi_workflows::run::{Active, Outline, RunState, STATE_ENTRY_TYPE, restore};
+use pi_workflows::text::{self, DefaultRole, GATE_OPEN};
+
+use super::folder::Folder;
+use super::stored_state::{FILES, survives};
+
+const MAX_EVENTS: usize = 400;
+
+/// What may be typed or said, odd things among it.
+const TEXTS: [&str; 12] = [
+    "flat a task",
+    "outer {description} {previousSummary}",
+    "gated \u{1b}[31mred\u{7}",
+    "inner x",
+    "",
+    ":status",
+    ":next",
+    ":back",
+    ":skip",
+    ":pause",
+    ":resume",
+    ":graph outer",
+];
+const CALLS: [&str; 10] = [
+    r#"{"action":"next"}"#,
+    r#"{"action":"next","summary":"found {description}"}"#,
+    r#"{"action":"loop"}"#,
+    r#"{"action":"loop","summary":"again"}"#,
+    r#"{"action":"status"}"#,
+    r#"{"action":"cancel"}"#,
+    r#"{"action":["next"],"summary":{}}"#,
+    r#"{"action":"next","summary":7}"#,
+    "[[[",
+    "null",
+];
+const TOOLS: [&str; 6] = ["edit", "read", "bash", "workflow_step", "", "\u{1b}]0;x\u{7}"];
+
+/// # Panics
+///
+/// If something that must hold does not.
+pub fn check(data: &[u8]) {
+    let mut bytes = data.iter().copied();
+    let mut play = Play::new();
+    for _ in 0..MAX_EVENTS {
+        let Some(byte) = bytes.next() else { return };
+        let argument = if byte % 32 < 14 { bytes.next().unwrap_or(0) } else { byte / 32 };
+        play.event(byte % 32, argument);
+    }
+}
+
+struct Play {
+    engine: Engine,
+    folder: Folder,
+    library: Library,
+    /// The newest state that was stored; what a restart finds.
+    stored: Option<RunState>,
+    /// Whether the stored state is of files that have changed meanwhile.
+    moved_on: bool,
+    /// What is asked, the last one last.
+    asked: Vec<(u64, Request)>,
+    last_ticket: u64,
+    now: u64,
+    /// Whether a session is there.
+    open: bool,
+    /// How often the agent was told to go on since anybody did anything else.
+    automatic: usize,
+}
+
+impl Play {
+    fn new() -> Self {
+        let folder = Folder::parse(FILES.as_bytes());
+        let (library, faults) = Library::load(&folder).expect("nothing is stale");
+        assert!(faults.is_empty(), "{faults:?}");
+        let mut play = Self {
+            engine: Engine::default(),
+            folder,
+            library,
+            stored: None,
+            moved_on: false,
+            asked: Vec::new(),
+            last_ticket: 0,
+            now: 0,
+            open: false,
+            automatic: 0,
+        };
+        play.session(7);
+        play
+    }
+
+    fn event(&mut self, kind: u8, argument: u8) {
+        let index = usize::from(argument);
+        let has_ui = argument.is_multiple_of(4);
+        if !(15..=22).contains(&kind) && kind != 25 {
+            self.automatic = 0;
+        }
+        match kind {
+            0 | 1 => self.command(TEXTS[index % TEXTS.len()], has_ui),
+            2 => self.command([":panel", ":check", ":graph", ":x", ":cancel"][index % 5], has_ui),
+            3..=6 => self.step(CALLS[index % CALLS.len()]),
+            7 => self.tool_call(TOOLS[index % TOOLS.len()]),
+            8..=10 => self.answer(argument),
+            11 => self.change_files(argument),
+            12 => self.session(argument),
+            13 => {
+                let _ = self.engine.complete(TEXTS[index % TEXTS.len()], &self.folder);
+                self.library = Library::load(&self.folder).expect("nothing is stale").0;
+            }
+            14 => self.plain(Event::Input { from_person: has_ui }),
+            15 => self.plain(Event::AgentStart),
+            16 => self.plain(Event::BeforeAgentStart { role: DefaultRole::Worker }),
+            17 => self.plain(Event::TurnEnd),
+            18 => {
+                let stop = [Stop::Completed, Stop::Completed, Stop::Aborted, Stop::Failed];
+                self.plain(Event::AgentEnd { stop: stop[index % 4] });
+            }
+            19 => self.plain(Event::BeforeSettle { has_ui: false }),
+            20 => self.plain(Event::AgentSettled { has_ui }),
+            21 | 22 => self.plain(Event::Timer { id: 1, idle: has_ui }),
+            23 => self.plain(Event::TerminalInput),
+            24 => self.plain(Event::Compacted),
+            25 => self.plain(Event::Role(DefaultRole::Orchestrator)),
+            26 => self.cancel_command(has_ui),
+            27 => self.shutdown(has_ui),
+            28 => {
+                // The countdown of all its seconds.
+                for _ in 0..4 {
+                    self.plain(Event::Timer { id: 1, idle: true });
+                }
+            }
+            29 => {
+                // The agent works and stops too early.
+                self.plain(Event::AgentStart);
+                self.plain(Event::AgentEnd { stop: Stop::Completed });
+                self.plain(Event::AgentSettled { has_ui: true });
+            }
+            _ => self.plain(Event::Timer { id: u64::from(argument), idle: true }),
+        }
+    }
+
+    fn plain(&mut self, event: Event) {
+        let output = self.handle(event);
+        assert!(!matches!(output.reply, Reply::Tool(_) | Reply::Block(_)), "{:?}", output.reply);
+    }
+
+    fn command(&mut self, arguments: &str, has_ui: bool) {
+        let output = self.handle(Event::Command { name: "workflow", arguments, has_ui });
+        assert!(
+            matches!(output.reply, Reply::None | Reply::Settle | Reply::Ask { .. }),
+            "{:?}",
+            output.reply
+        );
+        if !arguments.starts_with(':') || arguments == ":check" {
+            self.library = Library::load(&self.folder).expect("nothing is stale").0;
+        }
+    }
+
+    /// No active run is left.
+    fn cancel_command(&mut self, has_ui: bool) {
+        let name = "cancel-workflow";
+        let _ = self.handle(Event::Command { name, arguments: "", has_ui });
+        assert!(!self.engine.is_running());
+    }
+
+    fn step(&mut self, input: &str) {
+        let output = self.handle(Event::Step { input });
+        assert!(matches!(output.reply, Reply::Tool(_) | Reply::Ask { .. }), "{:?}", output.reply);
+    }
+
+    /// A call of a tool is answered as its phase says.
+    fn tool_call(&mut self, name: &str) {
+        let running = self.engine.is_running();
+        let reply = self.handle(Event::ToolCall { name }).reply;
+        match &reply {
+            Reply::None => {}
+            Reply::Block(reason) if reason == GATE_OPEN => return,
+            Reply::Block(_) => assert!(running, "refused without a run"),
+            reply => panic!("{reply:?}"),
+        }
+        let active = self.stored.as_ref().and_then(|state| Active::resolve(state, &self.library));
+        let Some(active) = active.filter(|_| running && !self.moved_on && self.open) else {
+            return;
+        };
+        let refused = name != "workflow_step" && !active.phase.tools.allows(name);
+        assert_eq!(matches!(reply, Reply::Block(_)), refused, "{name:?} in {}", active.phase.id);
+    }
+
+    fn answer(&mut self, argument: u8) {
+        let choice = usize::from(argument % 5);
+        if argument >= 240 {
+            // To a question that nobody asked, or that was answered.
+            let ticket = u64::from(argument);
+            if self.asked.iter().all(|(asked, _)| *asked != ticket) && ticket > self.last_ticket {
+                let output = self.handle(Event::Answer { ticket, answer: Answer::Confirmed(true) });
+                assert_eq!(output.reply, Reply::None);
+            }
+            return;
+        }
+        let Some((ticket, request)) = self.asked.pop() else { return };
+        let answer = match (argument / 5 % 8, request) {
+            (0, _) => Answer::Cancelled,
+            (1, _) => Answer::NoUi,
+            (2, _) => Answer::Selected(usize::MAX),
+            (_, Request::Confirm { .. }) => Answer::Confirmed(choice != 0),
+            (_, Request::Select { .. }) => Answer::Selected(choice),
+            (_, Request::Input { .. }) => Answer::Entered(TEXTS[choice].to_owned()),
+            (_, Request::Exec { .. }) => Answer::Ran {
+                end: [
+                    CommandEnd::Exited(0),
+                    CommandEnd::Exited(1),
+                    CommandEnd::TimedOut,
+                    CommandEnd::Cancelled,
+                    CommandEnd::NotStarted("no shell".into()),
+                ][choice]
+                    .clone(),
+                duration_ms: u64::MAX,
+                output: "\u{1b}[31mout {description}\n".repeat(choice * 100),
+            },
+            (_, Request::Recall { keys }) => {
+                Answer::Recalled(keys.iter().map(|_| Some("x".into())).take(choice).collect())
+            }
+        };
+        let output = self.handle(Event::Answer { ticket, answer });
+        assert!(
+            matches!(
+                output.reply,
+                Reply::None | Reply::Settle | Reply::Ask { .. } | Reply::Tool(_)
+            ),
+            "{:?}",
+            output.reply
+        );
+    }
+
+    fn change_files(&mut self, argument: u8) {
+        let whole = Folder::parse(FILES.as_bytes());
+        self.folder = match argument % 5 {
+            0 => whole.with("global/flat/workflow.yaml", b"name: ["),
+            1 => whole.with("global/core/c.md", b"\xff"),
+            2 => {
+                let mut folder = whole;
+                folder.remove("global/inner/workflow.yaml");
+                folder
+            }
+            3 => whole.with(
+                "global/outer/workflow.yaml",
+                b"name: Less\ncommandName: outer\ninitialMessage: go\nphases: [z.md]\n",
+            ),
+            _ => whole,
+        };
+        self.moved_on = true;
+    }
+
+    fn session(&mut self, argument: u8) {
+        self.asked.clear();
+        // It is in the session as JSON only.
+        let stored = self.stored.as_ref().and_then(|state| {
+            let json = serde_json::to_string(state).expect("a state is JSON");
+            restore([json])
+        });
+        let flag = |bit: u8| argument & bit != 0;
+        let facts = Facts {
+            has_ui: flag(1),
+            terminal: flag(2),
+            panel: flag(4),
+            allow_commands: flag(8),
+            project: "/project".into(),
+        };
+        self.open = true;
+        let in_view = flag(16).then(|| "an old prompt".to_owned());
+        self.plain(Event::Session { stored, in_view, facts });
+        let _ = self.handle(Event::ToolCall { name: "read" });
+        self.library = Library::load(&self.folder).expect("nothing is stale").0;
+    }
+
+    fn shutdown(&mut self, has_ui: bool) {
+        self.asked.clear();
+        self.plain(Event::SessionShutdown { has_ui });
+        assert!(!self.engine.is_running());
+        let output = self.handle(Event::Timer { id: 1, idle: true });
+        assert_eq!(output, Output::default(), "a timer of a session that is gone");
+        self.session(7);
+    }
+
+    fn handle(&mut self, event: Event) -> Output {
+        self.now += 1000;
+        let at = Moment { unix_ms: self.now, random: self.now };
+        let output = self.engine.handle(event, at, &self.folder);
+        assert!(output.effects.len() <= 24, "{:?}", output.effects);
+        for effect in &output.effects {
+            self.effect(effect);
+        }
+        match &output.reply {
+            Reply::Ask { ticket, request } => {
+                assert!(*ticket > self.last_ticket, "a ticket is used again");
+                self.last_ticket = *ticket;
+                self.asked.push((*ticket, request.clone()));
+            }
+            Reply::Continue(_) => self.goes_on(),
+            _ => {}
+        }
+        output
+    }
+
+    fn effect(&mut self, effect: &Effect) {
+        match effect {
+            Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } => {
+                self.store(data.to_string())
+            }
+            Effect::AppendEntry { data, .. } => assert!(data.to_string().len() < 1 << 18),
+            Effect::SendUserMessage(text) if text.starts_with("[workflow]") => self.goes_on(),
+            Effect::SendUserMessage(text) | Effect::Steer(text) | Effect::Brief(text) => {
+                assert!(!text.trim().is_empty() && text.len() < 1 << 18, "{text:?}");
+            }
+            Effect::SetPanel(Some(lines)) => assert!(lines.len() <= 100),
+            _ => {}
+        }
+    }
+
+    fn goes_on(&mut self) {
+        self.automatic += 1;
+        assert!(self.automatic <= 10, "told to go on and on");
+    }
+
+    fn store(&mut self, json: String) {
+        let state = restore([&json]).expect("what is stored is a state");
+        survives(&state);
+        if let Some(before) = self.stored.as_ref().filter(|before| before.task_id == state.task_id)
+        {
+            assert!(state.global_step_count >= before.global_step_count, "steps fall: {json}");
+        }
+        self.moved_on = false;
+        let active = Active::resolve(&state, &self.library);
+        if let Some(active) = active {
+            let outline = Outline::of(&active);
+            assert!(outline.current >= 1, "{outline:?}");
+            let _ = text::status_panel(&active, self.now);
+        }
+        self.stored = Some(state);
+    }
+}

@@ -1,0 +1,48 @@
+//! Phase files: any bytes.
+
+use pi_workflows::definition::{Entry, Fault, Library, Phase};
+use pi_workflows::text;
+
+use super::definitions::is_plain;
+use super::folder::Folder;
+
+const WORKFLOW: &[u8] = b"name: W\ncommandName: w\ninitialMessage: go\nphases: [p.md]\n";
+
+fn load(phase: &[u8]) -> (Option<Phase>, Vec<Fault>) {
+    let folder =
+        Folder::default().with("global/w/workflow.yaml", WORKFLOW).with("global/w/p.md", phase);
+    let (library, faults) = Library::check(&folder).expect("nothing is stale");
+    let phase = library.get("w").and_then(|workflow| match workflow.phases.first()? {
+        Entry::Phase(phase) => Some(phase.clone()),
+        Entry::Workflow(_) => None,
+    });
+    (phase, faults)
+}
+
+/// # Panics
+///
+/// If something that must hold does not.
+pub fn check(data: &[u8]) {
+    let (phase, faults) = load(data);
+    assert!(phase.is_some() || !faults.is_empty(), "left out without a word");
+    let lines =
+        1 + String::from_utf8_lossy(data).replace("\r\n", "\n").matches(['\n', '\r']).count();
+    for fault in &faults {
+        is_plain(&text::diagnostic(fault));
+        if let Some(place) = fault.place.filter(|_| fault.file.ends_with("p.md")) {
+            assert!(place.line >= 1 && place.column >= 1, "{fault:?}");
+            assert!(place.line <= lines, "{fault:?} in {lines} lines");
+        }
+    }
+    let Some(phase) = phase else { return };
+    // The instructions are the end of the file, as it stands.
+    let text = String::from_utf8_lossy(data).replace("\r\n", "\n").replace('\r', "\n");
+    let text =
+        text.trim_end_matches(|c: char| c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}'));
+    assert!(text.ends_with(&phase.instructions), "{:?}", phase.instructions);
+    // Whatever ends the lines, it is the same phase.
+    if !data.contains(&b'\r') {
+        let dos = String::from_utf8_lossy(data).replace('\n', "\r\n");
+        assert_eq!(load(dos.as_bytes()).0.as_ref(), Some(&phase));
+    }
+}

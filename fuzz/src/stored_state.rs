@@ -1,0 +1,91 @@
+//! Stored states: the data of a session's state entries, one in a line, the newest first.
+
+use pi_workflows::definition::Library;
+use pi_workflows::engine::{Effect, Engine, Event, Facts, Moment, Stop};
+use pi_workflows::run::{
+    Active, Outline, RunState, STATE_ENTRY_TYPE, advance, enter, restart, restore,
+};
+use pi_workflows::text::{self, DefaultRole};
+
+use super::folder::Folder;
+
+/// Two levels of nesting, a blacklist, a loop that is refused.
+pub const FILES: &str = include_str!("nested.txt");
+
+/// # Panics
+///
+/// If something that must hold does not.
+pub fn check(data: &[u8]) {
+    let lines = String::from_utf8_lossy(data);
+    let Some(state) = restore(lines.lines()) else { return };
+    survives(&state);
+    let folder = Folder::parse(FILES.as_bytes());
+    let (library, _) = Library::load(&folder).expect("nothing is stale");
+    let entered = enter(&state, &library);
+    survives(&entered);
+    assert!(entered.current_path.len() <= state.current_path.len() + 3);
+    looked_at(&entered, &library);
+    let (next, _) = advance(&entered, &library);
+    survives(&next);
+    assert!(next.global_step_count >= entered.global_step_count);
+    looked_at(&next, &library);
+    if let Ok(again) = restart(&entered, &library) {
+        survives(&again);
+        looked_at(&again, &library);
+    }
+    play(&state, &folder);
+}
+
+/// What is stored is read back.
+pub fn survives(state: &RunState) {
+    assert!(!state.current_path.is_empty());
+    let json = serde_json::to_string(state).expect("a state is JSON");
+    assert_eq!(restore([&json]).as_ref(), Some(state), "{json}");
+}
+
+fn looked_at(state: &RunState, library: &Library) {
+    let _ = text::status_line(Some(state), library);
+    let Some(active) = Active::resolve(state, library) else { return };
+    let outline = Outline::of(&active);
+    assert!(outline.current >= 1 && outline.total >= 1);
+    let _ = text::context_prompt(&active, DefaultRole::Worker);
+    assert!(text::context_reminder(&active).len() <= 300);
+    let _ = (text::status(&active), text::status_panel(&active, u64::MAX));
+    assert!(text::phase_panel(&active).len() <= 100);
+}
+
+/// A session that begins with the state, and everything that can follow.
+fn play(state: &RunState, folder: &Folder) {
+    for first in ["next", "loop", "status", "cancel"] {
+        let mut engine = Engine::default();
+        let stored = Some(state.clone());
+        let facts = Facts { has_ui: true, terminal: true, panel: true, ..Facts::default() };
+        let input = format!("{{\"action\":\"{first}\",\"summary\":\"found\"}}");
+        let events = [
+            Event::Session { stored, in_view: None, facts },
+            Event::BeforeAgentStart { role: DefaultRole::Worker },
+            Event::AgentStart,
+            Event::ToolCall { name: "edit" },
+            Event::Step { input: &input },
+            Event::Step { input: &input },
+            Event::TurnEnd,
+            Event::AgentEnd { stop: Stop::Completed },
+            Event::AgentSettled { has_ui: true },
+            Event::Timer { id: 1, idle: true },
+            Event::Command { name: "workflow", arguments: ":status", has_ui: true },
+            Event::Command { name: "workflow", arguments: ":back", has_ui: true },
+            Event::Command { name: "workflow", arguments: ":skip", has_ui: true },
+            Event::Command { name: "cancel-workflow", arguments: "", has_ui: true },
+            Event::SessionShutdown { has_ui: false },
+        ];
+        for event in events {
+            let at = Moment { unix_ms: u64::MAX, random: u64::MAX };
+            for effect in engine.handle(event, at, folder).effects {
+                if let Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } = effect {
+                    let state = restore([data.to_string()]).expect("what is stored is a state");
+                    survives(&state);
+                }
+            }
+        }
+    }
+}

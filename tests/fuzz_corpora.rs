@@ -1,0 +1,51 @@
+//! What the fuzzers (`fuzz/`) have kept still holds, on stable Rust.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::fs;
+use std::path::Path;
+
+#[path = "../fuzz/src/lib.rs"]
+mod targets;
+
+#[track_caller]
+fn replay(target: &str, check: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() >= 3, "{files:?}");
+    for file in files {
+        let data = fs::read(&file).unwrap();
+        // What is cut off in the middle is as good as anything.
+        let ends = [data.len(), data.len() / 2, data.len() / 3];
+        for end in ends {
+            let outcome = std::panic::catch_unwind(|| check(&data[..end]));
+            assert!(outcome.is_ok(), "the first {end} bytes of {}", file.display());
+        }
+    }
+}
+
+#[test]
+fn definitions() {
+    replay("definitions", targets::definitions::check);
+}
+
+#[test]
+fn front_matter() {
+    replay("front_matter", targets::front_matter::check);
+}
+
+#[test]
+fn templates() {
+    replay("templates", targets::templates::check);
+}
+
+#[test]
+fn stored_state() {
+    replay("stored_state", targets::stored_state::check);
+}
+
+#[test]
+fn events() {
+    replay("events", targets::events::check);
+}
