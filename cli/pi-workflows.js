@@ -6,7 +6,7 @@ import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { plainText } from "../host-shim/drawing.js";
-import { agentDir, definedProfiles, placesOf } from "./places.js";
+import { agentDir, placesOf } from "./places.js";
 import { FORMATS } from "./formats.js";
 import { openWorkflows } from "./workflows.js";
 
@@ -44,11 +44,10 @@ const COMMANDS = {
     const format = FORMATS[options.format ?? "text"];
     if (!format) throw new UsageError(`There is no format "${options.format}", only ${Object.keys(FORMATS).join(", ")}.`);
     const places = placesOf(dir || options.dir);
-    const profiles = list(options.profiles) ?? definedProfiles();
     const report = openWorkflows(places.grants).check({
       tools: list(options.tools) ?? PI_TOOLS,
       moreTools: options.tools === undefined,
-      profiles,
+      profiles: list(options.profiles),
     });
     const faults = report.faults.filter(({ file }) => isBelow(file, places.only));
     process.stdout.write(plainText(format({ ...report, faults })));

@@ -1,5 +1,5 @@
 // Where workflow files are, and what else is known there.
-import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 
@@ -44,20 +44,4 @@ function rootOf(folder) {
     if (basename(above) === "workflows") return above;
   }
   return dirname(folder);
-}
-
-/** The names of subagent profiles: Markdown files in `agents` of pi's folders. Not known if there are none. */
-export function definedProfiles() {
-  const names = [join(agentDir(), "agents"), resolve(".pi", "agents")].flatMap(profilesIn);
-  return names.length > 0 ? names : undefined;
-}
-
-/** @param {string} folder */
-function profilesIn(folder) {
-  if (!existsSync(folder)) return [];
-  const files = readdirSync(folder).filter((file) => file.endsWith(".md"));
-  return files.flatMap((file) => {
-    const name = /^name:[ \t]*["']?([^"'\r\n]+?)["']?[ \t]*$/m.exec(readFileSync(join(folder, file), "utf8"))?.[1];
-    return name ? [name, basename(file, ".md")] : [basename(file, ".md")];
-  });
 }

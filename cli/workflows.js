@@ -1,6 +1,9 @@
 // The component's second face: `pi-workflows:tools/workflows` of `wit/tools/tools.wit`, under Node.
+import { dirname, join } from "node:path";
+
 import { filesBelow } from "../host-shim/files.js";
 import { instantiator, readManifest } from "../host-shim/load.js";
+import { agentDir } from "./places.js";
 
 const MANIFEST = new URL("../package.json", import.meta.url);
 const TOOLS = "pi-workflows:tools/workflows@0.1.0";
@@ -20,13 +23,20 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  */
 
 /**
- * The component over some folders. Its functions throw an error with the words as its `payload`.
+ * The component over some folders of workflows, and the `agents` beside the last one. Its functions throw an error with the words as its `payload`.
  *
  * @param {{ name: string, path: string }[]} grants absolute paths
  * @returns {Workflows}
  */
 export function openWorkflows(grants) {
-  const folders = grants.map(({ name, path }) => ({ name, path: () => path, granted: () => true, listed: true }));
+  /** @param {string} name @param {string} path @param {boolean} listed */
+  const grant = (name, path, listed) => ({ name, path: () => path, granted: () => true, listed });
+  const beside = grants.slice(-1).map(({ path }) => join(dirname(path), "agents"));
+  const folders = [
+    ...grants.map(({ name, path }) => grant(name, path, true)),
+    grant("agents", join(agentDir(), "agents"), false),
+    ...beside.map((path) => grant("project-agents", path, false)),
+  ];
   const files = filesBelow(folders, () => process.cwd());
   const instance = instantiator(MANIFEST, readManifest(MANIFEST))(importsOf(files));
   return instance[TOOLS];

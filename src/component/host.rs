@@ -1,6 +1,8 @@
 //! What the engine asks of the host.
 
-use crate::definition::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
+use crate::definition::{
+    DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles, defined_profiles,
+};
 use crate::engine::{CONTEXT_MESSAGE_TYPE, Effect, Level, MOVED_MESSAGE_TYPE, Output, Reply};
 
 use super::bindings::pi::extension::{api, context, files, store, timers, types, ui};
@@ -11,6 +13,8 @@ const STATUS_KEY: &str = "workflow";
 const COUNTDOWN_KEY: &str = "workflow-countdown";
 /// The key of the panel above the editor.
 const PANEL_KEY: &str = "workflow-panel";
+/// The granted folders of subagent profiles.
+const PROFILES: [&str; 2] = ["agents", "project-agents"];
 
 /// Performs effects in their order, and hands back the reply. Once the session is gone, the rest is
 /// dropped.
@@ -137,11 +141,12 @@ impl WorkflowFiles for Files {
     }
 
     fn surroundings(&self) -> Result<Surroundings, FileError> {
-        match api::tool_names() {
-            Ok(tools) => Ok(Surroundings { tools, ..Surroundings::default() }),
-            Err(types::Error::Stale) => Err(FileError::Stale),
-            Err(types::Error::Failed(words)) => Err(FileError::Failed(words)),
-        }
+        let tools = api::tool_names().map_err(|error| match error {
+            types::Error::Stale => FileError::Stale,
+            types::Error::Failed(words) => FileError::Failed(words),
+        })?;
+        let profiles = defined_profiles(self, &PROFILES)?;
+        Ok(Surroundings { tools, more_tools: false, profiles })
     }
 }
 
@@ -165,7 +170,11 @@ impl WorkflowFiles for Checked {
     }
 
     fn surroundings(&self) -> Result<Surroundings, FileError> {
-        Ok(self.surroundings.clone())
+        let mut surroundings = self.surroundings.clone();
+        if surroundings.profiles.is_none() {
+            surroundings.profiles = defined_profiles(&self.files, &PROFILES)?;
+        }
+        Ok(surroundings)
     }
 }
 

@@ -55,6 +55,7 @@ pub enum Problem {
     UnknownBound { field: String, known: &'static [&'static str] },
     UnknownField { field: String, known: &'static [&'static str] },
     UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
+    UnknownSummary { id: String, nearest: Option<String> },
     UnknownTool { name: String, nearest: Option<String> },
     UnknownProfile { name: String, nearest: Option<String> },
     BadCommandName { value: String },
@@ -131,6 +132,7 @@ impl Fault {
             | Problem::Ignored { .. }
             | Problem::UnknownField { .. }
             | Problem::UnknownVariable { .. }
+            | Problem::UnknownSummary { .. }
             | Problem::UnknownTool { .. }
             | Problem::UnknownProfile { .. }
             | Problem::DuplicateCommandName { .. }
@@ -193,6 +195,9 @@ impl Problem {
             Self::UnknownBound { field, .. } | Self::UnknownField { field, .. } => field,
             Self::Missing { instead: Some(field), .. } => field,
             Self::UnknownVariable { name, .. } => return Some(name.chars().count() + 2),
+            Self::UnknownSummary { id, .. } => {
+                return Some(id.chars().count() + "{summary.}".len());
+            }
             _ => return None,
         };
         Some(word.chars().count())
@@ -225,6 +230,9 @@ impl Problem {
                 Some(known) => format!("did you mean `{{{known}}}`?"),
                 None => there_is_only(known),
             },
+            Self::UnknownSummary { nearest, .. } => {
+                format!("did you mean `{{summary.{}}}`?", nearest.as_ref()?)
+            }
             Self::UnknownTool { nearest, .. }
             | Self::UnknownProfile { nearest, .. }
             | Self::PhaseUnreadable { nearest, .. }
@@ -333,6 +341,9 @@ impl fmt::Display for Problem {
                     None => f.write_str("the text of a phase")?,
                 }
                 write!(f, " knows no variable `{{{name}}}`; it stays as it is written")
+            }
+            Self::UnknownSummary { id, .. } => {
+                write!(f, "no phase has the id \"{id}\"; `{{summary.{id}}}` stays as it is written")
             }
             Self::UnknownTool { name, .. } => write!(f, "pi has no tool \"{name}\""),
             Self::UnknownProfile { name, .. } => {

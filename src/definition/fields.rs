@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::fault::{Fault, Needs, Place, Problem};
 use super::is_blank;
 use super::nearest::nearest;
-use super::variables;
+use super::variables::{self, Unknown};
 use super::yaml::{self, Step, Yaml};
 
 /// For how many faults of a file a place is looked up: each look-up parses the text again.
@@ -122,7 +122,7 @@ impl<'a> Fields<'a> {
             let value = self.place(&[Step::Key(field)]);
             let place =
                 value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
-            self.fault_at(place, Problem::UnknownVariable { name, field: Some(field), known });
+            self.fault_at(place, Unknown::problem(&name, Some(field), known));
         }
     }
 

@@ -99,6 +99,7 @@ impl Library {
                 *fault = fault.clone().at(&text, Some(place), 0);
             }
         }
+        settle_summaries(&library.workflows, &mut faults);
         fault::sort(&mut faults);
         Ok((library, faults))
     }
@@ -205,6 +206,25 @@ impl Library {
             Entry::Workflow(key) => self.get(key).map_or(key, |workflow| &workflow.name),
         }
     }
+}
+
+/// Keeps of the `{summary.ID}` that were found those of which no phase has the id. If anything has errors
+/// its phases are not all known, and nothing is said.
+fn settle_summaries(workflows: &[Workflow], faults: &mut Vec<Fault>) {
+    let sound = faults.iter().all(|fault| fault.severity() == Severity::Warning);
+    let entries = workflows.iter().flat_map(|workflow| &workflow.phases);
+    let phases = entries.filter_map(|entry| match entry {
+        Entry::Phase(phase) => Some(phase.id.as_str()),
+        Entry::Workflow(_) => None,
+    });
+    let ids: BTreeSet<&str> = phases.collect();
+    faults.retain_mut(|fault| match &mut fault.problem {
+        Problem::UnknownSummary { id, nearest: meant } => {
+            *meant = nearest(id, ids.iter().copied()).map(Into::into);
+            sound && !ids.contains(id.as_str())
+        }
+        _ => true,
+    });
 }
 
 /// Where in its `workflow.yaml` a fault is that only shows beside other workflows, and its text. The

@@ -12,6 +12,7 @@ mod gate;
 mod library;
 mod nearest;
 mod phase_file;
+mod profiles;
 mod references;
 pub mod schema;
 mod skeleton;
@@ -28,6 +29,7 @@ pub use files::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles
 pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern};
 pub use library::{LeftOut, Library};
 pub use nearest::nearest;
+pub use profiles::defined_profiles;
 pub use skeleton::skeleton;
 
 /// One workflow: a `workflow.yaml` and its phase files.

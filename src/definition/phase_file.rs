@@ -6,7 +6,7 @@ use super::files::Surroundings;
 use super::front_matter::{self, Document};
 use super::nearest::nearest;
 use super::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
-use super::variables::{self, PHASE_VARIABLES};
+use super::variables::{self, PHASE_VARIABLES, Unknown};
 use super::yaml::{Step, Yaml};
 use super::{Phase, ToolPolicy, gate, is_blank};
 
@@ -76,11 +76,7 @@ pub(super) fn read(
 fn check_instructions(file: &str, document: &Document, faults: &mut Vec<Fault>) {
     let Place { line: first, column } = document.body_place;
     for unknown in variables::unknown(&document.body, &PHASE_VARIABLES) {
-        let problem = Problem::UnknownVariable {
-            name: unknown.name.to_owned(),
-            field: None,
-            known: &PHASE_VARIABLES,
-        };
+        let problem = Unknown::problem(unknown.name, None, &PHASE_VARIABLES);
         let mut fault = Fault::of(file, problem).at(&document.body, Some(unknown.place), first - 1);
         // The first line of the body is shown without the white space before it.
         if let Some(place) = fault.place.as_mut().filter(|place| place.line == first) {

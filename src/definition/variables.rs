@@ -1,6 +1,6 @@
 //! The variables that a template of each field may have.
 
-use super::{Place, nearest::nearest};
+use super::{Place, fault::Problem, nearest::nearest};
 
 /// Of instructions, `roleInstruction` and `advanceReminder`.
 pub const PHASE_VARIABLES: [&str; 13] = [
@@ -94,8 +94,22 @@ pub(super) struct Unknown<'a> {
     pub place: Place,
 }
 
-/// The names in braces that are none of these variables, each once. What looks like code of another
-/// language (`${name}`, `{{name}}`) is none, unless a variable was meant.
+impl Unknown<'_> {
+    /// What is wrong with it. Whether there is a phase for a `summary.ID` only the whole library tells.
+    pub fn problem(
+        name: &str,
+        field: Option<&'static str>,
+        known: &'static [&'static str],
+    ) -> Problem {
+        match summary_of(name, known) {
+            Some(id) => Problem::UnknownSummary { id: id.to_owned(), nearest: None },
+            None => Problem::UnknownVariable { name: name.to_owned(), field, known },
+        }
+    }
+}
+
+/// The names in braces that are none of these variables, each once; a `summary.ID` may be one. What looks
+/// like code of another language (`${name}`, `{{name}}`) is none, unless a variable was meant.
 pub(super) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>> {
     let mut found: Vec<Unknown> = Vec::new();
     for (index, line) in template.lines().enumerate() {
@@ -107,7 +121,7 @@ pub(super) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
             let Some((name, after)) = end.and_then(|end| behind.split_at_checked(end)) else {
                 continue;
             };
-            let new = !is_known(name, known) && !found.iter().any(|other| other.name == name);
+            let new = !known.contains(&name) && !found.iter().any(|other| other.name == name);
             let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
             let code = before.ends_with(['$', '{'])
                 || after.starts_with("}}")
@@ -126,9 +140,10 @@ pub(super) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
     found
 }
 
-fn is_known(name: &str, known: &[&str]) -> bool {
-    let summary = name.strip_prefix("summary.").is_some_and(|id| !id.is_empty());
-    known.contains(&name) || summary && known.contains(&PREVIOUS_SUMMARY)
+/// The id of a `summary.ID`, where it is known.
+fn summary_of<'a>(name: &'a str, known: &[&str]) -> Option<&'a str> {
+    let id = name.strip_prefix("summary.").filter(|id| !id.is_empty())?;
+    known.contains(&PREVIOUS_SUMMARY).then_some(id)
 }
 
 #[cfg(test)]
@@ -148,7 +163,7 @@ mod tests {
             found.map(|unknown| unknown.name.to_owned()).collect::<Vec<_>>()
         };
         let template = "{summary.look-1} {sumary.look} {user.name} {a-b}";
-        assert_eq!(names(template, &["previousSummary"]), ["sumary.look"]);
+        assert_eq!(names(template, &["previousSummary"]), ["summary.look-1", "sumary.look"]);
         assert_eq!(names(template, &["taskId"]), ["summary.look-1", "sumary.look"]);
     }
 }

@@ -471,6 +471,24 @@ for (const version of PI_VERSIONS) {
       assert.equal((await told()).length, 1, "the same fault again, after it was gone");
     });
 
+    test("are names of tools, profiles and summaries that there are not", async (t) => {
+      const lists = "tools: {blacklist: [edti]}\navailableProfiles: [scout, the planer, own]\n";
+      const { sandbox } = await stage(t, [], {
+        globalFiles: {
+          "w/workflow.yaml": `${HEAD}phases: [look.md]\n`,
+          "w/look.md": `---\nid: look\nname: Look\nemoji: '*'\n${lists}---\nDo {summary.lok}.\n`,
+        },
+      });
+      write(join(sandbox.agent, "agents"), { "scout.md": "Scout.", "p.md": "---\nname: the planner\n---\nPlan." });
+      write(join(sandbox.project, ".pi/agents"), { "own.md": "---\nname: Own\n---\nDo." });
+      const lines = await faultLines(await startRpc({ version, sandbox }));
+      assert.deepEqual(lines.map((line) => line.replace(/^.*look\.md/, "")), [
+        ':5:21: pi has no tool "edti"',
+        ':6:28: nobody defines a subagent profile "the planer"',
+        ':8:4: no phase has the id "lok"; `{summary.lok}` stays as it is written',
+      ]);
+    });
+
     test("of depth do not hold pi up", async (t) => {
       const { sandbox } = await stage(t, [], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });

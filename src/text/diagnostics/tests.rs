@@ -425,6 +425,42 @@ fn variables() {
 }
 
 #[test]
+fn summaries_of_phases_that_are_not_there() {
+    let flow = FLOW.replace("phases:", "completionMessage: D {summary.b} {summary.a}\nphases:");
+    let phase = PHASE.replace("Do it", "{summary.a}{summary.look1}");
+    let look = PHASE.replace("id: a", "id: look");
+    reports(
+        &place(&[
+            ("global/w/workflow.yaml", &(flow + "  - b.md\n")),
+            ("global/w/a.md", &phase),
+            ("global/w/b.md", &look),
+        ]),
+        "\
+~/workflows/w/workflow.yaml:4:22: warning: no phase has the id \"b\"; `{summary.b}` stays as it is written
+  4 | completionMessage: D {summary.b} {summary.a}
+    |                      ^^^^^^^^^^^
+
+~/workflows/w/a.md:6:12: warning: no phase has the id \"look1\"; `{summary.look1}` stays as it is written
+  6 | {summary.a}{summary.look1}.
+    |            ^^^^^^^^^^^^^^^
+  help: did you mean `{summary.look}`?
+
+0 errors, 2 warnings.",
+    );
+    // nothing is said where not all phases are known
+    with(
+        &[("Do it", "{summary.b}"), ("- a.md\n", "- a.md\n  - b.md\n")],
+        "\
+~/workflows/w/workflow.yaml:6:5: error: the phase file \"b.md\" cannot be read: there is no such file
+  6 |   - b.md
+    |     ^^^^
+  help: did you mean `a.md`?
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+}
+
+#[test]
 fn tools() {
     with(
         &[(
