@@ -1,12 +1,12 @@
 //! A workflow as a diagram.
 
-use crate::definition::{Entry, Library, Phase, ToolPolicy, Workflow, columns, on_one_line};
+use crate::definition::{Entry, Gate, Library, Phase, ToolPolicy, Workflow, columns, on_one_line};
 
 /// How many phases a diagram shows at most.
 const MAX_PHASES: usize = 200;
 
 /// What a phase says about tools; `None` if it allows all.
-pub fn tool_note(phase: &Phase) -> Option<String> {
+fn tool_note(phase: &Phase) -> Option<String> {
     match &phase.tools {
         ToolPolicy::All => None,
         ToolPolicy::Except(refused) if refused.is_empty() => None,
@@ -14,6 +14,20 @@ pub fn tool_note(phase: &Phase) -> Option<String> {
         ToolPolicy::Only(allowed) if allowed.is_empty() => Some("no tools".into()),
         ToolPolicy::Only(allowed) => Some(format!("only {}", allowed.join(", "))),
     }
+}
+
+/// What a gate checks, by the names of its checks.
+pub fn gate_note(gate: Option<&Gate>) -> Option<String> {
+    let labels: Vec<&str> = gate?.checks.iter().map(|check| check.label.as_str()).collect();
+    Some(format!("gate: {}", labels.join(", ")))
+}
+
+/// The notes on a phase in a list of phases: tools behind its name, the gate below it.
+pub fn noted(name: &str, phase: &Phase, indent: &str) -> Vec<String> {
+    let tools = tool_note(phase).map(|note| format!("  ({note})")).unwrap_or_default();
+    let gate = gate_note(phase.gate.as_ref()).map(|note| format!("{indent}{note}"));
+    let lines = std::iter::once(format!("{name}{tools}")).chain(gate);
+    lines.map(|line| on_one_line(&line)).collect()
 }
 
 /// The phases of a workflow in a line, nested workflows by their names.
@@ -32,8 +46,8 @@ pub fn phase_names(workflow: &Workflow, library: &Library) -> String {
 /// How many phases a line names.
 const MAX_NAMES: usize = 12;
 
-/// A Mermaid flowchart: the phases in their order, nested workflows as groups, tool policies as notes,
-/// and the way back where the agent may loop.
+/// A Mermaid flowchart: the phases in their order, nested workflows as groups, tool policies and gates as
+/// notes, and the way back where the agent may loop.
 pub fn mermaid(workflow: &Workflow, library: &Library) -> String {
     let mut chart = Chart::new(library);
     chart.line(&format!("start([{}])", label(&workflow.name)));
@@ -102,6 +116,9 @@ impl<'a> Chart<'a> {
                 }
             }
         }
+        if let Some(note) = gate_note(workflow.gate.as_ref()) {
+            self.note(&note);
+        }
         if workflow.loopable && self.phases > first {
             self.edges.push(format!("  p{} -. loop .-> p{first}", self.phases));
         }
@@ -111,12 +128,17 @@ impl<'a> Chart<'a> {
         self.phases += 1;
         let node = format!("p{}", self.phases);
         self.line(&format!("{node}[{}]", label(&format!("{} {}", phase.emoji, phase.name))));
-        if let Some(note) = tool_note(phase) {
-            self.notes += 1;
-            self.line(&format!("n{}>{}]:::note", self.notes, label(&note)));
-            self.edges.push(format!("  {node} -.- n{}", self.notes));
+        for note in tool_note(phase).into_iter().chain(gate_note(phase.gate.as_ref())) {
+            self.note(&note);
         }
         self.connect(&node);
+    }
+
+    /// Pins a note to the last phase.
+    fn note(&mut self, text: &str) {
+        self.notes += 1;
+        self.line(&format!("n{}>{}]:::note", self.notes, label(text)));
+        self.edges.push(format!("  p{} -.- n{}", self.phases, self.notes));
     }
 }
 
@@ -148,11 +170,7 @@ fn content(workflow: &Workflow, library: &Library, phases: &mut usize) -> Vec<St
         match entry {
             Entry::Phase(phase) => {
                 *phases += 1;
-                let mut line = on_one_line(&format!("{} {}", phase.emoji, phase.name));
-                if let Some(note) = tool_note(phase) {
-                    line.push_str(&format!("  ({})", on_one_line(&note)));
-                }
-                lines.push(line);
+                lines.extend(noted(&format!("{} {}", phase.emoji, phase.name), phase, "   "));
             }
             Entry::Workflow(key) => {
                 if let Some(nested) = library.get(key) {
@@ -161,6 +179,7 @@ fn content(workflow: &Workflow, library: &Library, phases: &mut usize) -> Vec<St
             }
         }
     }
+    lines.extend(gate_note(workflow.gate.as_ref()).map(|note| on_one_line(&note)));
     if workflow.loopable && workflow.phases.len() > 1 {
         lines.push("↺ loop".to_owned());
     }
@@ -184,15 +203,24 @@ fn framed(title: &str, content: Vec<String>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
+    use crate::definition::{Check, CheckKind, OnGateFail};
+
+    fn gate(label: &str) -> Option<Gate> {
+        let kind = CheckKind::Approve { question: label.into() };
+        let checks = vec![Check { label: label.into(), kind }];
+        Some(Gate { checks, attempts: 3, on_fail: OnGateFail::Stay })
+    }
 
     fn release() -> Library {
         let mut build = phase("build");
         build.tools = ToolPolicy::Except(vec!["bash".into()]);
+        build.gate = gate("the tests");
         let mut review = workflow("review", &["check", "sign"]);
         review.name = "The \"review\"".into();
         let mut root = workflow("release", &["x", "@review", "ship"]);
         root.phases[0] = Entry::Phase(build);
         root.loopable = false;
+        root.gate = gate("Ship it?");
         Library::new(vec![root, review], &mut Vec::new())
     }
 
@@ -205,18 +233,22 @@ mod tests {
   start([\"The release\"])
   p1[\"🔹 Build\"]
   n1>\"without bash\"]:::note
+  n2>\"gate: the tests\"]:::note
   subgraph g1[\"The #quot;review#quot;\"]
     p2[\"🔹 Check\"]
     p3[\"🔹 Sign\"]
   end
   p4[\"🔹 Ship\"]
+  n3>\"gate: Ship it?\"]:::note
   done([\"DONE\"])
   p1 -.- n1
+  p1 -.- n2
   start --> p1
   p1 --> p2
   p2 --> p3
   p3 -. loop .-> p2
   p3 --> p4
+  p4 -.- n3
   p4 --> done
   classDef note stroke-dasharray: 3 3"
         );
@@ -229,6 +261,7 @@ mod tests {
             boxes(library.get("release").unwrap(), &library).join("\n"),
             "┌ The release ─────────────┐
 │ 🔹 Build  (without bash) │
+│    gate: the tests       │
 │ ↓                        │
 │ ┌ The \"review\" ─┐        │
 │ │ 🔹 Check      │        │
@@ -238,6 +271,7 @@ mod tests {
 │ └───────────────┘        │
 │ ↓                        │
 │ 🔹 Ship                  │
+│ gate: Ship it?           │
 └──────────────────────────┘
   ↓
   DONE"

@@ -3,7 +3,7 @@
 use crate::definition::{Library, Workflow, on_one_line};
 use crate::run::{Active, Outline, RunState, enter, go_to};
 
-use super::graph::tool_note;
+use super::graph::{gate_note, noted};
 use super::{
     DefaultRole, block_reason, completion_message, context_prompt, description, initial_message,
     not_done_reminder, phase_instructions, session_name, steps,
@@ -20,9 +20,8 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     let all = Outline::steps(&active, 1, MAX_STEPS);
     let list: Vec<String> = all
         .iter()
-        .map(|step| {
-            let note = tool_note(step.phase).map(|note| format!("  ({note})")).unwrap_or_default();
-            format!("{:>3}. {}{note}", step.number, steps::name(step))
+        .flat_map(|step| {
+            noted(&format!("{:>3}. {}", step.number, steps::name(step)), step.phase, "     ")
         })
         .collect();
     parts.push(titled("Phases", &list.join("\n")));
@@ -60,6 +59,7 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     } else {
         format!("Started by /workflow {} TASK.", workflow.command_name)
     });
+    lines.extend(gate_note(workflow.gate.as_ref()).map(|note| format!("At its end, {note}.")));
     let lines: Vec<String> = lines.iter().map(|line| on_one_line(line)).collect();
     lines.join("\n")
 }
