@@ -1,7 +1,7 @@
 //! The JSON Schemas in `schemas/` are those of the fields that the reader knows.
 //!
 //!     UPDATE_SCHEMAS=1 cargo test --test schemas
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::path::Path;
 
@@ -52,7 +52,23 @@ fn object(fields: &[Field]) -> Map<String, Value> {
     }
     object.insert("properties".into(), properties.into());
     object.insert("additionalProperties".into(), false.into());
+    let of_gate: Vec<Value> = fields
+        .iter()
+        .filter(|field| ["gateAttempts", "onGateFail"].contains(&field.name))
+        .map(|field| only_with_gate(field.name))
+        .collect();
+    if !of_gate.is_empty() {
+        object.insert("allOf".into(), of_gate.into());
+    }
     object
+}
+
+/// A field that has a value asks for a gate. `dependencies` would count keys without a value.
+fn only_with_gate(name: &str) -> Value {
+    json!({
+        "if": { "required": [name], "properties": { name: { "not": { "type": "null" } } } },
+        "then": { "required": ["gate"], "properties": { "gate": { "type": "array" } } },
+    })
 }
 
 fn needed(fields: &[Field], when: Needed) -> Vec<&'static str> {
@@ -116,7 +132,12 @@ fn kind(field: &Field) -> Value {
         }),
         Kind::Checks(fields) => {
             let mut check = object(fields);
-            let one = ["run", "file", "approve"].map(|name| json!({ "required": [name] }));
+            let kinds = ["run", "file", "approve"];
+            for name in kinds {
+                // What a check is of needs a value.
+                check["properties"][name]["type"] = "string".into();
+            }
+            let one = kinds.map(|name| json!({ "required": [name] }));
             check.insert("oneOf".into(), json!(one));
             let of = json!({ "timeout": ["run"], "contains": ["file"] });
             check.insert("dependencies".into(), of);

@@ -90,6 +90,8 @@ pub enum Problem {
     OutsideProject { path: String },
     BadGlob { path: String },
     UnknownEarlierPhase { id: String },
+    LoopForbidden,
+    WithoutGate { field: &'static str },
 }
 
 /// What a file must have.
@@ -433,6 +435,10 @@ impl fmt::Display for Problem {
             Self::MisplacedCheckField { field, of } => {
                 write!(f, "`{field}` belongs to a check with `{of}`")
             }
+            Self::LoopForbidden => f.write_str(
+                "`onGateFail: loop` cannot be where the workflow says `loopable: false`",
+            ),
+            Self::WithoutGate { field } => write!(f, "`{field}` means nothing without a `gate`"),
             Self::BadDuration => f.write_str(
                 "`gate.timeout` must be a duration like `90s` or `10m`, or a number of seconds, at most a day",
             ),

@@ -1,6 +1,7 @@
 //! Gates: what must hold before a phase may be left.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use regex_lite::{Regex, RegexBuilder};
@@ -20,7 +21,7 @@ const MAX_CHECKS: usize = 50;
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 
 /// Checks that are made, in order, when a phase or a workflow is to be left.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Gate {
     /// What is checked; at least one.
     pub checks: Vec<Check>,
@@ -31,7 +32,7 @@ pub struct Gate {
 }
 
 /// One check of a gate.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Check {
     /// What a person and the agent call it; not blank.
     pub label: String,
@@ -40,7 +41,7 @@ pub struct Check {
 }
 
 /// What a check looks at.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum CheckKind {
     /// A command line ends with exit status 0.
     Run {
@@ -65,7 +66,7 @@ pub enum CheckKind {
 }
 
 /// What a failure of a gate leads to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub enum OnGateFail {
     /// The run stays in the phase.
     #[default]
@@ -109,6 +110,12 @@ impl PartialEq for Pattern {
     }
 }
 
+impl Hash for Pattern {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.as_str().hash(state);
+    }
+}
+
 /// Reads `gate`, `gateAttempts` and `onGateFail`. Outer `None` if one of them is faulty: a check must
 /// not be lost by a slip.
 pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
@@ -129,7 +136,12 @@ pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
     };
     let items = match fields.root.get("gate") {
         None | Some(Yaml::Null) => {
-            return (attempts.is_some() && on_fail.is_some()).then_some(None);
+            let there = |field: &&str| !matches!(fields.root.get(field), None | Some(Yaml::Null));
+            let field = ["gateAttempts", "onGateFail"].into_iter().find(there);
+            if let Some(field) = field {
+                fields.fault(&[Step::Key(field)], Problem::WithoutGate { field });
+            }
+            return field.is_none().then_some(None);
         }
         Some(Yaml::List(items)) if items.is_empty() || items.len() > MAX_CHECKS => {
             fields.fault(&[Step::Key("gate")], Problem::GateSize { limit: MAX_CHECKS });
@@ -161,8 +173,9 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             sound = false;
         }
     }
-    let mut text = |field: &'static str| match item.get(field) {
+    let mut text = |field: &'static str, optional: bool| match item.get(field) {
         None => Some(None),
+        Some(Yaml::Null) if optional => Some(None),
         Some(Yaml::String(text)) if !is_blank(text) => Some(Some(text.clone())),
         Some(other) => {
             let at = [Step::Key("gate"), Step::Item(index), Step::Key(field)];
@@ -178,8 +191,8 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             None
         }
     };
-    let (run, file, approve) = (text("run"), text("file"), text("approve"));
-    let (label, contains) = (text("label"), text("contains"));
+    let (run, file, approve) = (text("run", false), text("file", false), text("approve", false));
+    let (label, contains) = (text("label", true), text("contains", true));
     let timeout = timeout(fields, index, item);
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
     let misplaced =
@@ -188,7 +201,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
         fields.fault(&here, misplaced("timeout", "run"));
         sound = false;
     }
-    if file.is_none() && contains.is_some() {
+    if file.is_none() && item.get("contains").is_some() {
         fields.fault(&here, misplaced("contains", "file"));
         sound = false;
     }

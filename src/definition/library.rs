@@ -460,10 +460,14 @@ impl<'a> RootReader<'a> {
             self.all_named &= !entries.is_empty();
             self.folders(folder)?;
         }
-        let phases = self.phases(folder, &file_name, &text, entries)?;
+        let loopable = workflow.as_ref().is_none_or(|workflow| workflow.loopable);
+        let phases = self.phases(folder, (&file_name, &text), entries, loopable)?;
         if let Some((workflow, phases)) = workflow.zip(phases) {
-            match leads_nowhere(workflow.gate.as_ref(), &phases) {
-                Some(id) => self.report(&path, Problem::UnknownEarlierPhase { id }),
+            match leads_nowhere(workflow.gate.as_ref(), &phases, loopable) {
+                Some(problem) => {
+                    let place = yaml::locate(&text, &[Step::Key("onGateFail")]);
+                    self.faults.push(Fault::of(&file_name, problem).at(&text, place, 0));
+                }
                 None => {
                     let root = self.root.name.clone();
                     self.found.push(Workflow { phases, root, ..workflow });
@@ -477,9 +481,9 @@ impl<'a> RootReader<'a> {
     fn phases(
         &mut self,
         folder: &str,
-        yaml_file: &str,
-        yaml_text: &str,
+        (yaml_file, yaml_text): (&str, &str),
         entries: Vec<(usize, PhaseRef)>,
+        loopable: bool,
     ) -> Result<Option<Vec<Entry>>, FileError> {
         let mut phases = Some(Vec::with_capacity(entries.len()));
         let mut ids: BTreeMap<String, String> = BTreeMap::new();
@@ -498,10 +502,10 @@ impl<'a> RootReader<'a> {
                         MapEntry::Vacant(id) => {
                             id.insert(path);
                             let earlier = phases.as_deref().unwrap_or_default();
-                            match leads_nowhere(phase.gate.as_ref(), earlier) {
+                            match leads_nowhere(phase.gate.as_ref(), earlier, loopable) {
                                 // Where an earlier phase has errors, it may be that one.
-                                Some(id) if phases.is_some() => {
-                                    self.faults.push(in_yaml(Problem::UnknownEarlierPhase { id }));
+                                Some(problem) if phases.is_some() => {
+                                    self.faults.push(in_yaml(problem));
                                     None
                                 }
                                 _ => Some(Entry::Phase(phase)),
@@ -592,11 +596,17 @@ impl<'a> RootReader<'a> {
     }
 }
 
-/// The id that a gate's `onGateFail` names, if none of these phases has it.
-fn leads_nowhere(gate: Option<&Gate>, phases: &[Entry]) -> Option<String> {
-    let OnGateFail::Phase(id) = &gate?.on_fail else { return None };
-    let known = |entry: &Entry| matches!(entry, Entry::Phase(phase) if phase.id == *id);
-    (!phases.iter().any(known)).then(|| id.clone())
+/// Why a gate's `onGateFail` leads nowhere: none of these phases is meant, or the way is forbidden.
+fn leads_nowhere(gate: Option<&Gate>, phases: &[Entry], loopable: bool) -> Option<Problem> {
+    let is_meant =
+        |entry: &Entry, id: &str| matches!(entry, Entry::Phase(phase) if phase.id == *id);
+    match &gate?.on_fail {
+        OnGateFail::Loop if !loopable => Some(Problem::LoopForbidden),
+        OnGateFail::Phase(id) if !phases.iter().any(|entry| is_meant(entry, id)) => {
+            Some(Problem::UnknownEarlierPhase { id: id.clone() })
+        }
+        _ => None,
+    }
 }
 
 fn join(parent: &str, name: &str) -> String {

@@ -31,7 +31,8 @@ const VALUES = [
   { maxIdle: "3" }, { maxIdle: null }, { maxIdel: 3 },
   [{ run: "x" }], [{ run: "x", timeout: "10m", label: "y" }], [{ run: "x", timeout: 90 }], [{ run: "x", timeout: "soon" }],
   [{ run: "x", timeout: 0 }], [{ run: "x", contains: "y" }], [{ file: "a/*.md", contains: "y" }], [{ file: "a", timeout: 1 }],
-  [{ approve: "x" }], [{ approve: " " }], [{ run: "x", approve: "y" }], [{ run: "x", rum: "y" }], Array(51).fill({ run: "x" }),
+  [{ run: null }], [{ run: "x", timeout: null, label: null }], [{ run: "x", contains: null }], [{ run: null, approve: "x" }],
+  [{ file: "a", contains: null }], [{ approve: "x", timeout: null }], [{ approve: "x" }], [{ approve: " " }], [{ run: "x", approve: "y" }], [{ run: "x", rum: "y" }], Array(51).fill({ run: "x" }),
 ];
 
 test("all examples are valid", () => {
@@ -79,6 +80,12 @@ test("every field is understood as its schema says", (t) => {
       const { [field]: _, ...without } = /** @type {Record<string, unknown>} */ (GOOD[kind]);
       compare(kind, without);
       for (const value of VALUES) compare(kind, { ...GOOD[kind], [field]: value });
+    }
+  }
+  for (const kind of /** @type {const} */ (["workflow", "phase"])) {
+    for (const gate of [[{ run: "x" }], null]) {
+      for (const gateAttempts of VALUES) compare(kind, { ...GOOD[kind], gate, gateAttempts });
+      for (const onGateFail of ["stay", "loop", null, 1, ["loop"]]) compare(kind, { ...GOOD[kind], gate, onGateFail });
     }
   }
   compare("workflow", { name: "W", show: "workflows", phases: ["a.md"] });

@@ -79,6 +79,12 @@ fn a_faulty_gate_keeps_its_workflow_out() {
             "gate: [{run: a}]\ngateAttempts: 0",
             "5:15: `gateAttempts` must be a whole number from 1 to 1000, but is another number",
         ),
+        ("gate: [{run: }]", "4:14: `gate.run` must be a text, but is empty"),
+        ("gate: [{approve: a, timeout: }]", "4:8: `timeout` belongs to a check with `run`"),
+        ("gate: [{run: a, contains: }]", "4:8: `contains` belongs to a check with `file`"),
+        ("gateAttempts: 2", "4:15: `gateAttempts` means nothing without a `gate`"),
+        ("onGateFail: stay", "4:13: `onGateFail` means nothing without a `gate`"),
+        ("gate:\nonGateFail: loop", "5:13: `onGateFail` means nothing without a `gate`"),
         (
             "gate: [{run: a}]\nonGateFail: [x]",
             "5:13: `onGateFail` must be `stay`, `loop` or the id of an earlier phase, but is a list",
@@ -113,9 +119,38 @@ fn a_failure_leads_to_an_earlier_phase_of_the_same_workflow() {
         );
         assert_eq!(faults, if sound { vec![] } else { vec![fault] }, "{to}");
     }
-    for (to, sound) in [("a", true), ("z", false)] {
+    for (to, fault) in [("a", None), ("z", Some("7:13"))] {
         let yaml = format!("{FLOW}gate: [{{approve: Done?}}]\nonGateFail: {to}\n");
-        let (library, _) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", PHASE)]);
-        assert_eq!(library.get("w").is_some(), sound);
+        let (library, faults) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", PHASE)]);
+        assert_eq!(library.get("w").is_some(), fault.is_none());
+        let place = fault.map(|place| format!("~/workflows/w/workflow.yaml:{place}: "));
+        assert!(faults.iter().all(|fault| place.as_ref().is_some_and(|at| fault.starts_with(at))));
+    }
+}
+
+#[test]
+fn a_failure_loops_only_where_that_is_allowed() {
+    let fault = |place: &str| {
+        format!(
+            "~/workflows/w/workflow.yaml:{place}: `onGateFail: loop` cannot be where the workflow says `loopable: false`"
+        )
+    };
+    let gate = "gate: [{run: x}]\nonGateFail: loop\n";
+    let flow = format!("{FLOW}loopable: false\n");
+    let (_, faults) = load(&[("w/workflow.yaml", &flow), ("w/a.md", &phase_with(gate))]);
+    assert_eq!(faults, [fault("5:5")]);
+    let (_, faults) = load(&[("w/workflow.yaml", &(flow + gate)), ("w/a.md", PHASE)]);
+    assert_eq!(faults, [fault("8:13")]);
+}
+
+#[test]
+fn a_key_without_a_value_is_as_good_as_no_key() {
+    for lines in [
+        "gate: [{run: a, timeout: , label: }]\ngateAttempts:\nonGateFail:\n",
+        "gate: [{file: a, contains: }]\n",
+        "gate:\ngateAttempts:\nonGateFail:\n",
+    ] {
+        let (_, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(lines))]);
+        assert_eq!(faults, [""; 0], "{lines}");
     }
 }
