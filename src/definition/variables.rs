@@ -35,8 +35,8 @@ pub const BLOCK_REASON_VARIABLES: [&str; 4] =
     ["workflowName", "phaseName", "toolName", "allowedTools"];
 
 /// Of `completionMessage`.
-pub const COMPLETION_VARIABLES: [&str; 5] =
-    ["workflowName", "taskDescription", "taskId", "phaseCount", PREVIOUS_SUMMARY];
+pub const COMPLETION_VARIABLES: [&str; 6] =
+    ["workflowName", "taskDescription", "taskId", "phaseCount", PREVIOUS_SUMMARY, "evidence"];
 
 /// Of `notDoneReminder`.
 pub const NOT_DONE_VARIABLES: [&str; 8] = [
@@ -54,7 +54,7 @@ pub const NOT_DONE_VARIABLES: [&str; 8] = [
 const PREVIOUS_SUMMARY: &str = "previousSummary";
 
 /// What each variable stands for; for the documentation.
-pub const MEANINGS: [(&str, &str); 22] = [
+pub const MEANINGS: [(&str, &str); 23] = [
     ("workflowName", "name of the workflow that was started"),
     ("workflowKey", "its key"),
     ("description", "the task"),
@@ -79,6 +79,10 @@ pub const MEANINGS: [(&str, &str); 22] = [
         "what was handed over last, or `(none)`; `{summary.ID}` is what the phase with this id handed over",
     ),
     ("phaseCount", "number of entries of `phases`"),
+    (
+        "evidence",
+        "what became of the checks of all gates, in a line each; without it, they stand below",
+    ),
     ("firstPhaseId", "id of the first phase"),
     ("firstPhaseName", "its name"),
     ("firstPhaseEmoji", "its emoji"),

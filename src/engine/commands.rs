@@ -3,7 +3,7 @@
 use crate::definition::{
     FileError, Library, Show, WorkflowFiles, is_blank, is_space, nearest, trim,
 };
-use crate::run::{Active, RunState, enter};
+use crate::run::{Active, RunState, enter, gate_seal};
 use crate::text;
 
 use super::gate::OpenGate;
@@ -198,7 +198,8 @@ impl Engine {
             return Output::effect(Effect::Notify { level: Level::Error, text });
         };
         let state = RunState::new(&workflow.key, task, at.unix_ms, at.random);
-        let state = enter(&state, &self.library).begun(at.unix_ms);
+        let mut state = enter(&state, &self.library).begun(at.unix_ms);
+        state.progress.gates = gate_seal(&workflow.key, &self.library);
         let task = &state.task_description;
         let mut prompt = text::initial_message(workflow, &self.library, task);
         let mut effects = vec![
@@ -228,7 +229,7 @@ impl Engine {
             return Output::effect(Effect::Notify { level: Level::Info, text });
         };
         self.run = Some(state.cancelled());
-        let mut effects: Vec<Effect> = self.withdraw_gate().collect();
+        let mut effects = self.withdraw_gate();
         effects.extend(self.announce_end(Announce::CancelCommand).effects);
         if self.agent.running {
             let told = "The person cancelled the workflow. Stop working on it.";

@@ -29,7 +29,7 @@ impl Engine {
         if !own {
             self.agent.automatic = false;
         }
-        if from_person {
+        if from_person && !self.gates_wait() {
             effects.extend(self.resume());
         }
         effects.into()

@@ -102,7 +102,7 @@ impl Engine {
         match name {
             ":status" => self.show_status(has_ui, at),
             ":pause" => {
-                let mut effects: Vec<Effect> = self.withdraw_gate().collect();
+                let mut effects = self.withdraw_gate();
                 effects.extend(self.pause(PauseReason::Person, has_ui, at));
                 effects.into()
             }
@@ -177,6 +177,7 @@ impl Engine {
     /// Goes on after a pause. A gate that waits for the person is checked again at once.
     fn resume_by_hand(&mut self, at: Moment, files: &dyn WorkflowFiles) -> Output {
         let waits = self.active().is_some_and(|active| waits_for_person(&active));
+        self.accept_gates();
         let mut effects = self.resume();
         if waits && !self.gate_is_open() && self.open_gate(By::Person).is_some() {
             let next = self.next_by_hand(at, files);
@@ -195,6 +196,9 @@ impl Engine {
     fn next_by_hand(&mut self, at: Moment, files: &dyn WorkflowFiles) -> Output {
         if self.gate_is_open() {
             return notice(Level::Info, "The gate of this phase is being checked.".into());
+        }
+        if self.gates_changed() {
+            return self.pause_at_gate(&By::Person, PauseReason::GatesChanged, at);
         }
         match self.open_gate(By::Person) {
             Some(gate) => self.begin_gate(gate, at, files),
@@ -226,7 +230,7 @@ impl Engine {
         let from = format!("{} {}", active.phase.emoji, active.phase.name);
         let new = new.moved_from(state, leaving, at.unix_ms);
         let paused = new.progress.paused.is_some();
-        let mut effects: Vec<Effect> = self.withdraw_gate().collect();
+        let mut effects = self.withdraw_gate();
         effects.push(persist(&new));
         self.run = Some(new);
         self.cancel_pending = false;

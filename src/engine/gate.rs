@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::definition::WorkflowFiles;
 use crate::definition::{Check, CheckKind, FileError, FileKind, Gate, OnGateFail, Pattern};
-use crate::run::{Active, Evidence, GateAhead, Leaving, PauseReason, RunState, Segment};
+use crate::run::{Active, Evidence, GateAhead, Leaving, PauseReason, RunState, Segment, gate_seal};
 use crate::text;
 
 use super::commands::Question;
@@ -55,6 +55,8 @@ pub(super) struct OpenGate {
     done: usize,
     evidence: Vec<Evidence>,
     waits_for: WaitsFor,
+    /// Whether the person did something else; the answer does not matter any more.
+    withdrawn: bool,
 }
 
 /// A gate as it was when it was opened: its files may change meanwhile.
@@ -145,6 +147,7 @@ impl Engine {
             done: 0,
             evidence: Vec::new(),
             waits_for: WaitsFor::Command,
+            withdrawn: false,
         })
     }
 
@@ -161,10 +164,44 @@ impl Engine {
     }
 
     /// Gives up the gate that is being checked: the person did something else.
-    pub(super) fn withdraw_gate(&self) -> impl Iterator<Item = Effect> + use<> {
-        let open =
-            self.questions.iter().filter(|(_, question)| matches!(question, Question::Gate(_)));
-        open.map(|(ticket, _)| Effect::Withdraw { ticket: *ticket }).collect::<Vec<_>>().into_iter()
+    pub(super) fn withdraw_gate(&mut self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (ticket, question) in &mut self.questions {
+            if let Question::Gate(gate) = question {
+                gate.withdrawn = true;
+                effects.push(Effect::Withdraw { ticket: *ticket });
+            }
+        }
+        effects
+    }
+
+    /// Whether the gates are no longer those with which the run was started: an agent that can write files
+    /// could have removed them.
+    pub(super) fn gates_changed(&mut self) -> bool {
+        let Some(state) = &mut self.run else { return false };
+        let now = gate_seal(&state.workflow_key, &self.library);
+        match &state.progress.gates {
+            Some(then) => now.as_ref() != Some(then),
+            None => {
+                state.progress.gates = now;
+                false
+            }
+        }
+    }
+
+    /// Whether the run waits for the person to accept other gates.
+    pub(super) fn gates_wait(&self) -> bool {
+        let paused = self.run.as_ref().and_then(|state| state.progress.paused.as_ref());
+        paused.is_some_and(|pause| pause.reason == PauseReason::GatesChanged)
+    }
+
+    /// The person goes on with the gates as they are, if that is what the run waits for.
+    pub(super) fn accept_gates(&mut self) {
+        if self.gates_wait()
+            && let Some(state) = &mut self.run
+        {
+            state.progress.gates = gate_seal(&state.workflow_key, &self.library);
+        }
     }
 
     /// Begins with a gate: with the consent to its commands, if that is needed.
@@ -190,11 +227,10 @@ impl Engine {
         at: Moment,
         files: &dyn WorkflowFiles,
     ) -> Output {
-        let Some(state) = self.run.as_ref().filter(|state| state.active && place(state) == gate.at)
-        else {
+        let here = |state: &RunState| state.active && place(state) == gate.at;
+        if gate.withdrawn || !self.run.as_ref().is_some_and(here) {
             return self.gate_overtaken(&gate);
-        };
-        let _ = state;
+        }
         match (gate.waits_for.clone(), answer) {
             (WaitsFor::Remembered(commands), Answer::Recalled(values)) => {
                 let mut values = values.into_iter();
@@ -340,12 +376,12 @@ impl Engine {
 
     fn close_gate(&mut self, gate: OpenGate, outcome: Outcome, at: Moment) -> Output {
         self.gate_had |= gate.is_of_agent();
-        if !matches!(outcome, Outcome::Passed)
-            && let By::Agent(summary @ Some(_)) = &gate.by
-            && let Some(active) = self.active()
-        {
-            // What the agent handed over is not lost with the attempt.
-            self.run = Some(handing_over(&active, summary.as_deref()));
+        let outcome = match outcome {
+            Outcome::Passed if self.gates_changed() => Outcome::Paused(PauseReason::GatesChanged),
+            outcome => outcome,
+        };
+        if matches!(outcome, Outcome::Failed | Outcome::Interrupted(_)) {
+            self.keep_summary(&gate.by);
         }
         match outcome {
             Outcome::Passed => {
@@ -358,13 +394,31 @@ impl Engine {
             Outcome::Failed => self.gate_failed(&gate, at),
             Outcome::Interrupted(text) => self.answer_to(&gate.by, Vec::new(), text, "interrupted"),
             Outcome::Paused(reason) => {
-                let text = format!(
-                    "✗ The gate is not passed yet, and the workflow is paused: {reason}. Stop here and wait for the person."
-                );
-                let effects = self.pause(reason, self.has_ui, at);
-                self.answer_to(&gate.by, effects, text, "paused")
+                if let Some(state) = self.run.as_ref().filter(|_| !gate.evidence.is_empty()) {
+                    self.run = Some(state.with_evidence(gate.kept_evidence()));
+                }
+                self.pause_at_gate(&gate.by, reason, at)
             }
         }
+    }
+
+    /// What the agent handed over is not lost with the attempt.
+    fn keep_summary(&mut self, by: &By) {
+        if let By::Agent(summary @ Some(_)) = by
+            && let Some(active) = self.active()
+        {
+            self.run = Some(handing_over(&active, summary.as_deref()));
+        }
+    }
+
+    /// The run waits for the person before its phase is left.
+    pub(super) fn pause_at_gate(&mut self, by: &By, reason: PauseReason, at: Moment) -> Output {
+        self.keep_summary(by);
+        let text = format!(
+            "✗ The gate is not passed yet, and the workflow is paused: {reason}. Stop here and wait for the person."
+        );
+        let effects = self.pause(reason, self.has_ui, at);
+        self.answer_to(by, effects, text, "paused")
     }
 
     /// Counts the failure, keeps what is known of it, and does what the gate says.
@@ -399,7 +453,10 @@ impl Engine {
         }
         match back {
             Ok(Some(back)) => {
-                let back = back.moved_from(&before, Leaving::Again, at.unix_ms);
+                let mut back = back.moved_from(&before, Leaving::Again, at.unix_ms);
+                if back.current_path == before.current_path {
+                    back = back.with_evidence(gate.kept_evidence());
+                }
                 let mut effects = vec![super::persist(&back)];
                 self.run = Some(back);
                 effects.push(self.status());
@@ -431,7 +488,10 @@ impl Engine {
             By::Person => {
                 let told = matches!(gate, "failed" | "back");
                 let first = text.lines().next().unwrap_or_default().to_owned();
-                effects.push(Effect::Notify { level: Level::Warning, text: first });
+                // With a user interface the notice of the pause says it.
+                if gate != "paused" || !self.has_ui {
+                    effects.push(Effect::Notify { level: Level::Warning, text: first });
+                }
                 let paused = self.run.as_ref().is_some_and(|state| state.progress.paused.is_some());
                 if told && self.agent.running {
                     effects.push(Effect::Steer(text));
@@ -446,6 +506,8 @@ impl Engine {
     /// The run is no longer where the gate was opened.
     fn gate_overtaken(&self, gate: &OpenGate) -> Output {
         let text = match self.active() {
+            Some(active) if place(active.state) == gate.at => text::paused(&active)
+                .unwrap_or_else(|| "The person stopped the checks of the gate.".to_owned()),
             Some(active) => text::outdated(&active),
             None => "The workflow has ended meanwhile; this call had no effect.".to_owned(),
         };

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::definition::{WorkflowFiles, is_blank};
-use crate::run::{Active, Arrival, Evidence, Leaving, LoopError, RunState, advance, restart};
+use crate::run::{
+    Active, Arrival, Evidence, Leaving, LoopError, PauseReason, RunState, advance, restart,
+};
 use crate::text;
 
 use super::commands::Question;
@@ -130,19 +132,25 @@ impl Engine {
             let details = json!({ "active": true, "error": "summary required" });
             return result(text::summary_missing(&before), details);
         }
-        match self.open_gate(By::Agent(summary.map(str::to_owned))) {
-            Some(_) if self.gate_is_open() => {
+        let paused = before.state.progress.paused.as_ref();
+        let waits_at_gate = paused.is_some_and(|pause| pause.reason.is_of_gate());
+        let paused = text::paused(&before);
+        let by = By::Agent(summary.map(str::to_owned));
+        if !self.gate_is_open() && !waits_at_gate && self.gates_changed() {
+            return self.pause_at_gate(&by, PauseReason::GatesChanged, at);
+        }
+        match (self.open_gate(by), paused) {
+            (Some(_), _) if self.gate_is_open() => {
                 result(text::GATE_OPEN, json!({ "active": true, "gate": "open" }))
             }
-            Some(_) if self.gate_had => {
+            (Some(_), _) if self.gate_had => {
                 result(text::GATE_HAD, json!({ "active": true, "gate": "open" }))
             }
-            Some(_) if before.state.progress.paused.is_some() => {
-                let text = text::paused(&before).unwrap_or_default();
+            (gate, Some(text)) if gate.is_some() || waits_at_gate => {
                 result(text, json!({ "active": true, "gate": "paused" }))
             }
-            Some(gate) => self.begin_gate(gate, at, files),
-            None => self.advance_by_agent(summary, Vec::new(), at),
+            (Some(gate), _) => self.begin_gate(gate, at, files),
+            (None, _) => self.advance_by_agent(summary, Vec::new(), at),
         }
     }
 

@@ -1,8 +1,11 @@
 //! The gates on a run's way, and what became of their checks.
 
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 
-use crate::definition::{Gate, Library, OnGateFail};
+use crate::definition::{Entry, Gate, Library, OnGateFail, Phase};
 
 use super::{Active, LoopError, RunState, Segment, enter, phase_key, restart, scope_key};
 
@@ -64,6 +67,34 @@ impl<'a> Active<'a> {
         }
         gates
     }
+}
+
+/// A text that is another one as soon as a gate on the way of a workflow is changed, moved or gone; `None`
+/// where there is no gate.
+pub fn gate_seal(workflow_key: &str, library: &Library) -> Option<String> {
+    let mut hasher = DefaultHasher::new();
+    let mut gates = 0;
+    let mut seen = BTreeSet::new();
+    let mut ahead = vec![workflow_key];
+    while let Some(key) = ahead.pop() {
+        let Some(scope) = library.get(key).filter(|_| seen.insert(key)) else { continue };
+        gates += usize::from(scope.gate.is_some());
+        (key, &scope.root, &scope.gate).hash(&mut hasher);
+        for (index, entry) in scope.phases.iter().enumerate() {
+            match entry {
+                Entry::Phase(Phase { gate: Some(gate), .. }) => {
+                    gates += 1;
+                    (index, gate).hash(&mut hasher);
+                }
+                Entry::Phase(_) => {}
+                Entry::Workflow(key) => {
+                    ahead.push(key);
+                    (index, key).hash(&mut hasher);
+                }
+            }
+        }
+    }
+    (gates > 0).then(|| format!("{:016x}", hasher.finish()))
 }
 
 impl RunState {

@@ -13,7 +13,7 @@ mod summary;
 mod transition;
 
 pub use active::Active;
-pub use gates::{Evidence, GateAhead};
+pub use gates::{Evidence, GateAhead, gate_seal};
 pub use outline::{Outline, Step};
 pub use progress::{Leaving, Pause, PauseReason, Progress, Visit, phase_key, scope_key};
 pub use state::{RunState, Segment};

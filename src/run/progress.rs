@@ -26,6 +26,10 @@ pub struct Progress {
     /// How often each gate ahead was not passed since the current phase began, by what has it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_attempts: BTreeMap<String, u32>,
+    /// The [`gate_seal`](super::gate_seal) of its workflow when it was started, or when the person last
+    /// accepted another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gates: Option<String>,
     /// How often each scope on the path was restarted since it was entered, by [`scope_key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub loops: BTreeMap<String, u32>,
@@ -75,6 +79,8 @@ pub enum PauseReason {
     },
     /// The person has not allowed the commands of a gate.
     Commands,
+    /// The gates are no longer those with which the run was started.
+    GatesChanged,
     /// The model failed, and pi's own retries did not help.
     ModelError,
 }
@@ -82,7 +88,10 @@ pub enum PauseReason {
 impl PauseReason {
     /// Whether a gate is why, so that it ends where the gate does.
     pub fn is_of_gate(&self) -> bool {
-        matches!(self, Self::Gate { .. } | Self::Approval { .. } | Self::Commands)
+        matches!(
+            self,
+            Self::Gate { .. } | Self::Approval { .. } | Self::Commands | Self::GatesChanged
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! Prompts, reasons and notices.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use crate::definition::{Library, ToolPolicy, Workflow};
 use crate::run::{Active, RunState};
@@ -60,12 +61,14 @@ pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
 }
 
 /// What is announced when a run has ended: in the workflow's own words, or in ours with what the phases
-/// handed over.
+/// handed over. What became of the gates stands at the end, unless the words name `{evidence}`.
 ///
 /// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
 pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Library) -> String {
     let default =
         if state.cancelled { DEFAULT_CANCELLED_MESSAGE } else { DEFAULT_COMPLETION_MESSAGE };
+    let evidence = || gate::all_evidence_lines(state, library).join("\n");
+    let names_evidence = Cell::new(false);
     let mut message =
         resolve_with(workflow.completion_message.as_deref().unwrap_or(default), |name| {
             Some(match name {
@@ -73,18 +76,23 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
                 "taskDescription" => Cow::Borrowed(&state.task_description),
                 "taskId" => Cow::Borrowed(&state.task_id),
                 "phaseCount" => Cow::Owned(workflow.phases.len().to_string()),
+                "evidence" => {
+                    names_evidence.set(true);
+                    Cow::Owned(evidence())
+                }
                 _ => summary_variable(name, state, workflow, library)?,
             })
         });
-    let results = results::lines(state, library);
-    if workflow.completion_message.is_none() && !results.is_empty() {
-        message.push_str("\n\n**Results:**\n");
-        message.push_str(&results.join("\n"));
+    let mut append = |title: &str, lines: &str| {
+        if !lines.is_empty() {
+            message.push_str(&format!("\n\n**{title}:**\n{lines}"));
+        }
+    };
+    if workflow.completion_message.is_none() {
+        append("Results", &results::lines(state, library).join("\n"));
     }
-    let checks = gate::all_evidence_lines(state, library);
-    if workflow.completion_message.is_none() && !checks.is_empty() {
-        message.push_str("\n\n**Gates:**\n");
-        message.push_str(&checks.join("\n"));
+    if !names_evidence.get() {
+        append("Gates", &evidence());
     }
     message
 }
@@ -171,6 +179,7 @@ mod tests {
     use super::*;
     use crate::definition::fixtures::workflow;
     use crate::definition::{schema, variables};
+    use crate::run::Evidence;
     use crate::text::{DefaultRole, context_prompt};
 
     /// All of these variables, in braces.
@@ -207,6 +216,31 @@ mod tests {
             not_done_reminder(&active, false),
         ] {
             assert!(text.contains('<') && !text.contains('{'), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_became_of_the_gates_stands_in_every_completion_message() {
+        let mut workflow = workflow("w", &["a"]);
+        let library = Library::new(vec![workflow.clone()], &mut Vec::new());
+        let begun = RunState::new("w", "task", 0, 0).begun(0);
+        let check = |label: &str| Evidence {
+            label: label.into(),
+            passed: true,
+            result: "it holds".into(),
+            duration_ms: 0,
+            attempt: 1,
+            tail: String::new(),
+        };
+        let state = begun.with_evidence(vec![check("the tests"), check("the plan")]);
+        let lines = "- 🔹 A: ✓ the tests: it holds\n- 🔹 A: ✓ the plan: it holds";
+        for (own, with, without) in [
+            ("Done.", format!("Done.\n\n**Gates:**\n{lines}"), "Done."),
+            ("{evidence}\nDone.", format!("{lines}\nDone."), "\nDone."),
+        ] {
+            workflow.completion_message = Some(own.into());
+            assert_eq!(completion_message(&state, &workflow, &library), with);
+            assert_eq!(completion_message(&begun, &workflow, &library), without);
         }
     }
 

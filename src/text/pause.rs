@@ -27,6 +27,9 @@ impl fmt::Display for PauseReason {
             Self::Commands => f.write_str(
                 "its gate runs commands of this project that you have not allowed (see --allow-workflow-commands)",
             ),
+            Self::GatesChanged => {
+                f.write_str("its gates are no longer those with which it was started")
+            }
             Self::ModelError => f.write_str("the model failed"),
         }
     }
@@ -35,8 +38,12 @@ impl fmt::Display for PauseReason {
 /// What the person is told when a run begins to wait.
 pub fn pause_notice(active: &Active) -> Option<String> {
     let pause = active.state.progress.paused.as_ref()?;
+    let how = match pause.reason {
+        PauseReason::GatesChanged => "/workflow :resume goes on with the gates as they are now.",
+        _ => "Your next message resumes it, or /workflow :resume.",
+    };
     Some(format!(
-        "⏸ {} is paused in {} {}: {}.\nYour next message resumes it, or /workflow :resume.",
+        "⏸ {} is paused in {} {}: {}.\n{how}",
         active.root.name, active.phase.emoji, active.phase.name, pause.reason
     ))
 }

@@ -527,3 +527,131 @@ fn files_that_exist_are_found() {
         assert_eq!(told(&session.call_next()).starts_with(PASSED), holds, "{path}");
     }
 }
+
+#[test]
+fn what_was_checked_before_a_pause_is_kept() {
+    let mut session = Session::gated(
+        "gate: [{run: make test, label: the tests}, {approve: Ship it?}]\nsummary: required\n",
+    );
+    let (ticket, _) = asked(session.call_next().reply);
+    let (ticket, _) = asked(session.answer(ticket, ran(0)).reply);
+    let output = session.answer(ticket, Answer::Selected(0));
+    let Effect::AppendEntry { data, .. } = &output.effects[0] else { panic!() };
+    let evidence = &data["progress"]["visits"]["flat:0"]["evidence"];
+    assert_eq!((evidence[0]["label"].as_str(), evidence[1].as_str()), (Some("the tests"), None));
+}
+
+#[test]
+fn a_failure_that_leads_to_the_same_phase_is_known_there() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    session.write_gate("flat/a.md", &format!("{TESTS}onGateFail: loop\n"));
+    let mut session = session.begun();
+    let (ticket, _) = asked(session.call_next().reply);
+    let _ = session.answer(ticket, ran(1));
+    let visit = &session.progress().visits["flat:0"];
+    assert_eq!((visit.passes, visit.evidence.len()), (2, 1));
+}
+
+#[test]
+fn a_pause_by_the_person_is_the_only_one() {
+    let mut session = Session::gated(APPROVE);
+    let (ticket, _) = asked(session.call_next().reply);
+    let effects = session.command("workflow", ":pause").effects;
+    assert_eq!(effects[0], Effect::Withdraw { ticket });
+    let output = session.answer(ticket, Answer::Cancelled);
+    assert_eq!(
+        told(&output),
+        "The workflow is paused: you asked for it. Stop here and wait for the person."
+    );
+    assert_eq!(output.effects, []);
+    let pause = session.progress().paused.clone().unwrap();
+    assert_eq!(pause.reason, crate::run::PauseReason::Person);
+}
+
+/// What an agent that can write files may do to a gate, each with the lines that then stand there.
+const WEAKER: [(&str, &str, &str); 5] = [
+    ("flat/a.md", TESTS, ""),
+    ("flat/a.md", "make test,", "'true',"),
+    (
+        "flat/a.md",
+        TESTS,
+        "gate: [{run: make test, label: the tests, timeout: 10m}]\nonGateFail: loop\n",
+    ),
+    ("flat/workflow.yaml", "[a.md, b.md]", "[b.md, a.md]"),
+    ("flat/workflow.yaml", "gate: [{approve: Done?}]", ""),
+];
+
+#[test]
+fn a_gate_that_was_changed_meanwhile_waits_for_the_person() {
+    for (file, from, to) in WEAKER {
+        let mut session = Session::new(&[("flat", &["a", "b"])]);
+        session.write_gate("flat/a.md", TESTS);
+        let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+        yaml.push_str("gate: [{approve: Done?}]\n");
+        session.files.project = std::mem::take(&mut session.files.global);
+        let mut session = session.begun();
+        let text = session.files.project.get_mut(file).unwrap();
+        assert!(text.contains(from), "{file}: {text}");
+        *text = text.replacen(from, to, 1);
+        let _ = session.engine.complete("", &session.files);
+
+        let output = session.call_next();
+        assert_eq!(
+            told(&output),
+            "✗ The gate is not passed yet, and the workflow is paused: its gates are no longer those with which it was started. Stop here and wait for the person."
+        );
+        let Some(Effect::Notify { text, .. }) = output.effects.last() else { panic!() };
+        assert!(text.ends_with("\n/workflow :resume goes on with the gates as they are now."));
+        // Nothing but that word goes on.
+        let _ = session.on(Event::Input { from_person: true });
+        assert!(told(&session.next_later()).starts_with("The workflow is paused: its gates"));
+        let stored = session.engine.run.clone();
+        let facts = Facts { allow_commands: true, ..with_ui() };
+        let _ = session.on(Event::Session { stored, in_view: None, facts });
+        assert!(told(&session.next_later()).starts_with("The workflow is paused: its gates"));
+        let _ = session.command("workflow", ":resume");
+        assert_eq!(session.progress().paused, None);
+        match session.next_later().reply {
+            Reply::Tool(result) => assert!(result.text.contains("✓ Advanced"), "{}", result.text),
+            Reply::Ask { request: Request::Exec { .. }, .. } => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_gate_that_was_changed_while_it_was_checked_waits_for_the_person_too() {
+    let mut session = Session::gated(TESTS);
+    let (ticket, _) = asked(session.command("workflow", ":next").reply);
+    let phase = session.files.global.get_mut("flat/a.md").unwrap();
+    *phase = phase.replacen(TESTS, "", 1);
+    let _ = session.command("workflow", ":check");
+    let effects = session.answer(ticket, ran(0)).effects;
+    let notices = effects.iter().filter(|effect| matches!(effect, Effect::Notify { .. }));
+    assert_eq!((notices.count(), session.phase()), (1, "a"));
+    assert_eq!(session.progress().visits["flat:0"].evidence.len(), 1);
+    // To pass a phase over is the person's own word.
+    let _ = session.command("workflow", ":skip");
+    assert_eq!((session.phase(), &session.progress().paused), ("b", &None));
+}
+
+#[test]
+fn other_changes_of_the_files_are_taken_in_silence() {
+    let mut session = Session::gated(TESTS);
+    let phase = session.files.global.get_mut("flat/a.md").unwrap();
+    *phase = phase.replacen("Do a.", "Do a, and well.", 1);
+    let _ = session.engine.complete("", &session.files);
+    let (ticket, _) = asked(session.call_next().reply);
+    assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
+
+    // A gate where there was none is one from now on.
+    let mut session = Session::new(&[("flat", &["a", "b"])]).begun();
+    session.write_gate("flat/a.md", TESTS);
+    let _ = session.engine.complete("", &session.files);
+    let (ticket, _) = asked(session.call_next().reply);
+    let _ = session.answer(ticket, ran(1));
+    let phase = session.files.global.get_mut("flat/a.md").unwrap();
+    *phase = phase.replacen(TESTS, "", 1);
+    let _ = session.engine.complete("", &session.files);
+    assert!(told(&session.next_later()).contains("its gates are no longer those"));
+}
