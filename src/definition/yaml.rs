@@ -257,7 +257,8 @@ fn surrogates(rest: &str, column: usize) -> Option<(usize, usize, String)> {
 /// Where in the text the node of a path begins; `None` if there is no such node.
 pub(super) fn locate(text: &str, path: &[Step]) -> Option<Place> {
     let (text, _) = readable(text);
-    let error = Locate(path).deserialize(serde_yaml::Deserializer::from_str(&text)).err()?;
+    let error =
+        Node::at(Some(path)).deserialize(serde_yaml::Deserializer::from_str(&text)).err()?;
     error.to_string().contains(FOUND).then(|| error.location().map(place_of))?
 }
 
@@ -269,260 +270,146 @@ fn place_of(location: serde_yaml::Location) -> Place {
 
 impl<'de> Deserialize<'de> for Yaml {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(YamlVisitor)
+        Node::at(None).deserialize(deserializer)
     }
 }
 
-struct YamlVisitor;
+/// Reads one node. What it refuses, the parser names the place of.
+struct Node<'a> {
+    /// What leads from here to the node that is looked for, if it is this one or in it.
+    path: Option<&'a [Step<'a>]>,
+    /// The mapping so far, if this is a key of it.
+    key_of: Option<&'a [(String, Yaml)]>,
+}
 
-impl<'de> Visitor<'de> for YamlVisitor {
+impl<'a> Node<'a> {
+    fn at(path: Option<&'a [Step<'a>]>) -> Self {
+        Self { path, key_of: None }
+    }
+
+    /// A part of this node, to which a step leads.
+    fn part(&self, is_step: impl Fn(&Step<'a>) -> bool) -> Self {
+        let path = self.path.filter(|_| self.key_of.is_none());
+        let (step, rest) = path.and_then(<[Step]>::split_first).unzip();
+        Self::at(rest.filter(|_| step.is_some_and(is_step)))
+    }
+
+    fn scalar<E: de::Error>(self, value: Yaml) -> Result<Yaml, E> {
+        match self.key_of {
+            None if self.is_found() => Err(E::custom(FOUND)),
+            None => Ok(value),
+            Some(entries) => self.key(value.scalar_text().unwrap_or_default(), entries),
+        }
+    }
+
+    fn key<E: de::Error>(&self, key: String, entries: &[(String, Yaml)]) -> Result<Yaml, E> {
+        if entries.iter().any(|(name, _)| *name == key) {
+            return Err(E::custom(format_args!("the key `{key}` occurs twice")));
+        }
+        if entries.len() >= MAX_KEYS {
+            return Err(E::custom(format_args!("a mapping has more than {MAX_KEYS} keys")));
+        }
+        if matches!(self.path, Some([Step::Name(name), ..]) if **name == *key) {
+            return Err(E::custom(FOUND));
+        }
+        Ok(Yaml::String(key))
+    }
+
+    /// A list or a mapping where a key is; none of the keys that are known is one.
+    fn unlike_others<E: de::Error>(&self, entries: &[(String, Yaml)]) -> Result<Yaml, E> {
+        self.key(format!("(key {})", entries.len() + 1), entries)
+    }
+
+    fn is_found(&self) -> bool {
+        self.path.is_some_and(<[Step]>::is_empty)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Yaml;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Yaml, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
     type Value = Yaml;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a YAML value")
     }
 
-    fn visit_unit<E>(self) -> Result<Yaml, E> {
-        Ok(Yaml::Null)
+    fn visit_unit<E: de::Error>(self) -> Result<Yaml, E> {
+        self.scalar(Yaml::Null)
     }
 
     /// A document without any content.
-    fn visit_none<E>(self) -> Result<Yaml, E> {
-        Ok(Yaml::Null)
+    fn visit_none<E: de::Error>(self) -> Result<Yaml, E> {
+        self.scalar(Yaml::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Yaml, E> {
-        Ok(Yaml::Bool(value))
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Yaml, E> {
+        self.scalar(Yaml::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Yaml, E> {
-        Ok(Yaml::Number(value as f64))
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Yaml, E> {
+        self.scalar(Yaml::Number(value as f64))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Yaml, E> {
-        Ok(Yaml::Number(value as f64))
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Yaml, E> {
+        self.scalar(Yaml::Number(value as f64))
     }
 
-    fn visit_i128<E>(self, value: i128) -> Result<Yaml, E> {
-        Ok(Yaml::Number(value as f64))
+    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Yaml, E> {
+        self.scalar(Yaml::Number(value as f64))
     }
 
-    fn visit_u128<E>(self, value: u128) -> Result<Yaml, E> {
-        Ok(Yaml::Number(value as f64))
+    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Yaml, E> {
+        self.scalar(Yaml::Number(value as f64))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Yaml, E> {
-        Ok(Yaml::Number(value))
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Yaml, E> {
+        self.scalar(Yaml::Number(value))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Yaml, E> {
-        Ok(Yaml::String(text.to_owned()))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Yaml, E> {
-        Ok(Yaml::String(text))
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Yaml, E> {
+        self.scalar(Yaml::String(text.to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml, A::Error> {
+        if self.key_of.is_none() && self.is_found() {
+            return Err(de::Error::custom(FOUND));
+        }
         let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
+        while let Some(item) =
+            items.next_element_seed(self.part(|step| *step == Step::Item(list.len())))?
+        {
             list.push(item);
         }
-        Ok(Yaml::List(list))
+        match self.key_of {
+            Some(entries) => self.unlike_others(entries),
+            None => Ok(Yaml::List(list)),
+        }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml, A::Error> {
-        let mut map: Vec<(String, Yaml)> = Vec::new();
-        while let Some(key) = entries.next_key_seed(Key::New(&map))? {
-            map.push((key, entries.next_value()?));
+        if self.key_of.is_none() && self.is_found() {
+            return Err(de::Error::custom(FOUND));
         }
-        Ok(Yaml::Map(map))
+        let mut map: Vec<(String, Yaml)> = Vec::new();
+        while let Some(key) = entries.next_key_seed(Node { path: self.path, key_of: Some(&map) })? {
+            let key = key.scalar_text().unwrap_or_default();
+            let value = entries.next_value_seed(self.part(|step| *step == Step::Key(&key)))?;
+            map.push((key, value));
+        }
+        match self.key_of {
+            Some(entries) => self.unlike_others(entries),
+            None => Ok(Yaml::Map(map)),
+        }
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<Yaml, A::Error> {
-        let (_tag, content) = tagged.variant::<de::IgnoredAny>()?;
-        content.newtype_variant()
-    }
-}
-
-/// What a key must be like. Refusing one here makes the parser name its place.
-enum Key<'a> {
-    /// One that the mapping does not have yet.
-    New(&'a [(String, Yaml)]),
-    /// Not the one that is looked for.
-    Not(Option<&'a str>),
-}
-
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl Key<'_> {
-    /// What stands for a key that is a list or a mapping.
-    fn unlike_others(&self) -> String {
-        match self {
-            Self::New(entries) => format!("(key {})", entries.len() + 1),
-            Self::Not(_) => String::new(),
-        }
-    }
-
-    fn check<E: de::Error>(self, key: String) -> Result<String, E> {
-        match self {
-            Self::New(entries) if entries.iter().any(|(name, _)| *name == key) => {
-                Err(E::custom(format_args!("the key `{key}` occurs twice")))
-            }
-            Self::New(entries) if entries.len() >= MAX_KEYS => {
-                Err(E::custom(format_args!("a mapping has more than {MAX_KEYS} keys")))
-            }
-            Self::Not(Some(name)) if name == key => Err(E::custom(FOUND)),
-            _ => Ok(key),
-        }
-    }
-}
-
-impl<'de> Visitor<'de> for Key<'_> {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key of text")
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<String, E> {
-        self.check("null".into())
-    }
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<String, E> {
-        self.check(value.to_string())
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<String, E> {
-        self.check(value.to_string())
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<String, E> {
-        self.check(value.to_string())
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<String, E> {
-        self.check(value.to_string())
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {
-        self.check(text.to_owned())
-    }
-
-    /// A list or a mapping as a key; none of the keys that are known is one.
-    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<String, A::Error> {
-        de::IgnoredAny.visit_seq(items)?;
-        let key = self.unlike_others();
-        self.check(key)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<String, A::Error> {
-        de::IgnoredAny.visit_map(entries)?;
-        let key = self.unlike_others();
-        self.check(key)
-    }
-}
-
-/// Walks along a path and fails with [`FOUND`] at its end.
-struct Locate<'a>(&'a [Step<'a>]);
-
-impl<'de> DeserializeSeed<'de> for Locate<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl Locate<'_> {
-    fn scalar<E: de::Error>(self) -> Result<(), E> {
-        if self.0.is_empty() { Err(E::custom(FOUND)) } else { Ok(()) }
-    }
-}
-
-impl<'de> Visitor<'de> for Locate<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a YAML value")
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_none<E: de::Error>(self) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_bool<E: de::Error>(self, _: bool) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_i64<E: de::Error>(self, _: i64) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_u64<E: de::Error>(self, _: u64) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_i128<E: de::Error>(self, _: i128) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_u128<E: de::Error>(self, _: u128) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_f64<E: de::Error>(self, _: f64) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_str<E: de::Error>(self, _: &str) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let Some((step, rest)) = self.0.split_first() else {
-            return Err(de::Error::custom(FOUND));
-        };
-        let mut index = 0;
-        loop {
-            let more = if *step == Step::Item(index) {
-                items.next_element_seed(Locate(rest))?.is_some()
-            } else {
-                items.next_element::<de::IgnoredAny>()?.is_some()
-            };
-            if !more {
-                return Ok(());
-            }
-            index += 1;
-        }
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let Some((step, rest)) = self.0.split_first() else {
-            return Err(de::Error::custom(FOUND));
-        };
-        let wanted = if let Step::Name(name) = step { Some(*name) } else { None };
-        while let Some(key) = entries.next_key_seed(Key::Not(wanted))? {
-            if matches!(step, Step::Key(name) if *name == key) {
-                entries.next_value_seed(Locate(rest))?;
-            } else {
-                entries.next_value::<de::IgnoredAny>()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<(), A::Error> {
         let (_tag, content) = tagged.variant::<de::IgnoredAny>()?;
         content.newtype_variant_seed(self)
     }
@@ -615,6 +502,7 @@ mod tests {
         assert_eq!(locate(text, &[&entry[..], &[Step::Key("subworkflow")]].concat()), place(4, 18));
         assert_eq!(locate(text, &[Step::Name("phases")]), place(2, 1));
         assert_eq!(locate(text, &[Step::Key("none")]), None);
+        assert_eq!(locate("{a: b}: c\na: d", &[Step::Key("a")]), place(2, 4));
         let flow = "a: {b: 1, 7: 2}";
         assert_eq!(locate(flow, &[Step::Key("a"), Step::Name("b")]), place(1, 5));
         assert_eq!(locate(flow, &[Step::Key("a"), Step::Name("7")]), place(1, 11));
