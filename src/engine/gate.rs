@@ -31,7 +31,7 @@ const CONSENTS: [&str; 4] =
     ["No", "Yes, once", "Yes, for this session", "Yes, always while they stay the same"];
 const APPROVALS: [&str; 3] = ["Not yet", "Yes", "No"];
 /// How many lines of commands a question shows; more stand in the transcript above it.
-const MAX_CONSENT_LINES: usize = 12;
+const MAX_CONSENT_LINES: usize = 6;
 
 /// Who wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -487,16 +487,18 @@ impl Engine {
             }
             By::Person => {
                 let told = matches!(gate, "failed" | "back");
-                let first = text.lines().next().unwrap_or_default().to_owned();
+                let paused = self.run.as_ref().is_some_and(|state| state.progress.paused.is_some());
+                if told && !self.agent.running && !paused {
+                    effects.push(Effect::SendUserMessage(text));
+                    return effects.into();
+                }
                 // With a user interface the notice of the pause says it.
                 if gate != "paused" || !self.has_ui {
-                    effects.push(Effect::Notify { level: Level::Warning, text: first });
+                    let text = text.lines().next().unwrap_or_default().to_owned();
+                    effects.push(Effect::Notify { level: Level::Warning, text });
                 }
-                let paused = self.run.as_ref().is_some_and(|state| state.progress.paused.is_some());
                 if told && self.agent.running {
                     effects.push(Effect::Steer(text));
-                } else if told && !paused {
-                    effects.push(Effect::SendUserMessage(text));
                 }
                 effects.into()
             }

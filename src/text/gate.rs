@@ -106,7 +106,7 @@ pub fn exact(text: &str) -> String {
 
 /// Command lines as a question shows them: indented, a long line broken with a sign, runs of spaces counted.
 pub fn command_list(commands: &[String]) -> Vec<String> {
-    const WIDTH: usize = 90;
+    const WIDTH: usize = 72;
     let mut lines = Vec::new();
     for line in commands.iter().flat_map(|command| command.trim_end().lines()) {
         let mut shown = String::new();

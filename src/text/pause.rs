@@ -23,7 +23,7 @@ impl fmt::Display for PauseReason {
                 let s = if *times == 1 { "" } else { "s" };
                 write!(f, "the gate was not passed in {times} attempt{s}; last: {label}")
             }
-            Self::Approval { question } => write!(f, "it waits for your answer: {question}"),
+            Self::Approval { question } => write!(f, "it waits for your answer to “{question}”"),
             Self::Commands => f.write_str(
                 "its gate runs commands of this project that you have not allowed (see --allow-workflow-commands)",
             ),

@@ -4,22 +4,15 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { PI_VERSIONS, REPO, runPrint } from "./harness/pi.mjs";
+import { PI_VERSIONS, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
+import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import { custom, step, toolResults, workflow } from "./harness/workflows.mjs";
 
 const HELLO = workflow("hello", ["plan", "build", "check"], { autoContinue: false });
 const REST = { text: "I rest." };
-
-/** Commands for what only an extension can do: a move in the session's tree, a reload. */
-const TRAVEL = {
-  "travel.ts": `export default (pi) => {
-    pi.registerCommand("go-tree", { handler: async (id, ctx) => void (await ctx.navigateTree(id, {})) });
-    pi.registerCommand("go-reload", { handler: async (_, ctx) => void (await ctx.reload()) });
-  };`,
-};
 
 /** @typedef {import("./harness/scripted-model.mjs").ChatRequest} ChatRequest */
 
@@ -124,7 +117,7 @@ for (const version of PI_VERSIONS) {
 
     test("is given again after a tree move, a fork and a resume", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO, files: TRAVEL });
-      const extension = [REPO, join(sandbox.project, "travel.ts")];
+      const extension = withTravel(sandbox);
       const rpc = await startRpc({ version, sandbox, extension });
       await rpc.promptAndSettle("/workflow hello Add a route");
       await rpc.promptAndSettle("More");
@@ -151,7 +144,7 @@ for (const version of PI_VERSIONS) {
 
     test("is given again after a reload only if its file changed", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO, files: TRAVEL });
-      const extension = [REPO, join(sandbox.project, "travel.ts")];
+      const extension = withTravel(sandbox);
       const rpc = await startRpc({ version, sandbox, extension });
       await rpc.promptAndSettle("/workflow hello Add a route");
       await rpc.prompt("/go-reload");
@@ -220,7 +213,7 @@ for (const version of PI_VERSIONS) {
       await first.promptAndSettle("On");
       await first.close();
 
-      const rpc = await startRpc({ version, sandbox, args: ["--continue"], extension: [REPO, join(sandbox.project, "travel.ts")] });
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"], extension: withTravel(sandbox) });
       await rpc.promptAndSettle("Go on");
       assert.match(told(model.lastRequest()).at(-1) ?? "", /### 🔹 A\nFirst try\n/);
       await rpc.prompt(`/go-tree ${before}`);

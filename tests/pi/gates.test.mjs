@@ -5,42 +5,17 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PI_VERSIONS, REPO, readSession, runPrint } from "./harness/pi.mjs";
+import { evidence, gated, lastPath } from "./harness/gates.mjs";
+import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
+import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { custom, notices, paths, pauses, states, statusTexts, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { custom, notices, paths, pauses, states, statusTexts, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
 const YES = "Yes";
-
-/**
- * A workflow `hello` (plan, build) whose first phase has this gate.
- *
- * @param {object[]} gate
- * @param {object} [more] fields of the phase
- * @param {Record<string, unknown>} [fields] fields of the workflow
- */
-function gated(gate, more = {}, fields = {}) {
-  return workflow("hello", [{ id: "plan", ...{ gate, ...more } }, "build"], { autoContinue: false, ...fields });
-}
-
-/** Commands for what only an extension can do. */
-const TRAVEL = {
-  "travel.ts": `export default (pi) => {
-    pi.registerCommand("go-tree", { handler: async (id, ctx) => void (await ctx.navigateTree(id, {})) });
-    pi.registerCommand("go-reload", { handler: async (_, ctx) => void (await ctx.reload()) });
-  };`,
-};
-
-/** What became of the checks of a phase. @param {any[]} entries @param {string} phase its key in the state */
-function evidence(entries, phase = "hello:0") {
-  return custom(entries, "workflow:state").at(-1).progress.visits[phase].evidence;
-}
-
-/** @param {any[]} entries */
-const lastPath = (entries) => paths(states(entries)).at(-1);
 
 for (const version of PI_VERSIONS) {
   suite(`pi ${version}: a command of a gate`, { concurrency: 2 }, () => {
@@ -142,7 +117,7 @@ for (const version of PI_VERSIONS) {
         while (begun().length < count) await sleep(20);
       };
       const gone = (/** @type {string} */ pid) => !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-      const extension = [REPO, join(sandbox.project, "travel.ts")];
+      const extension = withTravel(sandbox);
       const rpc = await startRpc({ version, sandbox, extension });
       await rpc.prompt("/workflow hello Add a route");
       await whenBegun(1);
@@ -243,7 +218,7 @@ for (const version of PI_VERSIONS) {
         const rpc = await startRpc({
           version,
           sandbox,
-          extension: [REPO, join(sandbox.project, "travel.ts")],
+          extension: withTravel(sandbox),
           onDialog: () => new Promise(() => {}),
         });
         await rpc.promptAndSettle("/workflow hello Add a route");
@@ -266,12 +241,12 @@ for (const version of PI_VERSIONS) {
     });
 
     test("is run for the person's :next too, and :skip goes around it", async (t) => {
-      const { sandbox } = await stage(t, () => REST, { globalFiles: gated([{ run: "test -e good", label: "it" }]) });
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: gated([{ run: "test -e good", label: "it" }]) });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
-      await rpc.prompt("/workflow :next");
-      assert.match(notices(rpc).at(-1) ?? "", /^warning: ✗ The gate of Plan is not passed: it: exit status 1/);
-      assert.equal(lastPath(await rpc.entries()), "hello:0");
+      await rpc.promptAndSettle("/workflow :next");
+      assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /^✗ The gate of Plan is not passed: it: exit status 1/);
+      assert.deepEqual([lastPath(await rpc.entries()), notices(rpc)], ["hello:0", []]);
       await rpc.prompt("/workflow :skip");
       assert.equal(lastPath(await rpc.entries()), "hello:1");
       assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).progress.visits["hello:0"].skipped, true);
@@ -325,7 +300,7 @@ for (const version of PI_VERSIONS) {
         const { model, sandbox } = await stage(t, [next, REST, REST], { globalFiles: gated([{ approve: "Ship it?" }]) });
         const rpc = await startRpc({ version, sandbox, onDialog: () => answer });
         await rpc.promptAndSettle("/workflow hello Add a route");
-        assert.match(toolResults(model.lastRequest())[0], /paused: it waits for your answer: Ship it\?\. Stop here/);
+        assert.match(toolResults(model.lastRequest())[0], /paused: it waits for your answer to “Ship it\?”\. Stop here/);
         assert.deepEqual(pauses(await rpc.entries()).at(-1), { kind: "approval", question: "Ship it?" });
         rpc.onDialog(() => YES);
         await rpc.promptAndSettle("/workflow :resume");
@@ -339,7 +314,7 @@ for (const version of PI_VERSIONS) {
       const rpc = await startRpc({
         version,
         sandbox,
-        extension: [REPO, join(sandbox.project, "travel.ts")],
+        extension: withTravel(sandbox),
         onDialog: () => new Promise(() => {}),
       });
       await rpc.prompt("/workflow hello Add a route");
@@ -358,7 +333,7 @@ for (const version of PI_VERSIONS) {
       const { sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ approve: "Ship it?" }]) });
       const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.equal(code, 1);
-      assert.match(stderr, /Workflow The hello: paused in 🔹 Plan: it waits for your answer: Ship it\?\.\n$/);
+      assert.match(stderr, /Workflow The hello: paused in 🔹 Plan: it waits for your answer to “Ship it\?”\.\n$/);
       const rpc = await startRpc({ version, sandbox, args: ["--continue"], onDialog: () => YES });
       await rpc.promptAndSettle("/workflow :resume");
       assert.equal(lastPath(await rpc.entries()), "hello:1");

@@ -5,9 +5,10 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
+import { PI_VERSIONS } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
+import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import {
   contextPrompt,
   countdownLines,
@@ -40,17 +41,6 @@ const REST = { text: "I rest." };
 /** Keeps next to nothing. */
 const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
 const COUNTDOWN = "⏳ Auto-continuing in 3s... (type anything to interrupt)";
-
-/** Commands for what only an extension can do: a move in the session's tree, a reload. */
-const TRAVEL = {
-  "travel.ts": `export default (pi) => {
-    pi.registerCommand("go-tree", { handler: async (id, ctx) => void (await ctx.navigateTree(id, {})) });
-    pi.registerCommand("go-reload", { handler: async (_, ctx) => void (await ctx.reload()) });
-  };`,
-};
-
-/** @param {Sandbox} sandbox */
-const withTravel = (sandbox) => [REPO, join(sandbox.project, "travel.ts")];
 
 /**
  * A session file with these `workflow:state` entries, between a question and an answer each.

@@ -179,7 +179,7 @@ fn a_person_approves_declines_or_waits() {
     for answer in [Answer::Selected(0), Answer::Cancelled, Answer::NoUi] {
         let (ticket, _) = asked(session.next_later().reply);
         let text = told(&session.answer(ticket, answer));
-        assert!(text.contains("is paused: it waits for your answer: Ship it?."), "{text}");
+        assert!(text.contains("is paused: it waits for your answer to “Ship it?”."), "{text}");
         assert!(session.progress().paused.is_some());
         let _ = session.on(Event::Input { from_person: true });
     }
@@ -508,7 +508,7 @@ fn long_commands_stand_in_the_transcript_too() {
     let [Effect::AppendEntry { data, .. }] = &output.effects[..] else { panic!("{output:?}") };
     assert!(data["content"].as_str().unwrap().contains("\n  echo 39"));
     let (_, Request::Select { title, options }) = asked(output.reply) else { panic!() };
-    assert!(title.contains("… and 28 more lines") && options[0] == "No");
+    assert!(title.contains("… and 34 more lines") && options[0] == "No");
 }
 
 #[test]

@@ -1,0 +1,200 @@
+// Gates: what is checked, in every mode of pi and beside everything that happens at the same time.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { evidence, gated, lastPath, madeBy, progress } from "./harness/gates.mjs";
+import { PI_VERSIONS, parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { custom, notices, paths, pauses, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+
+const REST = { text: "I rest." };
+const next = step("next");
+const TASK = "/workflow hello Add a route";
+const handOver = (/** @type {string} */ summary) => ({
+  calls: [{ name: "workflow_step", arguments: { action: "next", summary } }],
+});
+const write = (/** @type {string} */ path, content = "x") => ({ name: "write", arguments: { path, content } });
+const edit = (/** @type {string} */ path, /** @type {string} */ oldText, newText = "") => ({
+  calls: [{ name: "edit", arguments: { path, edits: [{ oldText, newText }] } }],
+});
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: a gate without a user interface`, { concurrency: 2 }, () => {
+    test("is checked in JSON mode, and its progress and evidence are records", async (t) => {
+      const { sandbox } = await stage(t, [next, next, { text: "Over." }], {
+        globalFiles: gated([{ run: "echo fine", label: "the tests" }], {}, { completionMessage: "Done.\n{evidence}" }),
+      });
+      const { code, stdout } = await runPrint({ version, sandbox, mode: "json", prompt: TASK });
+      assert.equal(code, 0);
+      const partial = parseJsonLines(stdout).filter(({ type }) => type === "tool_execution_update");
+      assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate: the tests (1/1)")));
+      const [{ content }] = custom(readSession(sandbox), "workflow:complete");
+      assert.match(content, /^Done\.\n- 🔹 Plan: ✓ the tests: exit status 0, \d+m?s$/);
+    });
+
+    for (const [what, run, result] of [
+      ["fails", "exit 3", "exit status 3"],
+      ["hangs", "sleep 60", "it took too long and was stopped"],
+    ]) {
+      test(`ends the process in order where its command ${what}`, async (t) => {
+        const gate = [{ run, label: "it", timeout: 0.4 }];
+        const { model, sandbox } = await stage(t, [next, next, REST], { globalFiles: gated(gate, { gateAttempts: 2 }) });
+        const { code, stderr } = await runPrint({ version, sandbox, prompt: TASK });
+        assert.equal(code, 1);
+        assert.match(stderr, /paused in 🔹 Plan: the gate was not passed in 2 attempts; last: it\.\n$/);
+        assert.ok(toolResults(model.lastRequest()).every((text) => text.includes(`it: ${result} after`)));
+        assert.deepEqual([model.requests.length, lastPath(readSession(sandbox))], [3, "hello:0"]);
+      });
+    }
+  });
+
+  suite(`pi ${version}: while a gate is checked`, { concurrency: 2 }, () => {
+    test("an allowed edit beside it waits for its result, and is one of the phase that it leads to", async (t) => {
+      const both = { calls: [...next.calls, write("aside")] };
+      const plan = { id: "plan", gate: [{ run: "sleep 0.3; test -e aside" }] };
+      const build = { id: "build", tools: { blacklist: ["write"] } };
+      const { model, sandbox } = await stage(t, [both, both, REST], {
+        globalFiles: workflow("hello", [plan, build], { autoContinue: false }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      const results = toolResults(model.requests[1]);
+      assert.match(results[0], /^✗ The gate of Plan is not passed/);
+      assert.match(results[1], /^Successfully wrote/);
+      const [passed, refused] = toolResults(model.requests[2]).slice(2);
+      assert.match(passed, /^✓ Advanced: Plan → 🔹 Build/);
+      assert.match(refused, /"write" is blocked during the Build phase/);
+      await rpc.close();
+    });
+
+    for (const [control, path, paused] of /** @type {[string, string, string | undefined][]} */ ([
+      [":pause", "hello:1", "person"],
+      [":skip", "hello:2", undefined],
+      [":back", "hello:0", undefined],
+      [":cancel", "hello:1", undefined],
+    ])) {
+      test(`the person's ${control} stops it`, async (t) => {
+        const phases = ["a", { id: "b", gate: [{ run: "touch begun; sleep 60; touch late" }] }, "c"];
+        const { model, sandbox } = await stage(t, [next, next, REST, REST], {
+          globalFiles: workflow("hello", phases, { autoContinue: false }),
+        });
+        const rpc = await startRpc({ version, sandbox });
+        const settled = rpc.waitForSettled();
+        await rpc.prompt(TASK);
+        await madeBy(sandbox, "begun");
+        await rpc.prompt(`/workflow ${control}`);
+        await settled;
+        const entries = await rpc.entries();
+        assert.deepEqual([lastPath(entries), pauses(entries).at(-1)?.kind], [path, paused]);
+        assert.equal(pauses(entries).filter(Boolean).length, paused ? 1 : 0);
+        assert.equal(states(entries).at(-1).active, control !== ":cancel");
+        const [, result] = toolResults(model.lastRequest());
+        const told = { ":pause": /^The workflow is paused: you asked for it/, ":cancel": /has ended meanwhile/ };
+        assert.match(result, told[/** @type {":pause"} */ (control)] ?? /this call had no effect/);
+        assert.equal(existsSync(join(sandbox.project, "late")), false);
+        await rpc.close();
+      });
+    }
+  });
+
+  suite(`pi ${version}: gates on the way of a run`, { concurrency: 2 }, () => {
+    test("fail one after the other, each with its own count; a summary outlasts them", async (t) => {
+      const script = [handOver("All of it"), next, next, REST];
+      const { model, sandbox } = await stage(t, script, {
+        globalFiles: workflow("hello", [{ id: "plan", summary: "required", gate: [{ run: "echo >> a; test $(wc -l < a) -gt 1" }] }], {
+          autoContinue: false,
+          gate: [{ run: "echo >> b; test $(wc -l < b) -gt 1" }],
+        }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      const results = toolResults(model.lastRequest());
+      assert.match(results[0], /^✗ The gate of Plan is not passed: .* Attempt 1, 2 left\./);
+      assert.match(results[1], /^✗ The gate of The hello is not passed: .* Attempt 1, 2 left\./);
+      assert.match(results[2], /→ DONE/);
+      const entries = await rpc.entries();
+      assert.equal(progress(entries).visits["hello:0"].summary.text, "All of it");
+      assert.deepEqual(evidence(entries).map((/** @type {any} */ check) => [check.passed, check.attempt]), [[true, 2], [true, 2]]);
+      await rpc.close();
+    });
+
+    test("lead back in their own workflow, be it nested or the whole", async (t) => {
+      const { model, sandbox } = await stage(t, [next, next, next, next, REST], {
+        globalFiles: {
+          ...workflow("hello", ["a", "@inner"], { autoContinue: false, gate: [{ run: "false" }], onGateFail: "a" }),
+          ...workflow("inner", ["b", "c"], {
+            show: "workflows",
+            gate: [{ run: "echo >> n; test $(wc -l < n) -gt 1" }],
+            onGateFail: "loop",
+          }),
+        },
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      assert.deepEqual(paths(states(await rpc.entries())), [
+        "hello:0", "hello:1 inner:0", "hello:1 inner:1", "hello:1 inner:0", "hello:1 inner:1",
+      ]);
+      await rpc.promptAndSettle("/workflow :next");
+      assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /^✗ The gate of The hello is not passed: [^]*The workflow goes back to 🔹 A\./);
+      assert.equal(lastPath(await rpc.entries()), "hello:0");
+      await rpc.close();
+    });
+
+    test("are those with which it was started: an agent that removes its own waits for the person", async (t) => {
+      const files = gated([{ run: "touch ran; false" }]);
+      const line = /** @type {RegExpExecArray} */ (/gate: .*\n/.exec(files["hello/plan.md"]))[0];
+      const remove = edit(".pi/workflows/hello/plan.md", line);
+      const { model, sandbox } = await stage(t, [remove, REST, next, REST, next, REST, next, REST], { projectFiles: files });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      await rpc.prompt("/workflow :check");
+      await rpc.promptAndSettle("Go on");
+      const paused = /the workflow is paused: its gates are no longer those with which it was started\./i;
+      assert.match(toolResults(model.lastRequest()).at(-1) ?? "", paused);
+      assert.match(notices(rpc).at(-1) ?? "", / it was started\.\n\/workflow :resume goes on with the gates as they are now\.$/);
+      await rpc.promptAndSettle("Yes, go on");
+      assert.match(toolResults(model.lastRequest()).at(-1) ?? "", paused);
+      assert.equal(lastPath(await rpc.entries()), "hello:0");
+      await rpc.promptAndSettle("/workflow :resume");
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      assert.equal(existsSync(join(sandbox.project, "ran")), false);
+      await rpc.close();
+    });
+  });
+
+  suite(`pi ${version}: files of a gate`, { concurrency: 2 }, () => {
+    test("lie in the project; large ones and a large tree are bounded", async (t) => {
+      const gates = [
+        { file: "link.md" },
+        { file: "large.md", contains: "x" },
+        { file: "tree/**/*.md" },
+        { file: "large.md" },
+      ];
+      const phases = gates.map((check, index) => ({ id: `p${index}`, gate: [check] }));
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: workflow("hello", phases, { autoContinue: false }) });
+      writeFileSync(join(sandbox.root, "secret.md"), "A plan.");
+      symlinkSync(join(sandbox.root, "secret.md"), join(sandbox.project, "link.md"));
+      writeFileSync(join(sandbox.project, "large.md"), "x".repeat(2 << 20));
+      mkdirSync(join(sandbox.project, "tree/0"), { recursive: true });
+      for (let file = 0; file < 1000; file += 1) writeFileSync(join(sandbox.project, `tree/0/${file}`), "");
+      for (let folder = 1; folder < 20; folder += 1) symlinkSync("0", join(sandbox.project, `tree/${folder}`));
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      for (const why of [
+        /link\.md: it lies outside the project\./,
+        /large\.md: .*(large|MiB|bytes)/,
+        /more than 20000 files would have to be looked through\./,
+      ]) {
+        await rpc.promptAndSettle("/workflow :next");
+        assert.match(userTexts(model.lastRequest()).at(-2) ?? "", why);
+        await rpc.promptAndSettle("/workflow :skip");
+      }
+      await rpc.prompt("/workflow :next");
+      assert.equal(states(await rpc.entries()).at(-1).active, false);
+      await rpc.close();
+    });
+  });
+}
