@@ -492,8 +492,8 @@ impl Engine {
                     effects.push(Effect::SendUserMessage(text));
                     return effects.into();
                 }
-                // With a user interface the notice of the pause says it.
-                if gate != "paused" || !self.has_ui {
+                // Of a pause there is a notice, or the last line of the process.
+                if gate != "paused" {
                     let text = text.lines().next().unwrap_or_default().to_owned();
                     effects.push(Effect::Notify { level: Level::Warning, text });
                 }

@@ -106,7 +106,9 @@ pub fn exact(text: &str) -> String {
 
 /// Command lines as a question shows them: indented, a long line broken with a sign, runs of spaces counted.
 pub fn command_list(commands: &[String]) -> Vec<String> {
-    const WIDTH: usize = 72;
+    /// What an 80-column terminal shows in one line, and what it shows behind the sign.
+    const WIDTH: usize = 76;
+    const BROKEN_WIDTH: usize = 72;
     let mut lines = Vec::new();
     for line in commands.iter().flat_map(|command| command.trim_end().lines()) {
         let mut shown = String::new();
@@ -119,7 +121,8 @@ pub fn command_list(commands: &[String]) -> Vec<String> {
         }
         shown.push_str(rest);
         let characters: Vec<char> = exact(&shown).chars().collect();
-        let pieces = characters.chunks(WIDTH).map(|piece| piece.iter().collect::<String>());
+        let width = if characters.len() > WIDTH { BROKEN_WIDTH } else { WIDTH };
+        let pieces = characters.chunks(width).map(|piece| piece.iter().collect::<String>());
         lines.extend(pieces.enumerate().map(|(index, piece)| match index {
             0 => format!("  {piece}"),
             _ => format!("    ↪ {piece}"),
@@ -211,6 +214,14 @@ mod tests {
     fn nothing_hides_in_what_a_person_approves() {
         assert_eq!(exact("make\n\ttest ü"), "make\n\\u{9}test ü");
         assert_eq!(exact("a\u{202e}b\u{200b}c\u{1b}[1m"), "a\\u{202e}b\\u{200b}c\\u{1b}[1m");
+    }
+
+    #[test]
+    fn commands_fit_into_a_terminal() {
+        let lines = |length| command_list(&["x".repeat(length)]);
+        assert_eq!(lines(76), [format!("  {}", "x".repeat(76))]);
+        assert_eq!(lines(77), [format!("  {}", "x".repeat(72)), "    ↪ xxxxx".to_owned()]);
+        assert_eq!(command_list(&["a\n\tb      c".into()]), ["  a", "  \\u{9}b ␣×6 c"]);
     }
 
     #[test]
