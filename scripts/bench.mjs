@@ -6,9 +6,10 @@
 //
 // Exit 1 if a figure is not what the README promises.
 import context from "./bench/context.mjs";
+import start from "./bench/start.mjs";
 
 /** @type {Record<string, (argument?: string) => Promise<boolean>>} each resolves with whether its figures are kept */
-const BENCHMARKS = { context };
+const BENCHMARKS = { context, start };
 
 const [name, argument] = process.argv.slice(2);
 if (name !== undefined && !Object.hasOwn(BENCHMARKS, name)) {
