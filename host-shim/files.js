@@ -1,8 +1,10 @@
 // The files that a manifest grants, read-only. There is no way from here to any other file.
-import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { readSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
+
+import { Record } from "./record.js";
 
 /**
  * A folder that the manifest grants. `agent`: below pi's agent directory. `project`: below the project's
@@ -25,12 +27,6 @@ import { isAbsolute, join, relative, sep } from "node:path";
 
 /** Larger files are not read, in bytes. */
 const MAX_FILE_SIZE = 1024 * 1024;
-
-/** More is not found by one walk. */
-const MAX_FOUND = 20_000;
-
-/** How coarse the time stamps of a file system may be, in milliseconds. */
-const STAMP_MARGIN = 2000;
 
 // A pipe must not keep us waiting, and a link that was just put in place must not lead us away.
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
@@ -67,8 +63,11 @@ export function fileImports(grants, bases) {
  * @param {() => string} cwd
  */
 export function filesBelow(folders, cwd) {
+  /** @type {Record | undefined} */
+  let record;
+
   /**
-   * The real path of something below a root.
+   * The real paths of a root and of something below it.
    * @param {string} name
    * @param {string} path
    */
@@ -76,52 +75,93 @@ export function filesBelow(folders, cwd) {
     const folder = folders.find((folder) => folder.name === name);
     if (!folder?.granted()) throw { tag: "no-such-root" };
     if (!isPlain(path)) throw { tag: "outside-root" };
-    const root = realpathSync.native(folder.path());
+    const at = folder.path();
+    const root = realpathSync.native(at);
     const real = realpathSync.native(join(root, path));
     if (!isWithin(root, real)) throw { tag: "outside-root" };
-    return { root, real };
+    return { at: join(at, path), root, real };
   };
+
+  /**
+   * A file's content and what tells it from another. Its folder is looked up once in a record.
+   * @param {string} name
+   * @param {string} path
+   */
+  const read = (name, path) => {
+    if (!isPlain(path)) throw { tag: "outside-root" };
+    const slash = path.lastIndexOf("/");
+    const [parent, base] = [path.slice(0, Math.max(slash, 0)), path.slice(slash + 1)];
+    const look = () => resolve(name, parent);
+    const { at, real } = record?.open ? record.once(`${name}:${parent}`, look) : look();
+    return { at: join(at, base), ...readBelow(real, base, () => resolve(name, path).real) };
+  };
+
+  const roots = () =>
+    attempt(() =>
+      folders.filter((folder) => folder.listed && folder.granted()).flatMap((folder) => {
+        const path = folder.path();
+        const there = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+        return there ? [{ name: folder.name, path: display(path, cwd()) }] : [];
+      }),
+    );
+
+  const listDirectory = (/** @type {string} */ name, /** @type {string} */ path) =>
+    attempt(() => {
+      const { root, real } = resolve(name, path);
+      return readEntries(real).map((entry) => ({
+        name: entry.name,
+        kind: kindOf(entry.isSymbolicLink() ? follow(root, join(real, entry.name)) : entry),
+      }));
+    });
+
+  const readFile = (/** @type {string} */ name, /** @type {string} */ path) =>
+    attempt(() => {
+      const { at, bytes, stat } = read(name, path);
+      record?.file(at, stat);
+      return bytes;
+    });
+
+  /** Where the folders are: another one may have the same path for people. */
+  const places = () => attempt(() => folders.map((folder) => (folder.granted() ? folder.path() : "")));
 
   return {
-    roots: () =>
-      attempt(() =>
-        folders.filter((folder) => folder.listed && folder.granted()).flatMap((folder) => {
-          const path = folder.path();
-          const there = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-          return there ? [{ name: folder.name, path: display(path, cwd()) }] : [];
-        }),
-      ),
-
+    roots: () => {
+      record?.answer(places);
+      return record ? record.answer(roots) : roots();
+    },
     listDirectory: (/** @type {string} */ name, /** @type {string} */ path) =>
-      attempt(() => {
-        const { root, real } = resolve(name, path);
-        return readEntries(real).map((entry) => ({
-          name: entry.name,
-          kind: kindOf(entry.isSymbolicLink() ? follow(root, join(real, entry.name)) : entry),
-        }));
-      }),
-
-    readFile: (/** @type {string} */ name, /** @type {string} */ path) =>
-      attempt(() => {
-        return readRegularFile(resolve(name, path).real, MAX_FILE_SIZE, OPEN_FLAGS);
-      }),
-
-    stat: (/** @type {string} */ name, /** @type {string} */ path) =>
-      attempt(() => {
-        const stat = statSync(resolve(name, path).real);
-        const kind = kindOf(stat);
-        return { kind, size: BigInt(kind === "file" ? stat.size : 0), stamp: stampOf(stat) };
-      }),
-
-    walk: (/** @type {string} */ name, /** @type {string} */ path, /** @type {number} */ depth) =>
-      attempt(() => {
-        const { root, real } = resolve(name, path);
-        /** @type {{ path: string, kind: string, stamp: string }[]} */
-        const found = [];
-        collect(found, root, readEntries(real), real, path, depth);
-        return found;
-      }),
+      record ? record.answer(() => listDirectory(name, path)) : listDirectory(name, path),
+    readFile: (/** @type {string} */ name, /** @type {string} */ path) => {
+      try {
+        return readFile(name, path);
+      } catch (error) {
+        record?.refusal(error, () => void readFile(name, path));
+        throw error;
+      }
+    },
+    keepRecord: (/** @type {boolean} */ on) => {
+      if (on) record = new Record();
+      else record?.close();
+    },
+    unchanged: () => record?.holds() === true,
   };
+}
+
+/**
+ * The content of a file in a folder whose real path is known.
+ *
+ * @param {string} folder
+ * @param {string} name
+ * @param {() => string} resolve what it leads to if it is a link
+ */
+function readBelow(folder, name, resolve) {
+  if (constants.O_NOFOLLOW === undefined) return readFileAndStat(resolve(), MAX_FILE_SIZE, OPEN_FLAGS);
+  try {
+    return readFileAndStat(join(folder, name), MAX_FILE_SIZE, OPEN_FLAGS);
+  } catch (/** @type {any} */ error) {
+    if (error.code !== "ELOOP" && error.code !== "EMLINK") throw error;
+    return readFileAndStat(resolve(), MAX_FILE_SIZE, OPEN_FLAGS);
+  }
 }
 
 /**
@@ -132,12 +172,21 @@ export function filesBelow(folders, cwd) {
  * @param {number} [flags]
  */
 export function readRegularFile(path, limit, flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) {
+  return readFileAndStat(path, limit, flags).bytes;
+}
+
+/**
+ * @param {string} path
+ * @param {number} limit
+ * @param {number} flags
+ */
+function readFileAndStat(path, limit, flags) {
   const descriptor = openSync(path, flags);
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw { tag: "wrong-kind" };
     if (stat.size > limit) throw { tag: "too-large", val: BigInt(stat.size) };
-    return readToEnd(descriptor, stat.size, limit);
+    return { bytes: readToEnd(descriptor, stat.size, limit), stat };
   } finally {
     closeSync(descriptor);
   }
@@ -155,57 +204,11 @@ function readToEnd(descriptor, size, limit) {
   let length = 0;
   for (;;) {
     const count = readSync(descriptor, bytes, length, bytes.length - length, null);
-    if (count === 0) return bytes.subarray(0, length);
     length += count;
+    // More was asked for than there was.
+    if (count === 0 || length === size) return bytes.subarray(0, length);
     if (length > limit) throw { tag: "too-large", val: BigInt(length) };
     if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * length + 4096, limit + 1));
-  }
-}
-
-/**
- * Adds what is below a directory.
- *
- * @param {{ path: string, kind: string, stamp: string }[]} found
- * @param {string} root
- * @param {import("node:fs").Dirent[]} entries the directory's
- * @param {string} real where it is
- * @param {string} path what the guest calls it
- * @param {number} depth
- */
-function collect(found, root, entries, real, path, depth) {
-  if (depth === 0) return;
-  for (const entry of entries) {
-    const at = join(real, entry.name);
-    const stat = entry.isSymbolicLink() ? follow(root, at) : lstatSync(at, { throwIfNoEntry: false });
-    const kind = kindOf(stat);
-    const below = path === "" ? entry.name : `${path}/${entry.name}`;
-    if (found.push({ path: below, kind, stamp: stat ? stampOf(stat) : "" }) > MAX_FOUND) {
-      throw { tag: "too-large", val: BigInt(found.length) };
-    }
-    if (kind === "directory" && depth > 1) collect(found, root, readableEntries(at), at, below, depth - 1);
-  }
-}
-
-/** Tells apart the stamps of what changed a moment ago. */
-let unsettled = 0;
-
-/**
- * What changes with every change of a file. Time stamps are coarse: of two changes in a moment both may
- * have the same, so a fresh one is never given out twice.
- *
- * @param {import("node:fs").Stats} stat
- */
-function stampOf({ dev, ino, size, mtimeMs, ctimeMs }) {
-  const stamp = `${dev}.${ino}.${size}.${mtimeMs}.${ctimeMs}`;
-  return Math.max(mtimeMs, ctimeMs) > Date.now() - STAMP_MARGIN ? `${stamp}.${process.pid}.${(unsettled += 1)}` : stamp;
-}
-
-/** @param {string} path */
-function readableEntries(path) {
-  try {
-    return readEntries(path);
-  } catch {
-    return [];
   }
 }
 

@@ -17,7 +17,8 @@ export function newestEntries(session, customType, skip, limit) {
   /** @type {string[]} */
   const found = [];
   if (limit === 0) return found;
-  for (const entry of fromLeaf(session)) {
+  // Not by `fromLeaf`: a generator takes its time, and a branch may have 100,000 entries.
+  for (let entry = session.getLeafEntry(); entry; entry = entry.parentId ? session.getEntry(entry.parentId) : undefined) {
     if (entry.type !== "custom" || entry.customType !== customType) continue;
     if (skip > 0) skip -= 1;
     else if (found.push(JSON.stringify(entry.data) ?? "null") === limit) break;

@@ -140,6 +140,14 @@ impl WorkflowFiles for Files {
         Ok(files::read_file(root, path)?)
     }
 
+    fn keep_record(&self, on: bool) {
+        files::keep_record(on);
+    }
+
+    fn unchanged(&self) -> bool {
+        files::unchanged()
+    }
+
     fn surroundings(&self) -> Result<Surroundings, FileError> {
         let tools = api::tool_names().map_err(|error| match error {
             types::Error::Stale => FileError::Stale,

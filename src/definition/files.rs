@@ -102,6 +102,14 @@ pub trait WorkflowFiles {
     /// The whole content of a file.
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError>;
 
+    /// Takes down what is asked and answered from now on, in place of what was taken down before; or no longer.
+    fn keep_record(&self, _on: bool) {}
+
+    /// Whether all that was taken down would be answered the same again. In doubt it says no.
+    fn unchanged(&self) -> bool {
+        false
+    }
+
     /// What definitions are held against when they are checked.
     fn surroundings(&self) -> Result<Surroundings, FileError> {
         Ok(Surroundings { more_tools: true, ..Surroundings::default() })

@@ -1,5 +1,7 @@
 //! A phase file's two parts.
 
+use std::borrow::Cow;
+
 use super::{Place, is_space, trim};
 
 /// A Markdown file, cut where pi cuts it.
@@ -20,9 +22,16 @@ pub(super) struct Document {
 /// with `---`, and without front matter all is body.
 pub(super) fn split(content: &str) -> Document {
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-    let content = content.replace("\r\n", "\n").replace('\r', "\n");
+    let content = if content.contains('\r') {
+        Cow::Owned(content.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(content)
+    };
     let parts = content.strip_prefix("---").and_then(|rest| {
-        let end = rest.find("\n---")?;
+        // Line by line, which is faster than to look for the four characters everywhere.
+        let (end, _) = rest
+            .match_indices('\n')
+            .find(|&(at, _)| rest.get(at + 1..).is_some_and(|line| line.starts_with("---")))?;
         let mut yaml = rest.get(..end)?.chars();
         let opening = yaml.next();
         Some((opening == Some('\n'), yaml.as_str(), rest.get(end + 4..)?))

@@ -208,6 +208,7 @@ pub(crate) fn is_space(c: char) -> bool {
 pub(crate) mod fixtures {
     //! Libraries for tests, in a line.
 
+    use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
 
     use super::*;
@@ -221,6 +222,10 @@ pub(crate) mod fixtures {
         pub project: BTreeMap<String, String>,
         /// The project's own files.
         pub tree: BTreeMap<String, String>,
+        /// The workflow files that there were when a record began.
+        pub recorded: RefCell<Option<[BTreeMap<String, String>; 2]>>,
+        /// How many files were read.
+        pub reads: Cell<usize>,
     }
 
     impl Files {
@@ -254,7 +259,21 @@ pub(crate) mod fixtures {
             Ok(entries)
         }
 
+        fn keep_record(&self, on: bool) {
+            if on {
+                *self.recorded.borrow_mut() = Some([self.global.clone(), self.project.clone()]);
+            }
+        }
+
+        fn unchanged(&self) -> bool {
+            let recorded = self.recorded.borrow();
+            recorded
+                .as_ref()
+                .is_some_and(|[global, project]| (global, project) == (&self.global, &self.project))
+        }
+
         fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+            self.reads.set(self.reads.get() + 1);
             let text = self.root(root).get(path).ok_or(FileError::NotFound)?;
             Ok(text.clone().into_bytes())
         }

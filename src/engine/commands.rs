@@ -242,10 +242,9 @@ impl Engine {
 
     /// What could follow `/workflow`. At the beginning of the argument the files are read again.
     pub fn complete(&mut self, prefix: &str, files: &dyn WorkflowFiles) -> Vec<Completion> {
-        if prefix.is_empty()
-            && let Ok((library, _)) = Library::load(files)
-        {
-            self.library = library;
+        if prefix.is_empty() {
+            // What cannot be read now stays as it was.
+            let _ = self.refresh(files);
         }
         let library = &self.library;
         if let Some(workflow) =

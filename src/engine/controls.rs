@@ -161,10 +161,11 @@ impl Engine {
     fn show_check(&mut self, has_ui: bool, files: &dyn WorkflowFiles) -> Result<Output, FileError> {
         let (library, mut faults) = Library::check(files)?;
         let content = text::check_report(&library, &faults);
-        self.library = library;
         faults.retain(|fault| fault.severity() == Severity::Error);
         let level = if faults.is_empty() { Level::Info } else { Level::Error };
         self.known_errors = faults;
+        // The record is about an earlier reading.
+        (self.library, self.is_read) = (library, false);
         Ok(show(CHECK_TYPE, content, level, has_ui))
     }
 

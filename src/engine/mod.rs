@@ -72,6 +72,10 @@ pub const COUNTDOWN_TYPE: &str = "workflow:countdown";
 #[derive(Debug, Default)]
 pub struct Engine {
     library: Library,
+    /// The errors in the files of the library.
+    errors: Vec<Fault>,
+    /// Whether the library is what the host's record is about.
+    is_read: bool,
     /// The run in progress, or one that has ended and is still to be announced.
     run: Option<RunState>,
     /// Whether the agent's last action was a first call of `cancel`. Never stored.
@@ -168,17 +172,30 @@ impl Engine {
         Active::resolve(self.run.as_ref()?, &self.library)
     }
 
-    /// Reads all workflow files again. A notice tells of faults that were not told of before.
+    /// Reads the workflow files again. A notice tells of errors that were not told of before.
     fn reload(&mut self, files: &dyn WorkflowFiles) -> Result<Option<Effect>, FileError> {
-        let (library, mut faults) = Library::load(files)?;
-        self.library = library;
-        faults.retain(|fault| fault.severity() == Severity::Error);
-        if faults == self.known_errors {
+        self.refresh(files)?;
+        if self.errors == self.known_errors {
             return Ok(None);
         }
-        let notice = text::fault_notice(&self.library, &faults);
-        self.known_errors = faults;
+        let notice = text::fault_notice(&self.library, &self.errors);
+        self.known_errors.clone_from(&self.errors);
         Ok(notice.map(|text| Effect::Notify { level: Level::Warning, text }))
+    }
+
+    /// Reads the workflow files again unless they are as they were.
+    fn refresh(&mut self, files: &dyn WorkflowFiles) -> Result<(), FileError> {
+        if self.is_read && files.unchanged() {
+            return Ok(());
+        }
+        self.is_read = false;
+        files.keep_record(true);
+        let read = Library::load(files);
+        files.keep_record(false);
+        let (library, mut errors) = read?;
+        errors.retain(|fault| fault.severity() == Severity::Error);
+        (self.library, self.errors, self.is_read) = (library, errors, true);
+        Ok(())
     }
 
     fn status(&self) -> Effect {

@@ -754,6 +754,45 @@ fn faults_are_told_once_until_they_change() {
 }
 
 #[test]
+fn files_are_read_again_when_something_changed() {
+    let mut session = Session::new(&[("one", &["a"]), ("two", &["@one"])]);
+    session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
+    let start = || Event::Session { stored: None, in_view: None, facts: Facts::default() };
+    let reads = |session: &mut Session, event: Event| {
+        session.files.reads.set(0);
+        let output = session.on(event);
+        (output.effects.len(), session.files.reads.get())
+    };
+    let (_, all) = reads(&mut session, start());
+    assert_eq!(all, 4);
+    assert_eq!(reads(&mut session, start()), (1, 0));
+    let check = Event::Command { name: "workflow", arguments: ":check", has_ui: true };
+    assert!(reads(&mut session, check).1 > 0);
+    assert_eq!(reads(&mut session, start()), (1, all), "a check is no record");
+    let offered = |session: &mut Session| {
+        session.files.reads.set(0);
+        let completions = session.engine.complete("", &session.files);
+        let names = completions.into_iter().map(|completion| completion.value);
+        let names: Vec<String> = names.filter(|name| !name.starts_with(':')).collect();
+        (names.join(" "), session.files.reads.get())
+    };
+    assert_eq!(offered(&mut session), ("one two".into(), 0));
+    let phase = session.files.global.remove("one/a.md").unwrap();
+    assert_eq!(offered(&mut session), (String::new(), all + 1), "and where the fault is");
+    session.files.global.insert("one/a.md".into(), phase.replace("id: a", "id: b"));
+    assert_eq!(offered(&mut session), ("one two".into(), all));
+    assert_eq!(session.engine.library.get("one").unwrap().position("b"), Some(0));
+    let yaml =
+        session.files.global["one/workflow.yaml"].replace("commandName: one", "commandName: own");
+    session.files.project.insert("one/workflow.yaml".into(), yaml);
+    session.files.project.insert("one/a.md".into(), phase);
+    assert_eq!(offered(&mut session), ("own two".into(), all + 2));
+    assert_eq!(reads(&mut session, start()), (1, 0));
+    reads(&mut session, Event::SessionShutdown { has_ui: true });
+    assert_eq!(reads(&mut session, start()), (1, all + 2));
+}
+
+#[test]
 fn completions_offer_what_can_be_started() {
     let mut session = Session::new(&[("bugfix", &["a"]), ("build", &["b"]), ("rpir", &["c"])]);
     let values = |session: &mut Session, prefix: &str| -> Vec<String> {

@@ -1,7 +1,6 @@
 //! What stands in for pi: it writes down every call, and answers as the test says.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::LazyLock;
 use std::thread;
@@ -70,6 +69,9 @@ static BUILT: LazyLock<Built> = LazyLock::new(|| {
     Built { linked: linked.expect("the world of wit/extension.wit"), engine, component }
 });
 
+/// Files and failures, on which depends what is answered about files.
+type FileAnswers = (BTreeMap<String, Vec<u8>>, BTreeMap<&'static str, &'static str>);
+
 /// pi as the component sees it.
 pub struct Host {
     /// What was called that does something, in order; a line each.
@@ -80,6 +82,8 @@ pub struct Host {
     pub questions: Vec<String>,
     /// The granted files: `ROOT/PATH` and the content.
     pub files: BTreeMap<String, Vec<u8>>,
+    /// The files and the failures that there were when a record began.
+    pub record: Option<FileAnswers>,
     /// The flags that are given.
     pub flags: Vec<&'static str>,
     /// What the store holds.
@@ -111,6 +115,7 @@ impl Default for Host {
             guarded: None,
             questions: Vec::new(),
             files: BTreeMap::new(),
+            record: None,
             flags: Vec::new(),
             stored: BTreeMap::new(),
             entries: Vec::new(),
@@ -187,6 +192,10 @@ impl Host {
         assert_eq!(notices, [] as [&str; 0]);
         pi.host().calls.clear();
         pi
+    }
+
+    fn what_files_answer(&self) -> FileAnswers {
+        (self.files.clone(), self.failing.clone())
     }
 
     fn did(&mut self, call: String) {
@@ -469,50 +478,15 @@ impl files::Host for Host {
         answer?.ok_or(files::FileError::NotFound)
     }
 
-    fn stat(&mut self, root: String, path: String) -> Result<files::FileStat, files::FileError> {
-        let file = join(&root, &path);
-        self.asked(format!("stat {file}"));
-        let stat = self.files.get(&file).map(|content| files::FileStat {
-            kind: files::Kind::File,
-            size: content.len() as u64,
-            stamp: stamp(content),
-        });
-        let answer = self.file_answer("stat", stat);
-        answer?.ok_or(files::FileError::NotFound)
-    }
-
-    fn walk(
-        &mut self,
-        root: String,
-        path: String,
-        depth: u32,
-    ) -> Result<Vec<files::Found>, files::FileError> {
-        let folder = join(&root, &path);
-        self.asked(format!("walk {folder} {depth}"));
-        let mut found: BTreeMap<Vec<&str>, files::Found> = BTreeMap::new();
-        for (file, content) in &self.files {
-            let Some(below) = file.strip_prefix(&format!("{folder}/")) else { continue };
-            let parts: Vec<&str> = below.split('/').collect();
-            for depth in 1..=parts.len().min(depth as usize) {
-                let (kind, stamp) = match depth == parts.len() {
-                    true => (files::Kind::File, stamp(content)),
-                    false => (files::Kind::Directory, "directory".into()),
-                };
-                let below = parts[..depth].join("/");
-                let path = if path.is_empty() { below } else { format!("{path}/{below}") };
-                found.insert(parts[..depth].to_vec(), files::Found { path, kind, stamp });
-            }
+    fn keep_record(&mut self, on: bool) {
+        if on {
+            self.record = Some(self.what_files_answer());
         }
-        let found = found.into_values().collect();
-        self.file_answer("walk", found)
     }
-}
 
-/// Changes with the content.
-fn stamp(content: &[u8]) -> String {
-    let mut hasher = DefaultHasher::new();
-    content.hash(&mut hasher);
-    hasher.finish().to_string()
+    fn unchanged(&mut self) -> bool {
+        !self.stale && self.record.as_ref() == Some(&self.what_files_answer())
+    }
 }
 
 impl store::Host for Host {

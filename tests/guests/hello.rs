@@ -12,7 +12,7 @@
 //! | `/run LINE` | runs it by the shell, and says what came of it; `/run-briefly LINE` for half a second at most |
 //! | `/withdraw` | gives up all questions and command lines |
 //! | `/keep KEY VALUE` | keeps a value; `/recall KEY` says it; `/forget KEY` forgets it |
-//! | `/look PATH` | says what is known of a file of the root `tree`; `/walk PATH` of all below |
+//! | `/look PATH` | says the bytes of a file of the root `tree`; `/again` whether it is as it was |
 //! | `/flag` | says whether `--greet` was given |
 //! | `/boom` | panics |
 //! | `/trap NAME` | panics in the next call of an export, or the next event, of that name |
@@ -67,7 +67,7 @@ const COMMANDS: [(&str, &str); 18] = [
     ("recall", "Say a value"),
     ("forget", "Forget a value"),
     ("look", "Look at a file"),
-    ("walk", "Look at a directory"),
+    ("again", "Whether the file is as it was"),
     ("flag", "Look at the flag"),
     ("boom", "Panic"),
     ("trap", "Panic later"),
@@ -214,8 +214,12 @@ impl Guest for Hello {
             }
             "recall" => say(format!("{:?}", store::get(&arguments))),
             "forget" => say(format!("{:?}", store::remove(&arguments))),
-            "look" => say(format!("{:?}", files::stat("tree", &arguments))),
-            "walk" => say(format!("{:?}", files::walk("tree", &arguments, 3))),
+            "look" => {
+                files::keep_record(true);
+                say(format!("{:?}", files::read_file("tree", &arguments)));
+                files::keep_record(false);
+            }
+            "again" => say(files::unchanged().to_string()),
             "flag" => say(format!("{:?}", api::get_flag("greet"))),
             "say" => {
                 told(api::send_user_message(&arguments, Some(api::Delivery::FollowUp)));

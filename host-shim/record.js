@@ -1,0 +1,126 @@
+// What a guest has read, and whether it would read the same now.
+import { statSync } from "node:fs";
+
+/** How coarse the time stamps of a file system may be, in milliseconds. */
+const STAMP_MARGIN = 2000;
+
+/**
+ * What changes with every change of a file, and with another file in its place. The time of the last change of
+ * the inode (ctime) cannot be set, so a file of the same size with an older time on it is another one all the same.
+ * @typedef {Pick<import("node:fs").Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs">} Stamp
+ */
+
+export class Record {
+  /** Whether it is still being written. */
+  open = true;
+  /** Whether it can hold: nothing in it changed a moment ago. */
+  #settled = true;
+  /** What was found out for all of it. @type {Map<string, any>} */
+  #found = new Map();
+  /** The files that were read, by the paths that lead to them. @type {Map<string, Stamp>} */
+  #files = new Map();
+  /** Everything else that was asked, and what the answer was. @type {{ ask: () => unknown, answer: string }[]} */
+  #answers = [];
+
+  /**
+   * What does not change while the record is written: found out the first time.
+   * @template T
+   * @param {string} key
+   * @param {() => T} find
+   * @returns {T}
+   */
+  once(key, find) {
+    let found = this.#found.get(key);
+    if (found === undefined) this.#found.set(key, (found = find()));
+    return found;
+  }
+
+  /**
+   * Takes down that a file was read.
+   *
+   * Time stamps are coarse: of two changes in a moment both may have the same. What changed just before it was
+   * read cannot be told from what it becomes, so the record will not hold.
+   *
+   * @param {string} path with links in it
+   * @param {Stamp} stamp of before it was read
+   */
+  file(path, { dev, ino, size, mtimeMs, ctimeMs }) {
+    if (!this.open) return;
+    this.#files.set(path, { dev, ino, size, mtimeMs, ctimeMs });
+    this.#settled &&= Math.max(mtimeMs, ctimeMs) < Date.now() - STAMP_MARGIN;
+  }
+
+  /**
+   * Asks, and takes down the answer.
+   * @template T
+   * @param {() => T} ask
+   * @returns {T}
+   */
+  answer(ask) {
+    try {
+      const answer = ask();
+      this.#add(ask, answer);
+      return answer;
+    } catch (error) {
+      this.refusal(error, ask);
+      throw error;
+    }
+  }
+
+  /**
+   * Takes down that an answer was refused.
+   * @param {unknown} error
+   * @param {() => unknown} ask
+   */
+  refusal(error, ask) {
+    this.#add(ask, { error });
+  }
+
+  /**
+   * @param {() => unknown} ask
+   * @param {unknown} answer
+   */
+  #add(ask, answer) {
+    if (this.open) this.#answers.push({ ask, answer: text(answer) });
+  }
+
+  close() {
+    this.open = false;
+    this.#found.clear();
+  }
+
+  /** Whether all would be answered alike now. */
+  holds() {
+    if (this.open || !this.#settled) return false;
+    for (const { ask, answer } of this.#answers) if (again(ask) !== answer) return false;
+    for (const [path, stamp] of this.#files) if (!isSame(path, stamp)) return false;
+    return true;
+  }
+}
+
+/** @param {() => unknown} ask */
+function again(ask) {
+  try {
+    return text(ask());
+  } catch (error) {
+    return text({ error });
+  }
+}
+
+/** @param {unknown} answer */
+function text(answer) {
+  return JSON.stringify(answer, (_key, value) => (typeof value === "bigint" ? `${value}n` : value)) ?? "";
+}
+
+/**
+ * @param {string} path
+ * @param {Stamp} stamp
+ */
+function isSame(path, { dev, ino, size, mtimeMs, ctimeMs }) {
+  try {
+    const now = statSync(path, { throwIfNoEntry: false });
+    return now?.ctimeMs === ctimeMs && now.mtimeMs === mtimeMs && now.ino === ino && now.dev === dev && now.size === size;
+  } catch {
+    return false;
+  }
+}
