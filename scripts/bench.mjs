@@ -6,10 +6,14 @@
 //
 // Exit 1 if a figure is not what the README promises.
 import context from "./bench/context.mjs";
+import hooks from "./bench/hooks.mjs";
+import instructions from "./bench/instructions.mjs";
+import loading from "./bench/loading.mjs";
+import sessions from "./bench/sessions.mjs";
 import start from "./bench/start.mjs";
 
 /** @type {Record<string, (argument?: string) => Promise<boolean>>} each resolves with whether its figures are kept */
-const BENCHMARKS = { context, start };
+const BENCHMARKS = { start, loading, hooks, sessions, context, instructions };
 
 const [name, argument] = process.argv.slice(2);
 if (name !== undefined && !Object.hasOwn(BENCHMARKS, name)) {

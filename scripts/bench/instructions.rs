@@ -1,0 +1,99 @@
+//! Work whose instructions `instructions.mjs` counts: what the case that is named hands to `measured`.
+#![allow(clippy::panic)]
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+
+use pi_workflows::definition::{DirEntry, FileError, FileKind, Library, Root, WorkflowFiles};
+use pi_workflows::engine::{Engine, Event, Facts, Moment};
+use pi_workflows::run::{Active, RunState, advance, enter, restore};
+use pi_workflows::text::{DefaultRole, context_prompt};
+
+/// How many workflows there are.
+const WORKFLOWS: usize = 100;
+/// How many phases each of them has.
+const PHASES: usize = 4;
+/// How many of them nest the next one.
+const NESTED: usize = 5;
+
+/// Files in memory, by folder and name.
+struct Files(BTreeMap<String, BTreeMap<String, String>>);
+
+impl WorkflowFiles for Files {
+    fn roots(&self) -> Result<Vec<Root>, FileError> {
+        Ok(vec![Root { name: "global".into(), path: "~/workflows".into() }])
+    }
+
+    fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+        let entry = |name: &String, kind| DirEntry { name: name.clone(), kind };
+        Ok(match self.0.get(path) {
+            Some(files) => files.keys().map(|name| entry(name, FileKind::File)).collect(),
+            None => self.0.keys().map(|name| entry(name, FileKind::Directory)).collect(),
+        })
+    }
+
+    fn read(&self, _root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        let (folder, file) = path.split_once('/').ok_or(FileError::NotFound)?;
+        let text = self.0.get(folder).and_then(|files| files.get(file));
+        text.map(|text| text.clone().into_bytes()).ok_or(FileError::NotFound)
+    }
+}
+
+fn files() -> Files {
+    let workflow = |number: usize| {
+        let nested = (number + 1 < NESTED).then(|| format!("  - subworkflow: w{}\n", number + 1));
+        let mut yaml = format!(
+            "name: Workflow {number}\ncommandName: w{number}\ndescription: One of many\ninitialMessage: \"Begin: {{description}}\"\nphases:\n"
+        );
+        yaml.extend(nested);
+        let mut files = BTreeMap::new();
+        for phase in 1..=PHASES {
+            yaml.push_str(&format!("  - phase-{phase}.md\n"));
+            files.insert(format!("phase-{phase}.md"), phase_file(phase));
+        }
+        files.insert("workflow.yaml".to_owned(), yaml);
+        (format!("w{number}"), files)
+    };
+    Files((0..WORKFLOWS).map(workflow).collect())
+}
+
+fn phase_file(phase: usize) -> String {
+    let body =
+        "Read what is there before you change it, and say in a line what you found. ".repeat(20);
+    format!(
+        "---\nid: phase-{phase}\nname: Phase {phase}\nemoji: \"🔹\"\ntools:\n  blacklist: [edit, write]\n---\n\n# Phase {phase}\n\nWork on: {{description}}\n\n{body}\n"
+    )
+}
+
+/// What is counted.
+#[inline(never)]
+fn measured<T>(work: impl FnOnce() -> T) {
+    black_box(work());
+}
+
+fn main() {
+    let case = std::env::args().nth(1).unwrap_or_default();
+    let files = files();
+    let library = Library::load(&files).map(|(library, _)| library).unwrap_or_default();
+    let state = enter(&RunState::new("w0", "a task", 0, 0), &library);
+    let event = match case.as_str() {
+        "parse" => return measured(|| Library::load(&files)),
+        "resolve" => return measured(|| Active::resolve(&state, &library).is_some()),
+        "advance" => return measured(|| advance(&state, &library)),
+        "prompt" => {
+            let Some(active) = Active::resolve(&state, &library) else { return };
+            return measured(|| context_prompt(&active, DefaultRole::Worker));
+        }
+        "restore" => {
+            let data = serde_json::to_string(&state).unwrap_or_default();
+            return measured(|| restore([data]));
+        }
+        "tool_call" => Event::ToolCall { name: "bash" },
+        "before_agent_start" => Event::BeforeAgentStart { role: DefaultRole::Worker },
+        _ => panic!("no such case: {case}"),
+    };
+    let (mut engine, at) = (Engine::default(), Moment::default());
+    let session = Event::Session { stored: Some(state), in_view: None, facts: Facts::default() };
+    let _ = engine.handle(session, at, &files);
+    measured(|| engine.handle(event, at, &files));
+}

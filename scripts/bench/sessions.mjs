@@ -1,0 +1,50 @@
+// How long session_start takes on a long branch, by how much lies before and behind the newest state of a run, beside
+// the reference.
+import { makeWorld, nestedState, sessionOf, side } from "./sides.mjs";
+import { inTurns, median, spread, table, time, verdict } from "./measure.mjs";
+
+const ROUNDS = 15;
+
+/** How many entries lie before the newest state, and how many behind it. */
+const BRANCHES = [
+  [0, 1000],
+  [99_000, 1000],
+  [0, 99_000],
+];
+
+/** How much longer it may take with 99,000 entries more before the state: what a clock cannot tell. */
+const SAME = 1.5;
+
+/** @param {string} [rounds] */
+export default async function sessions(rounds) {
+  console.log("session_start on long branches; median and middle half, in ms.\n");
+  const world = makeWorld(10);
+  try {
+    const rows = [];
+    const medians = [];
+    for (const [before, behind] of BRANCHES) {
+      const state = { type: "custom", customType: "workflow:state", data: nestedState() };
+      const session = sessionOf([...messages(before), state, ...messages(behind)]);
+      const [ours, reference] = /** @type {const} */ (["ours", "reference"]).map((name) => side(name, world, session));
+      const values = await inTurns(rounds ? Number(rounds) : ROUNDS, {
+        ours: () => time(() => ours.start()),
+        reference: () => time(() => reference.start()),
+      });
+      medians.push({ ours: median(values.ours), reference: median(values.reference) });
+      rows.push([before, behind].map((count) => count.toLocaleString("en-US")).concat(spread(values.ours), spread(values.reference)));
+    }
+    console.log(`${table(["entries before the newest state", "behind it", "ours", "reference"], rows)}\n`);
+    return verdict([
+      ["99,000 entries before the newest state, of the reference's time", medians[1].ours / medians[1].reference, 1],
+      ["99,000 entries behind it, of the reference's time", medians[2].ours / medians[2].reference, 1],
+      ["99,000 entries before the newest state, of the time without them", medians[1].ours / medians[0].ours, SAME],
+    ]);
+  } finally {
+    world.remove();
+  }
+}
+
+/** @param {number} count */
+function messages(count) {
+  return Array.from({ length: count }, () => ({ type: "message", message: { role: "user", content: "Go on." } }));
+}
