@@ -4,6 +4,8 @@
 #![allow(missing_docs, reason = "the generated bindings")]
 
 mod convert;
+#[cfg(feature = "fault-switch")]
+mod fault;
 mod host;
 mod tools;
 
@@ -59,6 +61,8 @@ struct Component;
 impl Guest for Component {
     fn init(host: guest::Host) -> Result<(), guest::InitError> {
         std::panic::set_hook(Box::new(host::report_panic));
+        #[cfg(feature = "fault-switch")]
+        fault::trip("init");
         if host.interface_version != INTERFACE_VERSION {
             return Err(guest::InitError::VersionMismatch(INTERFACE_VERSION.into()));
         }
@@ -108,6 +112,8 @@ impl Guest for Component {
     }
 
     fn handle_event(at: Moment, event: guest::Event) -> guest::EventOutcome {
+        #[cfg(feature = "fault-switch")]
+        fault::trip(fault::name(&event));
         // A session that is gone needs nothing.
         match perform(at, react(at, &event).unwrap_or_default()) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
@@ -126,15 +132,21 @@ impl Guest for Component {
     }
 
     fn execute_tool(at: Moment, _call: ToolCall, input: String) -> guest::ToolOutcome {
+        #[cfg(feature = "fault-switch")]
+        fault::trip("execute-tool");
         convert::tool_outcome(perform(at, handle(at, Event::Step { input: &input })))
     }
 
     fn resume_tool(at: Moment, ticket: u64, answer: guest::Answer) -> guest::ToolOutcome {
+        #[cfg(feature = "fault-switch")]
+        fault::trip("resume-tool");
         let answer = answer.into();
         convert::tool_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
     }
 
     fn run_command(at: Moment, name: String, arguments: String) -> guest::CommandOutcome {
+        #[cfg(feature = "fault-switch")]
+        fault::trip("run-command");
         let Ok(has_ui) = known(context::has_ui()) else { return guest::CommandOutcome::Done };
         // A run that begins while the agent is at work has no other occasion to learn it.
         if ENGINE.with_borrow(Engine::is_at_work) {
@@ -146,11 +158,15 @@ impl Guest for Component {
     }
 
     fn resume_command(at: Moment, ticket: u64, answer: guest::Answer) -> guest::CommandOutcome {
+        #[cfg(feature = "fault-switch")]
+        fault::trip("resume-command");
         let answer = answer.into();
         convert::command_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
     }
 
     fn complete_argument(command: String, prefix: String) -> Vec<guest::Completion> {
+        #[cfg(feature = "fault-switch")]
+        fault::trip("complete-argument");
         if command != WORKFLOW_COMMAND {
             return Vec::new();
         }
@@ -159,24 +175,34 @@ impl Guest for Component {
     }
 
     fn timer(at: Moment, id: u64) {
+        #[cfg(feature = "fault-switch")]
+        fault::trip("timer");
         if let Ok(idle) = known(context::is_idle()) {
             perform(at, handle(at, Event::Timer { id, idle }));
         }
     }
 
     fn draw_tool_call(_name: String, input: String) -> Option<Drawing> {
+        #[cfg(feature = "fault-switch")]
+        fault::trip("draw-tool-call");
         Some(text::draw_step_call(&input).into())
     }
 
     fn draw_tool_result(_name: String, output: ToolResult, expanded: bool) -> Option<Drawing> {
+        #[cfg(feature = "fault-switch")]
+        fault::trip("draw-tool-result");
         Some(text::draw_step_result(&output.text, &output.details, expanded).into())
     }
 
     fn draw_message(message: CustomMessage, expanded: bool) -> Option<Drawing> {
+        #[cfg(feature = "fault-switch")]
+        fault::trip("draw-message");
         text::draw_content(&message.custom_type, &message.content, expanded).map(Into::into)
     }
 
     fn draw_entry(custom_type: String, data: String, expanded: bool) -> Option<Drawing> {
+        #[cfg(feature = "fault-switch")]
+        fault::trip("draw-entry");
         let data: serde_json::Value = serde_json::from_str(&data).ok()?;
         let content = data.get("content")?.as_str()?;
         text::draw_content(&custom_type, content, expanded).map(Into::into)

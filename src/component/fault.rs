@@ -1,0 +1,44 @@
+//! A switch for tests of what becomes of pi when this component panics.
+//!
+//! In the store, the key `fault` names calls, with spaces between them: exports, or events. The next such call
+//! panics, and of a name with a `!` behind it every one does. Nothing of this is in a build without the feature
+//! `fault-switch`, and what is published is built without it.
+
+use super::bindings::exports::pi::extension::guest::Event;
+use super::bindings::pi::extension::store;
+
+/// The key in the store.
+const KEY: &str = "fault";
+
+/// Panics if that is wanted of this call.
+#[allow(clippy::panic, reason = "it is what this is for")]
+pub(super) fn trip(call: &str) {
+    let wanted = store::get(KEY).ok().flatten().unwrap_or_default();
+    let (hit, rest): (Vec<_>, Vec<_>) =
+        wanted.split_whitespace().partition(|name| name.strip_suffix('!').unwrap_or(name) == call);
+    let Some(hit) = hit.first() else { return };
+    if !hit.ends_with('!') {
+        let _ = store::set(KEY, &rest.join(" "));
+    }
+    panic!("{call}: the fault switch is on");
+}
+
+/// The name of an event, as the interface writes it.
+pub(super) fn name(event: &Event) -> &'static str {
+    match event {
+        Event::SessionStart(_) => "session-start",
+        Event::SessionTree => "session-tree",
+        Event::SessionCompact => "session-compact",
+        Event::SessionShutdown(_) => "session-shutdown",
+        Event::Input(_) => "input",
+        Event::TerminalInput => "terminal-input",
+        Event::BeforeAgentStart => "before-agent-start",
+        Event::AgentStart => "agent-start",
+        Event::TurnEnd => "turn-end",
+        Event::AgentEnd(_) => "agent-end",
+        Event::AgentBeforeSettle => "agent-before-settle",
+        Event::AgentSettled => "agent-settled",
+        Event::ToolCall(_) => "tool-call",
+        Event::Restarted => "restarted",
+    }
+}

@@ -1,0 +1,156 @@
+// This package's own component, when it panics: built with a switch for that, which what is published lacks.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, suite, test } from "node:test";
+import { buildFaulty } from "../guests/faulty.mjs";
+import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { TRAVEL } from "./harness/travel.mjs";
+import { contextPrompt, notices, paths, states, statusTexts, step, toolResults, workflow } from "./harness/workflows.mjs";
+
+/** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
+
+const HELLO = workflow("hello", [{ id: "plan", tools: { blacklist: ["bash"] } }, "build", "check"], { autoContinue: false });
+const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
+const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the person.";
+const REST = { text: "I rest." };
+/** Keeps next to nothing. */
+const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
+const SWITCH = "the fault switch is on";
+
+const call = (/** @type {string} */ name, /** @type {object} */ parameters) => ({ calls: [{ name, arguments: parameters }] });
+const read = call("read", { path: "no-such-file" });
+const bash = call("bash", { command: "echo ran" });
+
+/** The package's folder. */
+let home = "";
+before(async () => {
+  home = await buildFaulty();
+});
+
+/** Has calls of these names panic. @param {Sandbox} sandbox @param {string} names */
+function breakAt(sandbox, names) {
+  mkdirSync(join(sandbox.agent, "extension-data"), { recursive: true });
+  writeFileSync(join(sandbox.agent, "extension-data/pi-workflows.json"), JSON.stringify({ fault: names }));
+}
+
+/** What the person was told of panics: whether that was the end of it, and where it was. @param {string[]} told */
+function traps(told) {
+  return told.flatMap((notice) => {
+    const [, off, where] =
+      /broke and (was started again|is switched off)[^]*: panicked at src\/component\/fault\.rs:\d+:\d+:\n(\S+): the fault switch is on$/.exec(notice) ?? [];
+    return where ? [off === "is switched off" ? `off: ${where}` : where] : [];
+  });
+}
+
+test("what is published has no such switch", () => {
+  const has = (/** @type {string} */ file) => readFileSync(file).includes(SWITCH);
+  assert.equal(has(join(home, "host-shim/component/pi_workflows.core.wasm")), true);
+  assert.equal(has(join(REPO, "host-shim/component/pi_workflows.core.wasm")), false);
+});
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: a panic`, { concurrency: 2 }, () => {
+    test("refuses the tool call it was to decide about, is told once, and the run goes on", async (t) => {
+      const { model, sandbox } = await stage(t, [read, read, bash, step("next"), REST], { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox, extension: home });
+      breakAt(sandbox, "tool-call");
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const [broken, again, refused, moved] = toolResults(model.lastRequest());
+      assert.equal(broken, BROKEN_CALL);
+      assert.match(again, /no-such-file/);
+      assert.match(refused, /bash/);
+      assert.doesNotMatch(refused, /^ran/);
+      assert.match(moved, /^✓ Advanced: Plan → 🔹 Build\n/);
+      assert.deepEqual(traps(notices(rpc)), ["tool-call"]);
+      assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1"]);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("in any other event does nothing, and the next event finds the run", async (t) => {
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO, settings: COMPACTION });
+      const rpc = await startRpc({ version, sandbox, extension: home });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const EVENTS = ["input", "before-agent-start", "agent-start", "turn-end", "agent-end", "agent-settled"];
+      for (const name of EVENTS) {
+        breakAt(sandbox, name);
+        const from = notices(rpc).length;
+        await rpc.promptAndSettle(`Go on after ${name}`);
+        assert.deepEqual(traps(notices(rpc).slice(from)), [name]);
+        assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]", name);
+      }
+      // A sound call: three panics without one are the end of it.
+      await rpc.prompt("/workflow :status");
+      for (const [name, made] of Object.entries({
+        "session-compact": () => rpc.send({ type: "compact" }),
+        "run-command": () => rpc.prompt("/workflow :status"),
+      })) {
+        breakAt(sandbox, name);
+        const from = notices(rpc).length;
+        await made();
+        assert.deepEqual(traps(notices(rpc).slice(from)), [name]);
+        await rpc.prompt("/workflow :status");
+      }
+      await rpc.promptAndSettle("/workflow :next");
+      assert.match(contextPrompt(model.lastRequest()) ?? "", /\n\*\*Current Phase:\*\* 🔹 Build\n/);
+      assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1"]);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("in the step tool or in an answer moves nothing; a second try does", async (t) => {
+      const files = workflow("hello", [{ id: "plan", gate: [{ approve: "Good?" }] }, "build"], { autoContinue: false });
+      const { model, sandbox } = await stage(t, [step("next"), step("next"), step("next"), REST], { globalFiles: files });
+      const rpc = await startRpc({ version, sandbox, extension: home, onDialog: () => "Yes" });
+      breakAt(sandbox, "execute-tool resume-tool");
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      const results = toolResults(model.lastRequest());
+      assert.deepEqual(results.slice(0, 2), [BROKEN_CALL, BROKEN_CALL]);
+      assert.match(results[2], /^✓ Advanced: Plan → 🔹 Build\n/);
+      assert.deepEqual(traps(notices(rpc)), ["execute-tool", "resume-tool"]);
+      assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1"]);
+    });
+
+    test("in a timer takes the countdown away and wakes nobody", async (t) => {
+      const files = workflow("hello", ["plan", "build"], { autoContinue: { delaySeconds: 1 } });
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: files });
+      const rpc = await startRpc({ version, sandbox, extension: home });
+      breakAt(sandbox, "timer");
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      await rpc.waitFor(({ method, message }) => method === "notify" && message.includes(SWITCH));
+      const widget = rpc.ui("setWidget").findLast(({ widgetKey }) => widgetKey === "workflow-countdown");
+      assert.equal(widget.widgetLines, undefined);
+      assert.equal(model.requests.length, 1);
+      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/2]");
+    });
+
+    test("three times in a row has tool calls of the run refused until a reload, or :cancel", async (t) => {
+      const script = [read, REST, read, REST, read, read, REST, read, REST];
+      const { model, sandbox } = await stage(t, script, { globalFiles: HELLO, files: TRAVEL });
+      const rpc = await startRpc({ version, sandbox, extension: [home, join(sandbox.project, "travel.ts")] });
+      breakAt(sandbox, "tool-call restarted!");
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.deepEqual(traps(notices(rpc)), ["off: tool-call"]);
+      assert.equal(toolResults(model.lastRequest())[0], BROKEN_CALL);
+      await rpc.promptAndSettle("Read it");
+      assert.equal(toolResults(model.lastRequest()).at(-1), OFF_CALL);
+      breakAt(sandbox, "");
+      await rpc.prompt("/go-reload");
+      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
+      breakAt(sandbox, "tool-call restarted!");
+      const told = notices(rpc).length;
+      await rpc.promptAndSettle("Read it twice");
+      assert.deepEqual(toolResults(model.lastRequest()).slice(-2), [BROKEN_CALL, OFF_CALL]);
+      assert.deepEqual(traps(notices(rpc).slice(told)), ["off: tool-call"]);
+      breakAt(sandbox, "");
+      await rpc.prompt("/workflow :cancel");
+      assert.ok(notices(rpc).includes("info: Workflow cancelled."), notices(rpc).join("\n"));
+      await rpc.promptAndSettle("Read it");
+      assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /no-such-file/);
+      assert.equal(statusTexts(rpc).at(-1), undefined);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+  });
+}
