@@ -864,7 +864,7 @@ fn an_entry_that_cannot_be_stored_is_told_and_the_run_goes_on() {
     assert_eq!(pi.command("workflow", "two Fix it"), Outcome::Settle);
     pi.did(&[
         &format!("append-entry workflow:state {STATE_AT_LOOK}"),
-        "notify error: Workflow: the disk is full",
+        "notify error: Workflow: the session does not take the state of the run, so a restart would find an older one: the disk is full",
         "set-status workflow: Two > 👀 Look [1/2]",
         "set-session-name Workflow: Fix it",
         "send-user-message follow-up: Begin with Look: Fix it",
@@ -872,7 +872,7 @@ fn an_entry_that_cannot_be_stored_is_told_and_the_run_goes_on() {
     assert!(pi.step("next").0.starts_with("✓ Advanced: Look → 🔨 Do"));
     pi.did(&[
         &format!("append-entry workflow:state {STATE_AT_DO}"),
-        "notify error: Workflow: the disk is full",
+        "notify error: Workflow: the session does not take the state of the run, so a restart would find an older one: the disk is full",
         "set-status workflow: Two > 🔨 Do [2/2]",
     ]);
 }

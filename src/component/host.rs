@@ -4,6 +4,7 @@ use crate::definition::{
     DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles, defined_profiles,
 };
 use crate::engine::{CONTEXT_MESSAGE_TYPE, Effect, Level, MOVED_MESSAGE_TYPE, Output, Reply};
+use crate::run::STATE_ENTRY_TYPE;
 
 use super::bindings::pi::extension::{api, context, files, store, timers, types, ui};
 
@@ -15,6 +16,9 @@ const COUNTDOWN_KEY: &str = "workflow-countdown";
 const PANEL_KEY: &str = "workflow-panel";
 /// The granted folders of subagent profiles.
 const PROFILES: [&str; 2] = ["agents", "project-agents"];
+
+const NOT_STORED: &str =
+    "the session does not take the state of the run, so a restart would find an older one";
 
 /// Performs effects in their order, and hands back the reply. Once the session is gone, the rest is
 /// dropped.
@@ -37,7 +41,12 @@ pub(super) fn tell(words: &str) {
 fn perform_one(effect: Effect) -> Result<(), types::Error> {
     match effect {
         Effect::AppendEntry { custom_type, data } => {
-            api::append_entry(custom_type, &data.to_string())
+            api::append_entry(custom_type, &data.to_string()).map_err(|error| match error {
+                types::Error::Failed(words) if custom_type == STATE_ENTRY_TYPE => {
+                    types::Error::Failed(format!("{NOT_STORED}: {words}"))
+                }
+                error => error,
+            })
         }
         Effect::SendUserMessage(text) => {
             api::send_user_message(&text, Some(api::Delivery::FollowUp))

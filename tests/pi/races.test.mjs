@@ -1,0 +1,170 @@
+// A reload, a new session, a move in the tree, a fork and a compaction, in the middle of everything.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PI_VERSIONS } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { TRAVEL, withTravel } from "./harness/travel.mjs";
+import { countdownLines, notices, states, statusTexts, step, workflow } from "./harness/workflows.mjs";
+
+/** @typedef {import("./harness/rpc.mjs").Rpc} Rpc */
+
+const HELLO = workflow("hello", ["plan", "build", "check"], { autoContinue: { delaySeconds: 1 } });
+const REST = { text: "I rest." };
+/** Keeps next to nothing. */
+const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
+const PLAN = "The hello > 🔹 Plan [1/3]";
+const BUILD = "The hello > 🔹 Build [2/3]";
+
+/** Where the run is after each, begun in the phase Build. @type {Record<string, { go: (rpc: Rpc) => Promise<any>, status?: string }>} */
+const WAYS = {
+  "a reload": { go: (rpc) => rpc.prompt("/go-reload"), status: BUILD },
+  "a new session": { go: (rpc) => rpc.send({ type: "new_session" }) },
+  "a move in the tree": {
+    go: async (rpc) => {
+      const { id } = (await rpc.entries()).find(({ message }) => message?.role === "assistant");
+      return rpc.prompt(`/go-tree ${id}`);
+    },
+    status: PLAN,
+  },
+  "a fork": {
+    go: async (rpc) => {
+      const { messages } = (await rpc.send({ type: "get_fork_messages" })).data;
+      const { entryId } = messages.find((/** @type {{ text: string }} */ { text }) => text === "Go on");
+      return rpc.send({ type: "fork", entryId });
+    },
+    status: PLAN,
+  },
+  "a compaction": { go: (rpc) => rpc.send({ type: "compact" }), status: BUILD },
+};
+
+/**
+ * A run that rested in Plan, was told to go on, and moved to Build. Then the model does these.
+ *
+ * @param {import("node:test").TestContext} t
+ * @param {string} version
+ * @param {import("./harness/scripted-model.mjs").Step[]} script
+ */
+async function begun(t, version, script) {
+  const answers = [REST, step("next"), ...script];
+  let next = 0;
+  const { model, sandbox } = await stage(
+    t,
+    // pi asks for a summary without any tools.
+    (request) => (request.tools?.length ? (answers[next++] ?? REST) : { text: "What was." }),
+    { globalFiles: HELLO, files: TRAVEL, settings: COMPACTION },
+  );
+  const rpc = await startRpc({ version, sandbox, extension: withTravel(sandbox) });
+  await rpc.promptAndSettle("/workflow hello Add a route");
+  return { model, sandbox, rpc };
+}
+
+/** What extensions threw, without pi's own word that it does not do this while the agent is at work. @param {Rpc} rpc */
+function errors(rpc) {
+  return rpc.extensionErrors().filter(({ error }) => !/^Wait for the current response to finish before /.test(error));
+}
+
+/** The run is there, and the person can move it. @param {Rpc} rpc @param {string | undefined} status */
+async function isSound(rpc, status) {
+  const last = statusTexts(rpc).at(-1);
+  assert.equal(last?.replace(/^⏸ (.*) \(paused: you stopped the agent\)$/, "$1"), status);
+  await rpc.prompt("/workflow :pause");
+  assert.equal(statusTexts(rpc).at(-1)?.startsWith(`⏸ ${status} (paused: you `), status && true);
+  await rpc.prompt("/cancel-workflow");
+  assert.equal(notices(rpc).at(-1), status ? "info: Workflow cancelled." : "info: No active workflow to cancel.");
+  assert.equal(statusTexts(rpc).at(-1), undefined);
+  assert.deepEqual(errors(rpc), []);
+}
+
+/** What goes on while the agent is at work ends soon, whatever became of it. @param {Rpc} rpc */
+async function isAtRest(rpc) {
+  for (let tries = 0; (await rpc.state()).isStreaming; tries += 1) {
+    assert.ok(tries < 80, "the agent is still at work");
+    await sleep(50);
+  }
+}
+
+for (const version of PI_VERSIONS) {
+  for (const [name, { go, status }] of Object.entries(WAYS)) {
+    suite(`pi ${version}: ${name}`, { concurrency: 2 }, () => {
+      test("in a countdown", async (t) => {
+        const { model, rpc } = await begun(t, version, [REST, REST]);
+        await rpc.promptAndSettle("Go on");
+        assert.equal(statusTexts(rpc).at(-1), BUILD);
+        assert.match(countdownLines(rpc).at(-1) ?? "", /^⏳/);
+        const told = model.requests.length;
+        const response = await go(rpc);
+        assert.equal(response.success, true, response.error);
+        if (name === "a compaction") {
+          // The run goes on where it was.
+          await model.waitForRequests(told + 2);
+          await rpc.waitForSettled();
+        } else {
+          assert.equal(countdownLines(rpc).at(-1), undefined);
+          await sleep(1300);
+          assert.equal(model.requests.length, told, "nobody wakes the agent");
+        }
+        await isSound(rpc, status);
+      });
+
+      test("in a dialog, whose answer comes too late", async (t) => {
+        const { rpc } = await begun(t, version, [REST]);
+        await rpc.promptAndSettle("Go on");
+        /** @type {(answer: boolean) => void} */
+        let answer = () => {};
+        rpc.onDialog(() => new Promise((resolve) => (answer = resolve)));
+        void rpc.prompt("/workflow hello Something else");
+        await rpc.waitFor(({ method }) => method === "confirm");
+        const response = await go(rpc);
+        assert.equal(response.success, true, response.error);
+        if (name !== "a compaction") {
+          answer(true);
+          await sleep(200);
+          const tasks = states(await rpc.entries()).map(({ taskDescription }) => taskDescription);
+          assert.equal(tasks.includes("Something else"), false);
+          await isSound(rpc, status);
+          return;
+        }
+        // The session is the same: the person may still say yes.
+        const settled = rpc.waitForSettled();
+        answer(true);
+        await settled;
+        assert.equal(statusTexts(rpc).at(-1), PLAN);
+        assert.equal(states(await rpc.entries()).at(-1).taskDescription, "Something else");
+        await isSound(rpc, PLAN);
+      });
+
+      // pi moves in the tree, and reloads, only while the agent is at rest: then the run goes on.
+      const later = name === "a move in the tree" ? BUILD : status;
+
+      test("in a dialog of the agent's", async (t) => {
+        const { rpc } = await begun(t, version, [step("cancel"), step("cancel"), REST]);
+        /** @type {(answer: boolean) => void} */
+        let answer = () => {};
+        rpc.onDialog(() => new Promise((resolve) => (answer = resolve)));
+        void rpc.prompt("Go on");
+        await rpc.waitFor(({ method }) => method === "confirm");
+        const gone = go(rpc);
+        await Promise.race([gone, sleep(300)]);
+        answer(false);
+        await gone;
+        await isAtRest(rpc);
+        await isSound(rpc, later);
+      });
+
+      test("in a call of a tool", async (t) => {
+        const slow = { calls: [{ name: "bash", arguments: { command: "touch begun; sleep 1" } }] };
+        const { sandbox, rpc } = await begun(t, version, [slow, REST]);
+        void rpc.prompt("Go on");
+        while (!existsSync(join(sandbox.project, "begun"))) await sleep(20);
+        await go(rpc);
+        await isAtRest(rpc);
+        await isSound(rpc, later);
+      });
+    });
+  }
+}
