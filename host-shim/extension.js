@@ -416,14 +416,13 @@ export class Extension {
         appendEntry: (/** @type {string} */ customType, /** @type {string} */ data) =>
           pi.appendEntry(customType, JSON.parse(data)),
         sendMessage: (
-          /** @type {any} */ { customType, content, display },
+          /** @type {Message} */ message,
           /** @type {boolean} */ triggerTurn,
           /** @type {string | undefined} */ delivery,
-        ) =>
-          pi.sendMessage({ customType, content, display }, { triggerTurn, deliverAs: deliverAs(delivery) }),
+        ) => pi.sendMessage(shown(message), { triggerTurn, deliverAs: deliverAs(delivery) }),
         sendUserMessage: (/** @type {string} */ text, /** @type {string | undefined} */ delivery) => {
           const as = deliverAs(delivery);
-          pi.sendUserMessage(text, as === "nextTurn" ? undefined : { deliverAs: as });
+          pi.sendUserMessage(plainText(text), as === "nextTurn" ? undefined : { deliverAs: as });
         },
         setSessionName: (/** @type {string} */ name) => pi.setSessionName(plainText(name)),
         getFlag: (/** @type {string} */ name) => pi.getFlag(name) === true,
@@ -462,7 +461,7 @@ export class Extension {
         // pi makes the result of a failed call from an error.
         if (!result) throw new Error(BROKEN_CALL);
         const { text, details } = result.val;
-        return { content: [{ type: "text", text }], details: JSON.parse(details) };
+        return { content: [{ type: "text", text: plainText(text) }], details: JSON.parse(details) };
       },
       renderCall: (input, theme) =>
         this.#drawing(theme, 0, "drawToolCall", name, JSON.stringify(input) ?? "null"),
@@ -480,7 +479,7 @@ export class Extension {
       description,
       getArgumentCompletions: (prefix) => {
         const completions = this.#guest?.busy ? undefined : this.#call(undefined, "completeArgument", name, prefix);
-        return completions?.length ? completions : null;
+        return completions?.length ? completions.map(plainFields) : null;
       },
       handler: async (parameters, context) => {
         this.#revive(context);
@@ -617,6 +616,27 @@ function refusal(reason) {
   return { block: true, reason };
 }
 
+/** @typedef {{ customType: string, content: string, display: boolean }} Message */
+
+/**
+ * A message that may be shown has no control characters: without this extension pi draws it as it is.
+ * @param {Message} message
+ */
+function shown({ customType, content, display }) {
+  return { customType, content: display ? plainText(content) : content, display };
+}
+
+/**
+ * A record whose texts have no control characters.
+ * @template {Record<string, string | undefined>} T
+ * @param {T} record
+ * @returns {T}
+ */
+function plainFields(record) {
+  const plain = Object.entries(record).map(([name, text]) => [name, text && plainText(text)]);
+  return Object.fromEntries(plain);
+}
+
 /**
  * What pi is told after an event.
  * @param {Variant | undefined} outcome
@@ -625,11 +645,11 @@ function refusal(reason) {
 function outcome(outcome, event) {
   switch (outcome?.tag) {
     case "block":
-      return refusal(outcome.val);
+      return refusal(plainText(outcome.val));
     case "inject":
-      return { message: outcome.val };
+      return { message: shown(outcome.val) };
     case "continue":
-      return { entries: [...event.entries, { type: "custom_message", ...outcome.val }], continue: true };
+      return { entries: [...event.entries, { type: "custom_message", ...shown(outcome.val) }], continue: true };
     default:
       return undefined;
   }

@@ -370,13 +370,16 @@ suite("what the guest calls", () => {
         imports[UI].setStatus("key", evil);
         imports[UI].setWidget("key", [evil], "above-editor");
         imports[API].setSessionName(evil);
+        imports[API].sendUserMessage(evil, undefined);
+        imports[API].sendMessage({ customType: "a", content: evil, display: true }, false, undefined);
         return { tag: "pending", val: { ticket: 1n, request: question } };
       },
       resumeCommand: () => ({ tag: "done" }),
     }));
     await pi.command("a");
-    const texts = pi.did().flatMap(([, ...rest]) => rest.flat()).filter((text) => typeof text === "string");
-    assert.equal(texts.length, 9);
+    const sent = (/** @type {any} */ value) => value?.content ?? value;
+    const texts = pi.did().flatMap(([, ...rest]) => rest.flat()).map(sent).filter((text) => typeof text === "string");
+    assert.equal(texts.length, 11);
     for (const text of texts) assert.doesNotMatch(text, /[\0-\x08\x0b-\x1f\x7f-\x9f]/);
     assert.deepEqual(texts[0], "a]52;c;eA==b2Jcd\te\nf");
   });

@@ -59,6 +59,8 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
   const tui = {
     /** The visible screen as plain text. */
     screen,
+    /** The terminal's title. */
+    title: () => pane("pane_title"),
     /** The visible screen with its escape sequences for colours. */
     screenWithColors: () => tmux("capture-pane", "-p", "-e"),
     /** Types text key by key, so completion popups open as they do for a person. */

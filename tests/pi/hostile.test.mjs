@@ -1,0 +1,193 @@
+// Files, tasks and names made to hurt, in real pi: everything else loads, soon, and nothing reaches the terminal as a command.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { PI_VERSIONS, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import { custom, notices, phaseFile, statusTexts, step, toolResults, workflow } from "./harness/workflows.mjs";
+
+/** A title for the terminal, red, cursor up, and the same with characters of one byte. */
+const EVIL = "\u001b]0;pwned\u0007\u001b[31m\u001b[9A\u009b31m\u009d0;pwned\u009c";
+const COMMANDS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/;
+const HEAD = "name: Bad\ncommandName: bad\ninitialMessage: go\n";
+const A = phaseFile({ id: "a" });
+const HELLO = workflow("hello", ["plan", "build"], { autoContinue: false });
+
+/** What a person is told of each of these. @type {Record<string, { put: (folder: string) => unknown, told: RegExp }>} */
+const FILES = {
+  pipe: { put: (folder) => execFileSync("mkfifo", [join(folder, "workflow.yaml")]), told: /it is not a plain file/ },
+  device: { put: (folder) => symlinkSync("/dev/zero", join(folder, "workflow.yaml")), told: /it lies outside the workflows folder/ },
+  socket: {
+    put: (folder) => {
+      const server = createServer().listen(join(folder, "workflow.yaml")).unref();
+      return () => server.close();
+    },
+    told: /it is not a plain file/,
+  },
+  "phase-is-a-pipe": {
+    put: (folder) => {
+      writeFileSync(join(folder, "workflow.yaml"), `${HEAD}phases: [a.md]\n`);
+      execFileSync("mkfifo", [join(folder, "a.md")]);
+    },
+    told: /the phase file "a\.md" cannot be read: it is not a plain file/,
+  },
+  "twenty-megabytes": {
+    put: (folder) => writeFileSync(join(folder, "workflow.yaml"), "#".repeat(20_000_000)),
+    told: /it is too large \(20000000 bytes\)/,
+  },
+  "large-phase": {
+    put: (folder) => {
+      writeFileSync(join(folder, "workflow.yaml"), `${HEAD}phases: [a.md]\n`);
+      writeFileSync(join(folder, "a.md"), A + "x".repeat(5_000_000));
+    },
+    told: /the phase file "a\.md" cannot be read: it is too large/,
+  },
+  aliases: {
+    put: (folder) => {
+      const levels = Array.from({ length: 30 }, (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n},`.repeat(9)}]`);
+      writeFileSync(join(folder, "workflow.yaml"), `${HEAD}l0: &l0 [x]\n${levels.join("\n")}\nphases: *l30\n`);
+    },
+    told: /not valid YAML/,
+  },
+  brackets: { put: (folder) => writeFileSync(join(folder, "workflow.yaml"), `name: ${"[".repeat(100_000)}`), told: /64 KiB|brackets are open/ },
+  "not-text": { put: (folder) => writeFileSync(join(folder, "workflow.yaml"), Buffer.from([0xff, 0xfe, 0, 1, 0xc3])), told: /UTF-8|not valid YAML/ },
+  "ten-thousand-phases": {
+    put: (folder) => {
+      writeFileSync(join(folder, "workflow.yaml"), `${HEAD}phases: [${"a.md,".repeat(10_000)}]\n`);
+      writeFileSync(join(folder, "a.md"), A);
+    },
+    told: /at most 1000|1000 entries/,
+  },
+  loop: { put: (folder) => symlinkSync("workflow.yaml", join(folder, "workflow.yaml")), told: /./ },
+  [`name-${EVIL.replaceAll("/", "")}`]: { put: (folder) => writeFileSync(join(folder, "workflow.yaml"), `name: "${EVIL}"\n`), told: /name-\S*pwned/ },
+};
+
+/** As `workflow`, with escapes for what YAML does not allow as it is. @param {Parameters<typeof workflow>} parameters */
+function written(...parameters) {
+  const files = Object.entries(workflow(...parameters));
+  const escaped = (/** @type {string} */ c) => `\\u00${c.charCodeAt(0).toString(16)}`;
+  return Object.fromEntries(files.map(([name, text]) => [name, text.replaceAll(/[\x7f-\x9f]/g, escaped)]));
+}
+
+/** What extensions have shown that a terminal would take for a command. @param {import("./harness/rpc.mjs").Rpc} rpc */
+function commandsIn(rpc) {
+  const shown = rpc.records.filter(({ type }) => type === "extension_ui_request").map((record) => JSON.stringify(record));
+  assert.ok(shown.length > 3);
+  return shown.filter((json) => /\\u00[01]|[\x7f-\x9f]/.test(json));
+}
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: files made to hurt`, { concurrency: 2 }, () => {
+    test("are told of, each, and the others load in time", { timeout: 60_000 }, async (t) => {
+      const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], { globalFiles: HELLO });
+      const root = join(sandbox.agent, "workflows");
+      for (const [name, { put }] of Object.entries(FILES)) {
+        mkdirSync(join(root, name));
+        const close = put(join(root, name));
+        if (typeof close === "function") t.after(/** @type {() => void} */ (close));
+      }
+      symlinkSync(root, join(root, "round"));
+      const begin = performance.now();
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.prompt("/workflow :check");
+      const took = performance.now() - begin;
+      t.diagnostic(`${Math.round(took)} ms`);
+      assert.ok(took < 15_000, `${took} ms`);
+      const [{ content }] = custom(await rpc.entries(), "workflow:check");
+      assert.doesNotMatch(content, COMMANDS);
+      for (const [name, { told }] of Object.entries(FILES)) {
+        if (name === "loop") continue;
+        const start = name.replaceAll(/[\0-\x1f\x7f-\x9f]/g, "\ufffd");
+        const line = content.split("\n").find((/** @type {string} */ line) => line.includes(`/${start}/`) && /: error: /.test(line));
+        assert.ok(line, `nothing about ${name} in:\n${content}`);
+        if (!line.includes("pwned")) assert.match(content.slice(content.indexOf(line)), told, name);
+      }
+      const memory = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${rpc.pid}/status`, "utf8"))?.[1]) / 1024;
+      assert.ok(memory < 600, `${memory} MiB`);
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Build [2/2]");
+      assert.deepEqual(commandsIn(rpc), []);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      assert.doesNotMatch(rpc.stderr(), /\S/);
+    });
+  });
+
+  suite(`pi ${version}: texts made to hurt`, { concurrency: 2 }, () => {
+    const flow = written("flow", [{ id: "plan", name: `Plan${EVIL}`, emoji: `*${EVIL}`, instructions: `Do ${EVIL}.` }, "build"], {
+      name: `Flow${EVIL}`,
+      description: EVIL,
+      autoContinue: false,
+      completionMessage: `Done${EVIL}`,
+      blockReasonTemplate: EVIL,
+    });
+
+    test("show as text, wherever they come from", async (t) => {
+      const summary = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: EVIL + "x".repeat(1_000_000) } }] };
+      const { model, sandbox } = await stage(t, [summary, { text: "I rest." }], {
+        globalFiles: flow,
+        modelConfig: { contextWindow: 2_000_000 },
+      });
+      const rpc = await startRpc({ version, sandbox, onDialog: () => true });
+      await rpc.promptAndSettle(`/workflow flow Task ${EVIL} {description} {previousSummary}`);
+      assert.match(toolResults(model.lastRequest())[0], /^✓ Advanced: /);
+      assert.ok(toolResults(model.lastRequest())[0].length < 20_000);
+      for (const control of [":status", ":panel", ":graph", ":check", ":back", ":skip", ":pause", ":resume"]) await rpc.prompt(`/workflow ${control}`);
+      await rpc.prompt("/workflow flow Another");
+      await rpc.prompt("/workflow");
+      await rpc.prompt(`/workflow ${EVIL} x`);
+      await rpc.prompt(`/workflow :${EVIL}`);
+      assert.deepEqual(commandsIn(rpc), []);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+
+      const printed = await runPrint({ version, sandbox, prompt: `/workflow ${EVIL} x`, args: ["--continue"] });
+      assert.doesNotMatch(printed.stderr, COMMANDS);
+    });
+
+    test("do nothing to the terminal", async (t) => {
+      const { sandbox } = await stage(t, [step("next"), { text: "I rest." }, step("next"), { text: "Over." }], { globalFiles: flow });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(`/workflow flow Task ${EVIL} ends`);
+      await rpc.close();
+      const tui = await startTui({ version, sandbox, args: ["--continue"] });
+      for (const control of [":status", ":panel", ":graph"]) await tui.submit(`/workflow ${control}`);
+      await tui.submit("Go on");
+      const screen = await tui.waitFor("Over.");
+      assert.match(screen, /Done/);
+      assert.match(await tui.title(), /^π/);
+      assert.doesNotMatch(screen, /\u001b|\u009b/);
+    });
+  });
+}
+
+test("ten thousand workflows load in time, and may change while they are read", { timeout: 120_000 }, async (t) => {
+  const { sandbox } = await stage(t, [], { globalFiles: { "_shared/a.md": A } });
+  const root = join(sandbox.agent, "workflows");
+  for (let n = 0; n < 10_000; n += 1) {
+    mkdirSync(join(root, `w${n}`));
+    writeFileSync(join(root, `w${n}/workflow.yaml`), `name: W\ncommandName: w${n}\ninitialMessage: go\nphases: [../_shared/a.md]\n`);
+  }
+  const begin = performance.now();
+  const rpc = await startRpc({ sandbox });
+  let round = 0;
+  const changing = setInterval(() => {
+    round += 1;
+    const file = join(root, `w${round % 100}/workflow.yaml`);
+    writeFileSync(`${file}.new`, "broken");
+    renameSync(`${file}.new`, file);
+  }, 1);
+  await rpc.prompt("/workflow w9999 Add a route");
+  await rpc.prompt("/cancel-workflow");
+  clearInterval(changing);
+  const took = performance.now() - begin;
+  t.diagnostic(`${Math.round(took)} ms, ${round} changes`);
+  assert.ok(took < 30_000, `${took} ms`);
+  assert.ok(notices(rpc).includes("info: Workflow cancelled."), notices(rpc).join("\n"));
+  assert.deepEqual(rpc.extensionErrors(), []);
+});
