@@ -70,7 +70,14 @@ export async function buildComponent({ name, cargo, artifact, component, glue, p
  */
 function withoutFolders() {
   const sources = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry/src");
-  const folders = [[root, "."], ...readdirSync(sources).map((registry) => [join(sources, registry), "crates"])];
+  const rustc = (/** @type {string[]} */ ...parameters) => execFileSync("rustc", parameters, { cwd: root, encoding: "utf8" });
+  // What a machine without the sources of the standard library writes.
+  const library = `/rustc/${/^commit-hash: (.*)$/m.exec(rustc("-vV"))?.[1]}`;
+  const folders = [
+    [root, "."],
+    [join(rustc("--print", "sysroot").trim(), "lib/rustlib/src/rust"), library],
+    ...readdirSync(sources).map((registry) => [join(sources, registry), "crates"]),
+  ];
   return folders.map(([from, to]) => `--remap-path-prefix=${from}=${to}`).join("\x1f");
 }
 
