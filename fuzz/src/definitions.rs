@@ -23,6 +23,8 @@ pub fn check(data: &[u8]) {
     };
     assert_eq!(errors(&faults), errors(&all_faults), "a check finds other errors");
     assert!(library.left_out().is_empty() || errors(&faults) > 0, "left out without a word");
+    let (commented, _) = Library::load(&folder.commented()).expect("nothing is stale");
+    assert!(library.iter().eq(commented.iter()), "the two readers of YAML differ");
     for fault in &all_faults {
         is_plain(&text::diagnostic(fault));
     }
