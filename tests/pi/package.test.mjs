@@ -25,7 +25,7 @@ const PACKED = [
   ...["moving", "reference", "tutorial"].map((name) => `docs/${name}.md`),
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
   ...["dialogs", "drawing", "exec", "extension", "files", "guest"].map((name) => `host-shim/${name}.js`),
-  ...["index.cjs", "load.js", "session.js", "store.js", "terminal-watch.js"].map((name) => `host-shim/${name}`),
+  ...["index.cjs", "load.js", "record.js", "session.js", "store.js", "terminal-watch.js"].map((name) => `host-shim/${name}`),
   ...["schemas/phase.json", "schemas/workflow.json", "skills/workflow-authoring/SKILL.md"],
   ...["wit/extension.wit", "wit/tools/tools.wit"],
   ...Object.entries({
