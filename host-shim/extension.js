@@ -335,8 +335,12 @@ export class Extension {
         toolInput: () => JSON.stringify(this.#toolInput) ?? "null",
       }),
       "pi:extension/session": guarded({
-        entries: (/** @type {string} */ customType, /** @type {number} */ skip, /** @type {number} */ limit) =>
-          newestEntries(this.#now().sessionManager, customType, skip, limit),
+        entries: (
+          /** @type {string} */ customType,
+          /** @type {number} */ skip,
+          /** @type {number} */ limit,
+          /** @type {string | undefined} */ until,
+        ) => newestEntries(this.#now().sessionManager, customType, skip, limit, until),
         newestMessage: (/** @type {string} */ customType) => newestMessage(this.#now().sessionManager, customType),
       }),
       "pi:extension/ui": guarded({

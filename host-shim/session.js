@@ -12,16 +12,19 @@ import { textOf } from "./drawing.js";
  * @param {string} customType
  * @param {number} skip
  * @param {number} limit
+ * @param {string} [until] the newest entry of this type is the last one that is looked at
  */
-export function newestEntries(session, customType, skip, limit) {
+export function newestEntries(session, customType, skip, limit, until) {
   /** @type {string[]} */
   const found = [];
   if (limit === 0) return found;
-  // Not by `fromLeaf`: a generator takes its time, and a branch may have 100,000 entries.
-  for (let entry = session.getLeafEntry(); entry; entry = entry.parentId ? session.getEntry(entry.parentId) : undefined) {
-    if (entry.type !== "custom" || entry.customType !== customType) continue;
-    if (skip > 0) skip -= 1;
-    else if (found.push(JSON.stringify(entry.data) ?? "null") === limit) break;
+  const entries = customEntries(session);
+  for (let index = 0, entry; (entry = entries.at(index)); index += 1) {
+    if (entry.customType === customType) {
+      if (skip > 0) skip -= 1;
+      else if (found.push(JSON.stringify(entry.data) ?? "null") === limit) break;
+    }
+    if (entry.customType === until) break;
   }
   return found;
 }
@@ -72,6 +75,43 @@ export function withoutOlder(messages, types) {
     return true;
   });
   return left.length < messages.length ? { messages: left.reverse() } : undefined;
+}
+
+/** The custom entries of a branch, newest first, looked for as far as somebody asks and no part twice. */
+class CustomEntries {
+  /** @type {import("@earendil-works/pi-coding-agent").CustomEntry[]} */
+  #found = [];
+  /** What is to be looked at next. */
+  #next;
+  #session;
+
+  /** @param {Session} session */
+  constructor(session) {
+    this.#session = session;
+    this.leaf = this.#next = session.getLeafEntry();
+  }
+
+  /** @param {number} index */
+  at(index) {
+    while (this.#next && index >= this.#found.length) {
+      const entry = this.#next;
+      if (entry.type === "custom") this.#found.push(entry);
+      this.#next = entry.parentId ? this.#session.getEntry(entry.parentId) : undefined;
+    }
+    return this.#found[index];
+  }
+}
+
+/** Those of the branch that was asked for last. @type {WeakMap<Session, CustomEntries>} */
+const known = new WeakMap();
+
+/** @param {Session} session */
+function customEntries(session) {
+  const entries = known.get(session);
+  if (entries && entries.leaf === session.getLeafEntry()) return entries;
+  const fresh = new CustomEntries(session);
+  known.set(session, fresh);
+  return fresh;
 }
 
 /** @param {Session} session */

@@ -807,7 +807,33 @@ fn a_session_takes_up_its_newest_state() {
         let asked = pi.asked();
         let entries: Vec<&String> =
             asked.iter().filter(|asked| asked.starts_with("entries")).collect();
-        assert_eq!(entries, ["entries workflow:state 0 4", "entries workflow:panel 0 1"]);
+        assert_eq!(
+            entries,
+            ["entries workflow:state 0 1", "entries workflow:panel 0 1 until workflow:state"]
+        );
+    }
+}
+
+#[test]
+fn the_panel_is_as_the_newest_entry_says() {
+    let with_panel = STATE_AT_DO.replacen('{', "{\"panel\":true,", 1);
+    let panel = |on: bool| ("workflow:panel".to_owned(), format!("{{\"on\":{on}}}"));
+    let state = |data: &str| ("workflow:state".to_owned(), data.to_owned());
+    for (entries, shown) in [
+        (vec![state(&with_panel)], true),
+        (vec![state(STATE_AT_DO)], false),
+        (vec![state(STATE_AT_DO), panel(true)], true),
+        (vec![state(&with_panel), panel(false)], false),
+        (vec![panel(true), state(STATE_AT_DO)], false),
+        (vec![state(&with_panel), state(STATE_AT_DO)], false),
+    ] {
+        let mut host = Host::with_files(FILES);
+        host.entries.clone_from(&entries);
+        let mut pi = host.start();
+        pi.event(Event::SessionStart(SessionReason::Startup));
+        let drawn =
+            pi.host().calls.iter().any(|call| call.starts_with("set-widget workflow-panel"));
+        assert_eq!(drawn, shown, "{entries:?}");
     }
 }
 
@@ -820,7 +846,7 @@ fn junk_before_the_state_is_turned_over_page_by_page() {
     pi.did(&["set-status workflow: Two > 🔨 Do [2/2]"]);
     assert_eq!(
         pi.asked()[..3],
-        ["entries workflow:state 0 4", "entries workflow:state 4 4", "entries workflow:state 8 4"]
+        ["entries workflow:state 0 1", "entries workflow:state 1 4", "entries workflow:state 5 4"]
     );
 }
 
@@ -830,7 +856,7 @@ fn a_session_of_junk_is_read_to_its_end() {
         let mut pi = Host::with_files(FILES).with_states(vec!["{}"; count]).start_session();
         let pages =
             pi.asked().iter().filter(|asked| asked.starts_with("entries workflow:state")).count();
-        assert_eq!(pages, count / 4 + 1, "{count} entries");
+        assert_eq!(pages, count.div_ceil(4) + 1, "{count} entries");
         assert!(pi.step("status").0.starts_with("No active workflow."));
     }
 }

@@ -111,5 +111,10 @@ export function side(name, world, session = sessionOf([])) {
     pi,
     emit: (/** @type {string} */ event, /** @type {object} */ data = {}) => pi.emit(event, data, context),
     start: () => pi.emit("session_start", { reason: "startup" }, context),
+    /** Starts another session with the same entries. */
+    startAgain: () => {
+      const again = { ...context, sessionManager: { ...session } };
+      pi.emit("session_start", { reason: "startup" }, again);
+    },
   };
 }

@@ -15,6 +15,7 @@ use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL, WORKFLOW_COMMAND};
 use crate::engine::{Answer, Engine, Event, Facts, Output, Reply, Request, Stop};
 use crate::engine::{
     CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE, PANEL_ENTRY_TYPE,
+    PANEL_FIELD,
 };
 use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 use crate::run::{STATE_ENTRY_TYPE, restore};
@@ -47,7 +48,8 @@ const MESSAGE_TYPES: [&str; 5] = [
     REMINDER_MESSAGE_TYPE,
 ];
 
-/// How many state entries are asked for at a time; the first nearly always decides.
+/// How many state entries are asked for at a time, after the first, which nearly always decides: to look for
+/// more of them is to search the session to its beginning.
 const ENTRIES_AT_A_TIME: u32 = 4;
 
 thread_local! {
@@ -215,13 +217,13 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
         guest::Event::SessionStart(_) | guest::Event::SessionTree | guest::Event::Restarted => {
             let mut entries = StateEntries::default();
             let stored = restore(&mut entries);
-            known(entries.error.map_or(Ok(()), Err))?;
+            known(entries.error.take().map_or(Ok(()), Err))?;
             let facts = Facts {
                 has_ui: known(context::has_ui())?,
                 project: known(context::cwd())?,
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
                 terminal: unless_gone(context::run_mode())? == Some(types::Mode::Tui),
-                panel: panel()?,
+                panel: panel(entries.newest.as_deref())?,
             };
             handle(at, Event::Session { stored, in_view: in_view(event)?, facts })
         }
@@ -304,12 +306,18 @@ fn unless_gone<T>(answer: Result<T, types::Error>) -> Result<Option<T>, Gone> {
     }
 }
 
-/// Whether the person has the panel on in this session.
-fn panel() -> Result<bool, Gone> {
-    let newest = bindings::pi::extension::session::entries(PANEL_ENTRY_TYPE, 0, 1);
+/// Whether the person has the panel on in this session: what was said since the newest state, or else what
+/// that tells, so that a long session is not searched.
+fn panel(newest_state: Option<&str>) -> Result<bool, Gone> {
+    use bindings::pi::extension::session;
+    let newest = session::entries(PANEL_ENTRY_TYPE, 0, 1, Some(STATE_ENTRY_TYPE));
     let newest = unless_gone(newest)?.unwrap_or_default().pop();
-    let data = newest.and_then(|data| serde_json::from_str(&data).ok());
-    Ok(data.is_some_and(|data: serde_json::Value| data.get("on") == Some(&true.into())))
+    let (data, field) = match &newest {
+        Some(data) => (Some(&**data), "on"),
+        None => (newest_state, PANEL_FIELD),
+    };
+    let data = data.and_then(|data| serde_json::from_str(data).ok());
+    Ok(data.is_some_and(|data: serde_json::Value| data.get(field) == Some(&true.into())))
 }
 
 /// The context prompt that the model still has in view, where the conversation went on as it was.
@@ -335,6 +343,8 @@ struct StateEntries {
     fetched: std::vec::IntoIter<String>,
     skip: u32,
     exhausted: bool,
+    /// The newest one.
+    newest: Option<String>,
     /// Why there are no more, if the session did not give them.
     error: Option<types::Error>,
 }
@@ -344,17 +354,18 @@ impl Iterator for StateEntries {
 
     fn next(&mut self) -> Option<String> {
         if self.fetched.len() == 0 && !self.exhausted {
-            let entries = bindings::pi::extension::session::entries(
-                STATE_ENTRY_TYPE,
-                self.skip,
-                ENTRIES_AT_A_TIME,
-            )
-            .unwrap_or_else(|error| {
-                self.error = Some(error);
-                Vec::new()
-            });
-            self.skip = self.skip.saturating_add(ENTRIES_AT_A_TIME);
-            self.exhausted = entries.len() < ENTRIES_AT_A_TIME as usize;
+            let limit = if self.skip == 0 { 1 } else { ENTRIES_AT_A_TIME };
+            let entries =
+                bindings::pi::extension::session::entries(STATE_ENTRY_TYPE, self.skip, limit, None)
+                    .unwrap_or_else(|error| {
+                        self.error = Some(error);
+                        Vec::new()
+                    });
+            if self.skip == 0 {
+                self.newest = entries.first().cloned();
+            }
+            self.skip = self.skip.saturating_add(limit);
+            self.exhausted = entries.len() < limit as usize;
             self.fetched = entries.into_iter();
         }
         self.fetched.next()

@@ -60,6 +60,8 @@ pub const CHECK_TYPE: &str = "workflow:check";
 pub const GRAPH_TYPE: &str = "workflow:graph";
 /// The custom type of the entry that remembers whether the panel is on: `{"on": true}`.
 pub const PANEL_ENTRY_TYPE: &str = "workflow:panel";
+/// The field of a state entry that says the same: a state is found without searching a long session.
+pub const PANEL_FIELD: &str = "panel";
 /// The custom type of what the agent is told when the person moved the run.
 pub const MOVED_MESSAGE_TYPE: &str = "workflow:moved";
 /// The custom type of what the agent is told with a later run in the same phase, and when it goes on

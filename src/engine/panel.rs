@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
+use crate::run::STATE_ENTRY_TYPE;
 use crate::text;
 
-use super::{Effect, Engine, Level, Output, PANEL_ENTRY_TYPE};
+use super::{Effect, Engine, Level, Output, PANEL_ENTRY_TYPE, PANEL_FIELD};
 
 impl Engine {
     /// Shows the panel or takes it away; the session remembers it.
@@ -24,8 +25,16 @@ impl Engine {
         effects.into()
     }
 
-    /// The panel goes with the status line.
+    /// The panel goes with the status line, and what the person said of it with every state.
     pub(super) fn with_panel(&self, mut output: Output) -> Output {
+        for effect in &mut output.effects {
+            if let Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } = effect
+                && self.panel
+                && let Some(fields) = data.as_object_mut()
+            {
+                fields.insert(PANEL_FIELD.to_owned(), true.into());
+            }
+        }
         let after = output
             .effects
             .iter()

@@ -954,6 +954,11 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
     assert_eq!(effects[..2], [entry, panel(&["The flat [1/2]", "▸ 1. * a", "○ 2. * b"])]);
     let effects = session.on(Event::Step { input: r#"{"action":"next"}"# }).effects;
     assert!(effects.contains(&panel(&["The flat [2/2]", "✓ 1. * a", "▸ 2. * b"])));
+    let state = effects.iter().find_map(|effect| match effect {
+        Effect::AppendEntry { custom_type: "workflow:state", data } => Some(data),
+        _ => None,
+    });
+    assert_eq!(state.unwrap()["panel"], true);
     let effects = session.command("workflow", ":cancel").effects;
     assert!(effects.contains(&Effect::SetPanel(None)));
     let facts = Facts { has_ui: true, panel: true, ..Facts::default() };

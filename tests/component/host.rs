@@ -385,11 +385,16 @@ impl session::Host for Host {
         custom_type: String,
         skip: u32,
         limit: u32,
+        until: Option<String>,
     ) -> Result<Vec<String>, types::Error> {
-        let newest_first = self.entries.iter().rev().filter(|(found, _)| *found == custom_type);
+        let is_last = |(found, _): &(String, String)| Some(found) == until.as_ref();
+        let first = self.entries.iter().rposition(is_last).unwrap_or(0);
+        let newest_first =
+            self.entries.iter().skip(first).rev().filter(|(found, _)| *found == custom_type);
         let page = newest_first.skip(skip as usize).take(limit as usize);
         let page = page.map(|(_, data)| data.clone()).collect();
-        self.asked(format!("entries {custom_type} {skip} {limit}"));
+        let until = until.map_or(String::new(), |until| format!(" until {until}"));
+        self.asked(format!("entries {custom_type} {skip} {limit}{until}"));
         self.answer("entries", page)
     }
 

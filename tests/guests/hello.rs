@@ -412,7 +412,7 @@ fn done(text: String, details: Value) -> ToolOutcome {
 }
 
 fn show_greetings() {
-    if let Ok(greetings) = session::entries(GREETING, 0, 100) {
+    if let Ok(greetings) = session::entries(GREETING, 0, 100, None) {
         told(ui::set_status("hello", Some(&format!("{} greetings", greetings.len()))));
     }
 }

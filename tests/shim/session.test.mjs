@@ -83,6 +83,11 @@ test("entries are those of the branch, newest first, from one to another", () =>
   assert.deepEqual(newestEntries(session, NOTE, 0, 100), ["null", "4", "3", "2", "1", "0"]);
   assert.deepEqual(newestEntries(session, NOTE, 2, 2), ["3", "2"]);
   assert.deepEqual(newestEntries(session, NOTE, 0, 0), []);
+  session.appendCustomEntry("test:end");
+  session.appendCustomEntry(NOTE, "last");
+  assert.deepEqual(newestEntries(session, NOTE, 0, 100, "test:end"), ['"last"']);
+  assert.deepEqual(newestEntries(session, "test:end", 0, 100, "test:end"), ["null"]);
+  assert.deepEqual(newestEntries(session, NOTE, 0, 2, "test:none"), ['"last"', "null"]);
 });
 
 suite("of the messages for the model", () => {
