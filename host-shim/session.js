@@ -81,22 +81,20 @@ export function withoutOlder(messages, types) {
 class CustomEntries {
   /** @type {import("@earendil-works/pi-coding-agent").CustomEntry[]} */
   #found = [];
-  /** What is to be looked at next. */
-  #next;
-  #session;
+  #rest;
 
   /** @param {Session} session */
   constructor(session) {
-    this.#session = session;
-    this.leaf = this.#next = session.getLeafEntry();
+    this.leaf = session.getLeafEntry();
+    this.#rest = fromLeaf(session);
   }
 
   /** @param {number} index */
   at(index) {
-    while (this.#next && index >= this.#found.length) {
-      const entry = this.#next;
-      if (entry.type === "custom") this.#found.push(entry);
-      this.#next = entry.parentId ? this.#session.getEntry(entry.parentId) : undefined;
+    while (index >= this.#found.length) {
+      const { value, done } = this.#rest.next();
+      if (done) break;
+      if (value.type === "custom") this.#found.push(value);
     }
     return this.#found[index];
   }
