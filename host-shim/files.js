@@ -67,6 +67,14 @@ export function filesBelow(folders, cwd) {
   let record;
 
   /**
+   * What does not change while a record is written, or else found out each time.
+   * @template T
+   * @param {string} key
+   * @param {() => T} find
+   */
+  const once = (key, find) => (record?.open ? record.once(key, find) : find());
+
+  /**
    * The real paths of a root and of something below it.
    * @param {string} name
    * @param {string} path
@@ -76,7 +84,7 @@ export function filesBelow(folders, cwd) {
     if (!folder?.granted()) throw { tag: "no-such-root" };
     if (!isPlain(path)) throw { tag: "outside-root" };
     const at = folder.path();
-    const root = realpathSync.native(at);
+    const root = once(name, () => realpathSync.native(at));
     const real = realpathSync.native(join(root, path));
     if (!isWithin(root, real)) throw { tag: "outside-root" };
     return { at: join(at, path), root, real };
@@ -92,7 +100,7 @@ export function filesBelow(folders, cwd) {
     const slash = path.lastIndexOf("/");
     const [parent, base] = [path.slice(0, Math.max(slash, 0)), path.slice(slash + 1)];
     const look = () => resolve(name, parent);
-    const { at, real } = record?.open ? record.once(`${name}:${parent}`, look) : look();
+    const { at, real } = once(`${name}/${parent}`, look);
     return { at: join(at, base), ...readBelow(real, base, () => resolve(name, path).real) };
   };
 
