@@ -76,10 +76,10 @@ suite("a command line", () => {
   });
 
   test("is answered for although something escaped that goes on writing", async () => {
-    const result = await run("setsid bash -c 'echo $$; while :; do echo x; sleep 0.03; done' & sleep 60", { timeoutMs: 300 });
+    const result = await run("setsid bash -c 'echo $$; while :; do echo x; sleep 0.03; done' & sleep 60", { timeoutMs: 1000 });
     process.kill(parseInt(result.output), "SIGKILL");
     assert.deepEqual(result.end, { tag: "timed-out" });
-    assert.ok(result.durationMs > 2000n && result.durationMs < 4000n, String(result.durationMs));
+    assert.ok(result.durationMs > 2000n && result.durationMs < 15_000n, String(result.durationMs));
   });
 
   test("does not wait for what it leaves behind quietly", async () => {
