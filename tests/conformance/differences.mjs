@@ -254,7 +254,7 @@ export const DIFFERENCES = [
   {
     number: 42,
     reference: "Shows control characters of names and tasks as they are.",
-    ours: "Leaves them out of all that is shown; what is stored and what the model reads keeps them.",
+    ours: "Leaves them out of all that is shown; what is stored keeps them.",
     why: "Nothing in a file may command the terminal.",
   },
   {

@@ -83,11 +83,11 @@ export class ReferenceSide extends Side {
       ...deeds,
       status: await this.#status(happening, deeds),
       entries,
-      prompts,
+      prompts: prompts.map((prompt) => ({ ...prompt, text: plain(prompt.text) })),
       notices: this.#unasked(deeds.notices).map(({ level, text }) => ({ level, text: plain(this.#offer(text)) })),
       questions: deeds.questions.map(({ title, message }) => ({ title: plain(title), message: plain(message) })),
       sessionNames: deeds.sessionNames.map((name) => plain(withWholeCharacters(name))),
-      answer: refused ? deeds.answer : await this.#answer(happening, deeds.answer),
+      answer: plainAnswer(refused ? deeds.answer : await this.#answer(happening, deeds.answer)),
     };
   }
 
@@ -478,4 +478,15 @@ function asEntry({ customType, data }) {
   const { message, options } = data;
   const expected = message.display && options.triggerTurn === false;
   return because(17, { customType, data }, { customType, data: expected ? { content: message.content } : data });
+}
+
+/**
+ * 42: what a tool says, why a call is refused, and a message that is shown.
+ * @param {any} answer
+ */
+function plainAnswer(answer) {
+  if (typeof answer?.text === "string") return { ...answer, text: plain(answer.text) };
+  if (typeof answer?.reason === "string") return { ...answer, reason: plain(answer.reason) };
+  if (!answer?.message?.display) return answer;
+  return { ...answer, message: { ...answer.message, content: plain(answer.message.content) } };
 }

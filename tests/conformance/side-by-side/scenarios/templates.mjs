@@ -192,6 +192,7 @@ export default [
     actions: [run("/workflow w Ring the \u0007 bell")],
     differs: [
       14, 18, 25, 39,
+      { number: 42, reference: "Begin with Red \u001b[31malert\u0007: Ring the \u0007 bell", ours: "Begin with Red [31malert: Ring the  bell" },
       { number: 42, at: "sessions[0][1].name", reference: "Workflow: Ring the \u0007 bell", ours: "Workflow: Ring the  bell" },
       { number: 22, at: "screen[1]", reference: "status workflow: (none)", ours: "status workflow: W > 🔹 Red [31malert [1/1]" },
       {
