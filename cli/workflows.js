@@ -23,7 +23,8 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  */
 
 /**
- * The component over some folders of workflows, and the `agents` beside the last one. Its functions throw an error with the words as its `payload`.
+ * The component over some folders of workflows, and the `agents` beside the last one. Its functions throw an error with
+ * the words as its `payload`.
  *
  * @param {{ name: string, path: string }[]} grants absolute paths
  * @returns {Workflows}

@@ -99,8 +99,7 @@ export function filesBelow(folders, cwd) {
     if (!isPlain(path)) throw { tag: "outside-root" };
     const slash = path.lastIndexOf("/");
     const [parent, base] = [path.slice(0, Math.max(slash, 0)), path.slice(slash + 1)];
-    const look = () => resolve(name, parent);
-    const { at, real } = once(`${name}/${parent}`, look);
+    const { at, real } = once(`${name}/${parent}`, () => resolve(name, parent));
     return { at: join(at, base), ...readBelow(real, base, () => resolve(name, path).real) };
   };
 

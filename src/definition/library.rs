@@ -99,7 +99,9 @@ impl Library {
                 *fault = fault.clone().at(&text, Some(place), 0);
             }
         }
-        settle_summaries(&library.workflows, &mut faults);
+        if check.is_some() {
+            settle_summaries(&library.workflows, &mut faults);
+        }
         fault::sort(&mut faults);
         Ok((library, faults))
     }
