@@ -1,11 +1,12 @@
 //! What holds for any workflow files and any sequence of events.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+#[path = "support/one_level.rs"]
+mod one_level;
+
 use std::collections::BTreeMap;
 
-use pi_workflows::definition::{
-    DirEntry, FileError, FileKind, Library, Root, Workflow, WorkflowFiles,
-};
+use pi_workflows::definition::{Library, Workflow};
 use pi_workflows::engine::{Answer, Effect, Engine, Event, Facts, Moment, Reply, Stop};
 use pi_workflows::run::{
     Active, Leaving, Outline, RunState, Segment, advance, enter, restart, restore,
@@ -14,28 +15,7 @@ use pi_workflows::text::{DefaultRole, context_prompt, context_reminder, resolve}
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// One level of folders with files in them.
-#[derive(Debug, Clone, Default)]
-struct Files(BTreeMap<String, BTreeMap<String, Vec<u8>>>);
-
-impl WorkflowFiles for Files {
-    fn roots(&self) -> Result<Vec<Root>, FileError> {
-        Ok(vec![Root { name: "global".into(), path: "workflows".into() }])
-    }
-
-    fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
-        let entry = |name: &String, kind| DirEntry { name: name.clone(), kind };
-        Ok(match self.0.get(path) {
-            Some(files) => files.keys().map(|name| entry(name, FileKind::File)).collect(),
-            None => self.0.keys().map(|name| entry(name, FileKind::Directory)).collect(),
-        })
-    }
-
-    fn read(&self, _root: &str, path: &str) -> Result<Vec<u8>, FileError> {
-        let (folder, file) = path.split_once('/').ok_or(FileError::NotFound)?;
-        self.0.get(folder).and_then(|files| files.get(file)).cloned().ok_or(FileError::NotFound)
-    }
-}
+use one_level::Files;
 
 /// Workflows `w0` to `w4` of phases and of workflows with a higher number: no circles.
 fn sound_files() -> impl Strategy<Value = Files> {

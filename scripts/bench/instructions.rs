@@ -1,13 +1,18 @@
 //! Work whose instructions `instructions.mjs` counts: what the case that is named hands to `measured`.
 #![allow(clippy::panic)]
 
+#[path = "../../tests/support/one_level.rs"]
+mod one_level;
+
 use std::collections::BTreeMap;
 use std::hint::black_box;
 
-use pi_workflows::definition::{DirEntry, FileError, FileKind, Library, Root, WorkflowFiles};
+use pi_workflows::definition::Library;
 use pi_workflows::engine::{Engine, Event, Facts, Moment};
 use pi_workflows::run::{Active, RunState, advance, enter, restore};
 use pi_workflows::text::{DefaultRole, context_prompt};
+
+use one_level::Files;
 
 /// How many workflows there are.
 const WORKFLOWS: usize = 100;
@@ -15,29 +20,6 @@ const WORKFLOWS: usize = 100;
 const PHASES: usize = 4;
 /// How many of them nest the next one.
 const NESTED: usize = 5;
-
-/// Files in memory, by folder and name.
-struct Files(BTreeMap<String, BTreeMap<String, String>>);
-
-impl WorkflowFiles for Files {
-    fn roots(&self) -> Result<Vec<Root>, FileError> {
-        Ok(vec![Root { name: "global".into(), path: "~/workflows".into() }])
-    }
-
-    fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
-        let entry = |name: &String, kind| DirEntry { name: name.clone(), kind };
-        Ok(match self.0.get(path) {
-            Some(files) => files.keys().map(|name| entry(name, FileKind::File)).collect(),
-            None => self.0.keys().map(|name| entry(name, FileKind::Directory)).collect(),
-        })
-    }
-
-    fn read(&self, _root: &str, path: &str) -> Result<Vec<u8>, FileError> {
-        let (folder, file) = path.split_once('/').ok_or(FileError::NotFound)?;
-        let text = self.0.get(folder).and_then(|files| files.get(file));
-        text.map(|text| text.clone().into_bytes()).ok_or(FileError::NotFound)
-    }
-}
 
 fn files() -> Files {
     let workflow = |number: usize| {
@@ -49,9 +31,9 @@ fn files() -> Files {
         let mut files = BTreeMap::new();
         for phase in 1..=PHASES {
             yaml.push_str(&format!("  - phase-{phase}.md\n"));
-            files.insert(format!("phase-{phase}.md"), phase_file(phase));
+            files.insert(format!("phase-{phase}.md"), phase_file(phase).into_bytes());
         }
-        files.insert("workflow.yaml".to_owned(), yaml);
+        files.insert("workflow.yaml".to_owned(), yaml.into_bytes());
         (format!("w{number}"), files)
     };
     Files((0..WORKFLOWS).map(workflow).collect())

@@ -1,0 +1,28 @@
+//! Workflow files in memory, for tests and benchmarks.
+
+use std::collections::BTreeMap;
+
+use pi_workflows::definition::{DirEntry, FileError, FileKind, Root, WorkflowFiles};
+
+/// One level of folders with files in them.
+#[derive(Debug, Clone, Default)]
+pub struct Files(pub BTreeMap<String, BTreeMap<String, Vec<u8>>>);
+
+impl WorkflowFiles for Files {
+    fn roots(&self) -> Result<Vec<Root>, FileError> {
+        Ok(vec![Root { name: "global".into(), path: "workflows".into() }])
+    }
+
+    fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+        let entry = |name: &String, kind| DirEntry { name: name.clone(), kind };
+        Ok(match self.0.get(path) {
+            Some(files) => files.keys().map(|name| entry(name, FileKind::File)).collect(),
+            None => self.0.keys().map(|name| entry(name, FileKind::Directory)).collect(),
+        })
+    }
+
+    fn read(&self, _root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        let (folder, file) = path.split_once('/').ok_or(FileError::NotFound)?;
+        self.0.get(folder).and_then(|files| files.get(file)).cloned().ok_or(FileError::NotFound)
+    }
+}
