@@ -57,6 +57,14 @@ export function fileImports(grants, bases) {
  */
 
 /**
+ * Where a folder is.
+ * @typedef {object} Place
+ * @property {string} at the path that led there, with links in it
+ * @property {string} root the real path of its root
+ * @property {string} real its own
+ */
+
+/**
  * The interface over folders.
  *
  * @param {Root[]} folders
@@ -67,41 +75,50 @@ export function filesBelow(folders, cwd) {
   let record;
 
   /**
-   * What does not change while a record is written, or else found out each time.
-   * @template T
-   * @param {string} key
-   * @param {() => T} find
+   * A folder below a root, wherever links lead. It is looked up once in a record.
+   * @param {string} name the root's
+   * @param {string} path
+   * @returns {Place}
    */
-  const once = (key, find) => (record?.open ? record.once(key, find) : find());
+  const place = (name, path) => record?.place(name, path) ?? look(name, path);
+
+  /**
+   * @param {string} name
+   * @param {string} path
+   */
+  const look = (name, path) => {
+    const at = resolve(name, path);
+    record?.keepPlace(name, path, at);
+    return at;
+  };
 
   /**
    * The real paths of a root and of something below it.
    * @param {string} name
    * @param {string} path
+   * @returns {Place}
    */
   const resolve = (name, path) => {
     const folder = folders.find((folder) => folder.name === name);
     if (!folder?.granted()) throw { tag: "no-such-root" };
     if (!isPlain(path)) throw { tag: "outside-root" };
     const at = folder.path();
-    const root = once(name, () => realpathSync.native(at));
+    const root = record?.place(name, "")?.root ?? realpathSync.native(at);
     const real = realpathSync.native(join(root, path));
     if (!isWithin(root, real)) throw { tag: "outside-root" };
     return { at: join(at, path), root, real };
   };
 
-  /**
-   * A file's content and what tells it from another. Its folder is looked up once in a record.
-   * @param {string} name
-   * @param {string} path
-   */
-  const read = (name, path) => {
-    if (!isPlain(path)) throw { tag: "outside-root" };
-    const slash = path.lastIndexOf("/");
-    const [parent, base] = [path.slice(0, Math.max(slash, 0)), path.slice(slash + 1)];
-    const { at, real } = once(`${name}/${parent}`, () => resolve(name, parent));
-    return { at: join(at, base), ...readBelow(real, base, () => resolve(name, path).real) };
-  };
+  const readFile = (/** @type {string} */ name, /** @type {string} */ path) =>
+    attempt(() => {
+      const slash = path.lastIndexOf("/");
+      const base = path.slice(slash + 1);
+      if (path !== "" && (slash === 0 || !isPlainPart(base))) throw { tag: "outside-root" };
+      const { at, real } = place(name, slash < 0 ? "" : path.slice(0, slash));
+      const { bytes, stat } = readBelow(real, base, () => resolve(name, path).real);
+      record?.file(below(at, base), stat);
+      return bytes;
+    });
 
   const roots = () =>
     attempt(() =>
@@ -114,18 +131,13 @@ export function filesBelow(folders, cwd) {
 
   const listDirectory = (/** @type {string} */ name, /** @type {string} */ path) =>
     attempt(() => {
-      const { root, real } = resolve(name, path);
-      return readEntries(real).map((entry) => ({
-        name: entry.name,
-        kind: kindOf(entry.isSymbolicLink() ? follow(root, join(real, entry.name)) : entry),
-      }));
-    });
-
-  const readFile = (/** @type {string} */ name, /** @type {string} */ path) =>
-    attempt(() => {
-      const { at, bytes, stat } = read(name, path);
-      record?.file(at, stat);
-      return bytes;
+      const folder = place(name, path);
+      return readEntries(folder.real).map((entry) => {
+        const [at, real] = [below(folder.at, entry.name), below(folder.real, entry.name)];
+        const way = path === "" ? entry.name : `${path}/${entry.name}`;
+        if (entry.isDirectory()) record?.keepPlace(name, way, { ...folder, at, real });
+        return { name: entry.name, kind: kindOf(entry.isSymbolicLink() ? follow(folder.root, real) : entry) };
+      });
     });
 
   /** Where the folders are: another one may have the same path for people. */
@@ -154,20 +166,23 @@ export function filesBelow(folders, cwd) {
   };
 }
 
+/** What the component is handed a file's content in: it copies it at once. */
+const scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
 /**
- * The content of a file in a folder whose real path is known.
+ * The content of a file in a folder whose real path is known. It holds until the next one is read.
  *
  * @param {string} folder
  * @param {string} name
  * @param {() => string} resolve what it leads to if it is a link
  */
 function readBelow(folder, name, resolve) {
-  if (constants.O_NOFOLLOW === undefined) return readFileAndStat(resolve(), MAX_FILE_SIZE, OPEN_FLAGS);
+  if (constants.O_NOFOLLOW === undefined) return readFileAndStat(resolve(), MAX_FILE_SIZE, OPEN_FLAGS, scratch);
   try {
-    return readFileAndStat(join(folder, name), MAX_FILE_SIZE, OPEN_FLAGS);
+    return readFileAndStat(below(folder, name), MAX_FILE_SIZE, OPEN_FLAGS, scratch);
   } catch (/** @type {any} */ error) {
     if (error.code !== "ELOOP" && error.code !== "EMLINK") throw error;
-    return readFileAndStat(resolve(), MAX_FILE_SIZE, OPEN_FLAGS);
+    return readFileAndStat(resolve(), MAX_FILE_SIZE, OPEN_FLAGS, scratch);
   }
 }
 
@@ -186,14 +201,15 @@ export function readRegularFile(path, limit, flags = constants.O_RDONLY | (const
  * @param {string} path
  * @param {number} limit
  * @param {number} flags
+ * @param {Buffer} [room] what to read into, if it is large enough
  */
-function readFileAndStat(path, limit, flags) {
+function readFileAndStat(path, limit, flags, room) {
   const descriptor = openSync(path, flags);
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw { tag: "wrong-kind" };
     if (stat.size > limit) throw { tag: "too-large", val: BigInt(stat.size) };
-    return { bytes: readToEnd(descriptor, stat.size, limit), stat };
+    return { bytes: readToEnd(descriptor, stat.size, limit, room), stat };
   } finally {
     closeSync(descriptor);
   }
@@ -205,9 +221,10 @@ function readFileAndStat(path, limit, flags) {
  * @param {number} descriptor
  * @param {number} size
  * @param {number} limit
+ * @param {Buffer} [room]
  */
-function readToEnd(descriptor, size, limit) {
-  let bytes = Buffer.allocUnsafe(size + 1);
+function readToEnd(descriptor, size, limit, room) {
+  let bytes = room && size < room.length ? room : Buffer.allocUnsafe(size + 1);
   let length = 0;
   for (;;) {
     const count = readSync(descriptor, bytes, length, bytes.length - length, null);
@@ -238,9 +255,24 @@ function readEntries(path) {
  * @param {string} path
  */
 function isPlain(path) {
-  if (path === "") return true;
-  const odd = sep === "\\" ? /[\\:\0]/ : /\0/;
-  return path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && !odd.test(part));
+  return path === "" || path.split("/").every(isPlainPart);
+}
+
+const ODD = sep === "\\" ? /[\\:\0]/ : /\0/;
+
+/** @param {string} part */
+function isPlainPart(part) {
+  return part !== "" && part !== "." && part !== ".." && !ODD.test(part);
+}
+
+/**
+ * What has this name in a folder; the folder itself if the name is empty.
+ * @param {string} folder
+ * @param {string} name
+ */
+function below(folder, name) {
+  if (name === "") return folder;
+  return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }
 
 /**

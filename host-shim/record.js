@@ -10,29 +10,38 @@ const STAMP_MARGIN = 2000;
  * @typedef {Pick<import("node:fs").Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs">} Stamp
  */
 
+/** @typedef {import("./files.js").Place} Place */
+
 export class Record {
   /** Whether it is still being written. */
   open = true;
   /** Whether it can hold: nothing in it changed a moment ago. */
   #settled = true;
-  /** What was found out for all of it. @type {Map<string, any>} */
-  #found = new Map();
+  /** Where folders are, by their root and their path below it. @type {Map<string, Map<string, Place>>} */
+  #places = new Map();
   /** The files that were read, by the paths that lead to them. @type {Map<string, Stamp>} */
   #files = new Map();
   /** Everything else that was asked, and what the answer was. @type {{ ask: () => unknown, answer: string }[]} */
   #answers = [];
 
   /**
-   * What does not change while the record is written: found out the first time.
-   * @template T
-   * @param {string} key
-   * @param {() => T} find
-   * @returns {T}
+   * Where a folder is that was looked up since this record was begun: while it is written, a folder stays.
+   * @param {string} root
+   * @param {string} path
    */
-  once(key, find) {
-    let found = this.#found.get(key);
-    if (found === undefined) this.#found.set(key, (found = find()));
-    return found;
+  place(root, path) {
+    return this.#places.get(root)?.get(path);
+  }
+
+  /**
+   * @param {string} root
+   * @param {string} path
+   * @param {Place} place
+   */
+  keepPlace(root, path, place) {
+    if (!this.open) return;
+    const places = this.#places.get(root) ?? new Map();
+    this.#places.set(root, places.set(path, place));
   }
 
   /**
@@ -86,7 +95,7 @@ export class Record {
 
   close() {
     this.open = false;
-    this.#found.clear();
+    this.#places.clear();
   }
 
   /** Whether all would be answered alike now. */

@@ -1,51 +1,81 @@
 //! A phase file's two parts.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
-use super::{Place, is_space, trim};
+use super::{Place, is_space};
 
 /// A Markdown file, cut where pi cuts it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Document {
-    /// The YAML between the two `---` lines; empty if there is none.
-    pub front_matter: String,
+    /// With `\n` at the ends of lines.
+    text: String,
+    front_matter: Range<usize>,
+    body: Range<usize>,
     /// How many lines stand before the first line of the YAML.
     pub lines_before: usize,
+}
+
+impl Document {
+    /// The whole of it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The YAML between the two `---` lines; empty if there is none.
+    pub fn front_matter(&self) -> &str {
+        self.text.get(self.front_matter.clone()).unwrap_or_default()
+    }
+
     /// The Markdown below it, without white space at its ends.
-    pub body: String,
+    pub fn body(&self) -> &str {
+        self.text.get(self.body.clone()).unwrap_or_default()
+    }
+
+    /// The same, in the place of the text.
+    pub fn into_body(mut self) -> String {
+        self.text.truncate(self.body.end);
+        self.text.drain(..self.body.start);
+        self.text
+    }
+
     /// Where the body begins in the file.
-    pub body_place: Place,
+    pub fn body_place(&self) -> Place {
+        let before = self.text.get(..self.body.start).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+        Place { line: before.matches('\n').count() + 1, column }
+    }
 }
 
 /// Cuts a file as pi's own front matter parser does, so that a phase file means the same to both:
 /// line ends become `\n`, the YAML reaches from the fourth character to the next line that begins
 /// with `---`, and without front matter all is body.
-pub(super) fn split(content: &str) -> Document {
-    let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-    let content = if content.contains('\r') {
-        Cow::Owned(content.replace("\r\n", "\n").replace('\r', "\n"))
-    } else {
-        Cow::Borrowed(content)
-    };
-    let parts = content.strip_prefix("---").and_then(|rest| {
+pub(super) fn split(mut text: String) -> Document {
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    if text.contains('\r') {
+        text = text.replace("\r\n", "\n").replace('\r', "\n");
+    }
+    let parts = text.strip_prefix("---").and_then(|rest| {
         // Line by line, which is faster than to look for the four characters everywhere.
         let (end, _) = rest
             .match_indices('\n')
             .find(|&(at, _)| rest.get(at + 1..).is_some_and(|line| line.starts_with("---")))?;
         let mut yaml = rest.get(..end)?.chars();
         let opening = yaml.next();
-        Some((opening == Some('\n'), yaml.as_str(), rest.get(end + 4..)?))
+        Some((opening == Some('\n'), yaml.as_str().len(), end + 3))
     });
-    let (newline, yaml, body) = parts.unwrap_or((false, "", &content));
-    let space = body.len() - body.trim_start_matches(is_space).len();
-    let before = content.get(..content.len() - body.len() + space).unwrap_or_default();
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    let (newline, yaml, yaml_end) = parts.unwrap_or((false, 0, 0));
+    let below = text.get(if yaml_end == 0 { 0 } else { yaml_end + 4 }..).unwrap_or_default();
+    let body = below.trim_start_matches(is_space);
+    let body_start = text.len() - body.len();
+    let body_end = body_start + body.trim_end_matches(is_space).len();
     Document {
-        front_matter: yaml.to_owned(),
+        front_matter: yaml_end - yaml..yaml_end,
+        body: body_start..body_end,
         lines_before: usize::from(newline),
-        body: trim(body).to_owned(),
-        body_place: Place { line: before.matches('\n').count() + 1, column },
+        text,
     }
 }
 
@@ -66,14 +96,15 @@ mod tests {
             ("---", "", "---"),
             ("---é\nid: a\n---\nDo", "\nid: a", "Do"),
         ] {
-            let document = split(content);
+            let document = split(content.into());
             assert_eq!(
-                (&*document.front_matter, &*document.body),
+                (document.front_matter(), document.body()),
                 (front_matter, body),
                 "{content:?}"
             );
+            assert_eq!(document.into_body(), body, "{content:?}");
         }
-        let place = |content| split(content).body_place;
+        let place = |content: &str| split(content.into()).body_place();
         assert_eq!(place("---\r\nid: a\r\n---\r\n\r\n  Do"), Place { line: 5, column: 3 });
         assert_eq!(place("--- x"), Place { line: 1, column: 1 });
     }

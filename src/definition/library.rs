@@ -318,7 +318,7 @@ struct RootReader<'a> {
     found: Vec<Workflow>,
     /// The folder of each key that was met, with or without errors in it.
     folders: BTreeMap<String, String>,
-    /// The phase files that workflows name, in lower case.
+    /// The phase files that workflows name, in lower case. Collected for a check only.
     named: BTreeSet<String>,
     /// Whether these are all: the entries of every workflow could be read.
     all_named: bool,
@@ -407,17 +407,16 @@ impl<'a> RootReader<'a> {
             match self.files.read(&self.root.name, &path) {
                 Err(FileError::Stale) => return Err(FileError::Stale),
                 Ok(bytes) => {
-                    let text = String::from_utf8_lossy(&bytes);
-                    let yaml = front_matter::split(&text).front_matter;
+                    let text = String::from_utf8_lossy(&bytes).into_owned();
+                    let yaml = yaml::parse(front_matter::split(text.clone()).front_matter());
                     // Other Markdown may have front matter too.
-                    let phase = yaml::parse(&yaml).is_ok_and(|yaml| yaml.get("emoji").is_some());
-                    if phase {
+                    if yaml.is_ok_and(|yaml| yaml.get("emoji").is_some()) {
                         let fault = Fault::of(self.display(&path), Problem::UnusedPhase);
                         let place = Some(Place { line: 1, column: 1 });
                         self.faults.push(fault.at(&text, place, 0));
                         // What is wrong in it leaves nothing out as long as nothing uses it.
                         let mut own = Vec::new();
-                        phase_file::read(&self.display(&path), &text, self.check, &mut own);
+                        phase_file::read(&self.display(&path), text, self.check, &mut own);
                         own.retain(|fault| fault.severity() == Severity::Warning);
                         self.faults.append(&mut own);
                     }
@@ -544,7 +543,9 @@ impl<'a> RootReader<'a> {
         let Some(resolved) = resolve(folder, path) else {
             return Ok(Err(Problem::PhaseOutsideRoot { path: path.to_owned() }));
         };
-        self.named.insert(resolved.to_lowercase());
+        if self.check.is_some() {
+            self.named.insert(resolved.to_lowercase());
+        }
         let text = match self.text(&resolved) {
             Ok(text) => text,
             Err(FileError::Stale) => return Err(FileError::Stale),
@@ -558,7 +559,7 @@ impl<'a> RootReader<'a> {
             }
         };
         let file = self.display(&resolved);
-        Ok(Ok(phase_file::read(&file, &text, self.check, self.faults)))
+        Ok(Ok(phase_file::read(&file, text, self.check, self.faults)))
     }
 
     /// The file beside one that is not there that may have been meant, written as `path` is.
@@ -615,7 +616,7 @@ fn join(parent: &str, name: &str) -> String {
     match (parent, name) {
         ("", name) => name.to_owned(),
         (parent, "") => parent.to_owned(),
-        (parent, name) => format!("{parent}/{name}"),
+        (parent, name) => [parent, "/", name].concat(),
     }
 }
 

@@ -20,27 +20,28 @@ const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] }
 /// Specification: configuration reference, "Phase `.md` File Reference".
 pub(super) fn read(
     file: &str,
-    content: &str,
+    content: String,
     check: Option<&Surroundings>,
     faults: &mut Vec<Fault>,
 ) -> Option<Phase> {
     let document = front_matter::split(content);
-    if is_blank(&document.front_matter) {
+    if is_blank(document.front_matter()) {
         let place = Some(Place { line: 1, column: 1 });
-        faults.push(Fault::of(file, Problem::NoFrontMatter).at(content, place, 0));
+        faults.push(Fault::of(file, Problem::NoFrontMatter).at(document.text(), place, 0));
         return None;
     }
-    if is_blank(&document.body) {
-        let line = document.lines_before + document.front_matter.lines().count() + 1;
+    let has_body = !document.body().is_empty();
+    if !has_body {
+        let line = document.lines_before + document.front_matter().lines().count() + 1;
         let place = Some(Place { line, column: 1 });
-        faults.push(Fault::of(file, Problem::NoInstructions).at(content, place, 0));
+        faults.push(Fault::of(file, Problem::NoInstructions).at(document.text(), place, 0));
     }
     if check.is_some() {
         check_instructions(file, &document, faults);
     }
     let mut fields = Fields::parse(
         file,
-        &document.front_matter,
+        document.front_matter(),
         document.lines_before,
         ("the front matter", NEEDS, &FIELDS),
         faults,
@@ -57,14 +58,12 @@ pub(super) fn read(
         fields.check_keys_at(&[Step::Key("tools")], &TOOLS);
         check_names(&mut fields, surroundings);
     }
-    if is_blank(&document.body) {
-        return None;
-    }
+    has_body.then_some(())?;
     Some(Phase {
         id: id?,
         name: name?,
         emoji: emoji?,
-        instructions: document.body,
+        instructions: document.into_body(),
         tools: tools?,
         profiles,
         summary_required: summary? == 1,
@@ -74,10 +73,11 @@ pub(super) fn read(
 
 /// Reports the variables that instructions do not know.
 fn check_instructions(file: &str, document: &Document, faults: &mut Vec<Fault>) {
-    let Place { line: first, column } = document.body_place;
-    for unknown in variables::unknown(&document.body, &PHASE_VARIABLES) {
+    let Place { line: first, column } = document.body_place();
+    for unknown in variables::unknown(document.body(), &PHASE_VARIABLES) {
         let problem = Unknown::problem(unknown.name, None, &PHASE_VARIABLES);
-        let mut fault = Fault::of(file, problem).at(&document.body, Some(unknown.place), first - 1);
+        let mut fault =
+            Fault::of(file, problem).at(document.body(), Some(unknown.place), first - 1);
         // The first line of the body is shown without the white space before it.
         if let Some(place) = fault.place.as_mut().filter(|place| place.line == first) {
             place.column += column - 1;
@@ -109,9 +109,9 @@ fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
 }
 
 fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
-    let tools = match fields.root.get("tools") {
+    let found = match fields.root.get("tools") {
         None | Some(Yaml::Null) => return Some(ToolPolicy::All),
-        Some(tools @ Yaml::Map(_)) => tools.clone(),
+        Some(tools @ Yaml::Map(_)) => tools,
         Some(other) => {
             let found = other.kind();
             let problem =
@@ -120,37 +120,34 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
             return None;
         }
     };
-    let blacklist = tool_list(fields, &tools, "blacklist");
-    let whitelist = tool_list(fields, &tools, "whitelist");
-    match (blacklist?, whitelist?) {
-        (Some(_), Some(_)) => {
+    let [blacklist, whitelist] = TOOLS.map(|list| tool_list(found, list));
+    match (blacklist, whitelist) {
+        (Ok(Some(_)), Ok(Some(_))) => {
             fields.fault(&[Step::Key("tools")], Problem::BothToolLists);
             None
         }
-        (Some(refused), None) => Some(ToolPolicy::Except(refused)),
-        (None, Some(allowed)) => Some(ToolPolicy::Only(allowed)),
-        (None, None) => Some(ToolPolicy::All),
+        (Ok(Some(refused)), Ok(None)) => Some(ToolPolicy::Except(refused)),
+        (Ok(None), Ok(Some(allowed))) => Some(ToolPolicy::Only(allowed)),
+        (Ok(None), Ok(None)) => Some(ToolPolicy::All),
+        (blacklist, whitelist) => {
+            for (list, faulty) in TOOLS.into_iter().zip([blacklist.err(), whitelist.err()]) {
+                let Some(found) = faulty else { continue };
+                let field = format!("tools.{list}");
+                let problem = Problem::WrongType { field, expected: "a list of tool names", found };
+                fields.fault(&[Step::Key("tools"), Step::Key(list)], problem);
+            }
+            None
+        }
     }
 }
 
-/// One of the two lists: outer `None` if it is faulty, inner `None` if it is not there.
-fn tool_list(fields: &mut Fields, tools: &Yaml, list: &'static str) -> Option<Option<Vec<String>>> {
-    let value = match tools.get(list) {
-        None | Some(Yaml::Null) => return Some(None),
-        Some(value) => value,
-    };
-    if let Yaml::List(items) = value
-        && let Some(names) = texts(items)
-    {
-        return Some(Some(names));
+/// One of the two lists, if it is there; or what stands in its place.
+fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, &'static str> {
+    match tools.get(list) {
+        None | Some(Yaml::Null) => Ok(None),
+        Some(Yaml::List(items)) => texts(items).map(Some).ok_or("a list"),
+        Some(other) => Err(other.kind()),
     }
-    let problem = Problem::WrongType {
-        field: format!("tools.{list}"),
-        expected: "a list of tool names",
-        found: value.kind(),
-    };
-    fields.fault(&[Step::Key("tools"), Step::Key(list)], problem);
-    None
 }
 
 fn profiles(fields: &mut Fields) -> Option<Vec<String>> {

@@ -24,16 +24,16 @@ pub fn defined_profiles(
             names.push(stem.to_owned());
             match files.read(root, &entry.name) {
                 Err(FileError::Stale) => return Err(FileError::Stale),
-                bytes => names.extend(name(&String::from_utf8_lossy(&bytes.unwrap_or_default()))),
+                bytes => names
+                    .extend(name(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())),
             }
         }
     }
     Ok((!names.is_empty()).then_some(names))
 }
 
-fn name(profile: &str) -> Option<String> {
-    let front_matter = front_matter::split(profile).front_matter;
-    yaml::parse(&front_matter).ok()?.get("name")?.scalar_text()
+fn name(profile: String) -> Option<String> {
+    yaml::parse(front_matter::split(profile).front_matter()).ok()?.get("name")?.scalar_text()
 }
 
 #[cfg(test)]

@@ -115,10 +115,10 @@ const MAX_REPAIRS: usize = 20;
 
 /// Parses one YAML document. A key that occurs twice is an error; no text at all is [`Yaml::Null`].
 pub(super) fn parse(text: &str) -> Result<Yaml, YamlError> {
-    check_size(text)?;
-    if let Some(yaml) = plain::read(text) {
+    if let Some(yaml) = (text.len() <= MAX_LENGTH).then(|| plain::read(text)).flatten() {
         return Ok(yaml);
     }
+    check_size(text)?;
     readable(text).1.map_err(|error| {
         let mut words = error.to_string();
         let place = unclosed_quote(&words)

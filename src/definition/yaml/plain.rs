@@ -12,9 +12,9 @@
 //!   - key: words
 //! mappings:
 //!   key: words
+//! text: |
+//!   lines as they stand
 //! ```
-
-use std::iter::Peekable;
 
 use super::{MAX_KEYS, Yaml};
 
@@ -29,11 +29,10 @@ pub(super) fn read(text: &str) -> Option<Yaml> {
     if !text.chars().all(is_usual) {
         return None;
     }
-    let lines = text.split('\n').filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let lines: Box<dyn Iterator<Item = Line>> = Box::new(lines.map(Line::of));
-    let mut lines = Lines(lines.peekable());
+    let mut lines = Lines { next: None, rest: text };
+    lines.advance();
     let value = lines.mapping(0, MAX_DEPTH)?;
-    lines.0.next().is_none().then_some(value)
+    lines.next.is_none().then_some(value)
 }
 
 /// Whether a character is a line end or one that every reader of YAML takes for text.
@@ -51,8 +50,8 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn of(line: &'a str) -> Self {
-        let text = line.trim_start_matches(' ');
-        Self { indent: line.len() - text.len(), text }
+        let indent = line.bytes().take_while(|byte| *byte == b' ').count();
+        Self { indent, text: line.get(indent..).unwrap_or_default() }
     }
 
     /// What stands behind the dash, if this is an item of a list.
@@ -61,26 +60,43 @@ impl<'a> Line<'a> {
     }
 }
 
-struct Lines<'a>(Peekable<Box<dyn Iterator<Item = Line<'a>> + 'a>>);
+struct Lines<'a> {
+    next: Option<Line<'a>>,
+    /// What follows the next line.
+    rest: &'a str,
+}
 
 impl<'a> Lines<'a> {
-    /// The next line, if it stands this deep.
-    fn at(&mut self, indent: usize) -> Option<Line<'a>> {
-        self.0.peek().copied().filter(|line| line.indent == indent)
+    /// Goes on to the next line that is not empty and no comment.
+    fn advance(&mut self) {
+        self.next = None;
+        while self.next.is_none() && !self.rest.is_empty() {
+            let (line, rest) = cut(self.rest, b'\n').unwrap_or((self.rest, ""));
+            self.rest = rest;
+            self.next = (!line.is_empty() && !line.starts_with('#')).then(|| Line::of(line));
+        }
     }
 
-    fn is_deeper(&mut self, indent: usize) -> bool {
-        self.0.peek().is_some_and(|line| line.indent > indent)
+    /// The next line, if it stands this deep.
+    fn at(&self, indent: usize) -> Option<Line<'a>> {
+        self.next.filter(|line| line.indent == indent)
+    }
+
+    fn is_deeper(&self, indent: usize) -> bool {
+        self.next.is_some_and(|line| line.indent > indent)
     }
 
     fn mapping(&mut self, indent: usize, depth: usize) -> Option<Yaml> {
         let mut entries: Vec<(String, Yaml)> = Vec::new();
         while let Some(line) = self.at(indent).filter(|line| line.item().is_none()) {
-            self.0.next();
-            let (key, rest) = key(line.text)?;
-            let value = match rest {
+            let (key, words) = key(line.text)?;
+            let value = match words {
                 "" => self.below(indent, depth.checked_sub(1)?)?,
-                words => value(words)?,
+                "|" => self.block(indent)?,
+                words => {
+                    self.advance();
+                    value(words)?
+                }
             };
             // What goes on below a value is more of it.
             if self.is_deeper(indent) || entries.len() >= MAX_KEYS {
@@ -94,9 +110,10 @@ impl<'a> Lines<'a> {
         (!entries.is_empty()).then_some(Yaml::Map(entries))
     }
 
-    /// The value of a key that has none on its line.
+    /// The value of the key on this line, which has none there.
     fn below(&mut self, indent: usize, depth: usize) -> Option<Yaml> {
-        let Some(&line) = self.0.peek() else { return Some(Yaml::Null) };
+        self.advance();
+        let Some(line) = self.next else { return Some(Yaml::Null) };
         match line.item() {
             Some(_) if line.indent >= indent => self.list(line.indent),
             None if line.indent > indent => self.mapping(line.indent, depth),
@@ -107,7 +124,7 @@ impl<'a> Lines<'a> {
     fn list(&mut self, indent: usize) -> Option<Yaml> {
         let mut items = Vec::new();
         while let Some(item) = self.at(indent).and_then(Line::item) {
-            self.0.next();
+            self.advance();
             items.push(match key(item) {
                 Some((_, "")) => return None,
                 Some((key, words)) => Yaml::Map(vec![(key.to_owned(), value(words)?)]),
@@ -119,80 +136,114 @@ impl<'a> Lines<'a> {
         }
         Some(Yaml::List(items))
     }
+
+    /// The lines below a key, as they stand, each without the spaces before the first of them.
+    fn block(&mut self, indent: usize) -> Option<Yaml> {
+        let mut text = String::new();
+        let mut spaces = None;
+        let mut empty = 0;
+        while !self.rest.is_empty() {
+            let (line, rest) = cut(self.rest, b'\n').unwrap_or((self.rest, ""));
+            let Line { indent: before, text: words } = Line::of(line);
+            if line.is_empty() {
+                empty += 1;
+            } else if words.is_empty()
+                || spaces.is_some_and(|spaces| before > indent && before < spaces)
+            {
+                return None;
+            } else if before <= indent {
+                break;
+            } else {
+                text.extend(std::iter::repeat_n('\n', empty));
+                empty = 0;
+                text.push_str(line.get(*spaces.get_or_insert(before)..)?);
+                text.push('\n');
+            }
+            self.rest = rest;
+        }
+        self.advance();
+        spaces.map(|_| Yaml::String(text))
+    }
+}
+
+/// What stands before and behind the first of an ASCII character, if there is one.
+fn cut(text: &str, character: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|byte| byte == character)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 /// A key, and what stands behind its colon.
 fn key(line: &str) -> Option<(&str, &str)> {
-    let (key, rest) = line.split_once(':')?;
+    let (key, rest) = cut(line, b':')?;
     let mut bytes = key.bytes();
     let sound = bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
         && key.len() <= MAX_KEY_LENGTH
-        && matches!(word(key), Some(Yaml::String(_)))
-        && (rest.is_empty() || rest.starts_with(' '));
-    sound
-        .then(|| (key, rest.trim_start_matches(' ')))
-        .filter(|(_, words)| rest.is_empty() || !words.is_empty())
+        && !may_mean_else(key);
+    let words = Line::of(rest);
+    (sound && (rest.is_empty() || (words.indent > 0 && !words.text.is_empty())))
+        .then_some((key, words.text))
 }
 
 /// A value on one line.
 fn value(text: &str) -> Option<Yaml> {
-    match text.strip_prefix('[') {
-        Some(list) => flow_list(list.strip_suffix(']')?),
-        None => quoted(text).or_else(|| plain(text)),
+    match text.bytes().next()? {
+        b'[' => flow_list(text.strip_prefix('[')?.strip_suffix(']')?),
+        quote @ (b'"' | b'\'') => quoted(text, quote),
+        _ => plain(text),
     }
 }
 
 fn flow_list(list: &str) -> Option<Yaml> {
-    if list.is_empty() {
-        return Some(Yaml::List(Vec::new()));
+    let mut items = Vec::new();
+    let mut rest = Some(list).filter(|list| !list.is_empty());
+    while let Some(list) = rest {
+        let (words, more) =
+            cut(list, b',').map_or((list, None), |(words, more)| (words, Some(more)));
+        let words = words.trim_matches(' ');
+        let is_simple = |byte: u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'"' | b'\'')
+        };
+        items.push(words.bytes().all(is_simple).then(|| value(words))??);
+        rest = more;
     }
-    let item = |item: &str| {
-        let is_simple = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-        let bare = item.trim_matches(['"', '\'']);
-        if !bare.chars().all(is_simple) {
-            return None;
-        }
-        quoted(item).or_else(|| plain(item))
-    };
-    list.split(',')
-        .map(|words| item(words.trim_matches(' ')))
-        .collect::<Option<_>>()
-        .map(Yaml::List)
+    Some(Yaml::List(items))
 }
 
 /// Words in quotes, with nothing escaped in them.
-fn quoted(text: &str) -> Option<Yaml> {
-    let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
-    let words = match within('"') {
-        Some(words) => (!words.contains(['"', '\\'])).then_some(words),
-        None => within('\'').filter(|words| !words.contains('\'')),
-    };
-    words.map(|words| Yaml::String(words.to_owned()))
+fn quoted(text: &str, quote: u8) -> Option<Yaml> {
+    let words = text.get(1..text.len().checked_sub(1).filter(|end| *end > 0)?)?;
+    let escaped = |byte: u8| byte == quote || (byte == b'\\' && quote == b'"');
+    let closed = text.bytes().next_back() == Some(quote);
+    (closed && !words.bytes().any(escaped)).then(|| Yaml::String(words.to_owned()))
 }
 
 /// Words without quotes, or a short number.
 fn plain(text: &str) -> Option<Yaml> {
-    let first = text.chars().next()?;
+    let bytes = text.as_bytes();
+    let first = *bytes.first()?;
     if first.is_ascii_digit() {
-        let short = text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = short && (first != '0' || text.len() == 1);
-        return number.then(|| text.parse().ok().map(Yaml::Number))?;
+        let short = bytes.len() < 10 && bytes.iter().all(u8::is_ascii_digit);
+        let number = short && (first != b'0' || bytes.len() == 1);
+        return number.then(|| Some(Yaml::Number(text.parse::<u32>().ok()?.into())))?;
     }
-    let odd = text.contains(": ") || text.contains(" #") || text.ends_with([':', ' ']);
+    let odd = bytes.windows(2).any(|pair| matches!(pair, b": " | b" #"))
+        || matches!(bytes.last(), Some(b':' | b' '));
     let path = text.starts_with("./") || text.starts_with("../");
-    ((first.is_ascii_alphabetic() || !first.is_ascii() || path) && !odd).then(|| word(text))?
-}
-
-/// A word that may stand for something else than itself.
-fn word(text: &str) -> Option<Yaml> {
+    if odd || !(first.is_ascii_alphabetic() || !first.is_ascii() || path) {
+        return None;
+    }
     match text {
         "null" => Some(Yaml::Null),
         "true" => Some(Yaml::Bool(true)),
         "false" => Some(Yaml::Bool(false)),
-        _ if ["null", "true", "false"].iter().any(|word| word.eq_ignore_ascii_case(text)) => None,
-        _ => Some(Yaml::String(text.to_owned())),
+        _ => (!may_mean_else(text)).then(|| Yaml::String(text.to_owned())),
     }
+}
+
+/// Whether a word stands for something else than itself, in this spelling or another.
+fn may_mean_else(word: &str) -> bool {
+    ["null", "true", "false"].iter().any(|other| other.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
@@ -216,6 +267,8 @@ mod tests {
             "a: b",
             "# note\nname: A B, c\ncommandName: a-b\n\ninitialMessage: \"Go: {description}\"\nphases:\n  - a.md\n  - ../b.md x\n  - subworkflow: c\nmaxLoops: 5\n",
             "id: a\nemoji: 🔹\ntools:\n  blacklist:\n    - edit\n    - write\n  other: [a, 'b', \"c\"]\nlist:\n- a\n- b\nshow: workflows\nx:\n",
+            "a: |\n  b\n\n    c: # d\n  e\nf: g",
+            "a:\n  b: |\n\n   c\n\n\n  d: |\n    e\n    \u{e9}\n# f\ng: h\n",
             "a: []\ng: [ b,c , d ]\nb: null\nc: true\nd: 0\ne:\n\n  - http://x#y\nf: it's \"so\"\n",
         ] {
             assert!(agrees(text), "{text:?}");
@@ -231,7 +284,15 @@ mod tests {
             "- a",
             "a: b\n c",
             "a: b\na: c",
-            "a: |\n  b",
+            "a: |",
+            "a: |\nb: c",
+            "a: |\n   b\n  c",
+            "a: |\n  b\n   \n  c",
+            "a: |-\n  b",
+            "a: |2\n  b",
+            "a: >\n  b",
+            "a: | # b\n  c",
+            "a: |\n  b\n# c\n  d",
             "a: &b c",
             "a: *b",
             "a: !b c",
@@ -290,6 +351,8 @@ mod tests {
             agrees(&format!("k:\n  - {text}\nl: {more}"));
             agrees(&format!("k:\n  m: {text}\n  n: {more}"));
             agrees(&format!("k: [{text}, {more}]"));
+            agrees(&format!("k: |\n  {text}\n  {more}"));
+            agrees(&format!("k:\n  l: |\n\n   {text}\n   x{more}\nm: a"));
             agrees(&format!("k: \"{text}\"\nl: '{more}'"));
         }
     }
