@@ -11,6 +11,8 @@ mod tools;
 
 use std::cell::{Cell, RefCell};
 
+use serde_json::Value;
+
 use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL, WORKFLOW_COMMAND};
 use crate::engine::{Answer, Engine, Event, Facts, Output, Reply, Request, Stop};
 use crate::engine::{
@@ -205,7 +207,7 @@ impl Guest for Component {
     fn draw_entry(custom_type: String, data: String, expanded: bool) -> Option<Drawing> {
         #[cfg(feature = "fault-switch")]
         fault::trip("draw-entry");
-        let data: serde_json::Value = serde_json::from_str(&data).ok()?;
+        let data: Value = serde_json::from_str(&data).ok()?;
         let content = data.get("content")?.as_str()?;
         text::draw_content(&custom_type, content, expanded).map(Into::into)
     }
@@ -317,7 +319,7 @@ fn panel(newest_state: Option<&str>) -> Result<bool, Gone> {
         None => (newest_state, PANEL_FIELD),
     };
     let data = data.and_then(|data| serde_json::from_str(data).ok());
-    Ok(data.is_some_and(|data: serde_json::Value| data.get(field) == Some(&true.into())))
+    Ok(data.is_some_and(|data: Value| data.get(field).and_then(Value::as_bool) == Some(true)))
 }
 
 /// The context prompt that the model still has in view, where the conversation went on as it was.

@@ -1,6 +1,6 @@
 //! The tool that the agent moves on with.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::definition::{WorkflowFiles, is_blank};
 use crate::run::{
@@ -69,7 +69,7 @@ const UNAVAILABLE: &str = "The workflow configuration for this session is no lon
 impl Engine {
     /// Runs one call of the tool.
     pub(super) fn step(&mut self, input: &str, at: Moment, files: &dyn WorkflowFiles) -> Output {
-        let input: Map<String, Value> = serde_json::from_str(input).unwrap_or_default();
+        let input: Value = serde_json::from_str(input).unwrap_or_default();
         let action = input.get("action").and_then(Value::as_str);
         let cancel_pending = std::mem::take(&mut self.cancel_pending);
         match action {
@@ -274,7 +274,7 @@ impl Engine {
 }
 
 /// The summary among the arguments, if it says anything.
-fn summary(input: &Map<String, Value>) -> Option<&str> {
+fn summary(input: &Value) -> Option<&str> {
     input.get("summary").and_then(Value::as_str).filter(|summary| !is_blank(summary))
 }
 

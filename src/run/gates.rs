@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::definition::{Entry, Gate, Library, OnGateFail, Phase};
 
@@ -23,7 +23,7 @@ pub struct GateAhead<'a> {
 }
 
 /// What became of one check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
     /// What the check is called.
@@ -37,7 +37,7 @@ pub struct Evidence {
     /// Which attempt to leave the phase it belongs to, from 1.
     pub attempt: u32,
     /// The end of what the command wrote; empty for other checks.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub tail: String,
 }
 

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{Evidence, RunState, Segment, Summary};
 
 /// See the module.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// Set while the run waits for the person.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ pub struct Progress {
 }
 
 /// Why and since when a run waits for the person.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pause {
     /// Why.
     pub reason: PauseReason,
@@ -48,7 +48,7 @@ pub struct Pause {
 }
 
 /// Why a run waits for the person.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum PauseReason {
     /// The person asked for it.
@@ -96,24 +96,24 @@ impl PauseReason {
 }
 
 /// The last visit of a phase.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
     /// When it began, in milliseconds since 1970.
     pub started_at: u64,
     /// When it ended; not yet, if it is the current one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<u64>,
     /// Whether it was passed over.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
     /// How many visits there were.
     pub passes: u32,
     /// What the phase handed over, in this visit or the last one that did.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
     /// What became of the checks of its gate, in the last attempt to leave it.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
 }
 
@@ -168,7 +168,8 @@ impl RunState {
         let mut scopes =
             (1..=self.current_path.len()).filter_map(|depth| self.current_path.get(..depth));
         let open: Vec<String> = scopes.by_ref().map(scope_key).collect();
-        self.progress.loops.retain(|scope, _| open.contains(scope));
+        let loops = std::mem::take(&mut self.progress.loops).into_iter();
+        self.progress.loops.extend(loops.filter(|(scope, _)| open.contains(scope)));
         if self.active {
             self.visit(now);
         }
@@ -191,6 +192,18 @@ impl RunState {
             new.progress.gate_attempts.clear();
         }
         new
+    }
+
+    /// The visits of which `age` says something, with their keys, in its order.
+    pub fn visits_by(&self, age: fn(&Visit) -> Option<u64>) -> Vec<(&str, &Visit)> {
+        let mut ordered: Vec<(u64, &str, &Visit)> = Vec::new();
+        for (key, visit) in &self.progress.visits {
+            if let Some(age) = age(visit) {
+                let at = ordered.partition_point(|(other, ..)| *other <= age);
+                ordered.insert(at, (age, key, visit));
+            }
+        }
+        ordered.into_iter().map(|(_, key, visit)| (key, visit)).collect()
     }
 
     /// How often the current phase was begun, this time included; from 1.

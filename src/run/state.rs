@@ -1,6 +1,6 @@
 //! The state of a run.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::definition::trim;
 
@@ -9,7 +9,7 @@ use super::Progress;
 /// A run of a workflow, in the form that is stored in the session.
 ///
 /// Specification: state management, "WorkflowState Fields".
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunState {
     /// Whether the agent is to work on its phases. False once it is done or cancelled.
@@ -31,14 +31,13 @@ pub struct RunState {
     /// Whether it was cancelled rather than done.
     pub cancelled: bool,
     /// What the reference does not have.
-    #[serde(default)]
     pub progress: Progress,
 }
 
 /// One scope of a path: a workflow, and the entry of it that is current.
 ///
 /// Specification: state management, "PathSegment".
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Segment {
     /// The workflow's key.

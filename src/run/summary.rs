@@ -1,6 +1,6 @@
 //! What a phase hands over to those after it.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::definition::{Phase, trim};
 
@@ -16,7 +16,7 @@ const MAX_OLD_SUMMARY: usize = 100;
 const CUT: &str = "… (cut)";
 
 /// What a phase handed over when it was left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// The phase's id.
     pub id: String,
@@ -55,25 +55,25 @@ impl RunState {
 
     /// All summaries, oldest first, each with the path of its phase.
     pub fn summaries(&self) -> Vec<(Vec<Segment>, &Summary)> {
-        let visits = self.progress.visits.iter();
-        let mut summaries: Vec<_> =
-            visits.filter_map(|(key, visit)| Some((path(key)?, visit.summary.as_ref()?))).collect();
-        summaries.sort_by_key(|(_, summary)| summary.step);
-        summaries
+        let visits = self.visits_by(|visit| Some(visit.summary.as_ref()?.step)).into_iter();
+        visits.filter_map(|(key, visit)| Some((path(key)?, visit.summary.as_ref()?))).collect()
     }
 
     fn shorten_summaries(&mut self) {
-        let visits = self.progress.visits.values_mut();
-        let mut summaries: Vec<_> = visits.filter_map(|visit| visit.summary.as_mut()).collect();
-        summaries.sort_by_key(|summary| summary.step);
-        let mut total: usize = summaries.iter().map(|summary| summary.text.len()).sum();
-        for summary in summaries {
+        let visits = self.visits_by(|visit| Some(visit.summary.as_ref()?.step)).into_iter();
+        let oldest_first: Vec<String> = visits.map(|(key, _)| key.to_owned()).collect();
+        let visits = &mut self.progress.visits;
+        let summaries = visits.values().filter_map(|visit| visit.summary.as_ref());
+        let mut total: usize = summaries.map(|summary| summary.text.len()).sum();
+        for key in oldest_first {
             if total <= MAX_SUMMARIES {
                 return;
             }
-            total -= summary.text.len();
-            summary.text = cut(&summary.text, MAX_OLD_SUMMARY);
-            total += summary.text.len();
+            if let Some(summary) = visits.get_mut(&key).and_then(|visit| visit.summary.as_mut()) {
+                total -= summary.text.len();
+                summary.text = cut(&summary.text, MAX_OLD_SUMMARY);
+                total += summary.text.len();
+            }
         }
     }
 }

@@ -170,9 +170,8 @@ pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = Stri
 /// The same for all phases of a run, in the order in which they were begun; and the phases that were passed
 /// over with their gates.
 pub(super) fn all_evidence_lines(state: &RunState, library: &Library) -> Vec<String> {
-    let mut visits: Vec<_> = state.progress.visits.iter().collect();
-    visits.sort_by_key(|(_, visit)| visit.started_at);
-    let lines = visits.into_iter().flat_map(|(key, visit)| {
+    let visits = state.visits_by(|visit| Some(visit.started_at)).into_iter();
+    let lines = visits.flat_map(|(key, visit)| {
         let phase = phase_at(key, library);
         let skipped = phase.filter(|phase| visit.skipped && phase.gate.is_some());
         let name = phase.map_or(String::new(), |phase| format!("{} {}: ", phase.emoji, phase.name));
