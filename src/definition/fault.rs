@@ -154,12 +154,19 @@ impl Fault {
 pub(super) fn sort(faults: &mut Vec<Fault>) {
     let mut seen = BTreeSet::new();
     faults.retain(|fault| seen.insert(fault.to_string()));
-    let mut order: BTreeMap<String, usize> = BTreeMap::new();
-    for fault in faults.iter() {
-        let next = order.len();
-        order.entry(fault.file.clone()).or_insert(next);
+    let mut files: Vec<Vec<Fault>> = Vec::new();
+    let mut index_of: BTreeMap<String, usize> = BTreeMap::new();
+    for fault in faults.drain(..) {
+        let index = *index_of.entry(fault.file.clone()).or_insert(files.len());
+        match files.get_mut(index) {
+            Some(file) => {
+                let at = file.partition_point(|other| other.place <= fault.place);
+                file.insert(at, fault);
+            }
+            None => files.push(vec![fault]),
+        }
     }
-    faults.sort_by_key(|fault| (order.get(&fault.file).copied(), fault.place));
+    faults.extend(files.into_iter().flatten());
 }
 
 /// `FILE:LINE:COLUMN: message`, the form that editors and terminals make into a link.

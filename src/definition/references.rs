@@ -21,43 +21,49 @@ pub(super) fn resolve(
     left_out: &mut Vec<LeftOut>,
     faults: &mut Vec<Fault>,
 ) {
-    let all: Vec<(String, String)> =
-        workflows.iter().map(|workflow| (workflow.key.clone(), workflow.folder.clone())).collect();
+    #[derive(Clone, Copy, PartialEq)]
+    enum Lot {
+        Kept,
+        InCircle,
+        LeftOut,
+    }
     set_case_right(workflows);
-    let (circles, too_deep) = circles(workflows);
+    let targets = targets(workflows);
+    let (circles, depths) = circles(&targets);
+    let mut lots = vec![Lot::Kept; workflows.len()];
     for circle in &circles {
-        let mut keys: Vec<String> =
-            circle.iter().filter_map(|&index| Some(workflows.get(index)?.key.clone())).collect();
-        keys.extend(keys.first().cloned());
+        let in_circle = || circle.iter().filter_map(|&index| workflows.get(index));
+        let keys = in_circle().chain(in_circle().take(1)).map(|workflow| workflow.key.clone());
+        let problem = Problem::Cycle { keys: keys.collect() };
+        faults.extend(in_circle().map(|workflow| fault(workflow, problem.clone())));
         for &index in circle {
-            if let Some(workflow) = workflows.get(index) {
-                faults.push(fault(workflow, Problem::Cycle { keys: keys.clone() }));
+            if let Some(lot) = lots.get_mut(index) {
+                *lot = Lot::InCircle;
             }
         }
     }
-    let key_of = |&index: &usize| Some(workflows.get(index)?.key.clone());
-    let in_circle: BTreeSet<String> = circles.iter().flatten().filter_map(key_of).collect();
-    let too_deep: BTreeSet<String> = too_deep.iter().filter_map(key_of).collect();
-    workflows.retain(|workflow| {
-        if too_deep.contains(&workflow.key) && !in_circle.contains(&workflow.key) {
+    for ((workflow, lot), depth) in workflows.iter().zip(&mut lots).zip(depths) {
+        if depth > MAX_NESTING && *lot == Lot::Kept {
             faults.push(fault(workflow, Problem::NestedTooDeep { limit: MAX_NESTING }));
+            *lot = Lot::LeftOut;
         }
-        !in_circle.contains(&workflow.key) && !too_deep.contains(&workflow.key)
-    });
-    let broken = left_out.iter().map(|left_out| left_out.key.as_str());
-    let known: BTreeSet<&str> = all.iter().map(|(key, _)| key.as_str()).chain(broken).collect();
+    }
+    let mut known = BTreeSet::new();
+    known.extend(workflows.iter().map(|workflow| workflow.key.as_str()));
+    known.extend(left_out.iter().map(|left_out| left_out.key.as_str()));
     loop {
-        let keys: BTreeSet<String> =
-            workflows.iter().map(|workflow| workflow.key.clone()).collect();
-        let before = workflows.len();
-        workflows.retain(|workflow| {
-            let Some(reference) = references(workflow).find(|&reference| !keys.contains(reference))
+        let before = lots.clone();
+        let lot_of = |target: &Option<usize>| before.get((*target)?);
+        let all = workflows.iter().zip(&mut lots).zip(&targets);
+        for ((workflow, lot), targets) in all.filter(|((_, lot), _)| **lot == Lot::Kept) {
+            let mut references = references(workflow).zip(targets.iter().map(lot_of));
+            let Some((reference, target)) = references.find(|(_, lot)| *lot != Some(&Lot::Kept))
             else {
-                return true;
+                continue;
             };
-            let (circle, workflow_key, reference) =
-                (in_circle.contains(reference), workflow.key.clone(), reference.to_owned());
-            let problem = if circle {
+            *lot = Lot::LeftOut;
+            let (workflow_key, reference) = (workflow.key.clone(), reference.to_owned());
+            let problem = if target == Some(&Lot::InCircle) {
                 Problem::InCycle { workflow: workflow_key, reference }
             } else if known.contains(reference.as_str()) {
                 Problem::BrokenWorkflow { workflow: workflow_key, reference }
@@ -67,17 +73,19 @@ pub(super) fn resolve(
                 Problem::UnknownWorkflow { workflow: workflow_key, reference, nearest }
             };
             faults.push(fault(workflow, problem));
-            false
-        });
-        if workflows.len() == before {
+        }
+        if lots == before {
             break;
         }
     }
-    let kept: BTreeSet<&str> = workflows.iter().map(|workflow| &*workflow.key).collect();
-    let gone = all.into_iter().filter(|(key, _)| !kept.contains(key.as_str()));
-    left_out.extend(gone.map(|(key, folder)| LeftOut { key, folder }));
-    left_out.sort();
-    left_out.dedup();
+    let mut lots = lots.into_iter();
+    let gone = workflows.extract_if(.., |_| lots.next() != Some(Lot::Kept));
+    let gone = gone.map(|Workflow { key, folder, .. }| LeftOut { key, folder });
+    for workflow in std::mem::take(left_out).into_iter().chain(gone) {
+        if let Err(at) = left_out.binary_search(&workflow) {
+            left_out.insert(at, workflow);
+        }
+    }
 }
 
 fn fault(workflow: &Workflow, problem: Problem) -> Fault {
@@ -92,39 +100,45 @@ fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
 }
 
 fn set_case_right(workflows: &mut [Workflow]) {
-    let mut by_lower_case: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for workflow in workflows.iter() {
-        by_lower_case.entry(workflow.key.to_lowercase()).or_default().push(workflow.key.clone());
+    let keys: Vec<String> = workflows.iter().map(|workflow| workflow.key.clone()).collect();
+    let mut by_lower_case = BTreeMap::new();
+    for (index, key) in keys.iter().enumerate() {
+        // Of keys that differ in case alone none is meant: no key has the index.
+        let several = |first: &mut usize| *first = usize::MAX;
+        by_lower_case.entry(key.to_lowercase()).and_modify(several).or_insert(index);
     }
     for entry in workflows.iter_mut().flat_map(|workflow| &mut workflow.phases) {
         if let Entry::Workflow(reference) = entry
-            && let Some([only]) = by_lower_case.get(&reference.to_lowercase()).map(Vec::as_slice)
+            && let Some(&index) = by_lower_case.get(&reference.to_lowercase())
+            && let Some(only) = keys.get(index)
         {
             only.clone_into(reference);
         }
     }
 }
 
-/// The circles that a depth-first search finds, each as the indices along it; and the workflows that
-/// are nested too deep. A workflow that is searched through is not searched again, so the work is
+/// For each workflow the index of each one that it refers to, if there is one.
+fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
+    let mut index_of = BTreeMap::new();
+    index_of.extend(workflows.iter().enumerate().map(|(index, workflow)| (&*workflow.key, index)));
+    let target = |key: &str| index_of.get(key).copied();
+    workflows.iter().map(|workflow| references(workflow).map(target).collect()).collect()
+}
+
+/// The circles that a depth-first search finds, each as the indices along it; and how deep the nesting
+/// of each workflow is. A workflow that is searched through is not searched again, so the work is
 /// linear in the number of references.
-fn circles(workflows: &[Workflow]) -> (Vec<Vec<usize>>, Vec<usize>) {
+fn circles(targets: &[Vec<Option<usize>>]) -> (Vec<Vec<usize>>, Vec<usize>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
         Open,
         Done,
     }
-    let index_of: BTreeMap<&str, usize> =
-        workflows.iter().enumerate().map(|(index, workflow)| (&*workflow.key, index)).collect();
-    let targets: Vec<Vec<usize>> = workflows
-        .iter()
-        .map(|workflow| references(workflow).filter_map(|key| index_of.get(key).copied()).collect())
-        .collect();
-    let mut marks = vec![Mark::New; workflows.len()];
-    let mut depths = vec![0_usize; workflows.len()];
-    let (mut circles, mut too_deep) = (Vec::new(), Vec::new());
-    for start in 0..workflows.len() {
+    let mut marks = vec![Mark::New; targets.len()];
+    let mut depths = vec![0_usize; targets.len()];
+    let mut circles = Vec::new();
+    for start in 0..targets.len() {
         if marks.get(start) != Some(&Mark::New) {
             continue;
         }
@@ -137,12 +151,9 @@ fn circles(workflows: &[Workflow]) -> (Vec<Vec<usize>>, Vec<usize>) {
             let index = *index;
             let Some(&target) = targets.get(index).and_then(|targets| targets.get(*followed))
             else {
-                let below = targets.get(index).into_iter().flatten();
+                let below = targets.get(index).into_iter().flatten().flatten();
                 let depth =
                     below.filter_map(|&target| depths.get(target)).max().map_or(0, |d| d + 1);
-                if depth > MAX_NESTING {
-                    too_deep.push(index);
-                }
                 if let (Some(mark), Some(own)) = (marks.get_mut(index), depths.get_mut(index)) {
                     (*mark, *own) = (Mark::Done, depth);
                 }
@@ -150,6 +161,7 @@ fn circles(workflows: &[Workflow]) -> (Vec<Vec<usize>>, Vec<usize>) {
                 continue;
             };
             *followed += 1;
+            let Some(target) = target else { continue };
             match marks.get_mut(target) {
                 Some(mark @ Mark::New) => {
                     *mark = Mark::Open;
@@ -165,5 +177,5 @@ fn circles(workflows: &[Workflow]) -> (Vec<Vec<usize>>, Vec<usize>) {
             }
         }
     }
-    (circles, too_deep)
+    (circles, depths)
 }

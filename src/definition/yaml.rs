@@ -97,8 +97,7 @@ fn number_text(number: f64) -> String {
     if (1e-6..1e21).contains(&number.abs()) || number.is_nan() {
         return number.to_string();
     }
-    let text = format!("{number:e}");
-    if text.contains("e-") { text } else { text.replace('e', "e+") }
+    serde_json::Value::from(number).to_string()
 }
 
 /// How long a YAML text may be, in bytes. What the parser does with a text is not always linear.
@@ -491,6 +490,8 @@ mod tests {
             ("1e20", "100000000000000000000"),
             ("1e21", "1e+21"),
             ("-2.5e-7", "-2.5e-7"),
+            ("1.25e+300", "1.25e+300"),
+            ("5e-324", "5e-324"),
             ("0.000001", "0.000001"),
             (".inf", "Infinity"),
             ("-.inf", "-Infinity"),
