@@ -1,5 +1,7 @@
 //! Between the engine's types and those of the interface.
 
+use serde_json::Value;
+
 use crate::engine::{Answer, CommandEnd, Completion, Moment, Reply, Request, ToolResult};
 use crate::text::{Color, Drawing, Span};
 
@@ -34,9 +36,14 @@ impl From<guest::Answer> for Answer {
     }
 }
 
+/// A value as JSON text. `Display` would do too, and bring a second writer with it, for indented text.
+pub(super) fn json(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
 impl From<ToolResult> for types::ToolResult {
     fn from(result: ToolResult) -> Self {
-        Self { text: result.text, details: result.details.to_string() }
+        Self { text: result.text, details: json(&result.details) }
     }
 }
 

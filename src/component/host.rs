@@ -7,6 +7,7 @@ use crate::engine::{CONTEXT_MESSAGE_TYPE, Effect, Level, MOVED_MESSAGE_TYPE, Out
 use crate::run::STATE_ENTRY_TYPE;
 
 use super::bindings::pi::extension::{api, context, files, store, timers, types, ui};
+use super::convert::json;
 
 /// The key of our text in the status bar.
 const STATUS_KEY: &str = "workflow";
@@ -40,14 +41,13 @@ pub(super) fn tell(words: &str) {
 
 fn perform_one(effect: Effect) -> Result<(), types::Error> {
     match effect {
-        Effect::AppendEntry { custom_type, data } => {
-            api::append_entry(custom_type, &data.to_string()).map_err(|error| match error {
+        Effect::AppendEntry { custom_type, data } => api::append_entry(custom_type, &json(&data))
+            .map_err(|error| match error {
                 types::Error::Failed(words) if custom_type == STATE_ENTRY_TYPE => {
                     types::Error::Failed(format!("{NOT_STORED}: {words}"))
                 }
                 error => error,
-            })
-        }
+            }),
         Effect::SendUserMessage(text) => {
             api::send_user_message(&text, Some(api::Delivery::FollowUp))
         }

@@ -91,7 +91,7 @@ impl Guest for Component {
             name: STEP_TOOL.name.into(),
             label: STEP_TOOL.label.into(),
             description: STEP_TOOL.description.into(),
-            parameters: STEP_TOOL.parameters().to_string(),
+            parameters: convert::json(&STEP_TOOL.parameters()),
             prompt_snippet: Some(STEP_TOOL.prompt_snippet.into()),
             prompt_guidelines: STEP_TOOL.prompt_guidelines.map(Into::into).into(),
             sequential: true,

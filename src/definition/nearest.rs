@@ -4,16 +4,21 @@
 /// does not count.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
+    let close = known.into_iter().filter_map(|known| Some((closeness(&word, known)?, known)));
+    close.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
+/// The [`distance`] of a word in lower case to a known one, if it is small.
+fn closeness(word: &str, known: &str) -> Option<usize> {
+    if word.len().max(known.len()) > 4 * MAX_LENGTH {
+        return None;
+    }
     let length = word.chars().count();
     if length > MAX_LENGTH {
         return None;
     }
-    let distances = known.into_iter().filter(|known| known.len() <= 4 * MAX_LENGTH).map(|known| {
-        let limit = length.max(known.chars().count()) / 3;
-        (distance(&word, &known.to_lowercase()), limit, known)
-    });
-    let close = distances.filter(|(distance, limit, _)| distance <= limit);
-    close.min_by_key(|(distance, ..)| *distance).map(|(.., known)| known)
+    let limit = length.max(known.chars().count()) / 3;
+    Some(distance(word, &known.to_lowercase())).filter(|distance| *distance <= limit)
 }
 
 /// Longer words, in characters, are not compared.

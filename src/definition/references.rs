@@ -34,8 +34,9 @@ pub(super) fn resolve(
     for circle in &circles {
         let in_circle = || circle.iter().filter_map(|&index| workflows.get(index));
         let keys = in_circle().chain(in_circle().take(1)).map(|workflow| workflow.key.clone());
-        let problem = Problem::Cycle { keys: keys.collect() };
-        faults.extend(in_circle().map(|workflow| fault(workflow, problem.clone())));
+        let keys: Vec<String> = keys.collect();
+        let problem = || Problem::Cycle { keys: keys.clone() };
+        faults.extend(in_circle().map(|workflow| fault(workflow, problem())));
         for &index in circle {
             if let Some(lot) = lots.get_mut(index) {
                 *lot = Lot::InCircle;

@@ -97,7 +97,7 @@ fn number_text(number: f64) -> String {
     if (1e-6..1e21).contains(&number.abs()) || number.is_nan() {
         return number.to_string();
     }
-    serde_json::Value::from(number).to_string()
+    serde_json::to_string(&serde_json::Value::from(number)).unwrap_or_default()
 }
 
 /// How long a YAML text may be, in bytes. What the parser does with a text is not always linear.

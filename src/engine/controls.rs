@@ -163,7 +163,7 @@ impl Engine {
         let content = text::check_report(&library, &faults);
         faults.retain(|fault| fault.severity() == Severity::Error);
         let level = if faults.is_empty() { Level::Info } else { Level::Error };
-        self.known_errors = faults;
+        self.known_errors = faults.iter().map(text::diagnostic).collect();
         // The record is about an earlier reading.
         (self.library, self.is_read) = (library, false);
         Ok(show(CHECK_TYPE, content, level, has_ui))

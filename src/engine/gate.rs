@@ -547,7 +547,7 @@ impl Engine {
     }
 
     fn consent_value(&self, command: &str) -> String {
-        json!([self.project, command]).to_string()
+        serde_json::to_string(&json!([self.project, command])).unwrap_or_default()
     }
 }
 

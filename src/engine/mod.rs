@@ -113,8 +113,8 @@ pub struct Engine {
     /// What is asked of the person or the host, by ticket.
     questions: Vec<(u64, Question)>,
     last_ticket: u64,
-    /// The errors in files that the person knows of, so that the notice is not repeated.
-    known_errors: Vec<Fault>,
+    /// The errors in files that the person knows of, in words, so that the notice is not repeated.
+    known_errors: Vec<String>,
 }
 
 impl Engine {
@@ -177,11 +177,12 @@ impl Engine {
     /// Reads the workflow files again. A notice tells of errors that were not told of before.
     fn reload(&mut self, files: &dyn WorkflowFiles) -> Result<Option<Effect>, FileError> {
         self.refresh(files)?;
-        if self.errors == self.known_errors {
+        let errors: Vec<String> = self.errors.iter().map(text::diagnostic).collect();
+        if errors == self.known_errors {
             return Ok(None);
         }
+        self.known_errors = errors;
         let notice = text::fault_notice(&self.library, &self.errors);
-        self.known_errors.clone_from(&self.errors);
         Ok(notice.map(|text| Effect::Notify { level: Level::Warning, text }))
     }
 
