@@ -5,7 +5,7 @@ import { Drawing, plainText, textOf } from "./drawing.js";
 import { MAX_TIMEOUT, personsShell, runCommandLine, showSeconds } from "./exec.js";
 import { fileImports, isStale } from "./files.js";
 import { Guest, moment } from "./guest.js";
-import { newestEntries, newestMessage, withoutOlder } from "./session.js";
+import { isNew, newestEntries, newestMessage, withoutOlder } from "./session.js";
 import { storeImports } from "./store.js";
 import { TerminalWatch, onInterruptKey } from "./terminal-watch.js";
 
@@ -28,6 +28,11 @@ const OFF_CALL = "The extension that decides about this call broke and is switch
 /** What is said of a guest that has no instance any more. */
 const OFF = "is switched off until a command of its own or /reload starts it again";
 
+/** A call of `pi:extension/api`: the function's name in JavaScript, and its arguments. @typedef {[string, ...unknown[]]} Registration */
+
+/** How long after a new session's start the guest is told of it, in milliseconds: pi is there by then. */
+const LATE = 100;
+
 /** Sources of an input and reasons of a session's start or end that the interface knows. */
 const SOURCES = ["interactive", "rpc", "extension"];
 const REASONS = ["startup", "reload", "new", "resume", "fork", "quit"];
@@ -37,6 +42,8 @@ export class Extension {
   #context;
   /** The arguments of the tool call that is being decided. @type {unknown} */
   #toolInput = undefined;
+  /** Tells the guest of the session, if it does not know it yet. @type {(() => unknown) | undefined} */
+  #late;
   /** What is registered; a new instance asks for the same again. */
   #registered = new Set();
   /** The types of custom messages of which the model is sent only the newest. @type {Set<string>} */
@@ -74,8 +81,11 @@ export class Extension {
     this.#watch = new TerminalWatch(host.tui, () => this.#event({ tag: "terminal-input" }));
   }
 
-  /** Makes the component's first instance, which registers what it needs. */
-  start() {
+  /**
+   * Registers what the component needs.
+   * @param {Registration[]} [registrations] without them its first instance says so itself
+   */
+  start(registrations) {
     const imports = this.#imports();
     const { name } = this.#manifest;
     this.#guest = new Guest(
@@ -90,7 +100,9 @@ export class Extension {
         this.#clearUi();
       },
     );
-    this.#guest.start();
+    if (!registrations) this.#guest.start();
+    const api = /** @type {Record<string, Function>} */ (imports["pi:extension/api"]);
+    for (const [name, ...parameters] of registrations ?? []) api[name](...parameters);
     // Timers and the watch belong to the session, whether or not the guest wants to hear of its end.
     this.#subscribe("session_start");
     this.#subscribe("session_shutdown");
@@ -121,6 +133,7 @@ export class Extension {
    * @returns {any}
    */
   #callWith(context, toolInput, name, ...parameters) {
+    this.#late?.();
     const guest = this.#guest;
     if (guest?.busy) {
       return Promise.resolve().then(() => this.#callWith(context, toolInput, name, ...parameters));
@@ -154,21 +167,38 @@ export class Extension {
     this.#registered.add(name);
     const on = /** @type {(name: string, handler: (event: any, context: Context) => unknown) => void} */ (this.#pi.on);
     on.call(this.#pi, name, (event, context) => {
-      if (name === "session_start") this.#sessionStarts(context);
-      if (name === "session_shutdown") this.#sessionEnds();
-      if (!this.#registered.has(`event ${name}`)) return undefined;
-      if (this.#guest?.off) return name === "tool_call" && this.#guarding ? refusal(OFF_CALL) : undefined;
-      const call = () => this.#event(EVENTS[name](event, context), context, event.input);
-      return after(call(), (result) => {
-        return name === "tool_call" && !result ? refusal(BROKEN_CALL) : outcome(result, event);
-      });
+      const call = () => {
+        if (!this.#registered.has(`event ${name}`)) return undefined;
+        if (this.#guest?.off) return name === "tool_call" && this.#guarding ? refusal(OFF_CALL) : undefined;
+        return after(this.#event(EVENTS[name](event, context), context, event.input), (result) => {
+          return name === "tool_call" && !result ? refusal(BROKEN_CALL) : outcome(result, event);
+        });
+      };
+      if (name === "session_start") return this.#sessionStarts(event.reason, context, call);
+      if (name !== "session_shutdown") return call();
+      const known = !this.#late;
+      this.#sessionEnds();
+      return known ? call() : undefined;
     });
   }
 
-  /** @param {Context} context */
-  #sessionStarts(context) {
+  /**
+   * Tells the guest of a session. If pi has just started with it, there is nothing in it for the guest, and the guest
+   * has not begun yet, pi comes first.
+   *
+   * @param {string} reason
+   * @param {Context} context
+   * @param {() => unknown} tell
+   */
+  #sessionStarts(reason, context, tell) {
     this.#context = context;
     this.#guest?.revive(false);
+    if (reason !== "startup" || this.#guest?.begun || !isNew(context.sessionManager)) return tell();
+    this.#late = () => {
+      this.#late = undefined;
+      return tell();
+    };
+    setTimeout(() => this.#late?.(), LATE).unref();
   }
 
   /**
@@ -182,6 +212,7 @@ export class Extension {
   }
 
   #sessionEnds() {
+    this.#late = undefined;
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
     this.#watch.stop();

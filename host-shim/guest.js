@@ -17,6 +17,8 @@ export class Guest {
   /** @type {Record<string, Function> | undefined} */
   #exports;
   #busy = false;
+  /** Whether the first instance was asked for. */
+  #begun = false;
   #lastWords = "";
   /** Since the last sound call. */
   #traps = 0;
@@ -36,8 +38,9 @@ export class Guest {
     this.#onTrap = onTrap;
   }
 
-  /** Makes the first instance. */
+  /** Makes the first instance. Without it, the first call does. */
   start() {
+    this.#begun = true;
     try {
       this.#exports = this.#fresh();
     } catch (error) {
@@ -50,9 +53,14 @@ export class Guest {
     return this.#busy;
   }
 
-  /** Whether there is no instance: the component broke too often, or could not be started again. */
+  /** Whether there is no instance: the component broke too often, or could not be started. */
   get off() {
-    return !this.#exports && !this.#busy;
+    return this.#begun && !this.#exports && !this.#busy;
+  }
+
+  /** Whether the first instance was asked for. */
+  get begun() {
+    return this.#begun;
   }
 
   /** @param {string} message what a guest says before it traps */
@@ -67,6 +75,7 @@ export class Guest {
    * @param {...unknown} parameters
    */
   call(name, ...parameters) {
+    if (!this.#begun) this.#begin();
     const call = this.#exports?.[name];
     if (!call) return undefined;
     this.#busy = true;
@@ -83,15 +92,24 @@ export class Guest {
   }
 
   /**
-   * Tries again to get an instance, if there is none.
+   * Tries again to get an instance, if there is none any more.
    *
    * @param {boolean} restore whether it has to find its state now; else an event for that follows
    */
   revive(restore) {
-    if (this.#exports || this.#busy) return;
+    if (this.off) this.#attempt(() => this.#restart(restore));
+  }
+
+  #begin() {
+    this.#begun = true;
+    this.#attempt(() => (this.#exports = this.#fresh()));
+  }
+
+  /** @param {() => unknown} start */
+  #attempt(start) {
     this.#busy = true;
     try {
-      this.#restart(restore);
+      start();
     } catch (error) {
       this.#onTrap(this.#wordsOf(error), true);
     } finally {

@@ -20,6 +20,8 @@ import { Extension } from "./extension.js";
  * @typedef {object} Manifest
  * @property {string} name the package's name
  * @property {string} glue the generated module, from the manifest's folder
+ * @property {string} [registrations] what the component registers, as the build has written it down; without
+ *   it the component itself is asked when pi loads the extension
  * @property {import("./files.js").Grant[]} files what the component may read
  * @property {boolean} exec whether it may have command lines run
  * @property {{ name: string } | undefined} store the name of the store that it may keep values in
@@ -35,7 +37,8 @@ import { Extension } from "./extension.js";
 export function load(manifestUrl, host) {
   return (pi) => {
     const manifest = readManifest(manifestUrl);
-    new Extension(pi, host, manifest, instantiator(manifestUrl, manifest)).start();
+    const extension = new Extension(pi, host, manifest, instantiator(manifestUrl, manifest));
+    extension.start(readRegistrations(manifestUrl, manifest));
   };
 }
 
@@ -48,26 +51,44 @@ export function readManifest(url) {
   if (typeof component?.glue !== "string") {
     throw new Error(`${fileURLToPath(url)} names no component.`);
   }
-  const { glue, files = [], exec, store } = component;
+  const { glue, registrations, files = [], exec, store } = component;
   if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name is of letters, digits, _ and -.`);
-  return { name, glue, files, exec: exec === true, store };
+  return { name, glue, registrations, files, exec: exec === true, store };
 }
 
 /**
- * A function that makes a fresh instance of the component. Its modules are compiled once.
+ * The calls of `pi:extension/api` that the component makes when it begins.
  *
  * @param {URL} manifestUrl
  * @param {Manifest} manifest
+ * @returns {import("./extension.js").Registration[] | undefined}
+ */
+function readRegistrations(manifestUrl, { name, registrations }) {
+  if (registrations === undefined) return undefined;
+  try {
+    return JSON.parse(readFileSync(new URL(registrations, manifestUrl), "utf8"));
+  } catch (error) {
+    throw notBuilt(name, error);
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} cause
+ */
+function notBuilt(name, cause) {
+  return new Error(`The component of ${name} is not built (npm run build).`, { cause });
+}
+
+/**
+ * A function that makes a fresh instance of the component. Its modules are compiled once, with the first.
+ *
+ * @param {URL} manifestUrl
+ * @param {Pick<Manifest, "name" | "glue">} manifest
  * @returns {(imports: object) => Record<string, any>}
  */
 export function instantiator(manifestUrl, { name, glue }) {
   const url = new URL(glue, manifestUrl);
-  let generated;
-  try {
-    generated = createRequire(manifestUrl)(fileURLToPath(url));
-  } catch (error) {
-    throw new Error(`The component of ${name} is not built (npm run build).`, { cause: error });
-  }
   /** @type {Map<string, WebAssembly.Module>} */
   const modules = new Map();
   const compiled = (/** @type {string} */ file) => {
@@ -78,5 +99,13 @@ export function instantiator(manifestUrl, { name, glue }) {
     }
     return module;
   };
-  return (imports) => generated.instantiate(compiled, imports);
+  return (imports) => {
+    let generated;
+    try {
+      generated = createRequire(manifestUrl)(fileURLToPath(url));
+    } catch (error) {
+      throw notBuilt(name, error);
+    }
+    return generated.instantiate(compiled, imports);
+  };
 }

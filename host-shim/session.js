@@ -5,6 +5,22 @@ import { textOf } from "./drawing.js";
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext["sessionManager"]} Session */
 /** @typedef {import("@earendil-works/pi-coding-agent").ContextEvent["messages"]} Messages */
 
+/** What pi itself notes when a session begins is no more than this many entries. */
+const NEW = 16;
+
+/**
+ * Whether a session has just begun, and no extension has left anything in it.
+ * @param {Session} session
+ */
+export function isNew(session) {
+  let count = 0;
+  for (const entry of fromLeaf(session)) {
+    count += 1;
+    if (count > NEW || entry.type.startsWith("custom")) return false;
+  }
+  return true;
+}
+
 /**
  * The data of custom entries of one type, newest first.
  *

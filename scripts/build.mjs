@@ -8,11 +8,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 // Pinned: later versions wrap every synchronous call in task bookkeeping. For this component their
 // glue is six times as large and takes three times as long to load.
 import { componentNew, opt, transpile } from "@bytecodealliance/jco";
+
+import { Guest } from "../host-shim/guest.js";
+import { instantiator } from "../host-shim/load.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const TARGET = "wasm32-unknown-unknown";
@@ -30,9 +33,10 @@ const FEATURES = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-f
  * @param {string} guest.component where the component goes
  * @param {string} guest.glue the folder for core module and glue
  * @param {string} [guest.profile]
+ * @param {boolean} [guest.record] whether what it registers is written down; it must call nothing else when it begins
  * @param {boolean} [guest.small] whether to make it as small as can be, which takes a quarter of a minute
  */
-export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release", small = false }) {
+export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release", record = false, small = false }) {
   execFileSync("cargo", ["fetch", "--quiet", "--locked", "--target", TARGET], { cwd: root, stdio: "inherit" });
   execFileSync("cargo", ["build", "--quiet", "--locked", "--profile", profile, "--target", TARGET, ...cargo], {
     cwd: root,
@@ -59,9 +63,36 @@ export async function buildComponent({ name, cargo, artifact, component, glue, p
   for (const [file, content] of Object.entries(files)) {
     if (/\.(js|wasm)$/.test(file)) writeFileSync(join(fresh, file), content);
   }
+  if (record) writeFileSync(join(fresh, "registrations.json"), JSON.stringify(registrations(join(fresh, `${name}.js`), name)));
   rmSync(glue, { recursive: true, force: true });
   renameSync(fresh, glue);
   return bytes.length;
+}
+
+/**
+ * What a component registers when it begins: its calls of `pi:extension/api`.
+ *
+ * @param {string} glue
+ * @param {string} name
+ */
+function registrations(glue, name) {
+  /** @type {import("../host-shim/extension.js").Registration[]} */
+  const calls = [];
+  const url = pathToFileURL(glue);
+  const written = (/** @type {string} */ call) => (/** @type {unknown[]} */ ...parameters) => void calls.push([call, ...parameters]);
+  const api = new Proxy({}, { get: (_, call) => written(String(call)) });
+  const imports = new Proxy({}, { get: (_, from) => (from === "pi:extension/api" ? api : absent(String(from))) });
+  const instantiate = instantiator(url, { name, glue: url.href });
+  new Guest(() => instantiate(imports), () => {}).start();
+  return calls;
+}
+
+/** @param {string} from */
+function absent(from) {
+  const refuse = (/** @type {unknown} */ name) => () => {
+    throw new Error(`A component that begins calls ${from} ${String(name)}.`);
+  };
+  return new Proxy({}, { get: (_, name) => refuse(name) });
 }
 
 /**
@@ -88,6 +119,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     artifact: "pi_workflows.wasm",
     component: join(root, "target/component/pi_workflows.wasm"),
     glue: join(root, "host-shim/component"),
+    record: true,
     small: true,
   });
   console.log(`built the component (${Math.round(size / 1000)} KB)`);

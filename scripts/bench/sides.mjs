@@ -96,7 +96,7 @@ export function sessionOf(entries) {
 export const PACKAGES = { ours, reference };
 
 /**
- * One of the packages, loaded; its session has not started yet.
+ * One of the packages, loaded and begun; its session has not started yet.
  *
  * @param {keyof typeof PACKAGES} name
  * @param {World} world
@@ -106,6 +106,8 @@ export function side(name, world, session = sessionOf([])) {
   process.env.PI_CODING_AGENT_DIR = world.agent;
   const pi = standIn();
   PACKAGES[name](/** @type {any} */ (pi.api));
+  // A component that has been asked something is told of the session at once.
+  pi.registered.get("command workflow").getArgumentCompletions("-");
   const context = pi.context({ cwd: world.project, sessionManager: session, isProjectTrusted: () => true });
   return {
     pi,

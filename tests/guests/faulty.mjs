@@ -1,6 +1,6 @@
 // Builds this package's component with its fault switch (src/component/fault.rs), in a package of its own.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildComponent } from "../../scripts/build.mjs";
 import { REPO } from "../pi/harness/pi.mjs";
@@ -16,6 +16,9 @@ export async function buildFaulty() {
     component: join(home, "pi_workflows.wasm"),
     glue: join(home, "host-shim/component"),
   });
+  // With the switch it does more when it begins, but registers the same.
+  const registrations = "host-shim/component/registrations.json";
+  copyFileSync(join(REPO, registrations), join(home, registrations));
   const { name, type, pi, component } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
   const { extensions } = pi;
   writeFileSync(join(home, "package.json"), JSON.stringify({ name, type, pi: { extensions }, component }, null, 2));

@@ -160,11 +160,12 @@ export function standIn() {
  * @param {Instantiate} instantiate
  * @param {Partial<import("../../host-shim/load.js").Manifest>} [changes] to the manifest
  * @param {string} [agentDir] pi's agent directory
+ * @param {import("../../host-shim/extension.js").Registration[]} [registrations] written down beforehand
  */
-export function loadInto(pi, instantiate, changes = {}, agentDir = "/no/such/agent") {
+export function loadInto(pi, instantiate, changes = {}, agentDir = "/no/such/agent", registrations = undefined) {
   const host = /** @type {any} */ ({ codingAgent: { ...CODING_AGENT, getAgentDir: () => agentDir }, tui });
   const manifest = { name: "hello-guest", glue: "", files: [], exec: false, store: undefined, ...changes };
-  new Extension(/** @type {any} */ (pi.api), host, manifest, instantiate).start();
+  new Extension(/** @type {any} */ (pi.api), host, manifest, instantiate).start(registrations);
   pi.emit("session_start", { reason: "startup" });
   return pi;
 }

@@ -130,6 +130,8 @@ export class Side {
     }
     await this.pi.emit("session_shutdown", { reason: happening.restart });
     await this.pi.load(this.#extension);
+    // A component that has been asked something is told of the session at once.
+    await this.pi.complete("workflow", "-");
     return this.pi.emit("session_start", { reason: happening.restart });
   }
 

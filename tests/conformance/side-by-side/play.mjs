@@ -110,6 +110,8 @@ export class Stage {
   /** @param {string[]} args */
   async start(args) {
     this.#rpc = await startRpc({ ...this.#options(args), onDialog: () => this.answer });
+    const isTakenUp = (/** @type {any} */ { method }) => method === "setStatus";
+    await this.#rpc.waitFor(isTakenUp, { what: "the extension to take up the session" });
   }
 
   /** Ends pi, if it runs, and keeps what it has shown so far. */

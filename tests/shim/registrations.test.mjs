@@ -1,0 +1,123 @@
+// A guest whose registrations are written down: pi knows all that it has before there is an instance.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { suite, test } from "node:test";
+import { Guest } from "../../host-shim/guest.js";
+import { instantiator, readManifest } from "../../host-shim/load.js";
+import { loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
+
+const API = "pi:extension/api";
+
+/** @type {import("../../host-shim/extension.js").Registration[]} */
+const REGISTRATIONS = [
+  ["on", "session-start"],
+  ["on", "session-shutdown"],
+  ["on", "input"],
+  ["on", "tool-call"],
+  ["registerCommand", { name: "a", description: "runs a" }],
+];
+
+/**
+ * Starts a session of a pi that knows what the guest registers.
+ *
+ * @param {object} [options]
+ * @param {{ type: string }[]} [options.entries] of the session
+ * @param {{ sound: boolean }} [options.state] whether the guest can begin
+ */
+function start({ entries = [], state = { sound: true } } = {}) {
+  /** What the guest was told. @type {string[]} */
+  const told = [];
+  const pi = standIn();
+  for (const { type } of entries) pi.addEntry(type);
+  const guest = plainGuest((imports) => ({
+    init() {
+      if (!state.sound) throw new WebAssembly.RuntimeError("unreachable");
+      for (const [name, ...parameters] of REGISTRATIONS) imports[API][name](...parameters);
+      told.push("init");
+    },
+    handleEvent(/** @type {unknown} */ _, /** @type {{ tag: string }} */ { tag }) {
+      told.push(tag);
+      return { tag: "none" };
+    },
+    completeArgument: () => [],
+    runCommand() {
+      told.push("command");
+      return { tag: "done" };
+    },
+  }));
+  loadInto(pi, guest, {}, undefined, REGISTRATIONS);
+  return { pi, told, state };
+}
+
+/** Longer than a guest waits for pi's start. */
+const started = () => sleep(300);
+
+suite("a new session", () => {
+  test("is told of when pi has started", async () => {
+    const { pi, told } = start();
+    assert.deepEqual([...pi.registered.keys()], ["command a"]);
+    assert.deepEqual([...pi.handlers.keys()], ["session_start", "session_shutdown", "input", "tool_call"]);
+    assert.deepEqual(told, []);
+    await started();
+    assert.deepEqual(told, ["init", "session-start"]);
+    assert.equal(pi.handlers.get("input")?.size, 1, "what the instance registers is known");
+    assert.equal(pi.registered.size, 1);
+  });
+
+  test("is told of before anything else", async () => {
+    /** @type {[(pi: import("./pi-stand-in.mjs").StandIn) => unknown, string][]} */
+    const works = [
+      [(pi) => pi.emit("input", { source: "rpc" }), "input"],
+      [(pi) => pi.emit("tool_call", { toolName: "t", input: {} }), "tool-call"],
+      [(pi) => pi.command("a"), "command"],
+      [(pi) => pi.emit("session_start", { reason: "reload" }), "session-start"],
+    ];
+    for (const [work, tag] of works) {
+      const { pi, told } = start();
+      await work(pi);
+      assert.deepEqual(told, ["init", "session-start", tag]);
+      await started();
+      assert.equal(told.length, 3, "and only once");
+    }
+  });
+
+  test("that ends at once makes no instance", async () => {
+    const { pi, told } = start();
+    pi.emit("session_shutdown", { reason: "quit" });
+    await started();
+    assert.deepEqual(told, []);
+  });
+
+  test("is one in which pi has left something, but no extension", () => {
+    assert.deepEqual(start({ entries: [{ type: "model_change" }, { type: "message" }] }).told, []);
+    for (const type of ["custom", "custom_message"]) {
+      assert.deepEqual(start({ entries: [{ type }, { type: "message" }] }).told, ["init", "session-start"]);
+    }
+    assert.equal(start({ entries: Array(50).fill({ type: "message" }) }).told.length, 2, "and not a long one");
+  });
+});
+
+test("a guest that cannot begin is switched off, and a command tries again", async () => {
+  const { pi, told, state } = start({ state: { sound: false } });
+  assert.equal(pi.emit("tool_call", { toolName: "t", input: {} }).block, true);
+  assert.match(String(pi.did().at(-1)), /is switched off until/);
+  state.sound = true;
+  await pi.command("a");
+  assert.equal(told.at(-1), "command");
+  assert.equal(pi.emit("tool_call", { toolName: "t", input: {} }), undefined);
+});
+
+test("the package's component registers what is written down", () => {
+  const url = new URL("../../package.json", import.meta.url);
+  const manifest = readManifest(url);
+  /** @type {unknown[]} */
+  const calls = [];
+  const api = new Proxy({}, { get: (_, name) => (/** @type {unknown[]} */ ...parameters) => void calls.push([name, ...parameters]) });
+  const imports = new Proxy({}, { get: () => api });
+  new Guest(() => instantiator(url, manifest)(imports), () => {}).start();
+  const written = JSON.parse(readFileSync(new URL(String(manifest.registrations), url), "utf8"));
+  assert.deepEqual(JSON.parse(JSON.stringify(calls)), written);
+  assert.ok(written.length > 10);
+});
