@@ -19,8 +19,8 @@ export class Record {
   #settled = true;
   /** Where folders are, by their root and their path below it. @type {Map<string, Map<string, Place>>} */
   #places = new Map();
-  /** The files that were read, by the paths that lead to them. @type {Map<string, Stamp>} */
-  #files = new Map();
+  /** The files that were read, with the paths that lead to them. @type {(Stamp & { path: string })[]} */
+  #files = [];
   /** Everything else that was asked, and what the answer was. @type {{ ask: () => unknown, answer: string }[]} */
   #answers = [];
 
@@ -55,7 +55,7 @@ export class Record {
    */
   file(path, { dev, ino, size, mtimeMs, ctimeMs }) {
     if (!this.open) return;
-    this.#files.set(path, { dev, ino, size, mtimeMs, ctimeMs });
+    this.#files.push({ path, dev, ino, size, mtimeMs, ctimeMs });
     this.#settled &&= Math.max(mtimeMs, ctimeMs) < Date.now() - STAMP_MARGIN;
   }
 
@@ -102,8 +102,7 @@ export class Record {
   holds() {
     if (this.open || !this.#settled) return false;
     for (const { ask, answer } of this.#answers) if (again(ask) !== answer) return false;
-    for (const [path, stamp] of this.#files) if (!isSame(path, stamp)) return false;
-    return true;
+    return this.#files.every(isSame);
   }
 }
 
@@ -121,11 +120,8 @@ function text(answer) {
   return JSON.stringify(answer, (_key, value) => (typeof value === "bigint" ? `${value}n` : value)) ?? "";
 }
 
-/**
- * @param {string} path
- * @param {Stamp} stamp
- */
-function isSame(path, { dev, ino, size, mtimeMs, ctimeMs }) {
+/** @param {Stamp & { path: string }} file */
+function isSame({ path, dev, ino, size, mtimeMs, ctimeMs }) {
   try {
     const now = statSync(path, { throwIfNoEntry: false });
     return now?.ctimeMs === ctimeMs && now.mtimeMs === mtimeMs && now.ino === ino && now.dev === dev && now.size === size;

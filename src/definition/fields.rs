@@ -24,7 +24,7 @@ pub(super) struct Fields<'a> {
     /// Every key that means something.
     known: &'static [&'static str],
     /// What it says.
-    pub root: Yaml,
+    pub root: Yaml<'a>,
     /// What is wrong with it.
     pub faults: &'a mut Vec<Fault>,
     /// How many of the faults are of other files.
@@ -103,7 +103,7 @@ impl<'a> Fields<'a> {
     fn unknown_keys(&self, path: &[Step], known: &[&str]) -> Vec<String> {
         let Some(Yaml::Map(entries)) = self.at(path) else { return Vec::new() };
         let keys = entries.iter().map(|(key, _)| key);
-        keys.filter(|key| !known.contains(&key.as_str())).cloned().collect()
+        keys.filter(|key| !known.contains(&&***key)).map(ToString::to_string).collect()
     }
 
     /// Whether a key was reported as the name of a missing field.
@@ -137,7 +137,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn at(&self, path: &[Step]) -> Option<&Yaml> {
+    fn at(&self, path: &[Step]) -> Option<&Yaml<'a>> {
         path.iter().try_fold(&self.root, |value, step| match step {
             Step::Key(key) | Step::Name(key) => value.get(key),
             Step::Item(index) => value.items().get(*index),
@@ -153,7 +153,7 @@ impl<'a> Fields<'a> {
     /// A text that must be there and not blank.
     pub fn required_text(&mut self, field: &'static str) -> Option<String> {
         let problem = match self.root.get(field) {
-            Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
+            Some(Yaml::String(text)) if !is_blank(text) => return Some(text.to_string()),
             Some(Yaml::String(_)) => Problem::Blank { field: field.into() },
             Some(other) => {
                 Problem::WrongType { field: field.into(), expected: "a text", found: other.kind() }
@@ -170,7 +170,7 @@ impl<'a> Fields<'a> {
     /// A text that may be left out; anything else in its place is ignored with a warning.
     pub fn optional_text(&mut self, field: &'static str) -> Option<String> {
         match self.root.get(field) {
-            Some(Yaml::String(text)) => Some(text.clone()),
+            Some(Yaml::String(text)) => Some(text.to_string()),
             Some(Yaml::Null) | None => None,
             Some(other) => {
                 let found = other.kind();
@@ -188,7 +188,7 @@ impl<'a> Fields<'a> {
                 if let Some(index) = words.iter().position(|word| word == value) {
                     return Some(index);
                 }
-                Problem::NotAChoice { field: field.into(), words, value: value.clone() }
+                Problem::NotAChoice { field: field.into(), words, value: value.to_string() }
             }
             Some(other) => {
                 Problem::WrongType { field: field.into(), expected: "a text", found: other.kind() }

@@ -123,7 +123,7 @@ pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
         fields.whole_number(&[Step::Key("gateAttempts")], DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
     let on_fail = match fields.root.get("onGateFail") {
         None | Some(Yaml::Null) => Some(OnGateFail::Stay),
-        Some(Yaml::String(word)) => Some(match word.as_str() {
+        Some(Yaml::String(word)) => Some(match &**word {
             "stay" => OnGateFail::Stay,
             "loop" => OnGateFail::Loop,
             id => OnGateFail::Phase(id.to_owned()),
@@ -167,16 +167,17 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     };
     let mut sound = true;
     for (key, _) in entries {
-        if !FIELDS.contains(&key.as_str()) {
+        if !FIELDS.contains(&&**key) {
             let at = [Step::Key("gate"), Step::Item(index), Step::Name(key)];
-            fields.fault(&at, Problem::UnknownCheckField { field: key.clone(), known: &FIELDS });
+            fields
+                .fault(&at, Problem::UnknownCheckField { field: key.to_string(), known: &FIELDS });
             sound = false;
         }
     }
     let mut text = |field: &'static str, optional: bool| match item.get(field) {
         None => Some(None),
         Some(Yaml::Null) if optional => Some(None),
-        Some(Yaml::String(text)) if !is_blank(text) => Some(Some(text.clone())),
+        Some(Yaml::String(text)) if !is_blank(text) => Some(Some(text.to_string())),
         Some(other) => {
             let at = [Step::Key("gate"), Step::Item(index), Step::Key(field)];
             let problem = match other {

@@ -408,9 +408,11 @@ impl<'a> RootReader<'a> {
                 Err(FileError::Stale) => return Err(FileError::Stale),
                 Ok(bytes) => {
                     let text = String::from_utf8_lossy(&bytes).into_owned();
-                    let yaml = yaml::parse(front_matter::split(text.clone()).front_matter());
+                    let document = front_matter::split(text.clone());
                     // Other Markdown may have front matter too.
-                    if yaml.is_ok_and(|yaml| yaml.get("emoji").is_some()) {
+                    if yaml::parse(document.front_matter())
+                        .is_ok_and(|yaml| yaml.get("emoji").is_some())
+                    {
                         let fault = Fault::of(self.display(&path), Problem::UnusedPhase);
                         let place = Some(Place { line: 1, column: 1 });
                         self.faults.push(fault.at(&text, place, 0));

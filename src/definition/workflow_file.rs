@@ -129,7 +129,7 @@ fn command_name(fields: &mut Fields) -> Option<String> {
 /// A field that a workflow for other workflows may have, but does not need.
 fn hidden_text(fields: &Fields, field: &str) -> String {
     match fields.root.get(field) {
-        Some(Yaml::String(text)) => text.clone(),
+        Some(Yaml::String(text)) => text.to_string(),
         _ => String::new(),
     }
 }
@@ -176,8 +176,8 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
     };
     let mut sound = true;
     for (key, _) in entries {
-        if !AUTO_CONTINUE.contains(&key.as_str()) {
-            let problem = Problem::UnknownBound { field: key.clone(), known: &AUTO_CONTINUE };
+        if !AUTO_CONTINUE.contains(&&**key) {
+            let problem = Problem::UnknownBound { field: key.to_string(), known: &AUTO_CONTINUE };
             fields.fault(&[Step::Key("autoContinue"), Step::Name(key)], problem);
             sound = false;
         }
@@ -222,9 +222,11 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
     let mut phases = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let entry = match item {
-            Yaml::String(path) => Some(PhaseRef::File(path.clone())),
+            Yaml::String(path) => Some(PhaseRef::File(path.to_string())),
             Yaml::Map(_) => match item.get("subworkflow") {
-                Some(Yaml::String(key)) if !is_blank(key) => Some(PhaseRef::Workflow(key.clone())),
+                Some(Yaml::String(key)) if !is_blank(key) => {
+                    Some(PhaseRef::Workflow(key.to_string()))
+                }
                 _ => None,
             },
             _ => None,

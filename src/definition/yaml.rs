@@ -5,6 +5,7 @@
 
 mod plain;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{
@@ -14,15 +15,16 @@ use serde::de::{VariantAccess, Visitor};
 
 use super::fault::Place;
 
-/// One YAML value. Tags are dropped, keys are text, merge keys are ordinary ones (YAML 1.2).
+/// One YAML value. Tags are dropped, keys are text, merge keys are ordinary ones (YAML 1.2). What stands in the
+/// text as it is meant is borrowed from it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Yaml {
+pub(super) enum Yaml<'a> {
     Null,
     Bool(bool),
     Number(f64),
-    String(String),
-    List(Vec<Yaml>),
-    Map(Vec<(String, Yaml)>),
+    String(Cow<'a, str>),
+    List(Vec<Yaml<'a>>),
+    Map(Vec<(Cow<'a, str>, Yaml<'a>)>),
 }
 
 /// What is not valid YAML, and where.
@@ -43,9 +45,9 @@ pub(super) enum Step<'a> {
     Item(usize),
 }
 
-impl Yaml {
+impl<'a> Yaml<'a> {
     /// The value of a key, if this is a mapping that has it.
-    pub fn get(&self, key: &str) -> Option<&Yaml> {
+    pub fn get(&self, key: &str) -> Option<&Yaml<'a>> {
         match self {
             Self::Map(entries) => {
                 entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
@@ -55,7 +57,7 @@ impl Yaml {
     }
 
     /// The items, if this is a list.
-    pub fn items(&self) -> &[Yaml] {
+    pub fn items(&self) -> &[Yaml<'a>] {
         match self {
             Self::List(items) => items,
             _ => &[],
@@ -80,7 +82,7 @@ impl Yaml {
             Self::Null => Some("null".into()),
             Self::Bool(value) => Some(value.to_string()),
             Self::Number(value) => Some(number_text(*value)),
-            Self::String(text) => Some(text.clone()),
+            Self::String(text) => Some(text.to_string()),
             Self::List(_) | Self::Map(_) => None,
         }
     }
@@ -113,7 +115,7 @@ const MAX_KEYS: usize = 1000;
 const MAX_REPAIRS: usize = 20;
 
 /// Parses one YAML document. A key that occurs twice is an error; no text at all is [`Yaml::Null`].
-pub(super) fn parse(text: &str) -> Result<Yaml, YamlError> {
+pub(super) fn parse(text: &str) -> Result<Yaml<'_>, YamlError> {
     if let Some(yaml) = (text.len() <= MAX_LENGTH).then(|| plain::read(text)).flatten() {
         return Ok(yaml);
     }
@@ -185,13 +187,13 @@ fn check_size(text: &str) -> Result<(), YamlError> {
 /// The parser stumbles over things that are YAML all the same: a block scalar that ends with the text and not
 /// with a line end, tabs in front of nothing, of a comment or behind a dash, and a character beyond U+FFFF
 /// that is written as JSON does, in two escapes.
-fn readable(text: &str) -> (String, serde_yaml::Result<Yaml>) {
+fn readable(text: &str) -> (String, serde_yaml::Result<Yaml<'static>>) {
     let mut text = text.to_owned();
     if ends_within_a_line(&text) {
         text.push('\n');
     }
     for _ in 0..MAX_REPAIRS {
-        match serde_yaml::from_str::<Yaml>(&text) {
+        match serde_yaml::from_str::<Yaml<'static>>(&text) {
             Ok(yaml) => return (text, Ok(yaml)),
             Err(error) => match repaired(&text, &error) {
                 Some(better) => text = better,
@@ -275,7 +277,7 @@ fn place_of(location: serde_yaml::Location) -> Place {
     Place { line: location.line().max(1), column: location.column().max(1) }
 }
 
-impl<'de> Deserialize<'de> for Yaml {
+impl<'de> Deserialize<'de> for Yaml<'static> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Node::at(None).deserialize(deserializer)
     }
@@ -286,7 +288,7 @@ struct Node<'a> {
     /// What leads from here to the node that is looked for, if it is this one or in it.
     path: Option<&'a [Step<'a>]>,
     /// The mapping so far, if this is a key of it.
-    key_of: Option<&'a [(String, Yaml)]>,
+    key_of: Option<&'a [(Cow<'static, str>, Yaml<'static>)]>,
 }
 
 impl<'a> Node<'a> {
@@ -301,7 +303,7 @@ impl<'a> Node<'a> {
         Self::at(rest.filter(|_| step.is_some_and(is_step)))
     }
 
-    fn scalar<E: de::Error>(self, value: Yaml) -> Result<Yaml, E> {
+    fn scalar<E: de::Error>(self, value: Yaml<'static>) -> Result<Yaml<'static>, E> {
         match self.key_of {
             None if self.is_found() => Err(E::custom(FOUND)),
             None => Ok(value),
@@ -309,7 +311,11 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn key<E: de::Error>(&self, key: String, entries: &[(String, Yaml)]) -> Result<Yaml, E> {
+    fn key<E: de::Error>(
+        &self,
+        key: String,
+        entries: &[(Cow<'static, str>, Yaml<'static>)],
+    ) -> Result<Yaml<'static>, E> {
         if entries.iter().any(|(name, _)| *name == key) {
             return Err(E::custom(format_args!("the key `{key}` occurs twice")));
         }
@@ -319,11 +325,14 @@ impl<'a> Node<'a> {
         if matches!(self.path, Some([Step::Name(name), ..]) if **name == *key) {
             return Err(E::custom(FOUND));
         }
-        Ok(Yaml::String(key))
+        Ok(Yaml::String(key.into()))
     }
 
     /// A list or a mapping where a key is; none of the keys that are known is one.
-    fn unlike_others<E: de::Error>(&self, entries: &[(String, Yaml)]) -> Result<Yaml, E> {
+    fn unlike_others<E: de::Error>(
+        &self,
+        entries: &[(Cow<'static, str>, Yaml<'static>)],
+    ) -> Result<Yaml<'static>, E> {
         self.key(format!("(key {})", entries.len() + 1), entries)
     }
 
@@ -333,58 +342,58 @@ impl<'a> Node<'a> {
 }
 
 impl<'de> DeserializeSeed<'de> for Node<'_> {
-    type Value = Yaml;
+    type Value = Yaml<'static>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Yaml, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Yaml<'static>, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Node<'_> {
-    type Value = Yaml;
+    type Value = Yaml<'static>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a YAML value")
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<Yaml, E> {
+    fn visit_unit<E: de::Error>(self) -> Result<Yaml<'static>, E> {
         self.scalar(Yaml::Null)
     }
 
     /// A document without any content.
-    fn visit_none<E: de::Error>(self) -> Result<Yaml, E> {
+    fn visit_none<E: de::Error>(self) -> Result<Yaml<'static>, E> {
         self.scalar(Yaml::Null)
     }
 
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Yaml, E> {
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Yaml<'static>, E> {
         self.scalar(Yaml::Bool(value))
     }
 
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Yaml, E> {
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Yaml<'static>, E> {
         self.scalar(Yaml::Number(value as f64))
     }
 
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Yaml, E> {
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Yaml<'static>, E> {
         self.scalar(Yaml::Number(value as f64))
     }
 
-    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Yaml, E> {
+    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Yaml<'static>, E> {
         self.scalar(Yaml::Number(value as f64))
     }
 
-    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Yaml, E> {
+    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Yaml<'static>, E> {
         self.scalar(Yaml::Number(value as f64))
     }
 
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Yaml, E> {
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Yaml<'static>, E> {
         self.scalar(Yaml::Number(value))
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Yaml, E> {
-        self.scalar(Yaml::String(text.to_owned()))
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Yaml<'static>, E> {
+        self.scalar(Yaml::String(text.to_owned().into()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml<'static>, A::Error> {
         if self.key_of.is_none() && self.is_found() {
             return Err(de::Error::custom(FOUND));
         }
@@ -400,15 +409,15 @@ impl<'de> Visitor<'de> for Node<'_> {
         }
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml<'static>, A::Error> {
         if self.key_of.is_none() && self.is_found() {
             return Err(de::Error::custom(FOUND));
         }
-        let mut map: Vec<(String, Yaml)> = Vec::new();
+        let mut map: Vec<(Cow<'static, str>, Yaml<'static>)> = Vec::new();
         while let Some(key) = entries.next_key_seed(Node { path: self.path, key_of: Some(&map) })? {
             let key = key.scalar_text().unwrap_or_default();
             let value = entries.next_value_seed(self.part(|step| *step == Step::Key(&key)))?;
-            map.push((key, value));
+            map.push((key.into(), value));
         }
         match self.key_of {
             Some(entries) => self.unlike_others(entries),
@@ -416,7 +425,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         }
     }
 
-    fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<Yaml, A::Error> {
+    fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<Yaml<'static>, A::Error> {
         let (_tag, content) = tagged.variant::<de::IgnoredAny>()?;
         content.newtype_variant_seed(self)
     }
@@ -459,7 +468,7 @@ mod tests {
 
     #[test]
     fn what_the_parser_stumbles_over_is_read() {
-        let text = |text: &str| Yaml::String(text.into());
+        let text = |text: &'static str| Yaml::String(text.into());
         for (yaml, expected) in [
             ("a: |\n  x", text("x\n")),
             ("a: |-\n  x", text("x")),

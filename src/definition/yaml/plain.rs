@@ -16,6 +16,8 @@
 //!   lines as they stand
 //! ```
 
+use std::borrow::Cow;
+
 use super::{MAX_KEYS, Yaml};
 
 /// How deep lists and mappings may be in each other.
@@ -25,8 +27,10 @@ const MAX_DEPTH: usize = 8;
 const MAX_KEY_LENGTH: usize = 100;
 
 /// The value of a text; `None` if only the parser can tell.
-pub(super) fn read(text: &str) -> Option<Yaml> {
-    if !text.chars().all(is_usual) {
+pub(super) fn read(text: &str) -> Option<Yaml<'_>> {
+    // Nearly all of it are bytes that need no decoding.
+    let odd = text.bytes().position(|byte| !matches!(byte, b'\n' | b' '..=b'~'));
+    if !odd.is_none_or(|at| text.get(at..).is_some_and(|rest| rest.chars().all(is_usual))) {
         return None;
     }
     let mut lines = Lines { next: None, rest: text };
@@ -86,8 +90,8 @@ impl<'a> Lines<'a> {
         self.next.is_some_and(|line| line.indent > indent)
     }
 
-    fn mapping(&mut self, indent: usize, depth: usize) -> Option<Yaml> {
-        let mut entries: Vec<(String, Yaml)> = Vec::new();
+    fn mapping(&mut self, indent: usize, depth: usize) -> Option<Yaml<'a>> {
+        let mut entries: Vec<(Cow<str>, Yaml)> = Vec::new();
         while let Some(line) = self.at(indent).filter(|line| line.item().is_none()) {
             let (key, words) = key(line.text)?;
             let value = match words {
@@ -105,13 +109,13 @@ impl<'a> Lines<'a> {
             if entries.iter().any(|(other, _)| other == key) {
                 return None;
             }
-            entries.push((key.to_owned(), value));
+            entries.push((key.into(), value));
         }
         (!entries.is_empty()).then_some(Yaml::Map(entries))
     }
 
     /// The value of the key on this line, which has none there.
-    fn below(&mut self, indent: usize, depth: usize) -> Option<Yaml> {
+    fn below(&mut self, indent: usize, depth: usize) -> Option<Yaml<'a>> {
         self.advance();
         let Some(line) = self.next else { return Some(Yaml::Null) };
         match line.item() {
@@ -121,13 +125,13 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn list(&mut self, indent: usize) -> Option<Yaml> {
+    fn list(&mut self, indent: usize) -> Option<Yaml<'a>> {
         let mut items = Vec::new();
         while let Some(item) = self.at(indent).and_then(Line::item) {
             self.advance();
             items.push(match key(item) {
                 Some((_, "")) => return None,
-                Some((key, words)) => Yaml::Map(vec![(key.to_owned(), value(words)?)]),
+                Some((key, words)) => Yaml::Map(vec![(key.into(), value(words)?)]),
                 None => value(item)?,
             });
             if self.is_deeper(indent) {
@@ -138,7 +142,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The lines below a key, as they stand, each without the spaces before the first of them.
-    fn block(&mut self, indent: usize) -> Option<Yaml> {
+    fn block(&mut self, indent: usize) -> Option<Yaml<'a>> {
         let mut text = String::new();
         let mut spaces = None;
         let mut empty = 0;
@@ -162,7 +166,7 @@ impl<'a> Lines<'a> {
             self.rest = rest;
         }
         self.advance();
-        spaces.map(|_| Yaml::String(text))
+        spaces.map(|_| Yaml::String(text.into()))
     }
 }
 
@@ -186,7 +190,7 @@ fn key(line: &str) -> Option<(&str, &str)> {
 }
 
 /// A value on one line.
-fn value(text: &str) -> Option<Yaml> {
+fn value(text: &str) -> Option<Yaml<'_>> {
     match text.bytes().next()? {
         b'[' => flow_list(text.strip_prefix('[')?.strip_suffix(']')?),
         quote @ (b'"' | b'\'') => quoted(text, quote),
@@ -194,7 +198,7 @@ fn value(text: &str) -> Option<Yaml> {
     }
 }
 
-fn flow_list(list: &str) -> Option<Yaml> {
+fn flow_list(list: &str) -> Option<Yaml<'_>> {
     let mut items = Vec::new();
     let mut rest = Some(list).filter(|list| !list.is_empty());
     while let Some(list) = rest {
@@ -211,15 +215,15 @@ fn flow_list(list: &str) -> Option<Yaml> {
 }
 
 /// Words in quotes, with nothing escaped in them.
-fn quoted(text: &str, quote: u8) -> Option<Yaml> {
+fn quoted(text: &str, quote: u8) -> Option<Yaml<'_>> {
     let words = text.get(1..text.len().checked_sub(1).filter(|end| *end > 0)?)?;
     let escaped = |byte: u8| byte == quote || (byte == b'\\' && quote == b'"');
     let closed = text.bytes().next_back() == Some(quote);
-    (closed && !words.bytes().any(escaped)).then(|| Yaml::String(words.to_owned()))
+    (closed && !words.bytes().any(escaped)).then(|| Yaml::String(words.into()))
 }
 
 /// Words without quotes, or a short number.
-fn plain(text: &str) -> Option<Yaml> {
+fn plain(text: &str) -> Option<Yaml<'_>> {
     let bytes = text.as_bytes();
     let first = *bytes.first()?;
     if first.is_ascii_digit() {
@@ -237,13 +241,14 @@ fn plain(text: &str) -> Option<Yaml> {
         "null" => Some(Yaml::Null),
         "true" => Some(Yaml::Bool(true)),
         "false" => Some(Yaml::Bool(false)),
-        _ => (!may_mean_else(text)).then(|| Yaml::String(text.to_owned())),
+        _ => (!may_mean_else(text)).then(|| Yaml::String(text.into())),
     }
 }
 
 /// Whether a word stands for something else than itself, in this spelling or another.
 fn may_mean_else(word: &str) -> bool {
-    ["null", "true", "false"].iter().any(|other| other.eq_ignore_ascii_case(word))
+    (4..=5).contains(&word.len())
+        && ["null", "true", "false"].iter().any(|other| other.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
