@@ -23,8 +23,9 @@ pub struct Library {
     index: BTreeMap<String, usize>,
     /// The first workflow of each command name.
     commands: BTreeMap<String, usize>,
-    /// How many phases each workflow has, with those of nested workflows; at most [`u64::MAX`].
-    sizes: BTreeMap<String, u64>,
+    /// How many phases each workflow has, with those of nested workflows; at most [`u64::MAX`]. `None` while
+    /// they are counted.
+    sizes: Vec<Option<u64>>,
     left_out: Vec<LeftOut>,
 }
 
@@ -94,10 +95,13 @@ impl Library {
             faults.extend(replaced);
             report_similar_command_names(&library.workflows, &mut faults);
         }
-        for fault in faults.iter_mut().skip(of_files).take(MAX_PLACES) {
-            if let Some((text, place)) = place_between_files(files, &roots, fault)? {
-                *fault = fault.clone().at(&text, Some(place), 0);
-            }
+        for (number, fault) in faults.split_off(of_files).into_iter().enumerate() {
+            let look_up = number < MAX_PLACES;
+            let place = look_up.then(|| place_between_files(files, &roots, &fault)).transpose()?;
+            faults.push(match place.flatten() {
+                Some((text, place)) => fault.at(&text, Some(place), 0),
+                None => fault,
+            });
         }
         if check.is_some() {
             settle_summaries(&library.workflows, &mut faults);
@@ -118,46 +122,46 @@ impl Library {
         faults: &mut Vec<Fault>,
     ) -> Self {
         references::resolve(&mut workflows, &mut left_out, faults);
-        report_duplicate_command_names(&workflows, faults);
-        let index = workflows
-            .iter()
-            .enumerate()
-            .map(|(index, workflow)| (workflow.key.clone(), index))
-            .collect();
-        let mut commands = BTreeMap::new();
-        for (index, workflow) in workflows.iter().enumerate() {
-            commands.entry(workflow.command_name.clone()).or_insert(index);
+        let (mut index, mut commands) = (BTreeMap::new(), BTreeMap::new());
+        for (at, workflow) in workflows.iter().enumerate() {
+            index.insert(workflow.key.clone(), at);
+            commands.entry(workflow.command_name.clone()).or_insert(at);
         }
-        let mut library = Self { workflows, index, commands, sizes: BTreeMap::new(), left_out };
-        let mut sizes = BTreeMap::new();
-        for workflow in &library.workflows {
-            library.measure(workflow, &mut sizes);
+        let mut sizes = vec![None; workflows.len()];
+        let mut library = Self { workflows, index, commands, sizes: Vec::new(), left_out };
+        for at in 0..sizes.len() {
+            library.measure(at, &mut sizes);
         }
         library.sizes = sizes;
+        library.report_duplicate_command_names(faults);
         library
     }
 
     /// Counts the phases of a workflow and of those nested in it; the nesting is of bounded depth.
-    fn measure(&self, workflow: &Workflow, sizes: &mut BTreeMap<String, u64>) -> u64 {
-        if let Some(&size) = sizes.get(&workflow.key) {
-            return size;
+    fn measure(&self, at: usize, sizes: &mut [Option<u64>]) -> u64 {
+        if let Some(Some(size)) = sizes.get(at) {
+            return *size;
         }
-        let size = workflow.phases.iter().fold(0_u64, |size, entry| match entry {
+        let phases = self.workflows.get(at).map(|workflow| &*workflow.phases);
+        let size = phases.unwrap_or_default().iter().fold(0_u64, |size, entry| match entry {
             Entry::Phase(_) => size.saturating_add(1),
             Entry::Workflow(key) => {
-                let nested = self.get(key).map_or(0, |nested| self.measure(nested, sizes));
+                let nested = self.index.get(key).map_or(0, |&at| self.measure(at, sizes));
                 size.saturating_add(nested)
             }
         });
-        sizes.insert(workflow.key.clone(), size);
+        if let Some(known) = sizes.get_mut(at) {
+            *known = Some(size);
+        }
         size
     }
 
     /// How many phases a list of entries has, with those of nested workflows; at most [`u64::MAX`].
     pub fn phase_count(&self, entries: &[Entry]) -> u64 {
+        let size = |key: &String| *self.sizes.get(*self.index.get(key)?)?;
         entries.iter().fold(0, |count: u64, entry| match entry {
             Entry::Phase(_) => count.saturating_add(1),
-            Entry::Workflow(key) => count.saturating_add(self.sizes.get(key).copied().unwrap_or(0)),
+            Entry::Workflow(key) => count.saturating_add(size(key).unwrap_or(0)),
         })
     }
 
@@ -201,6 +205,22 @@ impl Library {
         }
     }
 
+    fn report_duplicate_command_names(&self, faults: &mut Vec<Fault>) {
+        for workflow in self.workflows.iter().filter(|workflow| !workflow.command_name.is_empty()) {
+            let name = &workflow.command_name;
+            let first = self.by_command_name(name).filter(|first| first.key != workflow.key);
+            faults.extend(first.map(|first| {
+                let problem = Problem::DuplicateCommandName {
+                    name: name.clone(),
+                    first: first.key.clone(),
+                    second: workflow.key.clone(),
+                    first_file: first.file(),
+                };
+                Fault::of(workflow.file(), problem)
+            }));
+        }
+    }
+
     /// What an entry is called: a phase's name, or a nested workflow's.
     pub fn entry_name<'a>(&'a self, entry: &'a Entry) -> &'a str {
         match entry {
@@ -219,7 +239,8 @@ fn settle_summaries(workflows: &[Workflow], faults: &mut Vec<Fault>) {
         Entry::Phase(phase) => Some(phase.id.as_str()),
         Entry::Workflow(_) => None,
     });
-    let ids: BTreeSet<&str> = phases.collect();
+    let mut ids = BTreeSet::new();
+    ids.extend(phases);
     faults.retain_mut(|fault| match &mut fault.problem {
         Problem::UnknownSummary { id, nearest: meant } => {
             *meant = nearest(id, ids.iter().copied()).map(Into::into);
@@ -275,30 +296,14 @@ fn in_workflow_yaml(text: &str, problem: &Problem) -> Option<Place> {
     yaml::locate(text, &[Step::Key("phases"), Step::Item(entry?)])
 }
 
-fn report_duplicate_command_names(workflows: &[Workflow], faults: &mut Vec<Fault>) {
-    let mut by_name: BTreeMap<&str, &Workflow> = BTreeMap::new();
-    for workflow in workflows.iter().filter(|workflow| !workflow.command_name.is_empty()) {
-        let name = &workflow.command_name;
-        if let Some(first) = by_name.get(name.as_str()) {
-            let problem = Problem::DuplicateCommandName {
-                name: name.clone(),
-                first: first.key.clone(),
-                second: workflow.key.clone(),
-                first_file: first.file(),
-            };
-            faults.push(Fault::of(workflow.file(), problem));
-        } else {
-            by_name.insert(name, workflow);
-        }
-    }
-}
-
 /// Command names that a person takes for one, in every spelling but the first.
 fn report_similar_command_names(workflows: &[Workflow], faults: &mut Vec<Fault>) {
-    let mut by_name: BTreeMap<String, &Workflow> = BTreeMap::new();
-    for workflow in workflows.iter().filter(|workflow| workflow.show == Show::User) {
-        let first = by_name.entry(workflow.command_name.to_ascii_lowercase()).or_insert(workflow);
-        if first.command_name != workflow.command_name {
+    let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
+    let for_people = |(_, workflow): &(usize, &Workflow)| workflow.show == Show::User;
+    for (at, workflow) in workflows.iter().enumerate().filter(for_people) {
+        let first = *by_name.entry(workflow.command_name.to_ascii_lowercase()).or_insert(at);
+        let first = workflows.get(first);
+        if let Some(first) = first.filter(|first| first.command_name != workflow.command_name) {
             let problem = Problem::SimilarCommandName {
                 names: [first.command_name.clone(), workflow.command_name.clone()],
                 keys: [first.key.clone(), workflow.key.clone()],
@@ -359,7 +364,8 @@ impl<'a> RootReader<'a> {
             level = next;
         }
         self.report_unused()?;
-        let found: BTreeSet<&str> = self.found.iter().map(|workflow| &*workflow.key).collect();
+        let mut found = BTreeSet::new();
+        found.extend(self.found.iter().map(|workflow| workflow.key.as_str()));
         let broken = self.folders.iter().filter(|(key, _)| !found.contains(key.as_str()));
         left_out.extend(
             broken.map(|(key, folder)| LeftOut { key: key.clone(), folder: folder.clone() }),
