@@ -109,16 +109,25 @@ export function filesBelow(folders, cwd) {
     return { at: join(at, path), root, real };
   };
 
-  const readFile = (/** @type {string} */ name, /** @type {string} */ path) =>
-    attempt(() => {
+  /**
+   * The content of a file. It holds until the next one is read.
+   * @param {string} name
+   * @param {string} path
+   */
+  const readFile = (name, path) => {
+    try {
       const slash = path.lastIndexOf("/");
       const base = path.slice(slash + 1);
       if (path !== "" && (slash === 0 || !isPlainPart(base))) throw { tag: "outside-root" };
       const { at, real } = place(name, slash < 0 ? "" : path.slice(0, slash));
-      const { bytes, stat } = readBelow(real, base, () => resolve(name, path).real);
-      record?.file(below(at, base), stat);
+      const file = below(real, base);
+      const { bytes, stat } = readUnlessLink(file) ?? readFileAndStat(resolve(name, path).real, MAX_FILE_SIZE, OPEN_FLAGS, scratch);
+      record?.file(at === real ? file : below(at, base), stat);
       return bytes;
-    });
+    } catch (error) {
+      throw asFileError(error);
+    }
+  };
 
   const roots = () =>
     attempt(() =>
@@ -170,19 +179,16 @@ export function filesBelow(folders, cwd) {
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * The content of a file in a folder whose real path is known. It holds until the next one is read.
- *
- * @param {string} folder
- * @param {string} name
- * @param {() => string} resolve what it leads to if it is a link
+ * A file that is no link, by the real path of its folder; nothing if it may be one.
+ * @param {string} file
  */
-function readBelow(folder, name, resolve) {
-  if (constants.O_NOFOLLOW === undefined) return readFileAndStat(resolve(), MAX_FILE_SIZE, OPEN_FLAGS, scratch);
+function readUnlessLink(file) {
+  if (constants.O_NOFOLLOW === undefined) return undefined;
   try {
-    return readFileAndStat(below(folder, name), MAX_FILE_SIZE, OPEN_FLAGS, scratch);
+    return readFileAndStat(file, MAX_FILE_SIZE, OPEN_FLAGS, scratch);
   } catch (/** @type {any} */ error) {
     if (error.code !== "ELOOP" && error.code !== "EMLINK") throw error;
-    return readFileAndStat(resolve(), MAX_FILE_SIZE, OPEN_FLAGS, scratch);
+    return undefined;
   }
 }
 
@@ -258,11 +264,10 @@ function isPlain(path) {
   return path === "" || path.split("/").every(isPlainPart);
 }
 
-const ODD = sep === "\\" ? /[\\:\0]/ : /\0/;
-
 /** @param {string} part */
 function isPlainPart(part) {
-  return part !== "" && part !== "." && part !== ".." && !ODD.test(part);
+  if (part === "" || part === "." || part === ".." || part.includes("\0")) return false;
+  return sep !== "\\" || !/[\\:]/.test(part);
 }
 
 /**
@@ -324,19 +329,24 @@ function display(path, cwd) {
 function attempt(work) {
   try {
     return work();
-  } catch (/** @type {any} */ error) {
-    if (!(error instanceof Error)) throw error;
-    if (isStale(error)) throw { tag: "stale" };
-    switch (/** @type {NodeJS.ErrnoException} */ (error).code) {
-      case "ENOENT":
-      case "ENOTDIR":
-        throw { tag: "not-found" };
-      case "EISDIR":
-      case "ENXIO":
-        throw { tag: "wrong-kind" };
-      default:
-        throw { tag: "failed", val: error.message };
-    }
+  } catch (error) {
+    throw asFileError(error);
+  }
+}
+
+/** @param {unknown} error */
+function asFileError(error) {
+  if (!(error instanceof Error)) return error;
+  if (isStale(error)) return { tag: "stale" };
+  switch (/** @type {NodeJS.ErrnoException} */ (error).code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return { tag: "not-found" };
+    case "EISDIR":
+    case "ENXIO":
+      return { tag: "wrong-kind" };
+    default:
+      return { tag: "failed", val: error.message };
   }
 }
 

@@ -633,14 +633,17 @@ fn join(parent: &str, name: &str) -> String {
 /// A backslash separates too, so that a workflow written on Windows works elsewhere; a path that is
 /// absolute in either notation is none of ours.
 fn resolve(folder: &str, path: &str) -> Option<String> {
-    let path = path.replace('\\', "/");
-    let drive = path.as_bytes().get(1) == Some(&b':')
-        && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
-    if path.starts_with('/') || drive {
+    let is_separator = |byte: u8| matches!(byte, b'/' | b'\\');
+    let absolute = match path.as_bytes() {
+        [first, ..] if is_separator(*first) => true,
+        [drive, b':', ..] => drive.is_ascii_alphabetic(),
+        _ => false,
+    };
+    if absolute {
         return None;
     }
     let mut parts: Vec<&str> = folder.split('/').collect();
-    for part in path.split('/') {
+    for part in path.split(['/', '\\']) {
         match part {
             "" | "." => {}
             ".." => {

@@ -24,7 +24,7 @@ const PACKED = [
   ...["formats", "pi-workflows", "places", "workflows"].map((name) => `cli/${name}.js`),
   ...["moving", "reference", "tutorial"].map((name) => `docs/${name}.md`),
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
-  "host-shim/component/registrations.json",
+  ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
   ...["dialogs", "drawing", "exec", "extension", "files", "guest"].map((name) => `host-shim/${name}.js`),
   ...["index.cjs", "load.js", "record.js", "session.js", "store.js", "terminal-watch.js"].map((name) => `host-shim/${name}`),
   ...["schemas/phase.json", "schemas/workflow.json", "skills/workflow-authoring/SKILL.md"],
