@@ -245,6 +245,7 @@ mod tests {
             assert!(restore([STATE.replacen(from, to, 1)]).is_some(), "{to}");
         }
     }
+
     #[test]
     fn the_progress_is_read_back() {
         let (label, question) = ("l".to_owned(), "q".to_owned());
