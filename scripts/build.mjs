@@ -95,10 +95,10 @@ async function bundleShim(file) {
 /**
  * What a component registers when it begins: its calls of `pi:extension/api`.
  *
- * @param {string} glue
+ * @param {string} glue the generated module
  * @param {string} name
  */
-function registrations(glue, name) {
+export function registrations(glue, name) {
   /** @type {import("../host-shim/extension.js").Registration[]} */
   const calls = [];
   const url = pathToFileURL(glue);

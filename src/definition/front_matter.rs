@@ -64,19 +64,15 @@ pub(super) fn split(mut text: String) -> Document {
             .find(|&(at, _)| rest.get(at + 1..).is_some_and(|line| line.starts_with("---")))?;
         let mut yaml = rest.get(..end)?.chars();
         let opening = yaml.next();
-        Some((opening == Some('\n'), yaml.as_str().len(), end + 3))
+        let end = end + "---".len();
+        let front_matter = end - yaml.as_str().len()..end;
+        Some((opening == Some('\n'), front_matter, end + "\n---".len()))
     });
-    let (newline, yaml, yaml_end) = parts.unwrap_or((false, 0, 0));
-    let below = text.get(if yaml_end == 0 { 0 } else { yaml_end + 4 }..).unwrap_or_default();
-    let body = below.trim_start_matches(is_space);
+    let (newline, front_matter, below) = parts.unwrap_or((false, 0..0, 0));
+    let body = text.get(below..).unwrap_or_default().trim_start_matches(is_space);
     let body_start = text.len() - body.len();
     let body_end = body_start + body.trim_end_matches(is_space).len();
-    Document {
-        front_matter: yaml_end - yaml..yaml_end,
-        body: body_start..body_end,
-        lines_before: usize::from(newline),
-        text,
-    }
+    Document { front_matter, body: body_start..body_end, lines_before: usize::from(newline), text }
 }
 
 #[cfg(test)]

@@ -526,6 +526,7 @@ for (const version of PI_VERSIONS) {
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.waitFor(({ method }) => method === "notify", { what: "the notice of one fault" });
+      assert.equal(notices(rpc).length, 1, "one fault");
       await rpc.prompt("/workflow");
       assert.deepEqual(notices(rpc)[1].split("\n").slice(3), [
         "  fallback — Global fallback",

@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { suite, test } from "node:test";
-import { Guest } from "../../host-shim/guest.js";
-import { instantiator, readManifest } from "../../host-shim/load.js";
+import { fileURLToPath } from "node:url";
+import { readManifest } from "../../host-shim/load.js";
+import { registrations } from "../../scripts/build.mjs";
 import { loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
 
 const API = "pi:extension/api";
@@ -112,11 +113,7 @@ test("a guest that cannot begin is switched off, and a command tries again", asy
 test("the package's component registers what is written down", () => {
   const url = new URL("../../package.json", import.meta.url);
   const manifest = readManifest(url);
-  /** @type {unknown[]} */
-  const calls = [];
-  const api = new Proxy({}, { get: (_, name) => (/** @type {unknown[]} */ ...parameters) => void calls.push([name, ...parameters]) });
-  const imports = new Proxy({}, { get: () => api });
-  new Guest(() => instantiator(url, manifest)(imports), () => {}).start();
+  const calls = registrations(fileURLToPath(new URL(manifest.glue, url)), manifest.name);
   const written = JSON.parse(readFileSync(new URL(String(manifest.registrations), url), "utf8"));
   assert.deepEqual(JSON.parse(JSON.stringify(calls)), written);
   assert.ok(written.length > 10);
