@@ -3,9 +3,13 @@
 //   target/component/pi_workflows.wasm   the component
 //   host-shim/component/                 its core module, the glue, what it registers, and the shim in one file
 //
-// `buildComponent` does the same for the tests' own guests.
+//   node scripts/build.mjs           as published
+//   node scripts/build.mjs --quick   sooner built, larger and slower: for work on the code
+//
+// A component whose core module is as it was is not made again. `buildComponent` does the same for the tests' own guests.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -35,10 +39,11 @@ const FEATURES = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-f
  * @param {string} guest.component where the component goes
  * @param {string} guest.glue the folder for core module and glue
  * @param {string} [guest.profile]
- * @param {boolean} [guest.packed] whether it is for the package: as small as can be, and with all beside it that makes
- *   pi start fast. It must do nothing but register when it begins
+ * @param {boolean} [guest.optimized] whether it is made as small as can be
+ * @param {boolean} [guest.packed] whether it is for the package: with all beside it that makes pi start fast. It must do
+ *   nothing but register when it begins
  */
-export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release", packed = false }) {
+export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release", optimized = false, packed = false }) {
   execFileSync("cargo", ["fetch", "--quiet", "--locked", "--target", TARGET], { cwd: root, stdio: "inherit" });
   execFileSync("cargo", ["build", "--quiet", "--locked", "--profile", profile, "--target", TARGET, ...cargo], {
     cwd: root,
@@ -46,8 +51,31 @@ export async function buildComponent({ name, cargo, artifact, component, glue, p
     env: { ...process.env, CARGO_ENCODED_RUSTFLAGS: withoutFolders() },
   });
   const core = readFileSync(join(root, "target", TARGET, profile, artifact));
+  const inputs = [core, readFileSync(fileURLToPath(import.meta.url)), readFileSync(join(root, "package-lock.json")), String(optimized)];
+  const digest = inputs.reduce((hash, input) => hash.update(input), createHash("sha256")).digest("hex");
+  const stamp = `${component}.inputs`;
+  const made = existsSync(glue) && existsSync(component) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
+  if (!made) {
+    rmSync(stamp, { force: true });
+    await makeComponent(core, { name, component, glue, optimized });
+    writeFileSync(stamp, digest);
+  }
+  if (packed) {
+    replace(join(glue, "registrations.json"), JSON.stringify(registrations(join(glue, `${name}.js`), name)));
+    replace(join(glue, "shim.cjs"), await bundledShim());
+  }
+  return { bytes: statSync(component).size, made };
+}
+
+/**
+ * Makes a component of a core module, and its glue.
+ *
+ * @param {Uint8Array} core
+ * @param {{ name: string, component: string, glue: string, optimized: boolean }} options
+ */
+async function makeComponent(core, { name, component, glue, optimized }) {
   let bytes = await componentNew(core, []);
-  if (packed) bytes = (await opt(bytes, { quiet: true, optArgs: ["-Oz", "--strip-debug", ...FEATURES] })).component;
+  if (optimized) bytes = (await opt(bytes, { quiet: true, optArgs: ["-Oz", "--strip-debug", ...FEATURES] })).component;
   mkdirSync(dirname(component), { recursive: true });
   writeFileSync(component, bytes);
   const { files } = await transpile(bytes, {
@@ -65,23 +93,24 @@ export async function buildComponent({ name, cargo, artifact, component, glue, p
   for (const [file, content] of Object.entries(files)) {
     if (/\.(js|wasm)$/.test(file)) writeFileSync(join(fresh, file), content);
   }
-  if (packed) {
-    writeFileSync(join(fresh, "registrations.json"), JSON.stringify(registrations(join(fresh, `${name}.js`), name)));
-    await bundleShim(join(fresh, "shim.cjs"));
-  }
   rmSync(glue, { recursive: true, force: true });
   renameSync(fresh, glue);
-  return bytes.length;
 }
 
 /**
- * Puts the shim into one file, which Node loads in a fraction of the time of ten.
  * @param {string} file
+ * @param {string | Uint8Array} content
  */
-async function bundleShim(file) {
-  await esbuild.build({
+function replace(file, content) {
+  writeFileSync(`${file}.new`, content);
+  renameSync(`${file}.new`, file);
+}
+
+/** The shim in one file, which Node loads in a fraction of the time of ten. */
+async function bundledShim() {
+  const { outputFiles } = await esbuild.build({
     entryPoints: [join(root, "host-shim/load.js")],
-    outfile: file,
+    write: false,
     bundle: true,
     platform: "node",
     format: "cjs",
@@ -90,6 +119,7 @@ async function bundleShim(file) {
     tsconfigRaw: { compilerOptions: { alwaysStrict: true } },
     logLevel: "warning",
   });
+  return outputFiles[0].contents;
 }
 
 /**
@@ -136,13 +166,16 @@ function withoutFolders() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const size = await buildComponent({
+  const quick = process.argv.includes("--quick");
+  const { bytes, made } = await buildComponent({
     name: "pi_workflows",
     cargo: ["--lib"],
     artifact: "pi_workflows.wasm",
     component: join(root, "target/component/pi_workflows.wasm"),
     glue: join(root, "host-shim/component"),
+    profile: quick ? "quick" : "release",
+    optimized: !quick,
     packed: true,
   });
-  console.log(`built the component (${Math.round(size / 1000)} KB)`);
+  console.log(`${made ? "the component is as it was" : "built the component"} (${Math.round(bytes / 1000)} KB)`);
 }

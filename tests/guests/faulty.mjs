@@ -11,7 +11,7 @@ export async function buildFaulty() {
   await buildComponent({
     name: "pi_workflows",
     cargo: ["--lib", "--features", "fault-switch"],
-    profile: "fault",
+    profile: "quick",
     artifact: "pi_workflows.wasm",
     component: join(home, "pi_workflows.wasm"),
     glue: join(home, "host-shim/component"),
