@@ -1,14 +1,18 @@
 #!/usr/bin/env node
 // `pi-workflows`: what the component knows of workflow files, outside of pi.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, relative, resolve } from "node:path";
+//
+// Exit status: 0; 1 if `check` found what it fails on; 2 if the command line is wrong or something cannot be read or
+// written. Then one line on standard error says what.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { plainText } from "../host-shim/drawing.js";
-import { agentDir, placesOf } from "./places.js";
 import { FORMATS } from "./formats.js";
+import { writeNew } from "./new.js";
+import { agentDir, placesOf } from "./places.js";
 import { openWorkflows } from "./workflows.js";
+import { Failure, inWords, quoted } from "./words.js";
 
 /** The tools that pi brings along. Extensions bring others, so only a slip in a name is a fault. */
 const PI_TOOLS = ["read", "bash", "edit", "write", "grep", "find", "ls"];
@@ -25,6 +29,7 @@ const USAGE = `Usage: pi-workflows COMMAND [options]
 Options:
   --dir DIR          a workflows folder, a workflow's own folder, or a project; else what pi reads
                      here: ~/.pi/agent/workflows and .pi/workflows
+  --strict           of check: warnings fail too
   --format FORMAT    of check: text, json, or github (annotations of a workflow run)
   --tools A,B        of check: all tools the agent has; else pi's own, and a tool that is like none of
                      them is taken for an extension's
@@ -33,46 +38,13 @@ Options:
   --task TEXT        of show and run-through: the task ("a sample task")
   --global           of new: writes to ~/.pi/agent/workflows/NAME
   --help, --version
+
+Exit status: 0, 1 if check fails, 2 if the command could not be carried out.
 `;
 
-/** A mistake of the person at the keyboard; its message says what is wrong. */
-class UsageError extends Error {}
-
-/** @type {Record<string, (name: string, options: Options) => number>} */
-const COMMANDS = {
-  check: (dir, options) => {
-    const format = FORMATS[options.format ?? "text"];
-    if (!format) throw new UsageError(`There is no format "${options.format}", only ${Object.keys(FORMATS).join(", ")}.`);
-    const places = placesOf(dir || options.dir);
-    const report = openWorkflows(places.grants).check({
-      tools: list(options.tools) ?? PI_TOOLS,
-      moreTools: options.tools === undefined,
-      profiles: list(options.profiles),
-    });
-    const faults = report.faults.filter(({ file }) => isBelow(file, places.only));
-    process.stdout.write(plainText(format({ ...report, faults })));
-    return faults.some(({ severity }) => severity === "error") ? 1 : 0;
-  },
-  graph: (name, options) => print(workflows(options).graph(needed(name, "graph"))),
-  show: (name, options) => print(workflows(options).show(needed(name, "show"), task(options))),
-  "run-through": (name, options) => print(workflows(options).runThrough(needed(name, "run-through"), task(options))),
-  list: (_, options) => {
-    for (const { commandName, key, name, description, folder } of workflows(options).all()) {
-      print(`${commandName || `(${key})`}  ${name}${description ? `: ${description}` : ""}  ${folder}`);
-    }
-    return 0;
-  },
-  new: (name, options) => {
-    const files = openWorkflows([]).skeleton(needed(name, "new"));
-    const base = options.dir ?? (options.global ? join(agentDir(), "workflows") : join(".pi", "workflows"));
-    const folder = join(base, name);
-    if (existsSync(folder)) throw new UsageError(`${folder} is there already.`);
-    mkdirSync(folder, { recursive: true });
-    for (const { path, text } of files) writeFileSync(join(folder, path), text);
-    for (const { path } of files) print(join(folder, path));
-    return print(`\nChange these, look at them with "pi-workflows run-through ${name}", start them in pi with "/workflow ${name} TASK".`);
-  },
-};
+const TEXT = /** @type {const} */ ({ type: "string" });
+const FLAG = /** @type {const} */ ({ type: "boolean" });
+const OPTIONS = { dir: TEXT, format: TEXT, tools: TEXT, profiles: TEXT, task: TEXT, strict: FLAG, global: FLAG, help: FLAG, version: FLAG };
 
 /**
  * @typedef {object} Options
@@ -81,80 +53,147 @@ const COMMANDS = {
  * @property {string} [tools]
  * @property {string} [profiles]
  * @property {string} [task]
+ * @property {boolean} [strict]
  * @property {boolean} [global]
+ *
+ * @typedef {{ output: string, status?: number }} Result
+ *
+ * @typedef {object} Command
+ * @property {"NAME" | "DIR" | undefined} takes the word behind the command; NAME is needed
+ * @property {string[]} options the ones that have a meaning for it
+ * @property {(word: string | undefined, options: Options) => Result} run
  */
 
-/** @param {string[]} parameters */
+/** @type {Record<string, Command>} */
+const COMMANDS = {
+  check: { takes: "DIR", options: ["dir", "strict", "format", "tools", "profiles"], run: check },
+  graph: { takes: "NAME", options: ["dir"], run: (name, { dir }) => ({ output: workflows(dir).graph(String(name)) }) },
+  show: { takes: "NAME", options: ["dir", "task"], run: (name, { dir, task }) => ({ output: workflows(dir).show(String(name), sample(task)) }) },
+  "run-through": {
+    takes: "NAME",
+    options: ["dir", "task"],
+    run: (name, { dir, task }) => ({ output: workflows(dir).runThrough(String(name), sample(task)) }),
+  },
+  list: { takes: undefined, options: ["dir"], run: list },
+  new: { takes: "NAME", options: ["dir", "global"], run: create },
+};
+
+/** @type {Command["run"]} */
+function check(word, options) {
+  const format = own(FORMATS, options.format ?? "text");
+  if (!format) throw new Failure(`There is no format ${quoted(options.format ?? "")}, only ${Object.keys(FORMATS).join(", ")}.`);
+  if (word !== undefined && options.dir !== undefined) throw new Failure("check takes a DIR or --dir, not both.");
+  const places = placesOf(word ?? options.dir);
+  const surroundings = { tools: names(options, "tools") ?? PI_TOOLS, moreTools: options.tools === undefined, profiles: names(options, "profiles") };
+  const report = openWorkflows(places.grants).check(surroundings, places.only);
+  const fails = report.faults.some(({ severity }) => severity === "error" || options.strict);
+  return { output: format(report), status: fails ? 1 : 0 };
+}
+
+/** @type {Command["run"]} */
+function list(_, { dir }) {
+  const lines = workflows(dir).all().map(({ commandName, key, name, description, folder }) => {
+    const words = `${commandName || `(${key})`}  ${name}${description ? `: ${description}` : ""}  ${folder}`;
+    return words.replace(/\s*\n\s*/g, " ");
+  });
+  return { output: lines.join("\n") };
+}
+
+/** @type {Command["run"]} */
+function create(name = "", { dir, global }) {
+  if (dir !== undefined && global) throw new Failure("new takes --dir or --global, not both.");
+  const files = openWorkflows([]).skeleton(name);
+  const written = writeNew(join(dir ?? (global ? join(agentDir(), "workflows") : join(".pi", "workflows")), name), files);
+  const next = `Change these, look at them with "pi-workflows run-through ${name}", start them in pi with "/workflow ${name} TASK".`;
+  return { output: [...written, "", next].join("\n") };
+}
+
+/**
+ * @param {string[]} parameters
+ * @returns {Result}
+ */
 function main(parameters) {
   const { values, positionals } = parse(parameters);
-  if (values.version) return print(packageVersion());
-  const [command, name = "", ...more] = positionals;
-  if (values.help || command === undefined) {
-    process[values.help ? "stdout" : "stderr"].write(USAGE);
-    return values.help ? 0 : 2;
+  if (values.version) return { output: packageVersion() };
+  if (values.help) return { output: USAGE };
+  const [name, word, ...more] = positionals;
+  if (name === undefined) throw new Failure(USAGE.trimEnd());
+  const command = own(COMMANDS, name);
+  if (!command) throw new Failure(`There is no command ${quoted(name)}, only ${Object.keys(COMMANDS).join(", ")}.`);
+  const unfit = Object.keys(values).find((option) => !command.options.includes(option));
+  if (unfit !== undefined) throw new Failure(`pi-workflows ${name} takes no --${unfit}.`);
+  for (const [option, value] of Object.entries(values)) if (value === "") throw new Failure(`--${option} needs a value.`);
+  const surplus = command.takes ? more[0] : word;
+  if (surplus !== undefined) throw new Failure(`${quoted(surplus)} is one word too many. Put a text in quotes.`);
+  if (word === "" || (command.takes === "NAME" && word === undefined)) throw new Failure(`pi-workflows ${name} needs a ${command.takes}.`);
+  if (!hasFolder()) throw new Failure("The current folder is not there any more.");
+  return command.run(word, values);
+}
+
+/** Whether this process has a working directory. */
+function hasFolder() {
+  try {
+    return process.cwd() !== "";
+  } catch {
+    return false;
   }
-  const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
-  if (!run) throw new UsageError(`There is no command "${command}", only ${Object.keys(COMMANDS).join(", ")}.`);
-  if (more.length > 0) throw new UsageError(`"${more[0]}" is one word too many. Put a text in quotes.`);
-  return run(name, values);
 }
 
 /** @param {string[]} args */
 function parse(args) {
-  const text = /** @type {const} */ ({ type: "string" });
-  const flag = /** @type {const} */ ({ type: "boolean" });
-  const options = { dir: text, format: text, tools: text, profiles: text, task: text, global: flag, help: flag, version: flag };
   try {
-    return parseArgs({ args, options, allowPositionals: true });
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message.split(". ")[0]);
+    throw new Failure(/** @type {Error} */ (error).message.split(/\. |\n/)[0]);
   }
 }
 
-/** @param {Options} options */
-const workflows = ({ dir }) => openWorkflows(placesOf(dir).grants);
-
-/** @param {Options} options */
-const task = (options) => options.task ?? "a sample task";
-
 /**
+ * A record's own property of this name.
+ * @template T
+ * @param {Record<string, T>} record
  * @param {string} name
- * @param {string} command
  */
-function needed(name, command) {
-  if (!name) throw new UsageError(`pi-workflows ${command} needs a NAME.`);
-  return name;
-}
+const own = (record, name) => (Object.hasOwn(record, name) ? record[name] : undefined);
 
-/** @param {string | undefined} names */
-const list = (names) => names?.split(",").map((name) => name.trim()).filter(Boolean);
+/** @param {string | undefined} dir */
+const workflows = (dir) => openWorkflows(placesOf(dir).grants);
 
-/** @param {string} text */
-function print(text) {
-  process.stdout.write(`${plainText(text)}\n`);
-  return 0;
-}
+const sample = (task = "a sample task") => task;
 
 /**
- * Whether a file that the component names lies below a folder.
- * @param {string} file
- * @param {string | undefined} folder
+ * The names in an option's value.
+ * @param {Options} options
+ * @param {"tools" | "profiles"} option
  */
-function isBelow(file, folder) {
-  if (folder === undefined) return true;
-  const path = file.startsWith("~/") ? join(homedir(), file.slice(2)) : resolve(file);
-  const way = relative(folder, path);
-  return way === "" || !way.startsWith("..");
+function names(options, option) {
+  const names = options[option]?.split(",").map((name) => name.trim()).filter(Boolean);
+  if (names?.length === 0) throw new Failure(`--${option} needs names, with commas between them.`);
+  return names;
 }
 
 function packageVersion() {
   return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }
 
-try {
-  process.exitCode = main(process.argv.slice(2));
-} catch (/** @type {any} */ error) {
-  const known = error instanceof UsageError || typeof error.payload === "string";
-  process.stderr.write(known ? `${error.payload ?? error.message}\n` : `${error.stack}\n`);
+/** @param {string} words */
+function fail(words) {
   process.exitCode = 2;
+  process.stderr.write(`${plainText(words)}\n`);
+}
+
+/** A reader that goes away has seen enough. @param {any} error */
+function outputFails(error) {
+  if (error.code !== "EPIPE") fail(`The output cannot be written: ${inWords(error)}`);
+}
+
+process.stdout.on("error", outputFails);
+// There is nobody left to tell.
+process.stderr.on("error", () => {});
+try {
+  const { output, status = 0 } = main(process.argv.slice(2));
+  process.exitCode = status;
+  if (output !== "") process.stdout.write(plainText(output.endsWith("\n") ? output : `${output}\n`));
+} catch (error) {
+  fail(inWords(error));
 }

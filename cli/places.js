@@ -1,7 +1,9 @@
 // Where workflow files are, and what else is known there.
-import { existsSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+
+import { Failure, shortened } from "./words.js";
 
 /** pi's own folder. */
 export function agentDir() {
@@ -11,28 +13,39 @@ export function agentDir() {
 }
 
 /**
- * The folders of workflows, in pi's order; and the one whose faults matter, if it is not all.
+ * The folders of workflows, in pi's order; and the one that was asked about, as a path below the last of them, if it is
+ * not all.
  *
  * @param {string | undefined} dir a workflows folder, a workflow's own folder, or a project
  * @returns {{ grants: { name: string, path: string }[], only?: string }}
  */
 export function placesOf(dir) {
-  if (dir === undefined || dir === "") {
+  if (dir === undefined) {
     return {
       grants: [
-        { name: "global", path: join(agentDir(), "workflows") },
-        { name: "project", path: resolve(".pi", "workflows") },
+        { name: "global", path: folderIfThere(join(agentDir(), "workflows")) },
+        { name: "project", path: folderIfThere(resolve(".pi", "workflows")) },
       ],
     };
   }
+  if (!statSync(folderIfThere(dir), { throwIfNoEntry: false })) throw new Failure(`There is no folder ${shortened(dir)}.`);
   const folder = resolve(dir);
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw Object.assign(new Error(), { payload: `There is no folder ${dir}.` });
-  }
-  const ofProject = join(folder, ".pi", "workflows");
+  const ofProject = folderIfThere(join(folder, ".pi", "workflows"));
   if (existsSync(ofProject)) return { grants: [{ name: "project", path: ofProject }] };
   if (!existsSync(join(folder, "workflow.yaml"))) return { grants: [{ name: "project", path: folder }] };
-  return { grants: [{ name: "project", path: rootOf(folder) }], only: folder };
+  // A link to a workflow's folder may stand anywhere.
+  const real = realpathSync(folder);
+  const root = rootOf(real);
+  return { grants: [{ name: "project", path: root }], only: relative(root, real).replaceAll(sep, "/") || undefined };
+}
+
+/**
+ * The same path, if nothing else than a folder is there.
+ * @param {string} path
+ */
+function folderIfThere(path) {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) throw new Failure(`${shortened(path)} is not a folder.`);
+  return path;
 }
 
 /**

@@ -14,7 +14,7 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * @typedef {{ faults: Fault[], summary: string }} Report
  *
  * @typedef {object} Workflows
- * @property {(surroundings: { tools: string[], moreTools: boolean, profiles?: string[] }) => Report} check
+ * @property {(surroundings: { tools: string[], moreTools: boolean, profiles?: string[] }, folder?: string) => Report} check
  * @property {() => { key: string, commandName: string, name: string, description?: string, folder: string }[]} all
  * @property {(name: string) => string} graph
  * @property {(name: string, task: string) => string} show

@@ -1,7 +1,9 @@
 //! The exported `pi-workflows:tools/workflows`.
 
-use crate::definition::{Fault, FileError, Library, Severity, Surroundings, Workflow};
-use crate::definition::{nearest, skeleton};
+use crate::definition::{
+    Fault, FileError, Library, Severity, Surroundings, Workflow, WorkflowFiles,
+};
+use crate::definition::{is_within, nearest, skeleton};
 use crate::engine::run_through;
 use crate::text;
 
@@ -10,10 +12,19 @@ use super::bindings::exports::pi_workflows::tools::workflows as wit;
 use super::host::{Checked, Files};
 
 impl wit::Guest for Component {
-    fn check(surroundings: wit::Surroundings) -> Result<wit::Report, String> {
+    fn check(
+        surroundings: wit::Surroundings,
+        folder: Option<String>,
+    ) -> Result<wit::Report, String> {
         let files = Checked { files: Files, surroundings: surroundings.into() };
-        let (library, faults) = Library::check(&files).map_err(words)?;
-        let summary = text::check_summary(&library, &faults);
+        let (library, mut faults) = Library::check(&files).map_err(words)?;
+        let root = files.roots().map_err(words)?.pop().map_or_else(String::new, |root| root.path);
+        let asked = folder.map(|folder| format!("{root}/{folder}"));
+        let is_asked = |own: &str| asked.as_ref().is_none_or(|asked| is_within(asked, own));
+        faults.retain(|fault| asked.as_ref().is_none_or(|asked| library.concerns(asked, fault)));
+        let workflows = library.iter().filter(|workflow| is_asked(&workflow.folder)).count();
+        let left_out = library.left_out().iter().filter(|left_out| is_asked(&left_out.folder));
+        let summary = text::check_summary(workflows, left_out.count(), &faults);
         Ok(wit::Report { faults: faults.into_iter().map(Into::into).collect(), summary })
     }
 

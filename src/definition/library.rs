@@ -27,6 +27,8 @@ pub struct Library {
     /// they are counted.
     sizes: Vec<Option<u64>>,
     left_out: Vec<LeftOut>,
+    /// The phase files that each workflow's folder names. Known after a check only.
+    named: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// A workflow that has errors.
@@ -71,10 +73,11 @@ impl Library {
         let mut index: BTreeMap<String, usize> = BTreeMap::new();
         let mut left_out = Vec::new();
         let mut replaced = Vec::new();
+        let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let roots = files.roots()?;
         for root in &roots {
             let reader = RootReader::new(files, root, check, &mut faults);
-            for workflow in reader.read(&mut left_out)? {
+            for workflow in reader.read(&mut left_out, &mut named)? {
                 match index.get(&workflow.key).and_then(|&at| workflows.get_mut(at)) {
                     Some(earlier) => {
                         let key = workflow.key.clone();
@@ -90,7 +93,8 @@ impl Library {
             }
         }
         let of_files = faults.len();
-        let library = Self::with_left_out(workflows, left_out, &mut faults);
+        let mut library = Self::with_left_out(workflows, left_out, &mut faults);
+        library.named = named;
         if check.is_some() {
             faults.extend(replaced);
             report_similar_command_names(&library.workflows, &mut faults);
@@ -128,7 +132,8 @@ impl Library {
             commands.entry(workflow.command_name.clone()).or_insert(at);
         }
         let mut sizes = vec![None; workflows.len()];
-        let mut library = Self { workflows, index, commands, sizes: Vec::new(), left_out };
+        let (named, no_sizes) = (BTreeMap::new(), Vec::new());
+        let mut library = Self { workflows, index, commands, sizes: no_sizes, left_out, named };
         for at in 0..sizes.len() {
             library.measure(at, &mut sizes);
         }
@@ -187,6 +192,15 @@ impl Library {
     /// The workflows that have errors.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
+    }
+
+    /// Whether a fault belongs to a folder: its file lies in the folder, above it, or a workflow of the
+    /// folder names it as a phase file. For a library that comes from a check.
+    pub fn concerns(&self, folder: &str, fault: &Fault) -> bool {
+        let file = &fault.file;
+        is_within(folder, file)
+            || is_within(file, folder)
+            || self.named.iter().any(|(own, files)| is_within(folder, own) && files.contains(file))
     }
 
     /// All workflows.
@@ -325,6 +339,8 @@ struct RootReader<'a> {
     folders: BTreeMap<String, String>,
     /// The phase files that workflows name, in lower case. Collected for a check only.
     named: BTreeSet<String>,
+    /// The same by workflow folder, as a person would write them. Collected for a check only.
+    named_by: BTreeMap<String, BTreeSet<String>>,
     /// Whether these are all: the entries of every workflow could be read.
     all_named: bool,
     /// All that is no folder, beside and in workflows. Collected for a check only.
@@ -339,13 +355,18 @@ impl<'a> RootReader<'a> {
         faults: &'a mut Vec<Fault>,
     ) -> Self {
         let (found, folders) = (Vec::new(), BTreeMap::new());
-        let (named, loose) = (BTreeSet::new(), Vec::new());
-        Self { files, root, check, faults, found, folders, named, all_named: true, loose }
+        let (named, named_by, loose) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        let all_named = true;
+        Self { files, root, check, faults, found, folders, named, named_by, all_named, loose }
     }
 
     /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
     /// without a `workflow.yaml` is a library folder: workflows are looked for in it.
-    fn read(mut self, left_out: &mut Vec<LeftOut>) -> Result<Vec<Workflow>, FileError> {
+    fn read(
+        mut self,
+        left_out: &mut Vec<LeftOut>,
+        named: &mut BTreeMap<String, BTreeSet<String>>,
+    ) -> Result<Vec<Workflow>, FileError> {
         let mut level = vec![String::new()];
         for depth in 0..=MAX_FOLDER_DEPTH {
             let mut next = Vec::new();
@@ -370,6 +391,7 @@ impl<'a> RootReader<'a> {
         left_out.extend(
             broken.map(|(key, folder)| LeftOut { key: key.clone(), folder: folder.clone() }),
         );
+        named.append(&mut self.named_by);
         Ok(self.found)
     }
 
@@ -553,6 +575,8 @@ impl<'a> RootReader<'a> {
         };
         if self.check.is_some() {
             self.named.insert(resolved.to_lowercase());
+            let (folder, file) = (self.display(folder), self.display(&resolved));
+            self.named_by.entry(folder).or_default().insert(file);
         }
         let text = match self.text(&resolved) {
             Ok(text) => text,
@@ -618,6 +642,11 @@ fn leads_nowhere(gate: Option<&Gate>, phases: &[Entry], loopable: bool) -> Optio
         }
         _ => None,
     }
+}
+
+/// Whether a path is a folder's or lies below it.
+pub fn is_within(folder: &str, path: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn join(parent: &str, name: &str) -> String {

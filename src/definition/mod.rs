@@ -27,7 +27,7 @@ pub use excerpt::{Excerpt, columns, on_one_line};
 pub use fault::{Fault, Place, Problem, Severity};
 pub use files::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
 pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern};
-pub use library::{LeftOut, Library};
+pub use library::{LeftOut, Library, is_within};
 pub use nearest::nearest;
 pub use profiles::defined_profiles;
 pub use skeleton::skeleton;

@@ -17,18 +17,17 @@ pub fn fault_notice(library: &Library, faults: &[Fault]) -> Option<String> {
 /// All faults, each with its place, what stands there, and how it can be mended; last, how many.
 pub fn check_report(library: &Library, faults: &[Fault]) -> String {
     let mut blocks: Vec<String> = faults.iter().map(diagnostic).collect();
-    blocks.push(check_summary(library, faults));
+    blocks.push(check_summary(library.iter().count(), library.left_out().len(), faults));
     blocks.join("\n\n")
 }
 
-/// How many faults there are.
-pub fn check_summary(library: &Library, faults: &[Fault]) -> String {
-    let workflows = library.iter().count();
+/// The number of faults; without faults, that of workflows.
+pub fn check_summary(workflows: usize, left_out: usize, faults: &[Fault]) -> String {
     let (errors, warnings) = (count(faults, Severity::Error), count(faults, Severity::Warning));
     if faults.is_empty() {
         return format!("{}, no faults.", plural(workflows, "workflow"));
     }
-    let left_out = match library.left_out().len() {
+    let left_out = match left_out {
         0 => String::new(),
         1 => " 1 workflow is left out.".to_owned(),
         count => format!(" {count} workflows are left out."),

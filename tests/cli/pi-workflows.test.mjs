@@ -1,7 +1,7 @@
 // The command `pi-workflows`, run as a person would.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -99,6 +99,48 @@ test("check takes a project, a workflows folder or a workflow", (t) => {
   assert.equal(run(["check", ".pi/workflows/part"]).status, 0);
   assert.deepEqual(files(join(home, ".pi/agent/workflows/bad")), ["~/.pi/agent/workflows/bad/workflow.yaml"]);
   assert.deepEqual(run(["check", "nowhere"]), { status: 2, stdout: "", stderr: "There is no folder nowhere.\n" });
+});
+
+test("check DIR reports and counts what belongs to DIR, whatever its files are called", (t) => {
+  const broken = workflow("broken", ["one"], { phases: ["one.md", "missing.md"] });
+  const shared = { "_shared/deep.md": "---\nid: deep\nname: Deep\n---\nDo it.\n" };
+  const dotted = workflow("dotted", ["see"], { phases: ["see.md", "..bad.md"] });
+  const files = {
+    ...workflow("sound", ["do"]),
+    ...broken,
+    ...shared,
+    ...workflow("borrower", ["own"], { phases: ["own.md", "../_shared/deep.md"] }),
+    ...dotted,
+    "dotted/..bad.md": "---\nid: bad\nname: Bad\n---\nDo it.\n",
+    "..odd/workflow.yaml": "7\n",
+  };
+  const { project, root, run } = place(t, files);
+  const check = (/** @type {string} */ dir) => {
+    const { status, stdout } = run(["check", dir]);
+    return [status, stdout.trimEnd().split("\n").at(-1), [...stdout.matchAll(/^(\S+?):.*(?:error|warning): /gm)].map(([, file]) => file)];
+  };
+  const error = "1 error, 0 warnings. 1 workflow is left out.";
+  assert.deepEqual(check(".pi/workflows/sound"), [0, "1 workflow, no faults.", []]);
+  assert.deepEqual(check(".pi/workflows/broken"), [1, error, [".pi/workflows/broken/workflow.yaml"]]);
+  assert.deepEqual(check(".pi/workflows/dotted"), [1, error, [".pi/workflows/dotted/..bad.md"]]);
+  assert.deepEqual(check(".pi/workflows/..odd"), [1, error, [".pi/workflows/..odd/workflow.yaml"]]);
+  assert.deepEqual(check(".pi/workflows/borrower"), [1, error, [".pi/workflows/_shared/deep.md"]], "a phase file elsewhere");
+  symlinkSync(join(project, ".pi/workflows/broken"), join(root, "link"));
+  assert.deepEqual(check(join(root, "link")), [1, error, [".pi/workflows/broken/workflow.yaml"]], "a link to it");
+  const all = check(".");
+  assert.deepEqual([all[0], all[1]], [1, "4 errors, 0 warnings. 4 workflows are left out."]);
+});
+
+test("check --strict fails on warnings", (t) => {
+  const { run } = place(t, workflow("flow", ["do"], { colour: "red" }));
+  const check = run(["check"]);
+  assert.equal(check.status, 0);
+  assert.match(check.stdout, /\n0 errors, 1 warning\.\n$/);
+  assert.deepEqual(run(["check", "--strict"]), { ...check, status: 1 });
+  assert.equal(run(["check", "--strict", "--format", "json", ".pi/workflows/flow"]).status, 1);
+  assert.equal(run(["check", "--strict", "--tools", "read"]).status, 1);
+  const sound = place(t, workflow("flow", ["do"]));
+  assert.equal(sound.run(["check", "--strict"]).status, 0);
 });
 
 test("check knows the tools and profiles that it is told of", (t) => {
@@ -214,9 +256,106 @@ test("help, version, and what is no command", (t) => {
     [["show"], "pi-workflows show needs a NAME.\n"],
     [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
     [["check", "--frob"], "Unknown option '--frob'\n"],
+    [["check", "--format=__proto__"], 'There is no format "__proto__", only text, json, github.\n'],
+    [["check", "--format", "toString"], 'There is no format "toString", only text, json, github.\n'],
+    [["constructor"], 'There is no command "constructor", only check, graph, show, run-through, list, new.\n'],
+    [["chec\x1b[31mk\nx"], 'There is no command "chec[31mk x", only check, graph, show, run-through, list, new.\n'],
+    [["a".repeat(5000)], `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, list, new.\n`],
+    [["check", "--__proto__"], "Unknown option '--__proto__'\n"],
+    [["check", "--dir"], "Option '--dir <value>' argument missing\n"],
+    [["check", "--dir", "--strict"], "Option '--dir' argument is ambiguous.\n"],
+    [["graph", "__proto__"], 'There is no workflow "__proto__", and no other.\n'],
     [["show", "a", "b"], '"b" is one word too many. Put a text in quotes.\n'],
+    [["list", "a"], '"a" is one word too many. Put a text in quotes.\n'],
+    [["graph", "a", "--format", "json"], "pi-workflows graph takes no --format.\n"],
+    [["check", "--global"], "pi-workflows check takes no --global.\n"],
+    [["check", ".", "--dir", "."], "check takes a DIR or --dir, not both.\n"],
+    [["new", "x", "--dir", "y", "--global"], "new takes --dir or --global, not both.\n"],
+    [["check", ""], "pi-workflows check needs a DIR.\n"],
+    [["show", ""], "pi-workflows show needs a NAME.\n"],
+    [["new", "../x"], 'A name may have letters, digits, `_` and `-` only, but is "../x".\n'],
+    [["check", "--tools", " , "], "--tools needs names, with commas between them.\n"],
+    ...["check --dir=", "check --format=", "check --tools=", "check --profiles=", "show x --task=", "new x --dir="].map(
+      (line) => /** @type {[string[], string]} */ ([line.split(" "), `${/--\w+/.exec(line)} needs a value.\n`]),
+    ),
   ])) {
     assert.deepEqual(run(parameters), { status: 2, stdout: "", stderr }, parameters.join(" "));
+  }
+});
+
+/** A shell's command line, in which `pi-workflows` is the command. */
+const inShell = (/** @type {ReturnType<typeof place>} */ { project, home }, /** @type {string} */ line) => {
+  const script = `pi-workflows() { "${NODE}" "${CLI}" "$@"; }\n${line}`;
+  const env = { PATH: process.env.PATH, HOME: home };
+  return spawnSync("bash", ["-c", script], { cwd: project, env, encoding: "utf8", timeout: 60_000 });
+};
+
+test("output that cannot be written is one line, and a reader that goes away is none", { skip: !existsSync("/dev/full") }, (t) => {
+  const there = place(t, { ...FLOW, ...PART, "flow/look.md": "---\nid: look\n---\nLook.\n" });
+  const full = "The output cannot be written: no space left on device\n";
+  for (const command of ["check", "check --format json", "list", "graph part", "run-through flow", "--help", "--version"]) {
+    const { status, stderr } = inShell(there, `pi-workflows ${command} > /dev/full`);
+    if (command !== "run-through flow") assert.deepEqual([status, stderr], [2, full], command);
+    else assert.match(stderr, /has errors/);
+  }
+  // The status is what the command found, whoever reads.
+  for (const [line, status] of /** @type {[string, number][]} */ ([
+    ["pi-workflows check | true; exit ${PIPESTATUS[0]}", 1],
+    ["pi-workflows check | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 1],
+    ["pi-workflows --help | true; exit ${PIPESTATUS[0]}", 0],
+    ["pi-workflows chekc 2> /dev/full", 2],
+    ["pi-workflows chekc 2>&-", 2],
+    ["pi-workflows check <&- >&-", 1],
+  ])) {
+    const done = inShell(there, line);
+    assert.deepEqual([done.status, done.stderr], [status, ""], line);
+  }
+});
+
+test("new writes nothing where it cannot, and says so in a line", { skip: process.platform !== "linux" }, (t) => {
+  const there = place(t, {});
+  const { project, run } = there;
+  symlinkSync("nowhere", join(project, "dangling"));
+  symlinkSync("loop", join(project, "loop"));
+  symlinkSync("nowhere", join(project, ".pi-link"));
+  writeFileSync(join(project, "file"), "");
+  for (const [dir, stderr] of [
+    ["dangling", "dangling: file already exists\n"],
+    ["dangling/deeper", "dangling: file already exists\n"],
+    ["loop", "loop/x: too many symbolic links encountered\n"],
+    ["file", "file/x: not a directory\n"],
+    ["file/deeper", "file/deeper/x: not a directory\n"],
+    ["/dev/null", "/dev/null/x: not a directory\n"],
+    ["/proc", "/proc/x: no such file or directory\n"],
+    ["/proc/none/deeper", "/proc/none: no such file or directory\n"],
+  ]) {
+    assert.deepEqual(run(["new", "x", "--dir", dir]), { status: 2, stdout: "", stderr }, dir);
+  }
+  mkdirSync(join(project, ".pi/workflows"), { recursive: true });
+  symlinkSync("nowhere", join(project, ".pi/workflows/taken"));
+  assert.deepEqual(run(["new", "taken"]), { status: 2, stdout: "", stderr: ".pi/workflows/taken is there already.\n" });
+  assert.deepEqual(readdirSync(project).sort(), [".pi", ".pi-link", "dangling", "file", "loop"]);
+});
+
+test("a folder that is none, or not there any more, is said in a line", { skip: process.platform === "win32" }, (t) => {
+  const there = place(t, {});
+  const { project, run } = there;
+  for (const command of ["check", "check /", "list", "graph x", "show x", "run-through x", "new x", "new x --dir y"]) {
+    const { status, stdout, stderr } = inShell(there, `mkdir gone && cd gone && rmdir ../gone && pi-workflows ${command}`);
+    assert.deepEqual([status, stdout, stderr], [2, "", "The current folder is not there any more.\n"], command);
+  }
+  writeFileSync(join(project, "file"), "");
+  symlinkSync("loop", join(project, "loop"));
+  mkdirSync(join(project, "other/.pi"), { recursive: true });
+  writeFileSync(join(project, "other/.pi/workflows"), "");
+  for (const [dir, stderr] of [
+    ["file", "file is not a folder.\n"],
+    ["file/x", "There is no folder file/x.\n"],
+    ["loop", "loop: too many symbolic links encountered\n"],
+    ["a".repeat(5000), `${"a".repeat(200)}…: name too long\n`],
+    ["other", `${join(project, "other/.pi/workflows")} is not a folder.\n`],
+  ]) {
+    for (const parameters of [["check", dir], ["list", "--dir", dir]]) assert.deepEqual(run(parameters), { status: 2, stdout: "", stderr });
   }
 });
 

@@ -1,0 +1,39 @@
+// Writes the files of a new workflow.
+import { lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { Failure } from "./words.js";
+
+/**
+ * Makes a folder with files in it, all or nothing. Whatever is there already stays as it is.
+ *
+ * @param {string} folder
+ * @param {{ path: string, text: string }[]} files
+ * @returns {string[]} the paths of the files
+ */
+export function writeNew(folder, files) {
+  if (lstatSync(folder, { throwIfNoEntry: false })) throw new Failure(`${folder} is there already.`);
+  makeFolder(dirname(folder));
+  mkdirSync(folder);
+  try {
+    return files.map(({ path, text }) => {
+      writeFileSync(join(folder, path), text, { flag: "wx" });
+      return join(folder, path);
+    });
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/**
+ * Makes a folder and those above it. Not with `recursive`: Node tries without end where the system says that a folder
+ * is missing which cannot be made, as in `/proc`.
+ *
+ * @param {string} folder
+ */
+function makeFolder(folder) {
+  if (statSync(folder, { throwIfNoEntry: false })) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  mkdirSync(folder);
+}

@@ -1,0 +1,32 @@
+// What went wrong, in one line.
+
+/** What the user can change; its message says what is wrong. */
+export class Failure extends Error {}
+
+/**
+ * Any error as a user reads it.
+ * @param {any} error
+ * @returns {string}
+ */
+export function inWords(error) {
+  if (error instanceof Failure) return error.message;
+  // The component's own words.
+  if (typeof error?.payload === "string") return error.payload;
+  // "ENOENT: no such file or directory, mkdir 'x'"
+  const ofSystem = /^[A-Z]+: ([^,]+)(?:, \w+)?(?: '(.*)')?/s.exec(error?.message ?? "");
+  if (error?.syscall && ofSystem) return ofSystem[2] ? `${shortened(ofSystem[2])}: ${ofSystem[1]}` : ofSystem[1];
+  if (error instanceof WebAssembly.RuntimeError) return `The component of pi-workflows broke: ${error.message}`;
+  return String(error?.message ?? error);
+}
+
+/**
+ * What the user typed, in a message.
+ * @param {string} text
+ */
+export const quoted = (text) => `"${shortened(text)}"`;
+
+/** One line, and no more of a text than says which it is. @param {string} text */
+export function shortened(text) {
+  const line = text.replace(/\s+/g, " ");
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}
