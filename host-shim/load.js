@@ -18,7 +18,7 @@ import { Extension } from "./extension.js";
 /**
  * What a package's manifest says under `component`.
  * @typedef {object} Manifest
- * @property {string} name the package's name
+ * @property {string} name the package's name, without its scope
  * @property {string} glue the generated module, from the manifest's folder
  * @property {string} [registrations] what the component registers, as the build has written it down; without
  *   it the component itself is asked when pi loads the extension
@@ -53,7 +53,7 @@ export function readManifest(url) {
   }
   const { glue, registrations, files = [], exec, store } = component;
   if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name is of letters, digits, _ and -.`);
-  return { name, glue, registrations, files, exec: exec === true, store };
+  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec: exec === true, store };
 }
 
 /**
@@ -68,16 +68,19 @@ function readRegistrations(manifestUrl, { name, registrations }) {
   try {
     return JSON.parse(readFileSync(new URL(registrations, manifestUrl), "utf8"));
   } catch (error) {
-    throw notBuilt(name, error);
+    throw notBuilt(manifestUrl, name, error);
   }
 }
 
 /**
+ * @param {URL} manifestUrl
  * @param {string} name
  * @param {unknown} cause
  */
-function notBuilt(name, cause) {
-  return new Error(`The component of ${name} is not built (npm run build).`, { cause });
+function notBuilt(manifestUrl, name, cause) {
+  const folder = fileURLToPath(new URL(".", manifestUrl));
+  const words = `Run "npm run build" in ${folder}, or install a branch or tag that holds the built files.`;
+  return new Error(`The component of ${name} is not built. ${words}`, { cause });
 }
 
 /**
@@ -104,7 +107,7 @@ export function instantiator(manifestUrl, { name, glue }) {
     try {
       generated = createRequire(manifestUrl)(fileURLToPath(url));
     } catch (error) {
-      throw notBuilt(name, error);
+      throw notBuilt(manifestUrl, name, error);
     }
     return generated.instantiate(compiled, imports);
   };

@@ -134,8 +134,8 @@ pub const WORKFLOW_FIELDS: [Field; 20] = [
     field(
         "description",
         Kind::FreeText,
-        "the first paragraph of the first phase",
-        "What it is for, in a line; shown where workflows are offered.",
+        "the first paragraph of the first phase that has no `{` in it",
+        "What it is for; its first line is shown where workflows are offered.",
     ),
     field(
         "show",

@@ -283,6 +283,22 @@ test("help, version, and what is no command", (t) => {
   }
 });
 
+test("the README's first workflow has no faults and is offered by its description", (t) => {
+  const readme = readFileSync(join(REPO, "README.md"), "utf8");
+  const { project, run } = place(t, {});
+  const files = [...readme.matchAll(/`(\.pi\/workflows\/\S+)`:\n\n```\w+\n([^]*?)^```$/gm)].map(([, path, text]) => [path, text]);
+  assert.equal(files.length, 3);
+  write(project, Object.fromEntries(files));
+  assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no faults.\n", stderr: "" });
+  assert.deepEqual(run(["list"]).stdout, "tidy  Tidy Up: Look first, then change.  .pi/workflows/tidy\n");
+});
+
+test("nothing tells a user to run the package `pi-workflows` of the registry", () => {
+  for (const file of ["README.md", "docs/tutorial.md", "docs/reference.md", "docs/moving.md", "skills/workflow-authoring/SKILL.md", "workflows-examples/README.md"]) {
+    assert.doesNotMatch(readFileSync(join(REPO, file), "utf8"), /npx pi-workflows|npm:pi-workflows|node_modules\/pi-workflows/, file);
+  }
+});
+
 /** A shell's command line, in which `pi-workflows` is the command. */
 const inShell = (/** @type {ReturnType<typeof place>} */ { project, home }, /** @type {string} */ line) => {
   const script = `pi-workflows() { "${NODE}" "${CLI}" "$@"; }\n${line}`;

@@ -1,8 +1,8 @@
 // The package as people get it: from the checkout, installed, and as the tarball of `npm pack`.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { NODE, PI_VERSIONS, REPO, piCli, piCommand } from "./harness/pi.mjs";
@@ -21,7 +21,7 @@ const manifest = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
 /** Whatever comes to lie in the package's folders: these files are published and no others. */
 const PACKED = [
   ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"],
-  ...["formats", "pi-workflows", "places", "workflows"].map((name) => `cli/${name}.js`),
+  ...["formats", "new", "pi-workflows", "places", "words", "workflows"].map((name) => `cli/${name}.js`),
   ...["moving", "reference", "tutorial"].map((name) => `docs/${name}.md`),
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
@@ -49,6 +49,28 @@ const MAX_TARBALL = 500_000;
 /** npm that belongs to the Node of the machine; pi is run by the repository's own. */
 function npm(/** @type {string[]} */ parameters, /** @type {string} */ cwd) {
   return execFileSync("npm", [...parameters, "--loglevel=error"], { cwd, encoding: "utf8" });
+}
+
+const IDENTITY = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@example.org", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@example.org" };
+
+/**
+ * A repository with one commit of the files that are here.
+ * @param {string} folder
+ */
+function repository(folder) {
+  const git = (/** @type {string[]} */ ...parameters) =>
+    execFileSync("git", parameters, { cwd: folder, encoding: "utf8", env: { ...process.env, ...IDENTITY }, stdio: "pipe" }).trim();
+  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: REPO, encoding: "utf8" });
+  for (const file of listed.split("\0").filter((name) => name && existsSync(join(REPO, name)))) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    cpSync(join(REPO, file), join(folder, file));
+  }
+  git("init", "--quiet", "--initial-branch=main");
+  git("add", "--all");
+  git("commit", "--quiet", "--message=All");
+  const release = (/** @type {string[]} */ ...parameters) =>
+    spawnSync(NODE, ["scripts/release.mjs", ...parameters], { cwd: folder, encoding: "utf8", env: { ...process.env, ...IDENTITY } });
+  return { git, release };
 }
 
 test("the manifest is that of a pi package without runtime dependencies", () => {
@@ -102,7 +124,69 @@ for (const version of PI_VERSIONS) {
     const offered = messageText(messages[0]);
     assert.ok(offered.includes("workflow-authoring") && offered.includes("skills/workflow-authoring/SKILL.md"), offered);
     const loaded = messages.slice(1).map(messageText).join("\n");
-    for (const part of ["# Writing a workflow", "npx pi-workflows check", "one for reviews"]) assert.ok(loaded.includes(part), part);
+    for (const part of ["# Writing a workflow", "../../cli/pi-workflows.js check", "one for reviews"]) assert.ok(loaded.includes(part), part);
+  });
+}
+
+test("a release is a commit of the packed files, made beside what is checked out", async (t) => {
+  const { sandbox } = await stage(t, [], {});
+  const folder = join(sandbox.root, "clone");
+  mkdirSync(folder);
+  const { git, release } = repository(folder);
+  assert.equal(release().stderr, "release: The component is not built: npm run build\n");
+  cpSync(join(REPO, "host-shim/component"), join(folder, "host-shim/component"), { recursive: true });
+  for (const [parameters, stderr, status] of /** @type {[string[], string, number][]} */ ([
+    [["a b"], 'release: "a b" is no name for a branch.\n', 1],
+    [["main"], 'release: "main" is checked out; the release goes onto another branch.\n', 1],
+    [["--help"], "usage: npm run release [-- BRANCH]\n", 2],
+    [["a", "b"], "usage: npm run release [-- BRANCH]\n", 2],
+  ])) {
+    const done = release(...parameters);
+    assert.deepEqual([done.stderr, done.status], [stderr, status], parameters.join(" "));
+  }
+  const head = git("rev-parse", "HEAD");
+  const built = `Version ${manifest.version}, built from ${git("rev-parse", "--short", "HEAD")}`;
+  assert.equal(release().stdout, `release: ${built}\nTo publish it: git push origin release\n`);
+  assert.deepEqual([git("rev-parse", "HEAD"), git("branch", "--show-current"), git("status", "--porcelain")], [head, "main", ""]);
+  assert.deepEqual(git("ls-tree", "-r", "--name-only", "release").split("\n").sort(), PACKED);
+  assert.equal(git("log", "--format=%s", "release"), built);
+  assert.equal(release().stdout, "release holds this already.\n");
+  writeFileSync(join(folder, "CHANGELOG.md"), "# Changelog\n");
+  assert.equal(release().stderr, "release: There are changes that are not committed; a release is of a commit.\n");
+  git("commit", "--quiet", "--all", "--message=More");
+  assert.match(release().stdout, /^release: Version/);
+  assert.equal(git("rev-list", "--count", "release"), "2");
+});
+
+for (const version of PI_VERSIONS) {
+  test(`${version}: pi install git:HOST/PATH@release works, and of the sources says what to do`, async (t) => {
+    const { model, sandbox } = await stage(t, [NEXT, { text: "Done." }], { globalFiles: FILES });
+    const remote = join(sandbox.root, "remote/someone/pi-workflows");
+    mkdirSync(remote, { recursive: true });
+    const { release } = repository(remote);
+    cpSync(join(REPO, "host-shim/component"), join(remote, "host-shim/component"), { recursive: true });
+    assert.equal(release().status, 0);
+    // git takes the folder for the host.
+    writeFileSync(join(sandbox.home, ".gitconfig"), `[url "file://${sandbox.root}/remote/"]\n\tinsteadOf = https://example.org/\n`);
+    const [node, cli] = piCli(version);
+    const pi = (/** @type {string[]} */ ...parameters) =>
+      spawnSync(node, [cli, ...parameters], { cwd: sandbox.project, env: { ...sandbox.env(), npm_config_offline: "true" }, encoding: "utf8" });
+    const installed = pi("install", "git:example.org/someone/pi-workflows@release");
+    assert.equal(installed.status, 0, installed.stderr + installed.stdout);
+    const listed = pi("list").stdout;
+    const folder = join(sandbox.agent, "git/example.org/someone/pi-workflows");
+    assert.ok(listed.includes(folder), listed);
+    assert.equal(existsSync(join(folder, "node_modules")), false);
+    const command = spawnSync(node, [join(folder, "cli/pi-workflows.js"), "list"], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" });
+    assert.deepEqual([command.status, command.stderr], [0, ""]);
+    const rpc = await startRpc({ version, sandbox, extension: [] });
+    await rpc.promptAndSettle("/workflow one it");
+    assert.deepEqual(rpc.extensionErrors(), []);
+    assert.equal(model.requests.length, 2);
+
+    rmSync(join(folder, "host-shim/component"), { recursive: true });
+    const unbuilt = pi("--offline", "-p", "hello");
+    assert.match(unbuilt.stderr, /The component of pi-workflows is not built\. Run "npm run build" in .*example\.org\/someone\/pi-workflows\/, or install/);
   });
 }
 
@@ -115,6 +199,6 @@ test("a component that is not built says what to do", async (t) => {
   assert.equal(node, NODE);
   assert.throws(
     () => execFileSync(node, parameters, { cwd: sandbox.project, env: sandbox.env(), stdio: "pipe" }),
-    /The component of pi-workflows is not built \(npm run build\)/,
+    /The component of pi-workflows is not built\. Run "npm run build" in \S+\/copy\/, or install a branch or tag that holds the built files\./,
   );
 });

@@ -1,0 +1,90 @@
+// Makes a commit that holds the package as it is packed, with the built component: `pi install git:HOST/PATH@release`
+// clones it, and needs neither Rust nor a build.
+//
+//   npm run release              onto the branch `release`
+//   npm run release -- BRANCH    onto another one
+//
+// Neither the index nor the working tree is touched, and nothing is pushed.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Something the user can change; its message says what. */
+class ReleaseError extends Error {}
+
+/**
+ * @param {string[]} parameters
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+const git = (parameters, env = {}) =>
+  execFileSync("git", parameters, { cwd: root, encoding: "utf8", env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] }).trim();
+
+/** The commit that a branch points to, if there is one. @param {string} ref */
+function tip(ref) {
+  try {
+    return git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The manifest without what only a build needs, so that nothing is fetched when pi runs npm in the clone.
+ * @param {string} file
+ */
+function slimManifest(file) {
+  const { scripts: _scripts, devDependencies: _development, ...manifest } = JSON.parse(readFileSync(file, "utf8"));
+  const optional = Object.keys(manifest.peerDependencies).map((name) => [name, { optional: true }]);
+  writeFileSync(file, `${JSON.stringify({ ...manifest, peerDependenciesMeta: Object.fromEntries(optional) }, null, 2)}\n`);
+  return manifest;
+}
+
+/** @param {string} branch */
+function release(branch) {
+  const ref = `refs/heads/${branch}`;
+  try {
+    git(["check-ref-format", ref]);
+  } catch {
+    throw new ReleaseError(`"${branch}" is no name for a branch.`);
+  }
+  if (git(["branch", "--show-current"]) === branch) throw new ReleaseError(`"${branch}" is checked out; the release goes onto another branch.`);
+  if (!existsSync(join(root, "host-shim/component/shim.cjs"))) throw new ReleaseError("The component is not built: npm run build");
+  if (git(["status", "--porcelain"]) !== "") throw new ReleaseError("There are changes that are not committed; a release is of a commit.");
+  const scratch = mkdtempSync(join(tmpdir(), "pi-workflows-release-"));
+  try {
+    const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch, "--loglevel=error"];
+    const [{ filename }] = JSON.parse(execFileSync("npm", pack, { cwd: root, encoding: "utf8" }));
+    execFileSync("tar", ["-xzf", join(scratch, filename), "-C", scratch]);
+    const folder = join(scratch, "package");
+    const { version } = slimManifest(join(folder, "package.json"));
+    const index = { GIT_INDEX_FILE: join(scratch, "index") };
+    // All files, byte for byte, whatever the user ignores and converts.
+    git(["-c", "core.autocrlf=false", "-c", "core.safecrlf=false", `--work-tree=${folder}`, "add", "--all", "--force", folder], index);
+    const tree = git(["write-tree"], index);
+    const parent = tip(ref);
+    if (parent && git(["rev-parse", `${parent}^{tree}`]) === tree) return console.log(`${branch} holds this already.`);
+    const message = `Version ${version}, built from ${git(["rev-parse", "--short", "HEAD"])}`;
+    const commit = git(["commit-tree", tree, "-m", message, ...(parent ? ["-p", parent] : [])]);
+    git(["update-ref", "-m", "release", ref, commit, parent ?? ""]);
+    console.log(`${branch}: ${message}\nTo publish it: git push origin ${branch}`);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+const [branch = "release", ...more] = process.argv.slice(2);
+if (more.length > 0 || branch === "" || branch.startsWith("-")) {
+  console.error("usage: npm run release [-- BRANCH]");
+  process.exit(2);
+}
+try {
+  release(branch);
+} catch (/** @type {any} */ error) {
+  if (!(error instanceof ReleaseError) && !error.stderr) throw error;
+  console.error(`release: ${error.stderr?.trim() || error.message}`);
+  process.exit(1);
+}
