@@ -102,7 +102,10 @@ export class Extension {
     );
     if (!registrations) this.#guest.start();
     const api = /** @type {Record<string, Function>} */ (imports["pi:extension/api"]);
-    for (const [name, ...parameters] of registrations ?? []) api[name](...parameters);
+    for (const [name, ...parameters] of registrations ?? []) {
+      if (!Object.hasOwn(api, name)) throw new Error(`${this.#manifest.name} calls "${name}", which pi:extension/api does not have.`);
+      api[name](...parameters);
+    }
     // Timers and the watch belong to the session, whether or not the guest wants to hear of its end.
     this.#subscribe("session_start");
     this.#subscribe("session_shutdown");
@@ -413,9 +416,8 @@ export class Extension {
     const pi = this.#pi;
     return {
       on: (/** @type {string} */ kind) => {
-        // Keys are not an event of pi; see `ui.watch-terminal`.
-        if (kind === "terminal-input") return;
-        const name = /** @type {keyof typeof EVENTS} */ (kind.replaceAll("-", "_"));
+        const name = eventName(kind);
+        if (!name) return;
         this.#registered.add(`event ${name}`);
         this.#subscribe(name);
       },
@@ -595,6 +597,17 @@ const EVENTS = {
     val: { id: String(toolCallId), name: String(toolName) },
   }),
 };
+
+/**
+ * What pi calls an event of the interface; `undefined` for keys, which are no event of pi, see `ui.watch-terminal`.
+ * @param {string} kind
+ */
+export function eventName(kind) {
+  if (kind === "terminal-input") return undefined;
+  const name = kind.replaceAll("-", "_");
+  if (!Object.hasOwn(EVENTS, name)) throw new Error(`The extension asks for the event "${kind}", which the loader does not know.`);
+  return /** @type {keyof typeof EVENTS} */ (name);
+}
 
 /**
  * A later pi may have more of a kind.

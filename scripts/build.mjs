@@ -20,6 +20,7 @@ import { componentNew, opt, transpile } from "@bytecodealliance/jco";
 // Bundles the shim. The bundler that most use; pi's own package brings the same one along.
 import * as esbuild from "esbuild";
 
+import { eventName } from "../host-shim/extension.js";
 import { Guest } from "../host-shim/guest.js";
 import { instantiator } from "../host-shim/load.js";
 
@@ -137,6 +138,7 @@ export function registrations(glue, name) {
   const imports = new Proxy({}, { get: (_, from) => (from === "pi:extension/api" ? api : absent(String(from))) });
   const instantiate = instantiator(url, { name, glue: url.href });
   new Guest(() => instantiate(imports), () => {}).start();
+  for (const [call, kind] of calls) if (call === "on") eventName(String(kind));
   return calls;
 }
 

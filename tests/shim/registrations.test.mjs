@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { eventName } from "../../host-shim/extension.js";
 import { readManifest } from "../../host-shim/load.js";
 import { registrations } from "../../scripts/build.mjs";
 import { loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
@@ -117,4 +118,25 @@ test("the package's component registers what is written down", () => {
   const written = JSON.parse(readFileSync(new URL(String(manifest.registrations), url), "utf8"));
   assert.deepEqual(JSON.parse(JSON.stringify(calls)), written);
   assert.ok(written.length > 10);
+});
+
+suite("an event that the shim has no row for", () => {
+  const words = 'The extension asks for the event "turn-begin", which the loader does not know.';
+
+  test("is none of those of the interface", () => {
+    const wit = readFileSync(new URL("../../wit/extension.wit", import.meta.url), "utf8");
+    const kinds = /enum event-kind \{([^}]*)\}/.exec(wit)?.[1].replace(/\/\/.*/g, "").match(/[\w-]+/g) ?? [];
+    assert.ok(kinds.length > 10);
+    const name = (/** @type {string} */ kind) => (kind === "terminal-input" ? undefined : kind.replaceAll("-", "_"));
+    assert.deepEqual(kinds.map(eventName), kinds.map(name));
+    for (const kind of ["turn-begin", "--proto--", "constructor", ""]) assert.throws(() => eventName(kind), /which the loader does not know/);
+  });
+
+  test("fails the load, whether it is written down or not", () => {
+    const guest = plainGuest((imports) => ({ init: () => imports[API].on("turn-begin"), handleEvent: () => ({ tag: "none" }) }));
+    assert.throws(() => loadInto(standIn(), guest), { message: words });
+    assert.throws(() => loadInto(standIn(), guest, {}, undefined, [["on", "turn-begin"]]), { message: words });
+    const call = 'hello-guest calls "registerTheme", which pi:extension/api does not have.';
+    assert.throws(() => loadInto(standIn(), guest, {}, undefined, [["registerTheme", {}]]), { message: call });
+  });
 });
