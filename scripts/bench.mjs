@@ -11,16 +11,15 @@ import instructions from "./bench/instructions.mjs";
 import loading from "./bench/loading.mjs";
 import sessions from "./bench/sessions.mjs";
 import start from "./bench/start.mjs";
+import { BENCHMARKS, scriptFor } from "./usage.mjs";
 
-/** @type {Record<string, (argument?: string) => Promise<boolean>>} each resolves with whether its figures are kept */
-const BENCHMARKS = { start, loading, hooks, sessions, context, instructions };
+/** @type {Record<keyof typeof BENCHMARKS, (argument?: string) => Promise<boolean>>} each resolves with whether its figures are kept */
+const RUNS = { start, loading, hooks, sessions, context, instructions };
 
-const [name, argument] = process.argv.slice(2);
-if (name !== undefined && !Object.hasOwn(BENCHMARKS, name)) {
-  console.error(`usage: npm run bench -- [${Object.keys(BENCHMARKS).join("|")}]`);
-  process.exit(2);
-}
-for (const [each, run] of Object.entries(BENCHMARKS)) {
+const words = process.argv.slice(2);
+scriptFor("bench", words);
+const [name, argument] = words;
+for (const [each, run] of Object.entries(RUNS)) {
   if (name !== undefined && name !== each) continue;
   if (!(await run(argument))) process.exitCode = 1;
 }

@@ -11,7 +11,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 // Pinned: later versions wrap every synchronous call in task bookkeeping. For this component their
@@ -23,6 +23,7 @@ import * as esbuild from "esbuild";
 import { eventName } from "../host-shim/extension.js";
 import { Guest } from "../host-shim/guest.js";
 import { instantiator } from "../host-shim/load.js";
+import { scriptFor } from "./usage.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const TARGET = "wasm32-unknown-unknown";
@@ -41,23 +42,29 @@ const FEATURES = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-f
  * @param {string} guest.glue the folder for core module and glue
  * @param {string} [guest.profile]
  * @param {boolean} [guest.optimized] whether it is made as small as can be
+ * @param {(words: string) => void} [guest.tell] is told of what takes long, before it begins. cargo shows its progress, if
+ *   there is a terminal
  * @param {boolean} [guest.packed] whether it is for the package: with all beside it that makes pi start fast. It must do
  *   nothing but register when it begins
  */
-export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release", optimized = false, packed = false }) {
-  execFileSync("cargo", ["fetch", "--quiet", "--locked", "--target", TARGET], { cwd: root, stdio: "inherit" });
-  execFileSync("cargo", ["build", "--quiet", "--locked", "--profile", profile, "--target", TARGET, ...cargo], {
+export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release", optimized = false, packed = false, tell }) {
+  const built = resolve(root, process.env.CARGO_TARGET_DIR ?? "target", TARGET, profile, artifact);
+  if (!existsSync(built)) tell?.("cargo builds the component; the first time this takes minutes");
+  const quiet = tell && process.stderr.isTTY ? [] : ["--quiet"];
+  execFileSync("cargo", ["fetch", ...quiet, "--locked", "--target", TARGET], { cwd: root, stdio: "inherit" });
+  execFileSync("cargo", ["build", ...quiet, "--locked", "--profile", profile, "--target", TARGET, ...cargo], {
     cwd: root,
     stdio: "inherit",
     env: { ...process.env, CARGO_ENCODED_RUSTFLAGS: withoutFolders() },
   });
-  const core = readFileSync(join(root, "target", TARGET, profile, artifact));
+  const core = readFileSync(built);
   const inputs = [core, readFileSync(fileURLToPath(import.meta.url)), readFileSync(join(root, "package-lock.json")), String(optimized)];
   const digest = inputs.reduce((hash, input) => hash.update(input), createHash("sha256")).digest("hex");
   const stamp = `${component}.inputs`;
   const made = existsSync(glue) && existsSync(component) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
   if (!made) {
     rmSync(stamp, { force: true });
+    if (optimized) tell?.("making it small; this takes up to a minute");
     await makeComponent(core, { name, component, glue, optimized });
     writeFileSync(stamp, digest);
   }
@@ -168,7 +175,9 @@ function withoutFolders() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  scriptFor("build", process.argv.slice(2));
   const quick = process.argv.includes("--quick");
+  const say = (/** @type {string} */ words) => console.log(`build: ${words}`);
   const { bytes, made } = await buildComponent({
     name: "pi_workflows",
     cargo: ["--lib"],
@@ -178,6 +187,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     profile: quick ? "quick" : "release",
     optimized: !quick,
     packed: true,
+    tell: say,
   });
-  console.log(`${made ? "the component is as it was" : "built the component"} (${Math.round(bytes / 1000)} KB)`);
+  say(`${made ? "the component is as it was" : "built the component"} (${Math.round(bytes / 1000)} KB)`);
 }

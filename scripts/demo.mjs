@@ -15,10 +15,12 @@ import { startRpc } from "../tests/pi/harness/rpc.mjs";
 import { makeSandbox } from "../tests/pi/harness/sandbox.mjs";
 import { startModel } from "../tests/pi/harness/scripted-model.mjs";
 import { demoAgent } from "./demo/agent.mjs";
+import { scriptFor } from "./usage.mjs";
 
 const COMMAND = "/workflow quick Add a greeting";
 const TIMEOUT_MS = 600_000;
 
+scriptFor("demo", process.argv.slice(2));
 const { model: chosen } = parseArgs({ options: { model: { type: "string" } } }).values;
 const interactive = Boolean(process.stdin.isTTY && process.stdout.isTTY);
 

@@ -11,6 +11,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { scriptFor } from "./usage.mjs";
+
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 /** Something the user can change; its message says what. */
@@ -76,11 +78,9 @@ function release(branch) {
   }
 }
 
-const [branch = "release", ...more] = process.argv.slice(2);
-if (more.length > 0 || branch === "" || branch.startsWith("-")) {
-  console.error("usage: npm run release [-- BRANCH]");
-  process.exit(2);
-}
+const words = process.argv.slice(2);
+scriptFor("release", words);
+const [branch = "release"] = words;
 try {
   release(branch);
 } catch (/** @type {any} */ error) {

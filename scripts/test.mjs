@@ -5,6 +5,8 @@ import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { scriptFor } from "./usage.mjs";
+
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const WASM = ["--target", "wasm32-unknown-unknown"];
 
@@ -20,6 +22,7 @@ const STEPS = [
 ];
 
 const wanted = process.argv.slice(2);
+scriptFor("test", wanted);
 for (const [name, command, parameters] of STEPS) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const start = performance.now();

@@ -27,8 +27,8 @@ pub struct Library {
     /// they are counted.
     sizes: Vec<Option<u64>>,
     left_out: Vec<LeftOut>,
-    /// The phase files that each workflow's folder names. Known after a check only.
-    named: BTreeMap<String, BTreeSet<String>>,
+    /// Each workflow's folder, with each phase file that it names. Known after a check only.
+    named: Vec<(String, String)>,
 }
 
 /// A workflow that has errors.
@@ -73,7 +73,7 @@ impl Library {
         let mut index: BTreeMap<String, usize> = BTreeMap::new();
         let mut left_out = Vec::new();
         let mut replaced = Vec::new();
-        let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut named = Vec::new();
         let roots = files.roots()?;
         for root in &roots {
             let reader = RootReader::new(files, root, check, &mut faults);
@@ -132,7 +132,7 @@ impl Library {
             commands.entry(workflow.command_name.clone()).or_insert(at);
         }
         let mut sizes = vec![None; workflows.len()];
-        let (named, no_sizes) = (BTreeMap::new(), Vec::new());
+        let (named, no_sizes) = (Vec::new(), Vec::new());
         let mut library = Self { workflows, index, commands, sizes: no_sizes, left_out, named };
         for at in 0..sizes.len() {
             library.measure(at, &mut sizes);
@@ -200,7 +200,7 @@ impl Library {
         let file = &fault.file;
         is_within(folder, file)
             || is_within(file, folder)
-            || self.named.iter().any(|(own, files)| is_within(folder, own) && files.contains(file))
+            || self.named.iter().any(|(own, named)| named == file && is_within(folder, own))
     }
 
     /// All workflows.
@@ -339,8 +339,8 @@ struct RootReader<'a> {
     folders: BTreeMap<String, String>,
     /// The phase files that workflows name, in lower case. Collected for a check only.
     named: BTreeSet<String>,
-    /// The same by workflow folder, as a person would write them. Collected for a check only.
-    named_by: BTreeMap<String, BTreeSet<String>>,
+    /// Each workflow's folder, with each phase file that it names, as a person would write them. Collected for a check only.
+    named_by: Vec<(String, String)>,
     /// Whether these are all: the entries of every workflow could be read.
     all_named: bool,
     /// All that is no folder, beside and in workflows. Collected for a check only.
@@ -355,7 +355,7 @@ impl<'a> RootReader<'a> {
         faults: &'a mut Vec<Fault>,
     ) -> Self {
         let (found, folders) = (Vec::new(), BTreeMap::new());
-        let (named, named_by, loose) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        let (named, named_by, loose) = (BTreeSet::new(), Vec::new(), Vec::new());
         let all_named = true;
         Self { files, root, check, faults, found, folders, named, named_by, all_named, loose }
     }
@@ -365,7 +365,7 @@ impl<'a> RootReader<'a> {
     fn read(
         mut self,
         left_out: &mut Vec<LeftOut>,
-        named: &mut BTreeMap<String, BTreeSet<String>>,
+        named: &mut Vec<(String, String)>,
     ) -> Result<Vec<Workflow>, FileError> {
         let mut level = vec![String::new()];
         for depth in 0..=MAX_FOLDER_DEPTH {
@@ -575,8 +575,7 @@ impl<'a> RootReader<'a> {
         };
         if self.check.is_some() {
             self.named.insert(resolved.to_lowercase());
-            let (folder, file) = (self.display(folder), self.display(&resolved));
-            self.named_by.entry(folder).or_default().insert(file);
+            self.named_by.push((self.display(folder), self.display(&resolved)));
         }
         let text = match self.text(&resolved) {
             Ok(text) => text,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -21,7 +21,15 @@ test("two builds in two folders are the same, and name neither", { timeout: 600_
   }
   symlinkSync(join(REPO, "node_modules"), join(copy, "node_modules"));
   const env = { ...process.env, CARGO_TARGET_DIR: join(copy, "target") };
-  execFileSync(NODE, ["scripts/build.mjs"], { cwd: copy, env, stdio: ["ignore", "pipe", "inherit"] });
+  const build = () => execFileSync(NODE, ["scripts/build.mjs"], { cwd: copy, env, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  const first = build().split("\n");
+  assert.equal(first[0], "build: cargo builds the component; the first time this takes minutes");
+  assert.match(first.at(-2) ?? "", /^build: built the component/);
+  // With nothing changed, nothing is made again.
+  const component = join(copy, "target/component/pi_workflows.wasm");
+  const { mtimeMs } = statSync(component);
+  assert.match(build(), /^build: the component is as it was \(\d+ KB\)\n$/);
+  assert.equal(statSync(component).mtimeMs, mtimeMs);
 
   const files = readdirSync(join(REPO, GLUE)).sort();
   assert.deepEqual(readdirSync(join(copy, GLUE)).sort(), files);

@@ -138,7 +138,7 @@ test("a release is a commit of the packed files, made beside what is checked out
   for (const [parameters, stderr, status] of /** @type {[string[], string, number][]} */ ([
     [["a b"], 'release: "a b" is no name for a branch.\n', 1],
     [["main"], 'release: "main" is checked out; the release goes onto another branch.\n', 1],
-    [["--help"], "usage: npm run release [-- BRANCH]\n", 2],
+    [["--force"], "usage: npm run release [-- BRANCH]\n", 2],
     [["a", "b"], "usage: npm run release [-- BRANCH]\n", 2],
   ])) {
     const done = release(...parameters);

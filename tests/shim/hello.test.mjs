@@ -392,7 +392,7 @@ for (const version of PI_VERSIONS) {
       rmSync(join(other, "component"), { recursive: true });
       mkdirSync(join(other, "component"));
       const run = await runPrint({ version, sandbox, extension: other, prompt: "/hello Ann" });
-      assert.match(run.stderr, /The component of hello-guest is not built \(npm run build\)\./);
+      assert.match(run.stderr, /The component of hello-guest is not built\. Run "npm run build" in /);
     });
   });
 }

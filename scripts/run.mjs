@@ -1,0 +1,30 @@
+// What `npm run NAME` is: looks at the arguments, installs what is missing, builds, and runs NAME.mjs beside it.
+//
+//   node scripts/run.mjs NAME [ARGUMENT …]
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { scriptFor } from "./usage.mjs";
+
+const scripts = dirname(fileURLToPath(import.meta.url));
+
+/**
+ * Runs a script, and ends this process if it fails.
+ *
+ * @param {string} node
+ * @param {string[]} parameters
+ */
+function run(node, [name, ...parameters]) {
+  const { status, error } = spawnSync(node, [join(scripts, `${name}.mjs`), ...parameters], { stdio: "inherit" });
+  if (error) console.error(`${name}: ${error.message}`);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const [name, ...words] = process.argv.slice(2);
+const { needs, builds } = scriptFor(name, words);
+run(process.execPath, ["setup", needs]);
+// The machine's own may be too old.
+const node = join(scripts, "../node_modules/.bin/node");
+if (!builds) run(node, ["build"]);
+run(node, [name, ...words]);

@@ -1,0 +1,57 @@
+// The npm scripts that take arguments, and which ones they take. Node's own modules only: it is asked before anything is
+// installed.
+
+/** An argument that may be left out: how often, or how large. */
+const NUMBER = /^([1-9]\d{0,6})?$/;
+
+/** What `npm run bench` measures, each with its argument. */
+export const BENCHMARKS = { start: NUMBER, loading: NUMBER, hooks: NUMBER, sessions: NUMBER, context: NUMBER, instructions: /^(update)?$/ };
+
+/** What `npm test` runs. */
+export const TESTS = ["format", "clippy", "clippy-wasm", "types", "rust", "pi"];
+
+/**
+ * @typedef {object} Script
+ * @property {"build" | "demo" | "test"} needs what `setup.mjs` installs for it
+ * @property {boolean} [builds] whether it builds itself, so that no build comes before it
+ * @property {string} usage what may stand behind `npm run NAME`
+ * @property {(words: string[]) => boolean} fits
+ */
+
+/** @type {Record<string, Script>} */
+export const SCRIPTS = {
+  build: { needs: "build", builds: true, usage: "[-- --quick]", fits: (words) => words.length === 0 || words.join(" ") === "--quick" },
+  demo: {
+    needs: "demo",
+    usage: "[-- --model PROVIDER/ID]",
+    fits: (words) => words.length === 0 || /^--model[ =][^-\s]\S*$/.test(words.join(" ")),
+  },
+  bench: {
+    needs: "demo",
+    usage: `[-- ${Object.keys(BENCHMARKS).join("|")} [NUMBER]]`,
+    fits: ([name, argument = "", ...more]) =>
+      more.length === 0 && (name === undefined || Object.entries(BENCHMARKS).some(([known, fit]) => known === name && fit.test(argument))),
+  },
+  test: { needs: "test", usage: `[-- ${TESTS.join("|")} …]`, fits: (words) => words.every((word) => TESTS.includes(word)) },
+  release: { needs: "build", usage: "[-- BRANCH]", fits: (words) => words.length === 0 || (words.length === 1 && /^[^-]/.test(words[0])) },
+};
+
+/**
+ * The script of a name, if it takes these arguments. If it does not, or if they ask for help, this process ends here.
+ *
+ * @param {string} name
+ * @param {string[]} words
+ */
+export function scriptFor(name, words) {
+  const script = SCRIPTS[name];
+  const usage = `usage: npm run ${name} ${script.usage}`;
+  if (words.some((word) => word === "--help" || word === "-h")) {
+    console.log(usage);
+    process.exit(0);
+  }
+  if (!script.fits(words)) {
+    console.error(usage);
+    process.exit(2);
+  }
+  return script;
+}
