@@ -16,7 +16,7 @@ fn the_schema_of_workflow_yaml_is_up_to_date() {
         "if".into(),
         json!({ "required": ["show"], "properties": { "show": { "const": "workflows" } } }),
     );
-    schema.insert("else".into(), json!({ "required": needed(&WORKFLOW_FIELDS, Needed::ToStart) }));
+    schema.insert("else".into(), requires(&needed(&WORKFLOW_FIELDS, Needed::ToStart)));
     is_up_to_date("workflow.json", "A workflow of pi-workflows (workflow.yaml)", schema);
 }
 
@@ -71,6 +71,17 @@ fn only_with_gate(name: &str) -> Value {
     })
 }
 
+/// That these fields are there. Named as properties too: strict validators want to know what is required.
+fn requires(names: &[&str]) -> Value {
+    let known = names.iter().map(|name| ((*name).to_owned(), true.into()));
+    json!({ "required": names, "properties": known.collect::<Map<String, Value>>() })
+}
+
+/// A value of one of these kinds. A list under `type` may only add null, for strict validators.
+fn one_of(kinds: &[Value]) -> Value {
+    json!({ "anyOf": kinds })
+}
+
 fn needed(fields: &[Field], when: Needed) -> Vec<&'static str> {
     fields.iter().filter(|field| field.needed == when).map(|field| field.name).collect()
 }
@@ -119,17 +130,17 @@ fn kind(field: &Field) -> Value {
             json!({ "type": type_of("integer"), "minimum": 0, "maximum": most })
         }
         Kind::Names => {
-            json!({ "type": type_of("array"), "items": { "type": ["string", "number", "boolean"] } })
+            let name = ["string", "number", "boolean"].map(|kind| json!({ "type": kind }));
+            json!({ "type": type_of("array"), "items": one_of(&name) })
         }
         Kind::Count(most) => {
             json!({ "type": type_of("integer"), "minimum": 1, "maximum": most })
         }
-        Kind::Duration => json!({
-            "type": ["string", "number", "null"],
-            "pattern": "^\\s*(\\d+\\s*[A-Za-z]+\\s*)+$",
-            "exclusiveMinimum": 0,
-            "maximum": 86400,
-        }),
+        Kind::Duration => one_of(&[
+            json!({ "type": "string", "pattern": "^\\s*(\\d+\\s*[A-Za-z]+\\s*)+$" }),
+            json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 86400 }),
+            json!({ "type": "null" }),
+        ]),
         Kind::Checks(fields) => {
             let mut check = object(fields);
             let kinds = ["run", "file", "approve"];
@@ -137,7 +148,7 @@ fn kind(field: &Field) -> Value {
                 // What a check is of needs a value.
                 check["properties"][name]["type"] = "string".into();
             }
-            let one = kinds.map(|name| json!({ "required": [name] }));
+            let one = kinds.map(|name| requires(&[name]));
             check.insert("oneOf".into(), json!(one));
             let of = json!({ "timeout": ["run"], "contains": ["file"] });
             check.insert("dependencies".into(), of);

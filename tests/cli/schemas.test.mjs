@@ -11,7 +11,8 @@ import { openWorkflows } from "../../cli/workflows.js";
 import { REPO } from "../pi/harness/pi.mjs";
 
 const schema = (/** @type {string} */ name) => JSON.parse(readFileSync(join(REPO, "schemas", name), "utf8"));
-const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+// Strict in all: what it warns of by default is an error here.
+const ajv = new Ajv({ strict: true, allErrors: true });
 const KINDS = { workflow: schema("workflow.json"), phase: schema("phase.json") };
 const validate = { workflow: ajv.compile(KINDS.workflow), phase: ajv.compile(KINDS.phase) };
 
