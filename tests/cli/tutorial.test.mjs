@@ -37,5 +37,6 @@ test("every step of the tutorial looks as it says", (t) => {
   });
   if (process.env.UPDATE_TUTORIAL) writeFileSync(TUTORIAL, played);
   assert.equal(text, played, "run UPDATE_TUTORIAL=1 node --test tests/cli/tutorial.test.mjs");
-  assert.ok(steps >= 5);
+  assert.ok(steps >= 6);
+  assert.match(played, /^gate:\n {2}- run: /m, "a gate is among the steps");
 });
