@@ -45,6 +45,7 @@ pub struct Place {
 pub enum Problem {
     Unreadable(FileError),
     NotYaml(String),
+    UnknownTag { tag: String },
     NotUtf8,
     NotAMapping { what: &'static str },
     Missing { of: Needs, field: &'static str, instead: Option<String> },
@@ -203,6 +204,7 @@ impl Problem {
         let word = match self {
             Self::UnknownBound { field, .. } | Self::UnknownField { field, .. } => field,
             Self::Missing { instead: Some(field), .. } => field,
+            Self::UnknownTag { tag } => tag,
             Self::UnknownVariable { name, .. } => return Some(name.chars().count() + 2),
             Self::UnknownSummary { id, .. } => {
                 return Some(id.chars().count() + "{summary.}".len());
@@ -218,6 +220,7 @@ impl Problem {
         };
         Some(match self {
             Self::NotYaml(words) => return yaml_help(words),
+            Self::UnknownTag { .. } => "put a value that begins with `!` in quotes".into(),
             Self::NotUtf8 => "save the file as UTF-8".into(),
             Self::Missing { instead: Some(instead), field, .. } => {
                 format!("did you mean `{field}` where it says `{instead}`?")
@@ -320,6 +323,7 @@ impl fmt::Display for Problem {
         match self {
             Self::Unreadable(error) => write!(f, "cannot be read: {error}"),
             Self::NotYaml(words) => write!(f, "not valid YAML: {words}"),
+            Self::UnknownTag { tag } => write!(f, "unknown YAML tag `{tag}`"),
             Self::NotUtf8 => f.write_str("not valid UTF-8; the bad bytes were replaced"),
             Self::NotAMapping { what } => {
                 write!(f, "{what} must be a mapping of fields to values")

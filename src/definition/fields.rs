@@ -50,7 +50,7 @@ impl<'a> Fields<'a> {
                 return Some(fields);
             }
             Ok(_) => fields.fault(&[], Problem::NotAMapping { what }),
-            Err(error) => fields.fault_at(error.place, Problem::NotYaml(error.words)),
+            Err(error) => fields.fault_at(error.place, error.problem),
         }
         None
     }

@@ -6,16 +6,17 @@
 mod plain;
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 
 use serde::de::{
-    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess,
+    self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess,
 };
 use serde::de::{VariantAccess, Visitor};
 
-use super::fault::Place;
+use super::fault::{Place, Problem};
 
-/// One YAML value. Tags are dropped, keys are text, merge keys are ordinary ones (YAML 1.2). What stands in the
+/// One YAML value. Only the tags of YAML's core schema are allowed, keys are text, merge keys are ordinary ones (YAML 1.2). What stands in the
 /// text as it is meant is borrowed from it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Yaml<'a> {
@@ -27,11 +28,17 @@ pub(super) enum Yaml<'a> {
     Map(Vec<(Cow<'a, str>, Yaml<'a>)>),
 }
 
-/// What is not valid YAML, and where.
+/// Why a text is not read, and where.
 #[derive(Debug, PartialEq)]
 pub(super) struct YamlError {
-    pub words: String,
+    pub problem: Problem,
     pub place: Option<Place>,
+}
+
+impl YamlError {
+    fn new(words: String, place: Option<Place>) -> Self {
+        Self { problem: Problem::NotYaml(words), place }
+    }
 }
 
 /// One step from a value into a part of it.
@@ -114,22 +121,57 @@ const MAX_KEYS: usize = 1000;
 /// How many places of a text are rewritten for the parser. Each costs another parse.
 const MAX_REPAIRS: usize = 20;
 
-/// Parses one YAML document. A key that occurs twice is an error; no text at all is [`Yaml::Null`].
+/// The tags of YAML's core schema, as the parser hands them over behind [`SHOW_STANDARD_TAGS`].
+const CORE_TAGS: [&str; 7] = ["!map", "!seq", "!str", "!null", "!bool", "!int", "!float"];
+
+/// A directive with which `!!x` is a tag of the document's own: only these are handed over by the parser.
+const SHOW_STANDARD_TAGS: &str = "%TAG !! !!\n";
+
+/// Parses one YAML document. A key that occurs twice is an error, and so is a tag that is not of YAML's core
+/// schema: `run: ! npm test` would lose its `!`. No text at all is [`Yaml::Null`].
 pub(super) fn parse(text: &str) -> Result<Yaml<'_>, YamlError> {
     if let Some(yaml) = (text.len() <= MAX_LENGTH).then(|| plain::read(text)).flatten() {
         return Ok(yaml);
     }
     check_size(text)?;
-    readable(text).1.map_err(|error| {
-        let mut words = error.to_string();
-        let place = unclosed_quote(&words)
-            .or_else(|| error.location().map(|location| within(text, place_of(location))))
-            .or_else(|| second_document(text));
-        if let Some(at) = words.find(" at line ") {
-            words.truncate(at);
+    let (readable, result) = readable(text);
+    let yaml = result.map_err(|refusal| match refusal {
+        Refusal::Tag(tag, place) => YamlError { problem: Problem::UnknownTag { tag }, place },
+        Refusal::Parser(error) => {
+            let mut words = error.to_string();
+            let place = unclosed_quote(&words)
+                .or_else(|| error.location().map(|location| within(text, place_of(location))))
+                .or_else(|| second_document(text));
+            if let Some(at) = words.find(" at line ") {
+                words.truncate(at);
+            }
+            YamlError::new(words, place)
         }
-        YamlError { words, place }
-    })
+    })?;
+    check_standard_tags(&readable)?;
+    Ok(yaml)
+}
+
+/// Refuses tags like `!!x` that are not of the core schema.
+fn check_standard_tags(text: &str) -> Result<(), YamlError> {
+    if !text.contains("!!") {
+        return Ok(());
+    }
+    // Without a `---` of its own a document needs one behind a directive.
+    for directives in [SHOW_STANDARD_TAGS.to_owned(), [SHOW_STANDARD_TAGS, "---\n"].concat()] {
+        match read(&[&directives, text].concat(), None) {
+            Ok(_) => return Ok(()),
+            Err(Refusal::Tag(tag, place)) => {
+                let lines = directives.lines().count();
+                let above = |place: Place| Place { line: place.line.saturating_sub(lines), ..place };
+                let problem = Problem::UnknownTag { tag };
+                return Err(YamlError { problem, place: place.map(above) });
+            }
+            Err(Refusal::Parser(_)) => {}
+        }
+    }
+    let words = "a document that uses `!!` must not have a %TAG directive for it";
+    Err(YamlError::new(words.to_owned(), None))
 }
 
 /// Where the quote opens that is still open at the end of the text.
@@ -159,7 +201,7 @@ fn second_document(text: &str) -> Option<Place> {
 fn check_size(text: &str) -> Result<(), YamlError> {
     if text.len() > MAX_LENGTH {
         let words = format!("the text is longer than {} KiB", MAX_LENGTH / 1024);
-        return Err(YamlError { words, place: None });
+        return Err(YamlError::new(words, None));
     }
     if text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() <= MAX_OPEN_BRACKETS {
         return Ok(());
@@ -175,7 +217,7 @@ fn check_size(text: &str) -> Result<(), YamlError> {
             if open > MAX_OPEN_BRACKETS {
                 let words = format!("more than {MAX_OPEN_BRACKETS} brackets are open");
                 let place = Some(Place { line: line + 1, column: column + 1 });
-                return Err(YamlError { words, place });
+                return Err(YamlError::new(words, place));
             }
         }
     }
@@ -187,22 +229,43 @@ fn check_size(text: &str) -> Result<(), YamlError> {
 /// The parser stumbles over things that are YAML all the same: a block scalar that ends with the text and not
 /// with a line end, tabs in front of nothing, of a comment or behind a dash, and a character beyond U+FFFF
 /// that is written as JSON does, in two escapes.
-fn readable(text: &str) -> (String, serde_yaml::Result<Yaml<'static>>) {
+fn readable(text: &str) -> (String, Result<Yaml<'static>, Refusal>) {
     let mut text = text.to_owned();
     if ends_within_a_line(&text) {
         text.push('\n');
     }
     for _ in 0..MAX_REPAIRS {
-        match serde_yaml::from_str::<Yaml<'static>>(&text) {
-            Ok(yaml) => return (text, Ok(yaml)),
-            Err(error) => match repaired(&text, &error) {
-                Some(better) => text = better,
-                None => return (text, Err(error)),
-            },
+        let better = match read(&text, None) {
+            Err(Refusal::Parser(error)) => {
+                repaired(&text, &error).ok_or(Err(Refusal::Parser(error)))
+            }
+            result => Err(result),
+        };
+        match better {
+            Ok(better) => text = better,
+            Err(result) => return (text, result),
         }
     }
-    let yaml = serde_yaml::from_str(&text);
+    let yaml = read(&text, None);
     (text, yaml)
+}
+
+/// Why the parser did not read a text to its end.
+enum Refusal {
+    /// A tag that is not of the core schema, as it is written.
+    Tag(String, Option<Place>),
+    Parser(serde_yaml::Error),
+}
+
+/// What a text says; with a path, an error at the node that it leads to.
+fn read(text: &str, path: Option<&[Step]>) -> Result<Yaml<'static>, Refusal> {
+    let unknown_tag = RefCell::default();
+    let node = Node { path, key_of: None, unknown_tag: &unknown_tag };
+    let result = node.deserialize(serde_yaml::Deserializer::from_str(text));
+    result.map_err(|error| match unknown_tag.take() {
+        Some(tag) => Refusal::Tag(tag, error.location().map(place_of)),
+        None => Refusal::Parser(error),
+    })
 }
 
 /// Whether the last line says something and has no end. Spaces say something if they are more than those
@@ -266,8 +329,7 @@ fn surrogates(rest: &str, column: usize) -> Option<(usize, usize, String)> {
 /// Where in the text the node of a path begins; `None` if there is no such node.
 pub(super) fn locate(text: &str, path: &[Step]) -> Option<Place> {
     let (text, _) = readable(text);
-    let error =
-        Node::at(Some(path)).deserialize(serde_yaml::Deserializer::from_str(&text)).err()?;
+    let Err(Refusal::Parser(error)) = read(&text, Some(path)) else { return None };
     error.to_string().contains(FOUND).then(|| error.location().map(place_of))?
 }
 
@@ -277,30 +339,24 @@ fn place_of(location: serde_yaml::Location) -> Place {
     Place { line: location.line().max(1), column: location.column().max(1) }
 }
 
-impl<'de> Deserialize<'de> for Yaml<'static> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Node::at(None).deserialize(deserializer)
-    }
-}
-
 /// Reads one node. What it refuses, the parser names the place of.
 struct Node<'a> {
     /// What leads from here to the node that is looked for, if it is this one or in it.
     path: Option<&'a [Step<'a>]>,
     /// The mapping so far, if this is a key of it.
     key_of: Option<&'a [(Cow<'static, str>, Yaml<'static>)]>,
+    /// The tag at which reading ended, if it did.
+    unknown_tag: &'a RefCell<Option<String>>,
 }
 
 impl<'a> Node<'a> {
-    fn at(path: Option<&'a [Step<'a>]>) -> Self {
-        Self { path, key_of: None }
-    }
 
     /// A part of this node, to which a step leads.
     fn part(&self, is_step: impl Fn(&Step<'a>) -> bool) -> Self {
         let path = self.path.filter(|_| self.key_of.is_none());
         let (step, rest) = path.and_then(<[Step]>::split_first).unzip();
-        Self::at(rest.filter(|_| step.is_some_and(is_step)))
+        let path = rest.filter(|_| step.is_some_and(is_step));
+        Self { path, key_of: None, unknown_tag: self.unknown_tag }
     }
 
     fn scalar<E: de::Error>(self, value: Yaml<'static>) -> Result<Yaml<'static>, E> {
@@ -414,7 +470,7 @@ impl<'de> Visitor<'de> for Node<'_> {
             return Err(de::Error::custom(FOUND));
         }
         let mut map: Vec<(Cow<'static, str>, Yaml<'static>)> = Vec::new();
-        while let Some(key) = entries.next_key_seed(Node { path: self.path, key_of: Some(&map) })? {
+        while let Some(key) = entries.next_key_seed(Node { key_of: Some(&map), ..self })? {
             let key = key.scalar_text().unwrap_or_default();
             let value = entries.next_value_seed(self.part(|step| *step == Step::Key(&key)))?;
             map.push((key.into(), value));
@@ -426,8 +482,13 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<Yaml<'static>, A::Error> {
-        let (_tag, content) = tagged.variant::<de::IgnoredAny>()?;
-        content.newtype_variant_seed(self)
+        let (tag, content) = tagged.variant::<String>()?;
+        if CORE_TAGS.contains(&&*tag) {
+            return content.newtype_variant_seed(self);
+        }
+        // The parser leaves the first `!` out, unless it is all there is.
+        *self.unknown_tag.borrow_mut() = Some(if tag == "!" { tag } else { format!("!{tag}") });
+        Err(de::Error::custom("unknown tag"))
     }
 }
 
@@ -442,7 +503,7 @@ mod tests {
     #[test]
     fn values_follow_the_core_schema() {
         let parsed =
-            parse("a: yes\nb: TRUE\nc: 2024-01-01\nd: 0x1f\ne: ~\nf: !x [1]\n1: y").unwrap();
+            parse("a: yes\nb: TRUE\nc: 2024-01-01\nd: 0x1f\ne: ~\nf: !!seq [1]\n1: y").unwrap();
         assert_eq!(parsed.get("a"), Some(&Yaml::String("yes".into())));
         assert_eq!(parsed.get("b"), Some(&Yaml::Bool(true)));
         assert_eq!(parsed.get("c"), Some(&Yaml::String("2024-01-01".into())));
@@ -453,9 +514,46 @@ mod tests {
     }
 
     #[test]
+    fn a_tag_that_is_not_of_the_core_schema_is_an_error() {
+        for (yaml, tag, line, column) in [
+            ("run: ! npm test", "!", 1, 6),
+            ("run: !npm test", "!npm", 1, 6),
+            ("run: !npm", "!npm", 1, 6),
+            ("a: b\nrun: !x 12", "!x", 2, 6),
+            ("run: ! 'npm test'", "!", 1, 6),
+            ("run: !x |\n  npm test\n", "!x", 1, 6),
+            ("run: !!npm test", "!!npm", 1, 6),
+            ("---\na: b\nrun: !!npm test", "!!npm", 3, 6),
+            ("# a\n---\nrun: !!npm test", "!!npm", 3, 6),
+            ("!x run: npm test", "!x", 1, 1),
+            ("!!x run: npm test", "!!x", 1, 1),
+            ("a: !x [b]", "!x", 1, 4),
+            ("a: !x {b: c}", "!x", 1, 4),
+            ("a: [b, !x c]", "!x", 1, 8),
+            ("a:\n  - !!str b\n  - !!set {c: d}", "!!set", 3, 5),
+            ("a: {!x b: c}", "!x", 1, 5),
+            ("!x\na: b", "!x", 1, 1),
+            ("a: &b !x c\nd: *b", "!x", 1, 4),
+        ] {
+            let error = parse(yaml).unwrap_err();
+            assert_eq!(error.problem, Problem::UnknownTag { tag: tag.into() }, "{yaml:?}");
+            assert_eq!(error.place, place(line, column), "{yaml:?}");
+        }
+        for yaml in [
+            "a: !!str 12\nb: !!int 7\nc: !!map {d: !!seq [!!null ~, !!bool true, !!float 1.5]}",
+            "a: '! b'",
+            "a: b!!",
+            "---\n!!map\na: !!str b",
+        ] {
+            assert!(parse(yaml).is_ok(), "{yaml:?}");
+        }
+        assert!(parse("%TAG !! tag:x:\n---\na: !!str b").is_err());
+    }
+
+    #[test]
     fn a_duplicate_key_is_an_error_at_the_second() {
         let error = parse("name: a\nphases: []\nname: b\n").unwrap_err();
-        assert_eq!(error.words, "the key `name` occurs twice");
+        assert_eq!(error.problem, Problem::NotYaml("the key `name` occurs twice".into()));
         assert_eq!(error.place, place(3, 1));
     }
 
