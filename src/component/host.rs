@@ -157,11 +157,15 @@ impl WorkflowFiles for Files {
         files::unchanged()
     }
 
-    fn surroundings(&self) -> Result<Surroundings, FileError> {
-        let tools = api::tool_names().map_err(|error| match error {
+    fn tools(&self) -> Result<Vec<String>, FileError> {
+        api::tool_names().map_err(|error| match error {
             types::Error::Stale => FileError::Stale,
             types::Error::Failed(words) => FileError::Failed(words),
-        })?;
+        })
+    }
+
+    fn surroundings(&self) -> Result<Surroundings, FileError> {
+        let tools = self.tools()?;
         let profiles = defined_profiles(self, &PROFILES)?;
         Ok(Surroundings { tools, more_tools: false, profiles })
     }

@@ -53,24 +53,28 @@ pub enum Problem {
     WrongType { field: String, expected: &'static str, found: &'static str },
     Ignored { field: String, expected: &'static str, found: &'static str },
     OutOfRange { field: String, range: RangeInclusive<u32>, found: &'static str },
-    UnknownBound { field: String, known: &'static [&'static str] },
+    UnknownPart { of: &'static str, field: String, known: &'static [&'static str] },
     UnknownField { field: String, known: &'static [&'static str] },
     UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
     UnknownSummary { id: String, nearest: Option<String> },
     UnknownTool { name: String, nearest: Option<String> },
+    ToolInAnotherCase { name: String, tool: String },
     UnknownProfile { name: String, nearest: Option<String> },
     BadCommandName { value: String },
     NotAChoice { field: String, words: &'static [&'static str], value: String },
+    NoChoice { field: String, words: &'static [&'static str], found: &'static str },
     NoPhases,
     TooManyPhases { limit: usize },
-    BadPhaseEntry { found: &'static str },
+    BadPhaseEntry { found: &'static str, meant: Option<String> },
     PhaseOutsideRoot { path: String },
     PhaseUnreadable { path: String, error: FileError, nearest: Option<String> },
     NoFrontMatter,
+    UnclosedFrontMatter,
     NoInstructions,
     DuplicateId { id: String, first: String, second: String },
     BothToolLists,
     UnknownWorkflow { workflow: String, reference: String, nearest: Option<String> },
+    CommandNameAsReference { workflow: String, reference: String, key: String },
     BrokenWorkflow { workflow: String, reference: String },
     Cycle { keys: Vec<String> },
     InCycle { workflow: String, reference: String },
@@ -82,17 +86,35 @@ pub enum Problem {
     UnusedPhase,
     Skipped,
     FolderTooDeep,
+    WorkflowFileName,
+    WorkflowInRoot,
     GateSize { limit: usize },
     BadCheck,
+    SeveralChecks { kinds: Vec<&'static str> },
     UnknownCheckField { field: String, known: &'static [&'static str] },
     MisplacedCheckField { field: &'static str, of: &'static str },
     BadDuration,
     BadExpression { words: String },
     OutsideProject { path: String },
     BadGlob { path: String },
-    UnknownEarlierPhase { id: String },
+    UnknownEarlierPhase { id: String, meant: MeantPhase },
     LoopForbidden,
     WithoutGate { field: &'static str },
+    UnusedGateAttempts { on_gate_fail: String },
+}
+
+/// The value that may be meant by an `onGateFail` that names no earlier phase.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MeantPhase {
+    /// This value.
+    Value(String),
+    /// The phase of this id, which is a later one of the workflow of this key.
+    Later {
+        /// The key of the workflow.
+        workflow: String,
+    },
+    /// None that is known.
+    Unknown,
 }
 
 /// What a file must have.
@@ -144,6 +166,7 @@ impl Fault {
             | Problem::Shadows { .. }
             | Problem::UnusedPhase
             | Problem::Skipped
+            | Problem::UnusedGateAttempts { .. }
             | Problem::FolderTooDeep => Severity::Warning,
             _ => Severity::Error,
         }
@@ -202,7 +225,10 @@ impl Problem {
     /// How many characters are at fault at its place, if it knows.
     fn length(&self) -> Option<usize> {
         let word = match self {
-            Self::UnknownBound { field, .. } | Self::UnknownField { field, .. } => field,
+            Self::UnknownPart { field, .. }
+            | Self::UnknownField { field, .. }
+            | Self::UnknownCheckField { field, .. } => field,
+            Self::UnusedGateAttempts { .. } => "gateAttempts",
             Self::Missing { instead: Some(field), .. } => field,
             Self::UnknownTag { tag } => tag,
             Self::UnknownVariable { name, .. } => return Some(name.chars().count() + 2),
@@ -225,20 +251,15 @@ impl Problem {
             Self::Missing { instead: Some(instead), field, .. } => {
                 format!("did you mean `{field}` where it says `{instead}`?")
             }
-            Self::WrongType { field, .. }
-                if matches!(&**field, "show" | "contextInjection" | "summary") =>
-            {
-                return None;
-            }
             Self::WrongType { expected: "a text", found: "a number" | "true or false", .. }
             | Self::Ignored { expected: "a text", found: "a number" | "true or false", .. } => {
                 "put the value in quotes".into()
             }
-            Self::UnknownBound { field, known } | Self::UnknownField { field, known } => {
+            Self::UnknownCheckField { field, known } => return meant(field, known),
+            Self::UnknownPart { field, known, .. } | Self::UnknownField { field, known } => {
                 return Some(meant(field, known).unwrap_or_else(|| there_is_only(known)));
             }
-            Self::UnknownVariable { name, known, .. } => match nearest(name, known.iter().copied())
-            {
+            Self::UnknownVariable { name, known, .. } => match meant_variable(name, known) {
                 Some(known) => format!("did you mean `{{{known}}}`?"),
                 None => there_is_only(known),
             },
@@ -248,7 +269,14 @@ impl Problem {
             Self::UnknownTool { nearest, .. }
             | Self::UnknownProfile { nearest, .. }
             | Self::PhaseUnreadable { nearest, .. }
-            | Self::UnknownWorkflow { nearest, .. } => return nearest.as_deref().map(did_you_mean),
+            | Self::UnknownWorkflow { nearest, .. }
+            | Self::BadPhaseEntry { meant: nearest, .. } => {
+                return nearest.as_deref().map(did_you_mean);
+            }
+            Self::ToolInAnotherCase { tool, .. } => did_you_mean(tool),
+            Self::CommandNameAsReference { key, .. } => {
+                did_you_mean(&format!("subworkflow: {key}"))
+            }
             Self::BadCommandName { value } => {
                 let words = value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
                 let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
@@ -256,6 +284,28 @@ impl Problem {
                     .then(|| did_you_mean(&words.join("-").to_ascii_lowercase()));
             }
             Self::NotAChoice { value, words, .. } => return meant(value, words),
+            Self::NoChoice { field, found: "`true`", .. } if field == "summary" => {
+                did_you_mean("required")
+            }
+            Self::NoChoice { field, found: "`false`", .. } if field == "summary" => {
+                did_you_mean("optional")
+            }
+            Self::UnclosedFrontMatter => "put a line `---` below the last field".into(),
+            Self::WorkflowFileName => "rename it to `workflow.yaml`".into(),
+            Self::WorkflowInRoot => {
+                "move it and its phase files into a folder; the folder's name is the key of the workflow".into()
+            }
+            Self::SeveralChecks { .. } => "make an entry of `gate` for each".into(),
+            Self::UnusedGateAttempts { .. } => {
+                "take it out; `maxLoops` of the workflow says how often the run may go back".into()
+            }
+            Self::UnknownEarlierPhase { id, meant } => match meant {
+                MeantPhase::Value(value) => did_you_mean(value),
+                MeantPhase::Later { workflow } => format!(
+                    "`{id}` is a later phase of the workflow \"{workflow}\"; a failure can only lead back"
+                ),
+                MeantPhase::Unknown => return None,
+            },
             Self::NoFrontMatter => {
                 "begin with `---`, `id: KEY`, `name: NAME`, `emoji: \"🔹\"` and `---`, each on a line of its own".into()
             }
@@ -277,6 +327,23 @@ impl Problem {
         })
     }
 }
+
+/// The variable that is meant by a name, by its letters or by what it stands for.
+fn meant_variable<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let mut same = SYNONYMS.iter().filter(|(word, _)| name.eq_ignore_ascii_case(word));
+    let same = same.find_map(|(_, variable)| known.iter().find(|known| *known == variable));
+    same.copied().or_else(|| nearest(name, known.iter().copied()))
+}
+
+/// Names that authors take for variables, and the variables; the first that a template knows is meant.
+const SYNONYMS: [(&str, &str); 6] = [
+    ("task", "description"),
+    ("task", "taskDescription"),
+    ("description", "taskDescription"),
+    ("workflow", "workflowName"),
+    ("phase", "phaseName"),
+    ("summary", "previousSummary"),
+];
 
 /// What there is instead, if a person can take it in.
 fn there_is_only(known: &[&str]) -> String {
@@ -344,7 +411,7 @@ impl fmt::Display for Problem {
                 range.start(),
                 range.end()
             ),
-            Self::UnknownBound { field, .. } => write!(f, "`autoContinue` has no field `{field}`"),
+            Self::UnknownPart { of, field, .. } => write!(f, "`{of}` has no field `{field}`"),
             Self::UnknownField { field, .. } => {
                 write!(f, "there is no field `{field}` here; it has no effect")
             }
@@ -358,6 +425,9 @@ impl fmt::Display for Problem {
             Self::UnknownSummary { id, .. } => {
                 write!(f, "no phase has the id \"{id}\"; `{{summary.{id}}}` stays as it is written")
             }
+            Self::ToolInAnotherCase { name, .. } => {
+                write!(f, "unknown tool \"{name}\": the names of tools are case-sensitive")
+            }
             Self::UnknownTool { name, .. } => write!(f, "pi has no tool \"{name}\""),
             Self::UnknownProfile { name, .. } => {
                 write!(f, "nobody defines a subagent profile \"{name}\"")
@@ -369,11 +439,14 @@ impl fmt::Display for Problem {
             Self::NotAChoice { field, words, value } => {
                 write!(f, "`{field}` must be `{}`, but is \"{value}\"", words.join("` or `"))
             }
+            Self::NoChoice { field, words, found } => {
+                write!(f, "`{field}`: expected `{}`, found {found}", words.join("` or `"))
+            }
             Self::TooManyPhases { limit } => {
                 write!(f, "`phases` must not have more than {limit} entries")
             }
             Self::NoPhases => f.write_str("`phases` must have at least one entry"),
-            Self::BadPhaseEntry { found } => write!(
+            Self::BadPhaseEntry { found, .. } => write!(
                 f,
                 "an entry of `phases` must be a file name or `subworkflow: KEY`, but is {found}"
             ),
@@ -386,6 +459,7 @@ impl fmt::Display for Problem {
             Self::NoFrontMatter => f.write_str(
                 "a phase file must begin with front matter: a line `---`, the fields, a line `---`",
             ),
+            Self::UnclosedFrontMatter => f.write_str("the front matter is not closed"),
             Self::NoInstructions => f.write_str("there are no instructions below the front matter"),
             Self::DuplicateId { id, first, second } if first == second => write!(
                 f,
@@ -398,6 +472,10 @@ impl fmt::Display for Problem {
             Self::BothToolLists => {
                 f.write_str("`tools` can have a `blacklist` or a `whitelist`, not both")
             }
+            Self::CommandNameAsReference { workflow, reference, key } => write!(
+                f,
+                "the workflow \"{workflow}\" refers to \"{reference}\", which is the `commandName` of \"{key}\" and no key"
+            ),
             Self::UnknownWorkflow { workflow, reference, .. } => write!(
                 f,
                 "the workflow \"{workflow}\" refers to \"{reference}\", which does not exist"
@@ -434,12 +512,23 @@ impl fmt::Display for Problem {
             Self::Skipped => f.write_str(
                 "this is passed over: it is neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
             ),
+            Self::WorkflowFileName => {
+                f.write_str("a workflow's file must have the name `workflow.yaml`")
+            }
+            Self::WorkflowInRoot => {
+                f.write_str("a workflow must have a folder of its own in the workflows folder")
+            }
             Self::GateSize { limit } => {
                 write!(f, "`gate` must have from 1 to {limit} checks")
             }
             Self::BadCheck => {
                 f.write_str("a check of a `gate` must have one of `run`, `file` and `approve`")
             }
+            Self::SeveralChecks { kinds } => write!(
+                f,
+                "expected one of `run`, `file` and `approve` in a check, found {}",
+                list(kinds)
+            ),
             Self::UnknownCheckField { field, known } => {
                 write!(f, "a check has no field `{field}`, only `{}`", known.join("`, `"))
             }
@@ -460,9 +549,13 @@ impl fmt::Display for Problem {
             Self::OutsideProject { path } => {
                 write!(f, "the file \"{path}\" of a gate must lie within the project: a path from its directory, with `/`")
             }
-            Self::UnknownEarlierPhase { id } => write!(
+            Self::UnknownEarlierPhase { id, .. } => write!(
                 f,
                 "`onGateFail` must be `stay`, `loop` or the id of an earlier phase of this workflow, but is \"{id}\""
+            ),
+            Self::UnusedGateAttempts { on_gate_fail } => write!(
+                f,
+                "unused `gateAttempts`: with `onGateFail: {on_gate_fail}` every failure leads back"
             ),
             Self::FolderTooDeep => {
                 f.write_str("folders below this one are too deep to be searched for workflows")

@@ -191,7 +191,12 @@ impl<'a> Fields<'a> {
                 Problem::NotAChoice { field: field.into(), words, value: value.to_string() }
             }
             Some(other) => {
-                Problem::WrongType { field: field.into(), expected: "a text", found: other.kind() }
+                let found = match other {
+                    Yaml::Bool(true) => "`true`",
+                    Yaml::Bool(false) => "`false`",
+                    other => other.kind(),
+                };
+                Problem::NoChoice { field: field.into(), words, found }
             }
         };
         self.fault(&[Step::Key(field)], problem);

@@ -68,6 +68,22 @@ impl fmt::Display for FileError {
     }
 }
 
+/// The names of pi's own tools.
+const PI_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+
+/// The tool that a name means but for its case: one of pi's own, or one of these; `None` for a name that is
+/// spelt as it should be, or that means no known tool.
+pub(super) fn tool_in_another_case<'a>(name: &str, tools: &'a [String]) -> Option<&'a str> {
+    let mut known = PI_TOOLS.into_iter().chain(tools.iter().map(String::as_str));
+    let meant = known.clone().find(|tool| tool.eq_ignore_ascii_case(name))?;
+    known.all(|tool| tool != name).then_some(meant)
+}
+
+/// Whether it is the name of one of pi's own tools.
+pub(super) fn is_of_pi(name: &str) -> bool {
+    PI_TOOLS.contains(&name)
+}
+
 /// What definitions are held against when they are checked.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
@@ -108,6 +124,11 @@ pub trait WorkflowFiles {
     /// Whether all that was taken down would be answered the same again. In doubt it says no.
     fn unchanged(&self) -> bool {
         false
+    }
+
+    /// The names of the tools that there are, as far as they are known; pi's own need not be among them.
+    fn tools(&self) -> Result<Vec<String>, FileError> {
+        Ok(Vec::new())
     }
 
     /// What definitions are held against when they are checked.

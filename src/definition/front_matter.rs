@@ -26,6 +26,12 @@ impl Document {
         self.text.get(self.front_matter.clone()).unwrap_or_default()
     }
 
+    /// Whether it begins with the line `---` of front matter, and no other follows.
+    pub fn is_unclosed(&self) -> bool {
+        let opens = self.text.lines().next().is_some_and(|line| line.trim_end() == "---");
+        opens && self.front_matter.end == 0
+    }
+
     /// The Markdown below it, without white space at its ends.
     pub fn body(&self) -> &str {
         self.text.get(self.body.clone()).unwrap_or_default()
@@ -90,6 +96,7 @@ mod tests {
             ("Do --- this\n---\n", "", "Do --- this\n---"),
             ("", "", ""),
             ("---", "", "---"),
+            ("----\nid: a\n", "", "----\nid: a"),
             ("---é\nid: a\n---\nDo", "\nid: a", "Do"),
         ] {
             let document = split(content.into());
@@ -98,6 +105,8 @@ mod tests {
                 (front_matter, body),
                 "{content:?}"
             );
+            let unclosed = ["---\nid: a\nDo", "---"].contains(&content);
+            assert_eq!(document.is_unclosed(), unclosed, "{content:?}");
             assert_eq!(document.into_body(), body, "{content:?}");
         }
         let place = |content: &str| split(content.into()).body_place();

@@ -19,6 +19,8 @@ const MAX_TIMEOUT_MS: u32 = 24 * 60 * 60 * 1000;
 const DEFAULT_ATTEMPTS: u32 = 3;
 const MAX_CHECKS: usize = 50;
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
+/// The fields of which a check has exactly one.
+const KINDS: [&str; 3] = ["run", "file", "approve"];
 
 /// Checks that are made, in order, when a phase or a workflow is to be left.
 #[derive(Debug, Clone, PartialEq, Hash)]
@@ -159,6 +161,16 @@ pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
     Some(Some(Gate { checks, attempts: attempts?, on_fail: on_fail? }))
 }
 
+/// Reports a `gateAttempts` that is never reached: each failure leads back, which begins the count anew.
+pub(super) fn check_attempts(fields: &mut Fields) {
+    let there = |field| !matches!(fields.root.get(field), None | Some(Yaml::Null));
+    let Some(Yaml::String(word)) = fields.root.get("onGateFail") else { return };
+    if word != "stay" && there("gate") && there("gateAttempts") {
+        let on_gate_fail = word.to_string();
+        fields.fault(&[Step::Name("gateAttempts")], Problem::UnusedGateAttempts { on_gate_fail });
+    }
+}
+
 fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let here = [Step::Key("gate"), Step::Item(index)];
     let Yaml::Map(entries) = item else {
@@ -192,21 +204,25 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             None
         }
     };
-    let (run, file, approve) = (text("run", false), text("file", false), text("approve", false));
+    let [run, file, approve] = KINDS.map(|kind| text(kind, false));
     let (label, contains) = (text("label", true), text("contains", true));
     let timeout = timeout(fields, index, item);
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
-    let misplaced =
-        |field: &'static str, of: &'static str| Problem::MisplacedCheckField { field, of };
-    if run.is_none() && item.get("timeout").is_some() {
-        fields.fault(&here, misplaced("timeout", "run"));
-        sound = false;
-    }
-    if file.is_none() && item.get("contains").is_some() {
-        fields.fault(&here, misplaced("contains", "file"));
-        sound = false;
-    }
     let timeout_ms = timeout?;
+    // What follows from one of these faults is not reported too.
+    sound.then_some(())?;
+    let kinds: Vec<&'static str> =
+        KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
+    if let &[kind] = &kinds[..] {
+        let others = [("timeout", "run"), ("contains", "file")].into_iter();
+        let mut misplaced =
+            others.filter(|&(field, of)| kind != of && item.get(field).is_some()).peekable();
+        sound = misplaced.peek().is_none();
+        for (field, of) in misplaced {
+            fields.fault(&here, Problem::MisplacedCheckField { field, of });
+        }
+        sound.then_some(())?;
+    }
     let (default_label, kind) = match (run, file, approve) {
         (Some(command), None, None) => (command.clone(), CheckKind::Run { command, timeout_ms }),
         (None, Some(path), None) => {
@@ -235,14 +251,18 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             (path.clone(), CheckKind::File { path, contains })
         }
         (None, None, Some(question)) => (question.clone(), CheckKind::Approve { question }),
-        _ => {
+        (None, None, None) => {
             fields.fault(&here, Problem::BadCheck);
+            return None;
+        }
+        _ => {
+            fields.fault(&here, Problem::SeveralChecks { kinds });
             return None;
         }
     };
     let label = label.unwrap_or(default_label);
     let label = label.split_whitespace().collect::<Vec<_>>().join(" ");
-    sound.then_some(Check { label, kind })
+    Some(Check { label, kind })
 }
 
 /// `timeout`: a duration like `90s` or `10m`, or a number of seconds.

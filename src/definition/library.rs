@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry as MapEntry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fault::{self, Fault, Place, Problem, Severity};
+use super::fault::{self, Fault, MeantPhase, Place, Problem, Severity};
 use super::fields::MAX_PLACES;
 use super::files::{FileError, FileKind, Root, Surroundings, WorkflowFiles};
 use super::nearest::nearest;
@@ -107,6 +107,7 @@ impl Library {
                 None => fault,
             });
         }
+        suggest_references(&library, &mut faults);
         if check.is_some() {
             settle_summaries(&library.workflows, &mut faults);
         }
@@ -244,6 +245,26 @@ impl Library {
     }
 }
 
+/// Where an entry of `phases` is no file but names a workflow: suggests the reference to it.
+fn suggest_references(library: &Library, faults: &mut [Fault]) {
+    for fault in faults {
+        let Problem::PhaseUnreadable { path, nearest, .. } = &mut fault.problem else { continue };
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        if nearest.as_ref().is_some_and(|file| *file == format!("{path}.md")) {
+            continue;
+        }
+        let left_out = library.left_out.iter().find(|left_out| left_out.key == name);
+        let known = library.get(name).or_else(|| library.by_command_name(name));
+        let known = known.map(|workflow| (&workflow.key, &workflow.folder));
+        if let Some((key, folder)) =
+            known.or_else(|| left_out.map(|left_out| (&left_out.key, &left_out.folder)))
+            && fault.file != format!("{folder}/workflow.yaml")
+        {
+            *nearest = Some(format!("subworkflow: {key}"));
+        }
+    }
+}
+
 /// Keeps of the `{summary.ID}` that were found those of which no phase has the id. If anything has errors
 /// its phases are not all known, and nothing is said.
 fn settle_summaries(workflows: &[Workflow], faults: &mut Vec<Fault>) {
@@ -293,6 +314,7 @@ fn in_workflow_yaml(text: &str, problem: &Problem) -> Option<Place> {
         Problem::Shadows { .. } => return yaml::locate(text, &[Step::Key("name")]),
         Problem::NestedTooDeep { .. } => return yaml::locate(text, &[Step::Key("phases")]),
         Problem::UnknownWorkflow { reference, .. }
+        | Problem::CommandNameAsReference { reference, .. }
         | Problem::BrokenWorkflow { reference, .. }
         | Problem::InCycle { reference, .. } => std::slice::from_ref(reference),
         Problem::Cycle { keys } => keys,
@@ -343,6 +365,8 @@ struct RootReader<'a> {
     named_by: Vec<(String, String)>,
     /// Whether these are all: the entries of every workflow could be read.
     all_named: bool,
+    /// The folders with a `workflow.yaml` under another name, by key.
+    misnamed: BTreeMap<String, String>,
     /// All that is no folder, beside and in workflows. Collected for a check only.
     loose: Vec<(String, FileKind)>,
 }
@@ -356,8 +380,20 @@ impl<'a> RootReader<'a> {
     ) -> Self {
         let (found, folders) = (Vec::new(), BTreeMap::new());
         let (named, named_by, loose) = (BTreeSet::new(), Vec::new(), Vec::new());
-        let all_named = true;
-        Self { files, root, check, faults, found, folders, named, named_by, all_named, loose }
+        let (misnamed, all_named) = (BTreeMap::new(), true);
+        Self {
+            files,
+            root,
+            check,
+            faults,
+            found,
+            folders,
+            named,
+            named_by,
+            all_named,
+            misnamed,
+            loose,
+        }
     }
 
     /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
@@ -371,7 +407,7 @@ impl<'a> RootReader<'a> {
         for depth in 0..=MAX_FOLDER_DEPTH {
             let mut next = Vec::new();
             for parent in level {
-                for folder in self.folders(&parent)? {
+                for folder in self.folders(&parent, false)? {
                     if !self.workflow(&folder)? {
                         next.push(folder);
                     }
@@ -388,20 +424,26 @@ impl<'a> RootReader<'a> {
         let mut found = BTreeSet::new();
         found.extend(self.found.iter().map(|workflow| workflow.key.as_str()));
         let broken = self.folders.iter().filter(|(key, _)| !found.contains(key.as_str()));
+        let misnamed = self.misnamed.iter().filter(|(key, _)| !self.folders.contains_key(*key));
         left_out.extend(
-            broken.map(|(key, folder)| LeftOut { key: key.clone(), folder: folder.clone() }),
+            broken
+                .chain(misnamed)
+                .map(|(key, folder)| LeftOut { key: key.clone(), folder: folder.clone() }),
         );
         named.append(&mut self.named_by);
         Ok(self.found)
     }
 
     /// The folders in a folder. A check looks at what else is there.
-    fn folders(&mut self, parent: &str) -> Result<Vec<String>, FileError> {
+    fn folders(&mut self, parent: &str, is_workflow: bool) -> Result<Vec<String>, FileError> {
         match self.files.list(&self.root.name, parent) {
             Ok(entries) => {
                 let mut folders = Vec::new();
                 for entry in entries {
                     let path = join(parent, &entry.name);
+                    if entry.kind == FileKind::File && !is_workflow {
+                        self.check_file_name(parent, &entry.name);
+                    }
                     match entry.kind {
                         FileKind::Directory => folders.push(path),
                         _ if self.check.is_none() => {}
@@ -417,6 +459,21 @@ impl<'a> RootReader<'a> {
                 Ok(Vec::new())
             }
         }
+    }
+
+    /// Reports a `workflow.yaml` under another name, or without a folder of its own.
+    fn check_file_name(&mut self, parent: &str, name: &str) {
+        if !["workflow.yaml", "workflow.yml"].iter().any(|other| other.eq_ignore_ascii_case(name)) {
+            return;
+        }
+        let path = join(parent, name);
+        if parent.is_empty() {
+            self.report(&path, Problem::WorkflowInRoot);
+            return;
+        }
+        self.report(&path, Problem::WorkflowFileName);
+        let folder = self.display(parent);
+        self.misnamed.entry(last_part(parent).to_owned()).or_insert(folder);
     }
 
     /// Reports what no workflow names, for a check: phase files, and what cannot be read at all.
@@ -446,7 +503,8 @@ impl<'a> RootReader<'a> {
                         self.faults.push(fault.at(&text, place, 0));
                         // What is wrong in it leaves nothing out as long as nothing uses it.
                         let mut own = Vec::new();
-                        phase_file::read(&self.display(&path), text, self.check, &mut own);
+                        let file = self.display(&path);
+                        phase_file::read(&file, text, self.files, self.check, &mut own);
                         own.retain(|fault| fault.severity() == Severity::Warning);
                         self.faults.append(&mut own);
                     }
@@ -466,13 +524,13 @@ impl<'a> RootReader<'a> {
             Err(FileError::NotFound) => return Ok(false),
             Err(error) => {
                 self.report(&path, Problem::Unreadable(error));
-                let key = folder.rsplit('/').next().unwrap_or(folder).to_owned();
+                let key = last_part(folder).to_owned();
                 let name = self.display(folder);
                 self.folders.entry(key).or_insert(name);
                 return Ok(true);
             }
         };
-        let key = folder.rsplit('/').next().unwrap_or(folder).to_owned();
+        let key = last_part(folder).to_owned();
         if let Some(first) = self.folders.get(&key).cloned() {
             self.report(folder, Problem::SameFolderName { key, first });
             return Ok(true);
@@ -489,12 +547,12 @@ impl<'a> RootReader<'a> {
         );
         if self.check.is_some() {
             self.all_named &= !entries.is_empty();
-            self.folders(folder)?;
+            self.folders(folder, true)?;
         }
         let loopable = workflow.as_ref().is_none_or(|workflow| workflow.loopable);
         let phases = self.phases(folder, (&file_name, &text), entries, loopable)?;
         if let Some((workflow, phases)) = workflow.zip(phases) {
-            match leads_nowhere(workflow.gate.as_ref(), &phases, loopable) {
+            match leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable) {
                 Some(problem) => {
                     let place = yaml::locate(&text, &[Step::Key("onGateFail")]);
                     self.faults.push(Fault::of(&file_name, problem).at(&text, place, 0));
@@ -518,6 +576,7 @@ impl<'a> RootReader<'a> {
     ) -> Result<Option<Vec<Entry>>, FileError> {
         let mut phases = Some(Vec::with_capacity(entries.len()));
         let mut ids: BTreeMap<String, String> = BTreeMap::new();
+        let mut leading_nowhere = Vec::new();
         let before = self.faults.len();
         for (index, entry) in entries {
             let path = [Step::Key("phases"), Step::Item(index)];
@@ -531,16 +590,15 @@ impl<'a> RootReader<'a> {
                 PhaseRef::File(path) => match self.phase(folder, &path)? {
                     Ok(Some(phase)) => match ids.entry(phase.id.clone()) {
                         MapEntry::Vacant(id) => {
-                            id.insert(path);
+                            let gate = phase.gate.as_ref();
                             let earlier = phases.as_deref().unwrap_or_default();
-                            match leads_nowhere(phase.gate.as_ref(), earlier, loopable) {
-                                // Where an earlier phase has errors, it may be that one.
-                                Some(problem) if phases.is_some() => {
-                                    self.faults.push(in_yaml(problem));
-                                    None
-                                }
-                                _ => Some(Entry::Phase(phase)),
-                            }
+                            let problem = leads_nowhere(gate, earlier, Some(&phase.id), loopable);
+                            // Where an earlier phase has errors, it may be that one.
+                            let problem = problem.filter(|_| phases.is_some());
+                            let sound = problem.is_none();
+                            leading_nowhere.extend(problem.map(|problem| (path.clone(), problem)));
+                            id.insert(path);
+                            sound.then_some(Entry::Phase(phase))
                         }
                         MapEntry::Occupied(first) => {
                             let (id, first) = (phase.id, first.get().clone());
@@ -561,7 +619,34 @@ impl<'a> RootReader<'a> {
                 _ => phases = None,
             }
         }
+        for (path, mut problem) in leading_nowhere {
+            if let Problem::UnknownEarlierPhase { id, meant } = &mut problem
+                && ids.get(id).is_some_and(|of| *of != path)
+            {
+                *meant = MeantPhase::Later { workflow: last_part(folder).to_owned() };
+            }
+            self.report_on_gate_fail(folder, &path, problem)?;
+        }
         Ok(phases)
+    }
+
+    /// Reports what is wrong with the `onGateFail` of a phase file. The file is read again for the place.
+    fn report_on_gate_fail(
+        &mut self,
+        folder: &str,
+        path: &str,
+        problem: Problem,
+    ) -> Result<(), FileError> {
+        let path = resolve(folder, path).unwrap_or_default();
+        let text = match self.text(&path) {
+            Err(FileError::Stale) => return Err(FileError::Stale),
+            text => text.unwrap_or_default(),
+        };
+        let document = front_matter::split(text);
+        let place = yaml::locate(document.front_matter(), &[Step::Key("onGateFail")]);
+        let fault = Fault::of(self.display(&path), problem);
+        self.faults.push(fault.at(document.front_matter(), place, document.lines_before));
+        Ok(())
     }
 
     /// Reads one phase file: `Ok(None)` if it has errors of its own, `Err` if it cannot be read.
@@ -585,12 +670,17 @@ impl<'a> RootReader<'a> {
             }
             Err(error) => {
                 let nearest = self.nearest_file(&resolved, path)?;
+                if self.check.is_some()
+                    && let Some(meant) = nearest.as_deref().and_then(|path| resolve(folder, path))
+                {
+                    self.named.insert(meant.to_lowercase());
+                }
                 let path = path.to_owned();
                 return Ok(Err(Problem::PhaseUnreadable { path, error, nearest }));
             }
         };
         let file = self.display(&resolved);
-        Ok(Ok(phase_file::read(&file, text, self.check, self.faults)))
+        Ok(Ok(phase_file::read(&file, text, self.files, self.check, self.faults)))
     }
 
     /// The file beside one that is not there that may have been meant, written as `path` is.
@@ -601,7 +691,10 @@ impl<'a> RootReader<'a> {
             entries => entries.unwrap_or_default(),
         };
         let files = entries.iter().filter(|entry| entry.kind == FileKind::File);
-        let near = nearest(name, files.map(|entry| entry.name.as_str()));
+        let mut files = files.map(|entry| entry.name.as_str());
+        let with_ending = format!("{name}.md");
+        let near = files.clone().find(|file| *file == with_ending);
+        let near = near.or_else(|| nearest(name, &mut files));
         Ok(near.filter(|near| *near != name).map(|near| match path.rsplit_once(['/', '\\']) {
             Some((folder, _)) => format!("{folder}/{near}"),
             None => near.to_owned(),
@@ -631,16 +724,37 @@ impl<'a> RootReader<'a> {
 }
 
 /// Why a gate's `onGateFail` leads nowhere: none of these phases is meant, or the way is forbidden.
-fn leads_nowhere(gate: Option<&Gate>, phases: &[Entry], loopable: bool) -> Option<Problem> {
-    let is_meant =
-        |entry: &Entry, id: &str| matches!(entry, Entry::Phase(phase) if phase.id == *id);
-    match &gate?.on_fail {
-        OnGateFail::Loop if !loopable => Some(Problem::LoopForbidden),
-        OnGateFail::Phase(id) if !phases.iter().any(|entry| is_meant(entry, id)) => {
-            Some(Problem::UnknownEarlierPhase { id: id.clone() })
-        }
-        _ => None,
+///
+/// `own` is the id of the phase that has the gate.
+fn leads_nowhere(
+    gate: Option<&Gate>,
+    phases: &[Entry],
+    own: Option<&str>,
+    loopable: bool,
+) -> Option<Problem> {
+    let id = match &gate?.on_fail {
+        OnGateFail::Loop if !loopable => return Some(Problem::LoopForbidden),
+        OnGateFail::Loop | OnGateFail::Stay => return None,
+        OnGateFail::Phase(id) => id,
+    };
+    let ids = phases.iter().filter_map(|entry| match entry {
+        Entry::Phase(phase) => Some(phase.id.as_str()),
+        Entry::Workflow(_) => None,
+    });
+    if ids.clone().any(|other| other == id) {
+        return None;
     }
+    let meant = match nearest(id, ids.chain(["stay", "loop"])) {
+        _ if own == Some(id) => MeantPhase::Value("stay".into()),
+        Some(value) => MeantPhase::Value(value.to_owned()),
+        None => MeantPhase::Unknown,
+    };
+    Some(Problem::UnknownEarlierPhase { id: id.clone(), meant })
+}
+
+/// The name at the end of a path.
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Whether a path is a folder's or lies below it.

@@ -24,7 +24,7 @@ mod yaml;
 mod tests;
 
 pub use excerpt::{Excerpt, columns, on_one_line};
-pub use fault::{Fault, Place, Problem, Severity};
+pub use fault::{Fault, MeantPhase, Place, Problem, Severity};
 pub use files::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
 pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern};
 pub use library::{LeftOut, Library, is_within};

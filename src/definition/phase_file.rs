@@ -2,7 +2,7 @@
 
 use super::fault::{Fault, Needs, Place, Problem};
 use super::fields::{Fields, texts};
-use super::files::Surroundings;
+use super::files::{Surroundings, WorkflowFiles, is_of_pi, tool_in_another_case};
 use super::front_matter::{self, Document};
 use super::nearest::nearest;
 use super::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
@@ -21,13 +21,19 @@ const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] }
 pub(super) fn read(
     file: &str,
     content: String,
+    files: &dyn WorkflowFiles,
     check: Option<&Surroundings>,
     faults: &mut Vec<Fault>,
 ) -> Option<Phase> {
     let document = front_matter::split(content);
     if is_blank(document.front_matter()) {
         let place = Some(Place { line: 1, column: 1 });
-        faults.push(Fault::of(file, Problem::NoFrontMatter).at(document.text(), place, 0));
+        let problem = if document.is_unclosed() {
+            Problem::UnclosedFrontMatter
+        } else {
+            Problem::NoFrontMatter
+        };
+        faults.push(Fault::of(file, problem).at(document.text(), place, 0));
         return None;
     }
     let has_body = !document.body().is_empty();
@@ -50,12 +56,13 @@ pub(super) fn read(
     let name = fields.required_text("name");
     let emoji = fields.required_text("emoji");
     let tools = tool_policy(&mut fields);
+    let tools = check_case(&mut fields, files, check).and(tools);
     let profiles = profiles(&mut fields);
     let summary = fields.choice("summary", &["optional", "required"]);
     let gate = gate::read(&mut fields);
     if let Some(surroundings) = check {
         fields.check_keys();
-        fields.check_keys_at(&[Step::Key("tools")], &TOOLS);
+        gate::check_attempts(&mut fields);
         check_names(&mut fields, surroundings);
     }
     has_body.then_some(())?;
@@ -86,13 +93,43 @@ fn check_instructions(file: &str, document: &Document, faults: &mut Vec<Fault>) 
     }
 }
 
+/// Refuses names of tools in another case: they would allow and refuse nothing. Whether there is a tool of
+/// exactly this name is asked for names only that are none of pi's own.
+fn check_case(
+    fields: &mut Fields,
+    files: &dyn WorkflowFiles,
+    check: Option<&Surroundings>,
+) -> Option<()> {
+    let mut tools = None;
+    let mut sound = Some(());
+    for list in TOOLS {
+        let path = [Step::Key("tools"), Step::Key(list)];
+        for (index, name) in fields.names_at(&path) {
+            if is_of_pi(&name) {
+                continue;
+            }
+            let tools: &Vec<String> = tools.get_or_insert_with(|| match check {
+                Some(surroundings) => surroundings.tools.clone(),
+                None => files.tools().unwrap_or_default(),
+            });
+            if let Some(tool) = tool_in_another_case(&name, tools) {
+                let problem = Problem::ToolInAnotherCase { name, tool: tool.to_owned() };
+                fields.fault(&[path[0], path[1], Step::Item(index)], problem);
+                sound = None;
+            }
+        }
+    }
+    sound
+}
+
 /// Reports the tools that pi does not have, and the profiles that nobody defines.
 fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
     for list in TOOLS {
         let path = [Step::Key("tools"), Step::Key(list)];
         for (index, name) in fields.names_at(&path) {
             let nearest = surroundings.nearest_tool(&name);
-            if surroundings.lacks_tool(&name) {
+            let in_another_case = tool_in_another_case(&name, &surroundings.tools).is_some();
+            if surroundings.lacks_tool(&name) && !in_another_case {
                 let problem = Problem::UnknownTool { name, nearest };
                 fields.fault(&[path[0], path[1], Step::Item(index)], problem);
             }
@@ -111,7 +148,19 @@ fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
 fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
     let found = match fields.root.get("tools") {
         None | Some(Yaml::Null) => return Some(ToolPolicy::All),
-        Some(tools @ Yaml::Map(_)) => tools,
+        Some(tools @ Yaml::Map(entries)) => {
+            let keys = entries.iter().map(|(key, _)| key.to_string());
+            let unknown: Vec<String> = keys.filter(|key| !TOOLS.contains(&&**key)).collect();
+            if !unknown.is_empty() {
+                for field in unknown {
+                    let path = [Step::Key("tools"), Step::Name(&field)];
+                    let field = field.clone();
+                    fields.fault(&path, Problem::UnknownPart { of: "tools", field, known: &TOOLS });
+                }
+                return None;
+            }
+            tools
+        }
         Some(other) => {
             let found = other.kind();
             let problem =

@@ -52,6 +52,10 @@ pub(super) fn resolve(
     let mut known = BTreeSet::new();
     known.extend(workflows.iter().map(|workflow| workflow.key.as_str()));
     known.extend(left_out.iter().map(|left_out| left_out.key.as_str()));
+    let mut keys_of_commands = BTreeMap::new();
+    for workflow in workflows.iter().filter(|workflow| !workflow.command_name.is_empty()) {
+        keys_of_commands.entry(workflow.command_name.as_str()).or_insert(workflow.key.as_str());
+    }
     loop {
         let before = lots.clone();
         let lot_of = |target: &Option<usize>| before.get((*target)?);
@@ -68,9 +72,14 @@ pub(super) fn resolve(
                 Problem::InCycle { workflow: workflow_key, reference }
             } else if known.contains(reference.as_str()) {
                 Problem::BrokenWorkflow { workflow: workflow_key, reference }
+            } else if let Some(key) = keys_of_commands.get(reference.as_str()) {
+                let key = (*key).to_owned();
+                Problem::CommandNameAsReference { workflow: workflow_key, reference, key }
             } else {
                 let others = known.iter().copied().filter(|key| *key != workflow_key);
-                let nearest = nearest(&reference, others).map(Into::into);
+                // A path to the folder has its name at the end.
+                let name = reference.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+                let nearest = nearest(name.unwrap_or(&reference), others).map(Into::into);
                 Problem::UnknownWorkflow { workflow: workflow_key, reference, nearest }
             };
             faults.push(fault(workflow, problem));

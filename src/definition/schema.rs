@@ -220,7 +220,7 @@ const GATE_ATTEMPTS: Field = field(
     "gateAttempts",
     Kind::Count(MAX_GATE_ATTEMPTS),
     "3",
-    "After how many failures of the gate the run pauses.",
+    "After how many failures of the gate the run pauses, where `onGateFail` is `stay`; else each failure leads back, and `maxLoops` is the bound.",
 );
 
 const ON_GATE_FAIL: Field = field(

@@ -3,6 +3,7 @@
 use super::fault::{Fault, Needs, Problem};
 use super::fields::Fields;
 use super::gate;
+use super::nearest::nearest;
 use super::schema::{self, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS};
 use super::yaml::{Step, Yaml};
 use super::{AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, Show, Workflow, is_blank};
@@ -106,10 +107,14 @@ pub(super) fn read(
 /// Reports what has no effect: keys and variables that nobody knows.
 fn check_fields(fields: &mut Fields) {
     fields.check_keys();
-    let entries = fields.root.get("phases").map_or(0, |phases| phases.items().len());
-    for index in 0..entries.min(MAX_PHASES) {
+    let entries = fields.root.get("phases").map(Yaml::items).unwrap_or_default();
+    let references = entries.iter().take(MAX_PHASES).enumerate();
+    let references = references.filter(|(_, entry)| entry.get("subworkflow").is_some());
+    let references: Vec<usize> = references.map(|(index, _)| index).collect();
+    for index in references {
         fields.check_keys_at(&[Step::Key("phases"), Step::Item(index)], &["subworkflow"]);
     }
+    gate::check_attempts(fields);
     for field in &WORKFLOW_FIELDS {
         if let Kind::Template(variables) = field.kind {
             fields.check_template(field.name, variables);
@@ -177,7 +182,8 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
     let mut sound = true;
     for (key, _) in entries {
         if !AUTO_CONTINUE.contains(&&**key) {
-            let problem = Problem::UnknownBound { field: key.to_string(), known: &AUTO_CONTINUE };
+            let (of, field) = ("autoContinue", key.to_string());
+            let problem = Problem::UnknownPart { of, field, known: &AUTO_CONTINUE };
             fields.fault(&[Step::Key("autoContinue"), Step::Name(key)], problem);
             sound = false;
         }
@@ -194,6 +200,19 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
         max_idle: max_idle?,
     };
     sound.then_some(Some(bounds))
+}
+
+/// The entry of `phases` that may be meant by one that cannot be read.
+fn meant(entry: &Yaml) -> Option<String> {
+    let Yaml::Map(fields) = entry else { return None };
+    let [(key, Yaml::String(value))] = &fields[..] else { return None };
+    if is_blank(value) {
+        None
+    } else if nearest(key, ["subworkflow", "workflow"]).is_some() {
+        Some(format!("subworkflow: {value}"))
+    } else {
+        value.ends_with(".md").then(|| value.to_string())
+    }
 }
 
 /// The entries that can be read, each with its place in the list, and whether that is all of them.
@@ -235,7 +254,7 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
             Some(entry) => phases.push((index, entry)),
             None => fields.fault(
                 &[Step::Key("phases"), Step::Item(index)],
-                Problem::BadPhaseEntry { found: item.kind() },
+                Problem::BadPhaseEntry { found: item.kind(), meant: meant(item) },
             ),
         }
     }

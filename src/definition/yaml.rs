@@ -9,9 +9,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 
-use serde::de::{
-    self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess,
-};
+use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess};
 use serde::de::{VariantAccess, Visitor};
 
 use super::fault::{Place, Problem};
@@ -163,7 +161,8 @@ fn check_standard_tags(text: &str) -> Result<(), YamlError> {
             Ok(_) => return Ok(()),
             Err(Refusal::Tag(tag, place)) => {
                 let lines = directives.lines().count();
-                let above = |place: Place| Place { line: place.line.saturating_sub(lines), ..place };
+                let above =
+                    |place: Place| Place { line: place.line.saturating_sub(lines), ..place };
                 let problem = Problem::UnknownTag { tag };
                 return Err(YamlError { problem, place: place.map(above) });
             }
@@ -350,7 +349,6 @@ struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-
     /// A part of this node, to which a step leads.
     fn part(&self, is_step: impl Fn(&Step<'a>) -> bool) -> Self {
         let path = self.path.filter(|_| self.key_of.is_none());

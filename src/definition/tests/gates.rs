@@ -40,6 +40,18 @@ fn a_faulty_gate_keeps_its_workflow_out() {
         ("gate: [{}]", "4:8: a check of a `gate` must have one of `run`, `file` and `approve`"),
         (
             "gate: [{run: a, approve: b}]",
+            "4:8: expected one of `run`, `file` and `approve` in a check, found `run` and `approve`",
+        ),
+        (
+            "gate: [{run: a, file: b, timeout: 1s, contains: c}]",
+            "4:8: expected one of `run`, `file` and `approve` in a check, found `run` and `file`",
+        ),
+        (
+            "gate: [{rnu: a, timeout: 1s}]",
+            "4:9: a check has no field `rnu`, only `run`, `file`, `approve`, `label`, `timeout`, `contains`",
+        ),
+        (
+            "gate: [{timeout: 1s}]",
             "4:8: a check of a `gate` must have one of `run`, `file` and `approve`",
         ),
         ("gate: [{run: ' '}]", "4:14: `gate.run` must not be empty"),
@@ -115,7 +127,7 @@ fn a_failure_leads_to_an_earlier_phase_of_the_same_workflow() {
             ("w/c.md", &phase("c", "b")),
         ]);
         let fault = format!(
-            "~/workflows/w/workflow.yaml:6:5: `onGateFail` must be `stay`, `loop` or the id of an earlier phase of this workflow, but is \"{to}\""
+            "~/workflows/w/b.md:6:13: `onGateFail` must be `stay`, `loop` or the id of an earlier phase of this workflow, but is \"{to}\""
         );
         assert_eq!(faults, if sound { vec![] } else { vec![fault] }, "{to}");
     }
@@ -132,15 +144,15 @@ fn a_failure_leads_to_an_earlier_phase_of_the_same_workflow() {
 fn a_failure_loops_only_where_that_is_allowed() {
     let fault = |place: &str| {
         format!(
-            "~/workflows/w/workflow.yaml:{place}: `onGateFail: loop` cannot be where the workflow says `loopable: false`"
+            "~/workflows/w/{place}: `onGateFail: loop` cannot be where the workflow says `loopable: false`"
         )
     };
     let gate = "gate: [{run: x}]\nonGateFail: loop\n";
     let flow = format!("{FLOW}loopable: false\n");
     let (_, faults) = load(&[("w/workflow.yaml", &flow), ("w/a.md", &phase_with(gate))]);
-    assert_eq!(faults, [fault("5:5")]);
+    assert_eq!(faults, [fault("a.md:6:13")]);
     let (_, faults) = load(&[("w/workflow.yaml", &(flow + gate)), ("w/a.md", PHASE)]);
-    assert_eq!(faults, [fault("8:13")]);
+    assert_eq!(faults, [fault("workflow.yaml:8:13")]);
 }
 
 #[test]

@@ -8,11 +8,12 @@ use crate::definition::{FileError, Library, Root, Surroundings, WorkflowFiles};
 const FLOW: &str = "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - a.md\n";
 const PHASE: &str = "---\nid: a\nname: A\nemoji: '*'\n---\nDo it.\n";
 
-/// Files, and what pi has: three tools, and where it is known, one profile.
+/// Files, and what pi has: some tools, and where it is known, one profile.
 struct Place {
     files: Files,
     profiles: Option<Vec<String>>,
     more_tools: bool,
+    tools: Vec<&'static str>,
     /// A link in the global folder that leads out of it.
     link: bool,
 }
@@ -34,8 +35,12 @@ impl WorkflowFiles for Place {
         self.files.read(root, path)
     }
 
+    fn tools(&self) -> Result<Vec<String>, FileError> {
+        Ok(self.tools.iter().map(|tool| (*tool).to_owned()).collect())
+    }
+
     fn surroundings(&self) -> Result<Surroundings, FileError> {
-        let tools = ["read", "edit", "bash"].map(Into::into).into();
+        let tools = self.tools()?;
         let (more_tools, profiles) = (self.more_tools, self.profiles.clone());
         Ok(Surroundings { tools, more_tools, profiles })
     }
@@ -48,7 +53,8 @@ fn place(files: &[(&str, &str)]) -> Place {
         let files = if root == "global" { &mut all.global } else { &mut all.project };
         files.insert(path.to_owned(), (*text).to_owned());
     }
-    Place { files: all, profiles: None, more_tools: false, link: false }
+    let tools = vec!["read", "edit", "bash"];
+    Place { files: all, profiles: None, more_tools: false, tools, link: false }
 }
 
 #[track_caller]
@@ -122,12 +128,12 @@ fn missing_and_unknown_fields() {
     with(
         &[("emoji", "tools: {blocklist: [bash]}\nemoji")],
         "\
-~/workflows/w/a.md:4:9: warning: there is no field `blocklist` here; it has no effect
+~/workflows/w/a.md:4:9: error: `tools` has no field `blocklist`
   4 | tools: {blocklist: [bash]}
     |         ^^^^^^^^^
   help: did you mean `blacklist`?
 
-0 errors, 1 warning.",
+1 error, 0 warnings. 1 workflow is left out.",
     );
     with(
         &[("- a.md", "- {subworkflow: w2, times: 3}\n  - a.md")],
@@ -337,12 +343,7 @@ fn phase_files() {
     |     ^^^^^
   help: did you mean `a.md`?
 
-~/workflows/w/a.md:1:1: warning: no workflow uses this phase file
-  1 | ---
-    | ^^^
-  help: name it under `phases` of a workflow.yaml, or delete it
-
-1 error, 1 warning. 1 workflow is left out.");
+1 error, 0 warnings. 1 workflow is left out.");
     with(&[("- a.md", "- nowhere.md\n  - a.md")], "\
 ~/workflows/w/workflow.yaml:5:5: error: the phase file \"nowhere.md\" cannot be read: there is no such file
   5 |   - nowhere.md
@@ -414,7 +415,7 @@ fn variables() {
 ~/workflows/w/workflow.yaml:6:6: warning: `initialMessage` knows no variable `{task}`; it stays as it is written
   6 |   Do {task}.
     |      ^^^^^^
-  help: there is only `workflowName`, `workflowKey`, `description`, `firstPhaseId`, `firstPhaseName`, `firstPhaseEmoji` and `firstPhaseProfiles`
+  help: did you mean `{description}`?
 
 ~/workflows/w/workflow.yaml:7:19: warning: `roleInstruction` knows no variable `{phasename}`; it stays as it is written
   7 | roleInstruction: '{phasename}'
@@ -642,4 +643,367 @@ fn what_is_known_of_the_surroundings_counts() {
 ~/workflows/zz: warning: this is passed over: it is neither a file nor a folder, or a link that leads nowhere or out of the workflows folder
 
 0 errors, 3 warnings.");
+}
+
+#[test]
+fn yaml_tags() {
+    with(
+        &[("emoji", "gate:\n  - run: ! npm test\nemoji")],
+        "\
+~/workflows/w/a.md:5:10: error: unknown YAML tag `!`
+  5 |   - run: ! npm test
+    |          ^
+  help: put a value that begins with `!` in quotes
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(
+        &[("name: Flow", "name: !important Flow")],
+        "\
+~/workflows/w/workflow.yaml:1:7: error: unknown YAML tag `!important`
+  1 | name: !important Flow
+    |       ^^^^^^^^^^
+  help: put a value that begins with `!` in quotes
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(
+        &[("emoji", "!!x tools: {blacklist: [edit]}\nemoji")],
+        "\
+~/workflows/w/a.md:4:1: error: unknown YAML tag `!!x`
+  4 | !!x tools: {blacklist: [edit]}
+    | ^^^
+  help: put a value that begins with `!` in quotes
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(&[("name: Flow", "name: !!str Flow")], "1 workflow, no faults.");
+}
+
+#[test]
+fn tools_in_another_case() {
+    let report = "\
+~/workflows/w/a.md:4:21: error: unknown tool \"Edit\": the names of tools are case-sensitive
+  4 | tools: {blacklist: [Edit, GREP, bash]}
+    |                     ^^^^
+  help: did you mean `edit`?
+
+~/workflows/w/a.md:4:27: error: unknown tool \"GREP\": the names of tools are case-sensitive
+  4 | tools: {blacklist: [Edit, GREP, bash]}
+    |                           ^^^^
+  help: did you mean `grep`?
+
+2 errors, 0 warnings. 1 workflow is left out.";
+    let change = ("emoji", "tools: {blacklist: [Edit, GREP, bash]}\nemoji");
+    with(&[change], report);
+    // not only a check refuses them
+    let phase = PHASE.replace(change.0, change.1);
+    let files = place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &phase)]);
+    let (library, faults) = Library::load(&files).unwrap();
+    assert_eq!(check_report(&library, &faults), report);
+    let phase = PHASE.replace("emoji", "tools: {unknown: [edit]}\nemoji");
+    let files = place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &phase)]);
+    assert!(Library::load(&files).unwrap().0.get("w").is_none());
+}
+
+#[test]
+fn a_tool_of_its_own_in_the_case_of_another_is_one() {
+    let phase = PHASE.replace("emoji", "tools: {whitelist: [Bash, DEPLOY]}\nemoji");
+    let mut files = place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &phase)]);
+    let expected = "\
+~/workflows/w/a.md:4:27: error: unknown tool \"DEPLOY\": the names of tools are case-sensitive
+  4 | tools: {whitelist: [Bash, DEPLOY]}
+    |                           ^^^^^^
+  help: did you mean `deploy`?
+
+1 error, 0 warnings. 1 workflow is left out.";
+    files.tools = vec!["Bash", "deploy"];
+    reports(&files, expected);
+    let (library, faults) = Library::load(&files).unwrap();
+    assert_eq!(check_report(&library, &faults), expected);
+}
+
+#[test]
+fn names_of_workflow_files() {
+    let files = |name: &str| {
+        place(&[
+            (&format!("global/w/{name}"), FLOW),
+            ("global/w/a.md", PHASE),
+            ("global/v/workflow.yaml", "name: V\nshow: workflows\nphases:\n  - subworkflow: w\n"),
+        ])
+    };
+    for name in ["workflow.yml", "Workflow.yaml", "WORKFLOW.YML"] {
+        let expected = format!(
+            "\
+~/workflows/w/{name}: error: a workflow's file must have the name `workflow.yaml`
+  help: rename it to `workflow.yaml`
+
+~/workflows/v/workflow.yaml:4:5: error: the workflow \"v\" refers to \"w\", which has errors
+  4 |   - subworkflow: w
+    |     ^^^^^^^^^^^^^^
+  help: mend \"w\" first
+
+2 errors, 0 warnings. 2 workflows are left out."
+        );
+        let (library, faults) = Library::load(&files(name)).unwrap();
+        assert_eq!(check_report(&library, &faults), expected);
+    }
+    reports(
+        &place(&[("project/workflow.yml", FLOW)]),
+        "\
+.pi/workflows/workflow.yml: error: a workflow must have a folder of its own in the workflows folder
+  help: move it and its phase files into a folder; the folder's name is the key of the workflow
+
+1 error, 0 warnings.",
+    );
+    // beside a workflow.yaml it is just another file
+    reports(
+        &place(&[
+            ("global/w/workflow.yaml", FLOW),
+            ("global/w/workflow.yml", FLOW),
+            ("global/w/a.md", PHASE),
+        ]),
+        "1 workflow, no faults.",
+    );
+}
+
+#[test]
+fn front_matter_that_is_not_closed() {
+    with(
+        &[("'*'\n---\n", "'*'\n")],
+        "\
+~/workflows/w/a.md:1:1: error: the front matter is not closed
+  1 | ---
+    | ^^^
+  help: put a line `---` below the last field
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+}
+
+#[test]
+fn ways_of_on_gate_fail() {
+    let report = |to: &str, expected: &str| {
+        let flow = FLOW.replace("- a.md", "- look.md\n  - change.md\n  - test.md");
+        let phase = |id: &str, gate: &str| {
+            PHASE.replace("id: a", &format!("id: {id}")).replace("emoji", &format!("{gate}emoji"))
+        };
+        let gate = format!("gate: [{{run: x}}]\nonGateFail: {to}\n");
+        let files = place(&[
+            ("global/w/workflow.yaml", &flow),
+            ("global/w/look.md", &phase("look", "")),
+            ("global/w/change.md", &phase("change", &gate)),
+            ("global/w/test.md", &phase("test", "")),
+        ]);
+        reports(&files, &format!("\
+~/workflows/w/change.md:5:13: error: `onGateFail` must be `stay`, `loop` or the id of an earlier phase of this workflow, but is \"{to}\"
+  5 | onGateFail: {to}
+    |             {:^<2$}
+{}
+1 error, 0 warnings. 1 workflow is left out.", "", expected, to.len()));
+    };
+    report("lok", "  help: did you mean `look`?\n");
+    report("Lopo", "  help: did you mean `loop`?\n");
+    report("change", "  help: did you mean `stay`?\n");
+    report(
+        "test",
+        "  help: `test` is a later phase of the workflow \"w\"; a failure can only lead back\n",
+    );
+    report("elsewhere", "");
+    // that of the workflow
+    with(&[("Go\n", "Go\ngate: [{run: x}]\nonGateFail: b\n"), ("id: a\n", "id: aa\n")], "\
+~/workflows/w/workflow.yaml:5:13: error: `onGateFail` must be `stay`, `loop` or the id of an earlier phase of this workflow, but is \"b\"
+  5 | onGateFail: b
+    |             ^
+
+1 error, 0 warnings. 1 workflow is left out.");
+}
+
+#[test]
+fn gate_attempts_that_are_never_reached() {
+    let flow = FLOW.replace("Go\n", "Go\ngate: [{run: x}]\ngateAttempts: 2\nonGateFail: a\n");
+    let phase =
+        PHASE.replace("emoji", "gate: [{run: x}]\ngateAttempts: 5\nonGateFail: loop\nemoji");
+    reports(
+        &place(&[("global/w/workflow.yaml", &flow), ("global/w/a.md", &phase)]),
+        "\
+~/workflows/w/workflow.yaml:5:1: warning: unused `gateAttempts`: with `onGateFail: a` every failure leads back
+  5 | gateAttempts: 2
+    | ^^^^^^^^^^^^
+  help: take it out; `maxLoops` of the workflow says how often the run may go back
+
+~/workflows/w/a.md:5:1: warning: unused `gateAttempts`: with `onGateFail: loop` every failure leads back
+  5 | gateAttempts: 5
+    | ^^^^^^^^^^^^
+  help: take it out; `maxLoops` of the workflow says how often the run may go back
+
+0 errors, 2 warnings.",
+    );
+    let stays = phase.replace("loop", "stay");
+    reports(
+        &place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &stays)]),
+        "1 workflow, no faults.",
+    );
+}
+
+#[test]
+fn choices_that_are_no_words() {
+    with(
+        &[("emoji", "summary: true\nemoji")],
+        "\
+~/workflows/w/a.md:4:10: error: `summary`: expected `optional` or `required`, found `true`
+  4 | summary: true
+    |          ^^^^
+  help: did you mean `required`?
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(&[("Go\n", "Go\nshow: [user]\ncontextInjection: false\n"), ("emoji", "summary: false\nemoji")], "\
+~/workflows/w/workflow.yaml:4:7: error: `show`: expected `user` or `workflows`, found a list
+  4 | show: [user]
+    |       ^^^^^^
+
+~/workflows/w/workflow.yaml:5:19: error: `contextInjection`: expected `oncePerPhase` or `everyRun`, found `false`
+  5 | contextInjection: false
+    |                   ^^^^^
+
+~/workflows/w/a.md:4:10: error: `summary`: expected `optional` or `required`, found `false`
+  4 | summary: false
+    |          ^^^^^
+  help: did you mean `optional`?
+
+3 errors, 0 warnings. 1 workflow is left out.");
+}
+
+#[test]
+fn what_an_entry_of_phases_may_mean() {
+    with(
+        &[("- a.md", "- a")],
+        "\
+~/workflows/w/workflow.yaml:5:5: error: the phase file \"a\" cannot be read: there is no such file
+  5 |   - a
+    |     ^
+  help: did you mean `a.md`?
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    for (entry, meant) in [
+        ("subworklow: review", "subworkflow: review"),
+        ("workflow: review", "subworkflow: review"),
+        ("file: b.md", "b.md"),
+    ] {
+        with(&[("- a.md", &format!("- a.md\n  - {entry}"))], &format!("\
+~/workflows/w/workflow.yaml:6:5: error: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping
+  6 |   - {entry}
+    |     {:^<2$}
+  help: did you mean `{}`?
+
+1 error, 0 warnings. 1 workflow is left out.", "", meant, entry.len()));
+    }
+    let flow = |entry: &str| {
+        let review = FLOW.replace("flow", "cr");
+        let flow = FLOW.replace("- a.md", &format!("- {entry}"));
+        place(&[
+            ("global/code-review/workflow.yaml", &review),
+            ("global/code-review/a.md", PHASE),
+            ("global/w/workflow.yaml", &flow),
+        ])
+    };
+    for (entry, said) in [
+        ("code-review", "the phase file \"code-review\" cannot be read: there is no such file"),
+        (
+            "../code-review",
+            "the phase file \"../code-review\" cannot be read: there is no such file",
+        ),
+        ("cr", "the phase file \"cr\" cannot be read: there is no such file"),
+        (
+            "subworkflow: cr",
+            "the workflow \"w\" refers to \"cr\", which is the `commandName` of \"code-review\" and no key",
+        ),
+    ] {
+        reports(
+            &flow(entry),
+            &format!(
+                "\
+~/workflows/w/workflow.yaml:5:5: error: {said}
+  5 |   - {entry}
+    |     {:^<1$}
+  help: did you mean `subworkflow: code-review`?
+
+1 error, 0 warnings. 1 workflow is left out.",
+                "",
+                entry.len()
+            ),
+        );
+    }
+    reports(
+        &flow("subworkflow: ../code-review/"),
+        "\
+~/workflows/w/workflow.yaml:5:5: error: the workflow \"w\" refers to \"../code-review/\", which does not exist
+  5 |   - subworkflow: ../code-review/
+    |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  help: did you mean `code-review`?
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+}
+
+#[test]
+fn checks_of_gates() {
+    with(
+        &[("emoji", "gate:\n  - run: npm test\n    file: out.txt\n    timeout: 5m\nemoji")],
+        "\
+~/workflows/w/a.md:5:5: error: expected one of `run`, `file` and `approve` in a check, found `run` and `file`
+  5 |   - run: npm test
+    |     ^^^^^^^^^^^^^
+  help: make an entry of `gate` for each
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(
+        &[("emoji", "gate:\n  - rum: npm test\n    timeout: 5m\nemoji")],
+        "\
+~/workflows/w/a.md:5:5: error: a check has no field `rum`, only `run`, `file`, `approve`, `label`, `timeout`, `contains`
+  5 |   - rum: npm test
+    |     ^^^
+  help: did you mean `run`?
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+}
+
+#[test]
+fn variables_by_what_they_stand_for() {
+    with(&[("Go\n", "Go\ncompletionMessage: '{task} {summary}'\n"), ("Do it", "{task} {workflow} {phase} {summary}")], "\
+~/workflows/w/workflow.yaml:4:21: warning: `completionMessage` knows no variable `{task}`; it stays as it is written
+  4 | completionMessage: '{task} {summary}'
+    |                     ^^^^^^
+  help: did you mean `{taskDescription}`?
+
+~/workflows/w/workflow.yaml:4:28: warning: `completionMessage` knows no variable `{summary}`; it stays as it is written
+  4 | completionMessage: '{task} {summary}'
+    |                            ^^^^^^^^^
+  help: did you mean `{previousSummary}`?
+
+~/workflows/w/a.md:6:1: warning: the text of a phase knows no variable `{task}`; it stays as it is written
+  6 | {task} {workflow} {phase} {summary}.
+    | ^^^^^^
+  help: did you mean `{description}`?
+
+~/workflows/w/a.md:6:8: warning: the text of a phase knows no variable `{workflow}`; it stays as it is written
+  6 | {task} {workflow} {phase} {summary}.
+    |        ^^^^^^^^^^
+  help: did you mean `{workflowName}`?
+
+~/workflows/w/a.md:6:19: warning: the text of a phase knows no variable `{phase}`; it stays as it is written
+  6 | {task} {workflow} {phase} {summary}.
+    |                   ^^^^^^^
+  help: did you mean `{phaseName}`?
+
+~/workflows/w/a.md:6:27: warning: the text of a phase knows no variable `{summary}`; it stays as it is written
+  6 | {task} {workflow} {phase} {summary}.
+    |                           ^^^^^^^^^
+  help: did you mean `{previousSummary}`?
+
+0 errors, 6 warnings.");
 }
