@@ -1,5 +1,5 @@
 // Where workflow files are, and what else is known there.
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
@@ -32,7 +32,8 @@ export function placesOf(dir) {
   const folder = resolve(dir);
   const ofProject = folderIfThere(join(folder, ".pi", "workflows"));
   if (existsSync(ofProject)) return { grants: [{ name: "project", path: ofProject }] };
-  if (!existsSync(join(folder, "workflow.yaml"))) return { grants: [{ name: "project", path: folder }] };
+  // Under another name too: then that is the fault.
+  if (!readdirSync(folder).some((name) => /^workflow\.ya?ml$/i.test(name))) return { grants: [{ name: "project", path: folder }] };
   // A link to a workflow's folder may stand anywhere.
   const real = realpathSync(folder);
   const root = rootOf(real);

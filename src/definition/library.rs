@@ -363,6 +363,8 @@ struct RootReader<'a> {
     named: BTreeSet<String>,
     /// Each workflow's folder, with each phase file that it names, as a person would write them. Collected for a check only.
     named_by: Vec<(String, String)>,
+    /// Those that may be meant by names of files that are not there, in lower case. Collected for a check only.
+    meant: BTreeSet<String>,
     /// Whether these are all: the entries of every workflow could be read.
     all_named: bool,
     /// The folders with a `workflow.yaml` under another name, by key.
@@ -379,8 +381,9 @@ impl<'a> RootReader<'a> {
         faults: &'a mut Vec<Fault>,
     ) -> Self {
         let (found, folders) = (Vec::new(), BTreeMap::new());
-        let (named, named_by, loose) = (BTreeSet::new(), Vec::new(), Vec::new());
-        let (misnamed, all_named) = (BTreeMap::new(), true);
+        let (named, meant, named_by) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        let (misnamed, loose) = (BTreeMap::new(), Vec::new());
+        let all_named = true;
         Self {
             files,
             root,
@@ -390,6 +393,7 @@ impl<'a> RootReader<'a> {
             folders,
             named,
             named_by,
+            meant,
             all_named,
             misnamed,
             loose,
@@ -498,9 +502,11 @@ impl<'a> RootReader<'a> {
                     if yaml::parse(document.front_matter())
                         .is_ok_and(|yaml| yaml.get("emoji").is_some())
                     {
-                        let fault = Fault::of(self.display(&path), Problem::UnusedPhase);
-                        let place = Some(Place { line: 1, column: 1 });
-                        self.faults.push(fault.at(&text, place, 0));
+                        if !self.meant.contains(&lower) {
+                            let fault = Fault::of(self.display(&path), Problem::UnusedPhase);
+                            let place = Some(Place { line: 1, column: 1 });
+                            self.faults.push(fault.at(&text, place, 0));
+                        }
                         // What is wrong in it leaves nothing out as long as nothing uses it.
                         let mut own = Vec::new();
                         let file = self.display(&path);
@@ -673,7 +679,7 @@ impl<'a> RootReader<'a> {
                 if self.check.is_some()
                     && let Some(meant) = nearest.as_deref().and_then(|path| resolve(folder, path))
                 {
-                    self.named.insert(meant.to_lowercase());
+                    self.meant.insert(meant.to_lowercase());
                 }
                 let path = path.to_owned();
                 return Ok(Err(Problem::PhaseUnreadable { path, error, nearest }));

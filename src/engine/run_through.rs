@@ -1,7 +1,7 @@
 //! A run without a model: what an agent would be told that does each phase and goes on.
 
 use crate::definition::WorkflowFiles;
-use crate::text::DefaultRole;
+use crate::text::{DefaultRole, sample_evidence};
 
 use super::{COMPLETE_TYPE, Effect, Engine, Event, Facts, Level, Moment, Reply};
 
@@ -38,7 +38,7 @@ pub fn run_through(files: &dyn WorkflowFiles, name: &str, task: &str) -> Result<
         play.write("Step 1: what the agent is told", &content);
     }
     for step in 2..=MAX_STEPS {
-        let answer = play.next();
+        let answer = play.next(step);
         if !play.engine.is_running() {
             play.write("It calls workflow_step with next, and is told", &answer);
             return Ok(play.end());
@@ -68,9 +68,12 @@ impl Play<'_> {
     }
 
     /// The answer to `next`, as if every gate were passed.
-    fn next(&mut self) -> String {
+    fn next(&mut self, step: usize) -> String {
         let summary = Some("(what the agent hands over)");
-        match self.engine.advance_by_agent(summary, Vec::new(), AT).reply {
+        let active = self.engine.active();
+        let evidence = active.map(|active| sample_evidence(&active)).unwrap_or_default();
+        let at = Moment { unix_ms: AT.unix_ms + step as u64, ..AT };
+        match self.engine.advance_by_agent(summary, evidence, at).reply {
             Reply::Tool(result) => result.text,
             _ => String::new(),
         }
@@ -108,6 +111,26 @@ mod tests {
             files.global.insert(path.into(), text.into());
         }
         files
+    }
+
+    #[test]
+    fn gates_are_passed_with_evidence() {
+        let mut files = files();
+        let gate = "gate:\n  - run: npm test\n  - file: docs/*.md\n  - approve: Ship it?\n";
+        let a = files.global.get_mut("w/a.md").unwrap();
+        *a = a.replace("emoji", &format!("{gate}emoji"));
+        let s = files.global.get_mut("s/workflow.yaml").unwrap();
+        s.push_str("gate: [{run: make, label: the build}]\n");
+        let lines = "- * A: ✓ npm test: exit status 0, 1s
+- * A: ✓ docs/*.md: it holds
+- * A: ✓ Ship it?: the person said yes
+- * B: ✓ the build: exit status 0, 1s";
+        let script = run_through(&files, "w", "the task").unwrap();
+        assert!(script.ends_with(&format!("\n\n**Gates:**\n{lines}")), "{script}");
+        let w = files.global.get_mut("w/workflow.yaml").unwrap();
+        w.push_str("completionMessage: \"All of it:\\n{evidence}\"\n");
+        let script = run_through(&files, "w", "the task").unwrap();
+        assert!(script.ends_with(&format!("\n\nAll of it:\n{lines}")), "{script}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::Serialize;
 
-use crate::definition::{Entry, Gate, Library, OnGateFail, Phase};
+use crate::definition::{Entry, Gate, Library, OnGateFail, Phase, Workflow};
 
 use super::{Active, LoopError, RunState, Segment, enter, phase_key, restart, scope_key};
 
@@ -45,27 +45,31 @@ impl<'a> Active<'a> {
     /// The gates that `next` leads through: that of the phase, then those of the workflows that end with
     /// it, the innermost first.
     pub fn gates_ahead(&self) -> Vec<GateAhead<'a>> {
-        let path = &self.state.current_path;
         let mut gates: Vec<GateAhead> = Vec::new();
         gates.extend(self.phase.gate.as_ref().map(|gate| GateAhead {
             gate,
             of: &self.phase.name,
             root: &self.scope.root,
-            depth: path.len(),
+            depth: self.state.current_path.len(),
         }));
-        for (index, segment) in path.iter().enumerate().rev() {
-            let Some(scope) = self.library.get(&segment.workflow_key) else { continue };
-            if segment.phase_index.saturating_add(1) < scope.phases.len() {
-                break;
-            }
-            gates.extend(scope.gate.as_ref().map(|gate| GateAhead {
-                gate,
-                of: &scope.name,
-                root: &scope.root,
-                depth: index + 1,
-            }));
-        }
+        gates.extend(self.ending_scopes().filter_map(|(depth, scope)| {
+            let gate = scope.gate.as_ref()?;
+            Some(GateAhead { gate, of: &scope.name, root: &scope.root, depth })
+        }));
         gates
+    }
+
+    /// The workflows that end with the current phase, the innermost first; each with how many scopes lead to
+    /// it, that one included.
+    pub fn ending_scopes(&self) -> impl Iterator<Item = (usize, &'a Workflow)> {
+        let path = self.state.current_path.iter().enumerate().rev();
+        let scopes = path.filter_map(|(index, segment)| {
+            Some((index + 1, segment, self.library.get(&segment.workflow_key)?))
+        });
+        let ending = scopes.take_while(|(_, segment, scope)| {
+            segment.phase_index.saturating_add(1) >= scope.phases.len()
+        });
+        ending.map(|(depth, _, scope)| (depth, scope))
     }
 }
 

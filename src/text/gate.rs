@@ -151,6 +151,21 @@ fn last_bytes(text: &str, limit: usize) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
+/// Evidence as if every check of the gates ahead had passed.
+pub fn sample_evidence(active: &Active) -> Vec<Evidence> {
+    let checks = active.gates_ahead().into_iter().flat_map(|ahead| &ahead.gate.checks);
+    let passed = |check: &Check| {
+        let (result, duration_ms) = match &check.kind {
+            CheckKind::Run { .. } => ("exit status 0", 1000),
+            CheckKind::File { .. } => ("it holds", 0),
+            CheckKind::Approve { .. } => ("the person said yes", 0),
+        };
+        let (label, result) = (check.label.clone(), result.to_owned());
+        Evidence { label, passed: true, result, duration_ms, attempt: 1, tail: String::new() }
+    };
+    checks.map(passed).collect()
+}
+
 /// One line for each check of a phase: whether it held, how, how long it took.
 pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = String> {
     evidence.iter().map(|evidence| {

@@ -1,6 +1,7 @@
 //! A workflow as a diagram.
 
-use crate::definition::{Entry, Gate, Library, Phase, ToolPolicy, Workflow, columns, on_one_line};
+use crate::definition::{Entry, Gate, Library, OnGateFail, Phase, ToolPolicy, Workflow};
+use crate::definition::{columns, on_one_line};
 
 /// How many phases a diagram shows at most.
 const MAX_PHASES: usize = 200;
@@ -22,12 +23,39 @@ pub fn gate_note(gate: Option<&Gate>) -> Option<String> {
     Some(format!("gate: {}", labels.join(", ")))
 }
 
-/// The notes on a phase in a list of phases: tools behind its name, the gate below it.
-pub fn noted(name: &str, phase: &Phase, indent: &str) -> Vec<String> {
+/// Where a failure of a gate leads, if the run does not stay. `scope` is the workflow that has the gate, or
+/// that has the phase with it.
+pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) -> Option<String> {
+    let phases = match &gate?.on_fail {
+        OnGateFail::Stay => return None,
+        OnGateFail::Loop => &scope.phases[..],
+        OnGateFail::Phase(id) => scope.phases.get(scope.position(id)?..)?,
+    };
+    let to = library.first_phase(phases)?;
+    Some(format!("on failure: back to {} {}", to.emoji, to.name))
+}
+
+/// The notes on a phase in a list of the phases of `scope`: tools behind its name, the gate below it.
+pub fn noted(
+    name: &str,
+    phase: &Phase,
+    scope: &Workflow,
+    library: &Library,
+    indent: &str,
+) -> Vec<String> {
     let tools = tool_note(phase).map(|note| format!("  ({note})")).unwrap_or_default();
-    let gate = gate_note(phase.gate.as_ref()).map(|note| format!("{indent}{note}"));
-    let lines = std::iter::once(format!("{name}{tools}")).chain(gate);
+    let gate = phase.gate.as_ref();
+    let notes = gate_note(gate).into_iter().chain(failure_note(gate, scope, library));
+    let notes = notes.map(|note| format!("{indent}{note}"));
+    let lines = std::iter::once(format!("{name}{tools}")).chain(notes);
     lines.map(|line| on_one_line(&line)).collect()
+}
+
+/// The index of the entry from which a loop is drawn: the last phase of a scope that may be looped. In a nested
+/// workflow behind it the agent can only loop that one. `None` where a loop leads to where it begins.
+fn loops_from(scope: &Workflow) -> Option<usize> {
+    let last = scope.phases.iter().rposition(|entry| matches!(entry, Entry::Phase(_)));
+    last.filter(|&index| scope.loopable && index > 0)
 }
 
 /// The phases of a workflow in a line, nested workflows by their names.
@@ -47,7 +75,7 @@ pub fn phase_names(workflow: &Workflow, library: &Library) -> String {
 const MAX_NAMES: usize = 12;
 
 /// A Mermaid flowchart: the phases in their order, nested workflows as groups, tool policies and gates as
-/// notes, and the way back where the agent may loop.
+/// notes, and the ways back: where the agent may loop, and where a gate that fails leads back.
 pub fn mermaid(workflow: &Workflow, library: &Library) -> String {
     let mut chart = Chart::new(library);
     chart.line(&format!("start([{}])", label(&workflow.name)));
@@ -97,12 +125,21 @@ impl<'a> Chart<'a> {
 
     fn scope(&mut self, workflow: &'a Workflow, depth: usize) {
         let first = self.phases + 1;
-        for entry in &workflow.phases {
+        // The first node of each entry.
+        let mut nodes = Vec::new();
+        for (index, entry) in workflow.phases.iter().enumerate() {
             if self.phases >= MAX_PHASES {
                 return;
             }
+            nodes.push(self.phases + 1);
             match entry {
-                Entry::Phase(phase) => self.phase(phase),
+                Entry::Phase(phase) => {
+                    self.phase(phase);
+                    self.failure(phase.gate.as_ref(), workflow, &nodes);
+                    if loops_from(workflow) == Some(index) {
+                        self.edges.push(format!("  p{} -. loop .-> p{first}", self.phases));
+                    }
+                }
                 Entry::Workflow(key) => {
                     if let Some(nested) = self.library.get(key) {
                         self.groups += 1;
@@ -119,8 +156,18 @@ impl<'a> Chart<'a> {
         if let Some(note) = gate_note(workflow.gate.as_ref()) {
             self.note(&note);
         }
-        if workflow.loopable && self.phases > first {
-            self.edges.push(format!("  p{} -. loop .-> p{first}", self.phases));
+        self.failure(workflow.gate.as_ref(), workflow, &nodes);
+    }
+
+    /// The way from the last phase back to where a failure of a gate leads, if it does.
+    fn failure(&mut self, gate: Option<&Gate>, scope: &Workflow, nodes: &[usize]) {
+        let entry = match gate.map(|gate| &gate.on_fail) {
+            None | Some(OnGateFail::Stay) => None,
+            Some(OnGateFail::Loop) => Some(0),
+            Some(OnGateFail::Phase(id)) => scope.position(id),
+        };
+        if let Some(node) = entry.and_then(|entry| nodes.get(entry)) {
+            self.edges.push(format!("  p{} -. gate fails .-> p{node}", self.phases));
         }
     }
 
@@ -159,7 +206,8 @@ pub fn boxes(workflow: &Workflow, library: &Library) -> Vec<String> {
 
 fn content(workflow: &Workflow, library: &Library, phases: &mut usize) -> Vec<String> {
     let mut lines = Vec::new();
-    for entry in &workflow.phases {
+    let loops_from = loops_from(workflow);
+    for (index, entry) in workflow.phases.iter().enumerate() {
         if !lines.is_empty() {
             lines.push("↓".to_owned());
         }
@@ -170,7 +218,11 @@ fn content(workflow: &Workflow, library: &Library, phases: &mut usize) -> Vec<St
         match entry {
             Entry::Phase(phase) => {
                 *phases += 1;
-                lines.extend(noted(&format!("{} {}", phase.emoji, phase.name), phase, "   "));
+                let name = format!("{} {}", phase.emoji, phase.name);
+                lines.extend(noted(&name, phase, workflow, library, "   "));
+                if loops_from == Some(index) && index + 1 < workflow.phases.len() {
+                    lines.push(LOOP.to_owned());
+                }
             }
             Entry::Workflow(key) => {
                 if let Some(nested) = library.get(key) {
@@ -179,12 +231,16 @@ fn content(workflow: &Workflow, library: &Library, phases: &mut usize) -> Vec<St
             }
         }
     }
-    lines.extend(gate_note(workflow.gate.as_ref()).map(|note| on_one_line(&note)));
-    if workflow.loopable && workflow.phases.len() > 1 {
-        lines.push("↺ loop".to_owned());
+    let gate = workflow.gate.as_ref();
+    let notes = gate_note(gate).into_iter().chain(failure_note(gate, workflow, library));
+    lines.extend(notes.map(|note| on_one_line(&note)));
+    if loops_from.is_some_and(|index| index + 1 == workflow.phases.len()) {
+        lines.push(LOOP.to_owned());
     }
     lines
 }
+
+const LOOP: &str = "↺ loop";
 
 fn framed(title: &str, content: Vec<String>) -> Vec<String> {
     let width = |text: &str| -> usize { text.chars().map(columns).sum() };
@@ -206,9 +262,13 @@ mod tests {
     use crate::definition::{Check, CheckKind, OnGateFail};
 
     fn gate(label: &str) -> Option<Gate> {
+        back(label, OnGateFail::Stay)
+    }
+
+    fn back(label: &str, on_fail: OnGateFail) -> Option<Gate> {
         let kind = CheckKind::Approve { question: label.into() };
         let checks = vec![Check { label: label.into(), kind }];
-        Some(Gate { checks, attempts: 3, on_fail: OnGateFail::Stay })
+        Some(Gate { checks, attempts: 3, on_fail })
     }
 
     fn release() -> Library {
@@ -276,5 +336,99 @@ mod tests {
   ↓
   DONE"
         );
+    }
+
+    /// Ways back, and nested workflows at the ends.
+    fn ways() -> Library {
+        let mut root = workflow("r", &["a", "b", "@s"]);
+        let mut b = phase("b");
+        b.gate = back("x", OnGateFail::Phase("a".into()));
+        root.phases[1] = Entry::Phase(b);
+        root.gate = back("y", OnGateFail::Loop);
+        let mut nested = workflow("s", &["@t", "c", "d"]);
+        nested.gate = back("z", OnGateFail::Phase("c".into()));
+        let mut d = phase("d");
+        d.gate = back("w", OnGateFail::Loop);
+        nested.phases[2] = Entry::Phase(d);
+        let only_nested = workflow("n", &["@t", "@t"]);
+        let behind_one = workflow("o", &["a", "@t"]);
+        let all = vec![root, nested, workflow("t", &["e"]), only_nested, behind_one];
+        Library::new(all, &mut Vec::new())
+    }
+
+    #[test]
+    fn a_loop_is_drawn_only_where_it_can_be_taken() {
+        let library = ways();
+        assert_eq!(
+            mermaid(library.get("r").unwrap(), &library),
+            "flowchart TD
+  start([\"The r\"])
+  p1[\"🔹 A\"]
+  p2[\"🔹 B\"]
+  n1>\"gate: x\"]:::note
+  subgraph g1[\"The s\"]
+    subgraph g2[\"The t\"]
+      p3[\"🔹 E\"]
+    end
+    p4[\"🔹 C\"]
+    p5[\"🔹 D\"]
+    n2>\"gate: w\"]:::note
+    n3>\"gate: z\"]:::note
+  end
+  n4>\"gate: y\"]:::note
+  done([\"DONE\"])
+  start --> p1
+  p2 -.- n1
+  p1 --> p2
+  p2 -. gate fails .-> p1
+  p2 -. loop .-> p1
+  p2 --> p3
+  p3 --> p4
+  p5 -.- n2
+  p4 --> p5
+  p5 -. gate fails .-> p3
+  p5 -. loop .-> p3
+  p5 -.- n3
+  p5 -. gate fails .-> p4
+  p5 -.- n4
+  p5 -. gate fails .-> p1
+  p5 --> done
+  classDef note stroke-dasharray: 3 3"
+        );
+        assert_eq!(
+            boxes(library.get("r").unwrap(), &library).join("\n"),
+            "┌ The r ──────────────────────────┐
+│ 🔹 A                            │
+│ ↓                               │
+│ 🔹 B                            │
+│    gate: x                      │
+│    on failure: back to 🔹 A     │
+│ ↺ loop                          │
+│ ↓                               │
+│ ┌ The s ──────────────────────┐ │
+│ │ ┌ The t ─┐                  │ │
+│ │ │ 🔹 E   │                  │ │
+│ │ └────────┘                  │ │
+│ │ ↓                           │ │
+│ │ 🔹 C                        │ │
+│ │ ↓                           │ │
+│ │ 🔹 D                        │ │
+│ │    gate: w                  │ │
+│ │    on failure: back to 🔹 E │ │
+│ │ gate: z                     │ │
+│ │ on failure: back to 🔹 C    │ │
+│ │ ↺ loop                      │ │
+│ └─────────────────────────────┘ │
+│ gate: y                         │
+│ on failure: back to 🔹 A        │
+└─────────────────────────────────┘
+  ↓
+  DONE"
+        );
+        for key in ["n", "o"] {
+            let workflow = library.get(key).unwrap();
+            assert!(!mermaid(workflow, &library).contains("loop"), "{key}");
+            assert!(!boxes(workflow, &library).join("\n").contains("loop"), "{key}");
+        }
     }
 }

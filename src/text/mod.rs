@@ -27,6 +27,7 @@ pub use diagnostics::{check_report, check_summary, diagnostic, fault_notice};
 pub use drawing::{Color, Drawing, Span, draw_content, draw_step_call, draw_step_result};
 pub use gate::{
     GATE_HAD, GATE_OPEN, command_list, exact, gate_failed, gate_progress, gate_tail, kept_tail,
+    sample_evidence,
 };
 pub use graph::{boxes, mermaid, phase_names};
 pub use messages::{

@@ -1,12 +1,12 @@
 //! A workflow as its author reads it: all that is nested in it, and what its templates become.
 
 use crate::definition::{Library, Workflow, on_one_line};
-use crate::run::{Active, Outline, RunState, enter, go_to};
+use crate::run::{Active, Outline, RunState, Step, enter, go_to};
 
-use super::graph::{gate_note, noted};
+use super::graph::{failure_note, gate_note, noted};
 use super::{
     DefaultRole, block_reason, completion_message, context_prompt, description, initial_message,
-    not_done_reminder, phase_instructions, session_name, steps,
+    not_done_reminder, phase_instructions, sample_evidence, session_name, steps,
 };
 
 /// How many phases are shown at most.
@@ -20,9 +20,7 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     let all = Outline::steps(&active, 1, MAX_STEPS);
     let list: Vec<String> = all
         .iter()
-        .flat_map(|step| {
-            noted(&format!("{:>3}. {}", step.number, steps::name(step)), step.phase, "     ")
-        })
+        .flat_map(|step| listed(step, &go_to(&first, step.path.clone()), library))
         .collect();
     parts.push(titled("Phases", &list.join("\n")));
     parts.push(titled("Session name", &session_name(workflow, &first.task_description)));
@@ -44,7 +42,12 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     });
     parts.extend(refused.map(|reason| titled("blockReasonTemplate, for edit", &reason)));
     parts.push(titled("notDoneReminder, in the first phase", &not_done_reminder(&active, false)));
-    parts.push(titled("completionMessage", &completion_message(&first, workflow, library)));
+    let ended = all.iter().fold(first.clone(), |state, step| {
+        let state = go_to(&state, step.path.clone()).begun(step.number);
+        let evidence = Active::resolve(&state, library).map(|active| sample_evidence(&active));
+        state.with_evidence(evidence.unwrap_or_default())
+    });
+    parts.push(titled("completionMessage", &completion_message(&ended, workflow, library)));
     parts.join("\n\n")
 }
 
@@ -59,9 +62,29 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     } else {
         format!("Started by /workflow {} TASK.", workflow.command_name)
     });
-    lines.extend(gate_note(workflow.gate.as_ref()).map(|note| format!("At its end, {note}.")));
+    let gate = workflow.gate.as_ref();
+    lines.extend(gate_note(gate).map(|note| {
+        let failure = failure_note(gate, workflow, library);
+        format!("At its end, {note}{}.", failure.map_or(String::new(), |note| format!("; {note}")))
+    }));
     let lines: Vec<String> = lines.iter().map(|line| on_one_line(line)).collect();
     lines.join("\n")
+}
+
+/// A step in the list of phases, with what it says of tools and gates, and the gates of the nested workflows
+/// that end with it. That of the workflow itself stands above the list.
+fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
+    const INDENT: &str = "     ";
+    let name = format!("{:>3}. {}", step.number, steps::name(step));
+    let Some(active) = Active::resolve(state, library) else { return vec![name] };
+    let mut lines = noted(&name, step.phase, active.scope, library, INDENT);
+    for (_, scope) in active.ending_scopes().filter(|(depth, _)| *depth > 1) {
+        let gate = scope.gate.as_ref();
+        let of = gate_note(gate).map(|note| format!("{}, at its end: {note}", scope.name));
+        let notes = of.into_iter().chain(failure_note(gate, scope, library));
+        lines.extend(notes.map(|note| on_one_line(&format!("{INDENT}{note}"))));
+    }
+    lines
 }
 
 fn titled(title: &str, text: &str) -> String {
@@ -72,6 +95,7 @@ fn titled(title: &str, text: &str) -> String {
 mod tests {
     use super::*;
     use crate::definition::fixtures::workflow;
+    use crate::definition::{Check, CheckKind, Gate, OnGateFail};
 
     #[test]
     fn everything_is_resolved() {
@@ -86,6 +110,47 @@ mod tests {
             "━━ initialMessage ━━\n\nStart The w: the task",
             "━━ Instructions of 2. The s > 🔹 B ━━\n\nDo b for the task.",
             "━━ completionMessage ━━\n\n✅ **The w Complete**",
+        ] {
+            assert!(text.contains(part), "{part}\n---\n{text}");
+        }
+    }
+
+    #[test]
+    fn gates_of_nested_workflows_are_shown() {
+        let gate = |label: &str, on_fail| {
+            let kind = CheckKind::Run { command: label.into(), timeout_ms: 1 };
+            let checks = vec![Check { label: label.into(), kind }];
+            Some(Gate { checks, attempts: 3, on_fail })
+        };
+        let mut root = workflow("w", &["a", "@s", "@s"]);
+        root.completion_message = Some("Done:\n{evidence}".into());
+        root.gate = gate("make all", OnGateFail::Phase("a".into()));
+        let mut nested = workflow("s", &["b", "@t"]);
+        nested.gate = gate("make s", OnGateFail::Loop);
+        let mut inner = workflow("t", &["c"]);
+        inner.gate = gate("make t", OnGateFail::Stay);
+        let library = Library::new(vec![root, nested, inner], &mut Vec::new());
+        let text = preview(library.get("w").unwrap(), &library, "the task");
+        for part in [
+            "At its end, gate: make all; on failure: back to 🔹 A.",
+            "  1. 🔹 A
+  2. The s > 🔹 B
+  3. The s > The t > 🔹 C
+     The t, at its end: gate: make t
+     The s, at its end: gate: make s
+     on failure: back to 🔹 B
+  4. The s > 🔹 B
+  5. The s > The t > 🔹 C
+     The t, at its end: gate: make t
+     The s, at its end: gate: make s
+     on failure: back to 🔹 B
+",
+            "━━ completionMessage ━━\n\nDone:
+- 🔹 C: ✓ make t: exit status 0, 1s
+- 🔹 C: ✓ make s: exit status 0, 1s
+- 🔹 C: ✓ make t: exit status 0, 1s
+- 🔹 C: ✓ make s: exit status 0, 1s
+- 🔹 C: ✓ make all: exit status 0, 1s",
         ] {
             assert!(text.contains(part), "{part}\n---\n{text}");
         }

@@ -290,8 +290,8 @@ export const DIFFERENCES = [
   {
     number: 48,
     reference: "A tag of one's own (`!x 12`) makes a text.",
-    ours: "It is ignored: `!x 12` is a number.",
-    why: "The YAML libraries differ.",
+    ours: "That is an error, as is every tag that is not of YAML's core schema.",
+    why: "`run: ! npm test` would be read as `npm test`, the opposite.",
   },
   {
     number: 49,
@@ -304,5 +304,11 @@ export const DIFFERENCES = [
     reference: "`/workflow` alone lists the workflows.",
     ours: "In a terminal it asks which one, and for the task; elsewhere it lists them.",
     why: "What can be started should be easy to start.",
+  },
+  {
+    number: 60,
+    reference: "Ignores an unknown key under `tools` (`blocklist`) and a tool's name in another case (`Edit`).",
+    ours: "Each is an error.",
+    why: "A rule that is ignored protects nothing.",
   },
 ];

@@ -79,7 +79,8 @@ const EXAMPLES = [
   [46, "sessionNameMaxLength: 010", /sessionNames\n {2}reference: .*"Workflow: a task of …".*\n {2}ours: .*"Workflow: a task of more /],
   [46, "roleInstruction: 0b11", /reference: .*\\n0b11\\n.*\n {2}ours: .*You are working through/],
   [47, "roleInstruction: 'a\u0085b'", /reference: .*\\na\\u0085b\\n.*\n {2}ours: .*\\na b\\n/],
-  [48, "roleInstruction: !important 12", /reference: .*\\n12\\n.*\n {2}ours: .*You are working through/],
+  [48, "roleInstruction: !important 12", "ours refuses"],
+  [48, "gate: [{run: ! npm test}]", "ours refuses"],
 ];
 
 for (const [number, line, expected] of EXAMPLES) {
@@ -96,11 +97,19 @@ test("difference 49: a list of profiles with more than names", async () => {
   assert.match(details.join("\n"), /reference: .*phase:\*\* a, \[object Object\]\\n.*\n {2}ours: .*phase:\*\* \(none\)\\n/);
 });
 
+for (const line of ["tools: {blocklist: [edit]}", "tools: {blacklist: [Edit]}"]) {
+  test(`difference 60: ${line}`, async () => {
+    const difference = await findDifference(filesWith("", line));
+    assert.equal(difference?.what, "ours refuses");
+    assert.equal(await accountOf(filesWith("", line)), 60);
+  });
+}
+
 test("every difference that a file meets is declared, and each about YAML was met", () => {
   const declared = new Set(DIFFERENCES.map(({ number }) => number));
   assert.deepEqual([...explained.keys()].filter((number) => !declared.has(number)), []);
   if (FILES < 1000) return;
-  for (const number of [44, 45, 46, 47, 49]) assert.ok(explained.has(number), `${number} was not met`);
+  for (const number of [44, 45, 46, 47, 49, 60]) assert.ok(explained.has(number), `${number} was not met`);
 });
 
 /**

@@ -10,13 +10,15 @@ import { explained } from "./explained.mjs";
  * @type {[number: number, words: RegExp][]}
  */
 const REFUSED_BY_OURS = [
-  [21, /: `(show|loopable|tools|tools\.blacklist|tools\.whitelist)` must be /],
+  [21, /: `(show|loopable|tools|tools\.blacklist|tools\.whitelist)`( must be |: expected )/],
   [45, /: not valid YAML: control characters are not allowed/],
   [45, /: not valid YAML: .*invalid value: string ".*", expected (null|an? \w+)/],
   [45, /: not valid YAML: did not find expected alphabetic or numeric character/],
   [45, /: not valid YAML: did not find expected whitespace or line break/],
   [45, /: not valid YAML: found invalid Unicode character escape code/],
   [45, /: not valid YAML: (found unknown directive name|found incompatible YAML document)/],
+  [48, /: unknown YAML tag /],
+  [60, /: (`tools` has no field |unknown tool ".*": the names of tools are case-sensitive)/],
 ];
 
 /**
@@ -51,8 +53,6 @@ const READ_DIFFERENTLY = [
   [45, /(?<=: ):(?=\s)/g, () => "x"],
   [45, /(?<=\{[^{}\n]*)\n\s+/g, () => " "],
   [45, /\\"(?=\r?\n---|\s*$)/g, () => '"'],
-  // A tag that is more than a way to say that a text is one.
-  [48, /(?<=[:?[{,-]\s+)!(?!!str\s)\S*/g, () => "x"],
 ];
 
 /**

@@ -6,7 +6,7 @@ import { ODD_SCALARS, comment, idleLine, paragraphs, sentence, textValue, wordVa
 /** @typedef {Record<string, string | Uint8Array>} Files from paths like `global/w/workflow.yaml` */
 
 /** The first four are usual. */
-const TOOL_NAMES = "read|edit|bash|mcp__x|007|1.0|yes|~|null|'a b'|\"é\"|2024-01-01|0x1f|1e21|[a]|{a: b}".split("|");
+const TOOL_NAMES = "read|edit|bash|mcp__x|Edit|007|1.0|yes|~|null|'a b'|\"é\"|2024-01-01|0x1f|1e21|[a]|{a: b}".split("|");
 
 /** Bytes that are no UTF-8. */
 const BAD_BYTES = Buffer.of(0xc3, 0x28, 0xf0, 0x9f, 0x41);
@@ -121,6 +121,7 @@ function phaseFile(choices, index) {
       [5, () => `\n  ${choices.pick(["blacklist", "whitelist"])}:${names()}`],
       [2, () => ` {${choices.pick(["blacklist", "whitelist"])}: [read, edit]}\n`],
       [0.5, () => `\n  blacklist:${names()}  whitelist:${names()}`],
+      [0.1, () => `\n  blocklist:${names()}`],
       [0.5, () => ` ${choices.pick(ODD_SCALARS)}\n`],
     ])();
   const id = choices.weighted([[18, `phase-${index}`], [0.3, "phase-0"], [0.4, `0${index + 1}`], [0.2, String(index)]]);
