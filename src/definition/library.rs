@@ -470,6 +470,8 @@ impl<'a> RootReader<'a> {
         if !["workflow.yaml", "workflow.yml"].iter().any(|other| other.eq_ignore_ascii_case(name)) {
             return;
         }
+        // Its phase files are not known.
+        self.all_named = false;
         let path = join(parent, name);
         if parent.is_empty() {
             self.report(&path, Problem::WorkflowInRoot);

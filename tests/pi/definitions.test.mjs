@@ -87,7 +87,7 @@ const CASES = {
       "bad/workflow.yaml:1:7: `name` must be a text, but is a number",
       "bad/workflow.yaml:2:14: `commandName` must be a text, but is a list",
       "bad/workflow.yaml:3:17: `initialMessage` must be a text, but is true or false",
-      "bad/workflow.yaml:4:7: `show` must be a text, but is a number",
+      "bad/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found a number",
       "bad/workflow.yaml:5:11: `loopable` must be true or false, but is a text",
       "bad/workflow.yaml:7:3: `phases` must be a list, but is a mapping",
     ],
@@ -144,7 +144,6 @@ const CASES = {
     notice: [
       "bad/workflow.yaml:5:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number",
       "bad/workflow.yaml:6:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
-      "bad/workflow.yaml:6:5: there is no field `sub` here; it has no effect",
       "bad/workflow.yaml:7:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
       "bad/workflow.yaml:8:4: an entry of `phases` must be a file name or `subworkflow: KEY`, but is empty",
       "bad/workflow.yaml:9:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a list",
@@ -165,7 +164,7 @@ const CASES = {
     },
     notice: [
       "bad/plain.md:1:1: a phase file must begin with front matter: a line `---`, the fields, a line `---`",
-      "bad/open.md:1:1: a phase file must begin with front matter: a line `---`, the fields, a line `---`",
+      "bad/open.md:1:1: the front matter is not closed",
       "bad/empty.md: there are no instructions below the front matter",
       "bad/none.md:2:1: a phase needs `id`, `name` and `emoji`; `id` is missing",
       "bad/none.md:2:1: a phase needs `id`, `name` and `emoji`; `name` is missing",
@@ -205,6 +204,23 @@ const CASES = {
       "bad/a.md:7:14: `tools.whitelist` must be a list of tool names, but is a number",
       "bad/b.md:6:14: `tools.whitelist` must be a list of tool names, but is a list",
     ],
+  },
+  "rules with a slip": {
+    files: {
+      "bad/workflow.yaml": `${HEAD}phases: [a.md, b.md, c.md]\n`,
+      "bad/a.md": "---\nid: a\nname: A\nemoji: x\ntools:\n  blacklist: [bash, Edit]\n---\nDo it.\n",
+      "bad/b.md": "---\nid: b\nname: B\nemoji: x\ntools:\n  blocklist: [bash]\n---\nDo it.\n",
+      "bad/c.md": "---\nid: c\nname: C\nemoji: x\ngate:\n  - run: ! npm test\n---\nDo it.\n",
+    },
+    notice: [
+      'bad/a.md:6:21: unknown tool "Edit": the names of tools are case-sensitive',
+      "bad/b.md:6:3: `tools` has no field `blocklist`",
+      "bad/c.md:6:10: unknown YAML tag `!`",
+    ],
+  },
+  "a workflow file under another name": {
+    files: { "bad/workflow.yml": YAML, "bad/a.md": A },
+    notice: ["bad/workflow.yml: a workflow's file must have the name `workflow.yaml`"],
   },
   "both tool lists": {
     files: {
@@ -424,7 +440,7 @@ for (const version of PI_VERSIONS) {
     test("are named with line and column, except those of a whole file or folder", async (t) => {
       const { sandbox } = await stage(t, [], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
-      const whole = /: cannot be read: |: not valid UTF-8|: there is a workflow |: this is passed over|: not valid YAML: repetition limit/;
+      const whole = /: cannot be read: |: not valid UTF-8|: there is a workflow |: this is passed over|: a workflow's file must have the name |: not valid YAML: repetition limit/;
       /** @type {string[]} */
       const placeless = [];
       for (const faulty of Object.values(CASES)) {

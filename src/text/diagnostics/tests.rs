@@ -745,6 +745,7 @@ fn names_of_workflow_files() {
 
 2 errors, 0 warnings. 2 workflows are left out."
         );
+        reports(&files(name), &expected);
         let (library, faults) = Library::load(&files(name)).unwrap();
         assert_eq!(check_report(&library, &faults), expected);
     }
