@@ -55,6 +55,7 @@ pub enum Problem {
     OutOfRange { field: String, range: RangeInclusive<u32>, found: &'static str },
     UnknownPart { of: &'static str, field: String, known: &'static [&'static str] },
     UnknownField { field: String, known: &'static [&'static str] },
+    UnknownRule { field: String, rule: &'static str, here: bool },
     UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
     UnknownSummary { id: String, nearest: Option<String> },
     UnknownTool { name: String, nearest: Option<String> },
@@ -227,6 +228,7 @@ impl Problem {
         let word = match self {
             Self::UnknownPart { field, .. }
             | Self::UnknownField { field, .. }
+            | Self::UnknownRule { field, .. }
             | Self::UnknownCheckField { field, .. } => field,
             Self::UnusedGateAttempts { .. } => "gateAttempts",
             Self::Missing { instead: Some(field), .. } => field,
@@ -258,6 +260,10 @@ impl Problem {
             Self::UnknownCheckField { field, known } => return meant(field, known),
             Self::UnknownPart { field, known, .. } | Self::UnknownField { field, known } => {
                 return Some(meant(field, known).unwrap_or_else(|| there_is_only(known)));
+            }
+            Self::UnknownRule { rule, here: true, .. } => did_you_mean(rule),
+            Self::UnknownRule { rule, here: false, .. } => {
+                format!("`{rule}` belongs into the front matter of a phase file")
             }
             Self::UnknownVariable { name, known, .. } => match meant_variable(name, known) {
                 Some(known) => format!("did you mean `{{{known}}}`?"),
@@ -415,6 +421,7 @@ impl fmt::Display for Problem {
             Self::UnknownField { field, .. } => {
                 write!(f, "there is no field `{field}` here; it has no effect")
             }
+            Self::UnknownRule { field, .. } => write!(f, "unknown field `{field}`"),
             Self::UnknownVariable { name, field, .. } => {
                 match field {
                     Some(field) => write!(f, "`{field}`")?,

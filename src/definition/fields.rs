@@ -85,6 +85,20 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Refuses keys that nobody knows and that look like a rule for the agent: it would not hold. `None` if
+    /// there is one.
+    pub fn check_rules(&mut self) -> Option<()> {
+        let mut sound = Some(());
+        for key in self.unknown_keys(&[], self.known) {
+            let Some(rule) = rule_meant(&key) else { continue };
+            let here = self.known.contains(&rule.split('.').next().unwrap_or(rule));
+            let field = key.clone();
+            self.fault(&[Step::Name(&key)], Problem::UnknownRule { field, rule, here });
+            sound = None;
+        }
+        sound
+    }
+
     /// Reports the keys of the file that nobody knows.
     pub fn check_keys(&mut self) {
         self.check_keys_at(&[], self.known);
@@ -93,7 +107,8 @@ impl<'a> Fields<'a> {
     /// Reports the keys of the mapping at a path that nobody knows.
     pub fn check_keys_at(&mut self, path: &[Step], known: &'static [&'static str]) {
         for field in self.unknown_keys(path, known) {
-            if !path.is_empty() || !self.taken_for_another(&field) {
+            if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some())
+            {
                 let path = [path, &[Step::Name(&field)]].concat();
                 self.fault(&path, Problem::UnknownField { field: field.clone(), known });
             }
@@ -236,6 +251,18 @@ impl<'a> Fields<'a> {
     /// Reports a field that has no effect.
     pub fn ignore(&mut self, field: &'static str, expected: &'static str, found: &'static str) {
         self.fault(&[Step::Key(field)], Problem::Ignored { field: field.into(), expected, found });
+    }
+}
+
+/// The field that a key means but for its case, an `s` at its end, or its place.
+fn rule_meant(key: &str) -> Option<&'static str> {
+    let key = key.to_ascii_lowercase();
+    match key.strip_suffix('s').unwrap_or(&key) {
+        "gate" => Some("gate"),
+        "tool" => Some("tools"),
+        "blacklist" => Some("tools.blacklist"),
+        "whitelist" => Some("tools.whitelist"),
+        _ => None,
     }
 }
 

@@ -58,6 +58,7 @@ pub(super) fn read(
     let tools = tool_policy(&mut fields);
     let tools = check_case(&mut fields, files, check).and(tools);
     let profiles = profiles(&mut fields);
+    let rules = fields.check_rules();
     let summary = fields.choice("summary", &["optional", "required"]);
     let gate = gate::read(&mut fields);
     if let Some(surroundings) = check {
@@ -66,6 +67,7 @@ pub(super) fn read(
         check_names(&mut fields, surroundings);
     }
     has_body.then_some(())?;
+    rules?;
     Some(Phase {
         id: id?,
         name: name?,

@@ -72,11 +72,13 @@ pub(super) fn read(
             _ => ContextInjection::EveryRun,
         });
     let gate = gate::read(&mut fields);
+    let rules = fields.check_rules();
     let (entries, complete) = phases(&mut fields);
     if check {
         check_fields(&mut fields);
     }
     let workflow = (|| {
+        rules?;
         complete.then_some(Workflow {
             key: key.to_owned(),
             name: name?,

@@ -307,7 +307,7 @@ export const DIFFERENCES = [
   },
   {
     number: 60,
-    reference: "Ignores an unknown key under `tools` (`blocklist`) and a tool's name in another case (`Edit`).",
+    reference: "Ignores an unknown key under `tools` (`blocklist`), a tool's name in another case (`Edit`), and a rule in another spelling or place (`Tools`, `blacklist` beside `tools`, `tools` in `workflow.yaml`).",
     ours: "Each is an error.",
     why: "A rule that is ignored protects nothing.",
   },

@@ -97,7 +97,7 @@ test("difference 49: a list of profiles with more than names", async () => {
   assert.match(details.join("\n"), /reference: .*phase:\*\* a, \[object Object\]\\n.*\n {2}ours: .*phase:\*\* \(none\)\\n/);
 });
 
-for (const line of ["tools: {blocklist: [edit]}", "tools: {blacklist: [Edit]}"]) {
+for (const line of ["tools: {blocklist: [edit]}", "tools: {blacklist: [Edit]}", "Tools: {blacklist: [edit]}", "blacklist: [edit]"]) {
   test(`difference 60: ${line}`, async () => {
     const difference = await findDifference(filesWith("", line));
     assert.equal(difference?.what, "ours refuses");

@@ -707,6 +707,64 @@ fn tools_in_another_case() {
 }
 
 #[test]
+fn rules_under_another_name_or_in_another_place() {
+    for (line, meant) in [
+        ("Tools: {blacklist: [edit]}", "tools"),
+        ("tool: {blacklist: [edit]}", "tools"),
+        ("blacklist: [edit]", "tools.blacklist"),
+        ("Gates: [{run: x}]", "gate"),
+    ] {
+        let key = line.split(':').next().unwrap_or_default();
+        let phase = PHASE.replace("emoji", &format!("{line}\nemoji"));
+        let files = place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &phase)]);
+        let expected = format!(
+            "\
+~/workflows/w/a.md:4:1: error: unknown field `{key}`
+  4 | {line}
+    | {:^<1$}
+  help: did you mean `{meant}`?
+
+1 error, 0 warnings. 1 workflow is left out.",
+            "",
+            key.len()
+        );
+        reports(&files, &expected);
+        let (library, faults) = Library::load(&files).unwrap();
+        assert_eq!(check_report(&library, &faults), expected);
+    }
+    with(
+        &[("Go\n", "Go\ntools: {whitelist: [read]}\nwhitelists: [read]\ngates: []\n")],
+        "\
+~/workflows/w/workflow.yaml:4:1: error: unknown field `tools`
+  4 | tools: {whitelist: [read]}
+    | ^^^^^
+  help: `tools` belongs into the front matter of a phase file
+
+~/workflows/w/workflow.yaml:5:1: error: unknown field `whitelists`
+  5 | whitelists: [read]
+    | ^^^^^^^^^^
+  help: `tools.whitelist` belongs into the front matter of a phase file
+
+~/workflows/w/workflow.yaml:6:1: error: unknown field `gates`
+  6 | gates: []
+    | ^^^^^
+  help: did you mean `gate`?
+
+3 errors, 0 warnings. 1 workflow is left out.",
+    );
+    with(
+        &[("emoji", "date: 2026-01-01\nemoji")],
+        "\
+~/workflows/w/a.md:4:1: warning: there is no field `date` here; it has no effect
+  4 | date: 2026-01-01
+    | ^^^^
+  help: did you mean `gate`?
+
+0 errors, 1 warning.",
+    );
+}
+
+#[test]
 fn a_tool_of_its_own_in_the_case_of_another_is_one() {
     let phase = PHASE.replace("emoji", "tools: {whitelist: [Bash, DEPLOY]}\nemoji");
     let mut files = place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &phase)]);
