@@ -6,7 +6,7 @@ use super::fault::{Fault, Needs, Place, Problem};
 use super::is_blank;
 use super::nearest::nearest;
 use super::variables::{self, Unknown};
-use super::yaml::{self, Step, Yaml};
+use super::yaml::{self, Step, Yaml, YamlErrorKind};
 
 /// For how many faults of a file a place is looked up: each look-up parses the text again.
 pub(super) const MAX_PLACES: usize = 50;
@@ -50,7 +50,13 @@ impl<'a> Fields<'a> {
                 return Some(fields);
             }
             Ok(_) => fields.fault(&[], Problem::NotAMapping { what }),
-            Err(error) => fields.fault_at(error.place, error.problem),
+            Err(error) => {
+                let problem = match error.kind {
+                    YamlErrorKind::NotYaml(words) => Problem::NotYaml(words),
+                    YamlErrorKind::UnknownTag(tag) => Problem::UnknownTag { tag },
+                };
+                fields.fault_at(error.place, problem);
+            }
         }
         None
     }

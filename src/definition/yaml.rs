@@ -12,7 +12,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess};
 use serde::de::{VariantAccess, Visitor};
 
-use super::fault::{Place, Problem};
+use super::fault::Place;
 
 /// One YAML value. Only the tags of YAML's core schema are allowed, keys are text, merge keys are ordinary ones (YAML 1.2). What stands in the
 /// text as it is meant is borrowed from it.
@@ -29,13 +29,25 @@ pub(super) enum Yaml<'a> {
 /// Why a text is not read, and where.
 #[derive(Debug, PartialEq)]
 pub(super) struct YamlError {
-    pub problem: Problem,
+    pub kind: YamlErrorKind,
     pub place: Option<Place>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum YamlErrorKind {
+    /// It is not valid YAML, for the reason in these words.
+    NotYaml(String),
+    /// It has this tag, which is not of YAML's core schema.
+    UnknownTag(String),
 }
 
 impl YamlError {
     fn new(words: String, place: Option<Place>) -> Self {
-        Self { problem: Problem::NotYaml(words), place }
+        Self { kind: YamlErrorKind::NotYaml(words), place }
+    }
+
+    fn tag(tag: String, place: Option<Place>) -> Self {
+        Self { kind: YamlErrorKind::UnknownTag(tag), place }
     }
 }
 
@@ -134,7 +146,7 @@ pub(super) fn parse(text: &str) -> Result<Yaml<'_>, YamlError> {
     check_size(text)?;
     let (readable, result) = readable(text);
     let yaml = result.map_err(|refusal| match refusal {
-        Refusal::Tag(tag, place) => YamlError { problem: Problem::UnknownTag { tag }, place },
+        Refusal::Tag(tag, place) => YamlError::tag(tag, place),
         Refusal::Parser(error) => {
             let mut words = error.to_string();
             let place = unclosed_quote(&words)
@@ -163,8 +175,7 @@ fn check_standard_tags(text: &str) -> Result<(), YamlError> {
                 let lines = directives.lines().count();
                 let above =
                     |place: Place| Place { line: place.line.saturating_sub(lines), ..place };
-                let problem = Problem::UnknownTag { tag };
-                return Err(YamlError { problem, place: place.map(above) });
+                return Err(YamlError::tag(tag, place.map(above)));
             }
             Err(Refusal::Parser(_)) => {}
         }
@@ -534,7 +545,7 @@ mod tests {
             ("a: &b !x c\nd: *b", "!x", 1, 4),
         ] {
             let error = parse(yaml).unwrap_err();
-            assert_eq!(error.problem, Problem::UnknownTag { tag: tag.into() }, "{yaml:?}");
+            assert_eq!(error.kind, YamlErrorKind::UnknownTag(tag.into()), "{yaml:?}");
             assert_eq!(error.place, place(line, column), "{yaml:?}");
         }
         for yaml in [
@@ -551,7 +562,7 @@ mod tests {
     #[test]
     fn a_duplicate_key_is_an_error_at_the_second() {
         let error = parse("name: a\nphases: []\nname: b\n").unwrap_err();
-        assert_eq!(error.problem, Problem::NotYaml("the key `name` occurs twice".into()));
+        assert_eq!(error.kind, YamlErrorKind::NotYaml("the key `name` occurs twice".into()));
         assert_eq!(error.place, place(3, 1));
     }
 
