@@ -3,7 +3,7 @@
 import { Dialogs } from "./dialogs.js";
 import { Drawing, plainText, textOf } from "./drawing.js";
 import { MAX_TIMEOUT, personsShell, runCommandLine, showSeconds } from "./exec.js";
-import { fileImports, isStale } from "./files.js";
+import { fileImports } from "./files.js";
 import { Guest, moment } from "./guest.js";
 import { isNew, newestEntries, newestMessage, withoutOlder } from "./session.js";
 import { storeImports } from "./store.js";
@@ -351,13 +351,15 @@ export class Extension {
     const bases = {
       agentDir: codingAgent.getAgentDir,
       configDirName: codingAgent.CONFIG_DIR_NAME,
-      cwd: () => this.#now().cwd,
-      isProjectTrusted: () => this.#now().isProjectTrusted(),
+      ...this.#guarded({
+        cwd: () => this.#now().cwd,
+        isProjectTrusted: () => this.#now().isProjectTrusted(),
+      }),
     };
     return {
       "pi:extension/types": {},
       "pi:extension/api": this.#api(),
-      "pi:extension/context": guarded({
+      "pi:extension/context": this.#guarded({
         runMode: () => knownMode(this.#now()),
         hasUi: () => this.#now().hasUI,
         cwd: () => this.#now().cwd,
@@ -368,7 +370,7 @@ export class Extension {
         },
         toolInput: () => JSON.stringify(this.#toolInput) ?? "null",
       }),
-      "pi:extension/session": guarded({
+      "pi:extension/session": this.#guarded({
         entries: (
           /** @type {string} */ customType,
           /** @type {number} */ skip,
@@ -377,7 +379,7 @@ export class Extension {
         ) => newestEntries(this.#now().sessionManager, customType, skip, limit, until),
         newestMessage: (/** @type {string} */ customType) => newestMessage(this.#now().sessionManager, customType),
       }),
-      "pi:extension/ui": guarded({
+      "pi:extension/ui": this.#guarded({
         notify: (/** @type {string} */ message, /** @type {"info" | "warning" | "error"} */ level) =>
           notify(this.#now(), message, level),
         setStatus: (/** @type {string} */ key, /** @type {string | undefined} */ text) => {
@@ -410,6 +412,40 @@ export class Extension {
   #now() {
     if (!this.#context) throw new Error("There is no session yet.");
     return this.#context;
+  }
+
+  /**
+   * Functions of the interface over functions of pi: what pi throws becomes an error of the interface.
+   * @template {Record<string, (...parameters: any[]) => unknown>} T
+   * @param {T} functions
+   * @returns {T}
+   */
+  #guarded(functions) {
+    const wrapped = Object.entries(functions).map(([name, work]) => [
+      name,
+      (/** @type {unknown[]} */ ...parameters) => {
+        try {
+          return work(...parameters);
+        } catch (error) {
+          const message = error instanceof Error ? error.message : String(error);
+          throw this.#isStale() ? { tag: "stale" } : { tag: "failed", val: message };
+        }
+      },
+    ]);
+    return Object.fromEntries(wrapped);
+  }
+
+  /**
+   * Whether the session of the current call was replaced. pi's error for that has no class and no code of its own, and
+   * any error may have its words, say in a path. But such a context refuses everything, also a field that is just there.
+   */
+  #isStale() {
+    try {
+      void this.#context?.cwd;
+      return false;
+    } catch {
+      return true;
+    }
   }
 
   #api() {
@@ -449,7 +485,7 @@ export class Extension {
       registerFlag: (/** @type {any} */ { name, description }) =>
         this.#once(`flag ${name}`, () => pi.registerFlag(name, { type: "boolean", description })),
       logPanic: (/** @type {string} */ message) => this.#guest?.logPanic(message),
-      ...guarded({
+      ...this.#guarded({
         appendEntry: (/** @type {string} */ customType, /** @type {string} */ data) =>
           pi.appendEntry(customType, JSON.parse(data)),
         sendMessage: (
@@ -711,27 +747,6 @@ function outcome(outcome, event) {
  */
 function after(value, next) {
   return value instanceof Promise ? value.then(next) : next(value);
-}
-
-/**
- * Functions of the interface over functions of pi: what pi throws becomes an error of the interface.
- * @template {Record<string, (...parameters: any[]) => unknown>} T
- * @param {T} functions
- * @returns {T}
- */
-function guarded(functions) {
-  const wrapped = Object.entries(functions).map(([name, work]) => [
-    name,
-    (/** @type {unknown[]} */ ...parameters) => {
-      try {
-        return work(...parameters);
-      } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        throw isStale(error) ? { tag: "stale" } : { tag: "failed", val: message };
-      }
-    },
-  ]);
-  return Object.fromEntries(wrapped);
 }
 
 /**

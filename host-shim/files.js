@@ -17,7 +17,7 @@ import { Record } from "./record.js";
  */
 
 /**
- * Where the bases are now.
+ * Where the bases are now. What one of these functions throws is an error of the interface.
  * @typedef {object} Bases
  * @property {() => string} agentDir
  * @property {() => string} cwd
@@ -337,7 +337,6 @@ function attempt(work) {
 /** @param {unknown} error */
 function asFileError(error) {
   if (!(error instanceof Error)) return error;
-  if (isStale(error)) return { tag: "stale" };
   switch (/** @type {NodeJS.ErrnoException} */ (error).code) {
     case "ENOENT":
     case "ENOTDIR":
@@ -348,13 +347,4 @@ function asFileError(error) {
     default:
       return { tag: "failed", val: error.message };
   }
-}
-
-/**
- * Whether pi says that the session is gone. The operating system's words may contain "stale" too, in a
- * path.
- * @param {unknown} error
- */
-export function isStale(error) {
-  return error instanceof Error && /\bis stale\b/.test(error.message);
 }

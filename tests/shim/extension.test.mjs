@@ -2,12 +2,13 @@
 // plain functions; hello.test.mjs has a real one.
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { suite, test } from "node:test";
 import { REPO } from "../pi/harness/pi.mjs";
-import { STALE, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
+import { CODING_AGENT, STALE, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
 
 const API = "pi:extension/api";
 const CONTEXT = "pi:extension/context";
@@ -410,21 +411,71 @@ suite("what the guest calls", () => {
     assert.equal(answers.cwd, "/no/such/project");
   });
 
-  test("fails with pi's words where they only look like stale ones", async () => {
-    /** @type {unknown} */
-    let got;
-    const pi = loaded((imports) => ({
+  for (const words of [
+    "ENOSPC: no space left on device, write '/home/me/stale-branch/session.jsonl'",
+    "ENOSPC: no space left on device, write '/home/me/what is stale/session.jsonl'",
+    "Unexpected token 'T', \"This ctx is stale\" is not valid JSON",
+    STALE,
+  ]) {
+    test(`fails with pi's words where they only look like stale ones: ${words}`, async () => {
+      /** @type {Record<string, unknown>} */
+      let answers = {};
+      const pi = loaded((imports) => ({
+        runCommand() {
+          const calls = Object.entries(everyCall(imports));
+          answers = Object.fromEntries(calls.map(([name, call]) => [name, answer(call)]));
+          return { tag: "done" };
+        },
+      }));
+      const failing = () => {
+        throw Object.assign(new Error(words), { code: "ENOSPC" });
+      };
+      const calls = ["appendEntry", "sendMessage", "sendUserMessage", "setSessionName"];
+      for (const name of calls) /** @type {any} */ (pi.api)[name] = failing;
+      pi.api.getAllTools = failing;
+      const context = pi.context({ isProjectTrusted: failing, isIdle: failing });
+      await pi.command("a", "", context);
+      for (const name of [...calls, "toolNames", "isProjectTrusted", "isIdle"]) {
+        assert.deepEqual(answers[name], { error: { tag: "failed", val: words } }, name);
+      }
+    });
+  }
+
+  test("tells a stale session from files whose paths say so", async (t) => {
+    const home = realpathSync(mkdtempSync(join(tmpdir(), "what is stale-")));
+    t.after(() => rmSync(home, { recursive: true, force: true }));
+    mkdirSync(join(home, "agent/is stale"), { recursive: true });
+    mkdirSync(join(home, "project", CODING_AGENT.CONFIG_DIR_NAME, "is stale"), { recursive: true });
+    symlinkSync("is stale", join(home, "agent/is stale/is stale"));
+    /** @type {Record<string, unknown>} */
+    let answers = {};
+    const files = /** @type {const} */ ([
+      { name: "global", base: "agent", path: "is stale" },
+      { name: "project", base: "project", path: "is stale" },
+    ]);
+    const guest = plainGuest((imports) => ({
+      init: () => imports[API].registerCommand({ name: "a", description: "" }),
       runCommand() {
-        got = answer(() => imports[API].appendEntry("t:x", "{}"));
+        const { roots, listDirectory, readFile } = imports["pi:extension/files"];
+        const name = (/** @type {any[]} */ list) => list.map(({ name }) => name);
+        answers = {
+          roots: answer(() => name(roots())),
+          list: answer(() => name(listDirectory("global", ""))),
+          none: answer(() => listDirectory("project", "this is stale")),
+          round: /** @type {any} */ (answer(() => readFile("global", "is stale"))).error?.tag,
+          read: answer(() => readFile("project", "this is stale")),
+        };
         return { tag: "done" };
       },
     }));
-    const words = "ENOSPC: no space left on device, write '/home/me/stale-branch/session.jsonl'";
-    pi.api.appendEntry = () => {
-      throw Object.assign(new Error(words), { code: "ENOSPC" });
-    };
-    await pi.command("a");
-    assert.deepEqual(got, { error: { tag: "failed", val: words } });
+    const pi = loadInto(standIn(), guest, { files: [...files] }, join(home, "agent"));
+    const context = pi.context({ cwd: join(home, "project"), isProjectTrusted: () => true });
+    await pi.command("a", "", context);
+    const none = { error: { tag: "not-found" } };
+    assert.deepEqual(answers, { roots: ["global", "project"], list: ["is stale"], none, round: "failed", read: none });
+    await pi.command("a", "", pi.staleContext());
+    const stale = { error: { tag: "stale" } };
+    assert.deepEqual(answers, { roots: stale, list: ["is stale"], none: stale, round: "failed", read: stale });
   });
 
   test("finds the entries of one type, newest first, and looks at no more than it needs", () => {

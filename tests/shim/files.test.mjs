@@ -440,7 +440,7 @@ suite("a session that is gone", () => {
   test("gives stale", (t) => {
     const { roots, read, list } = grant(t, {
       trusted: () => {
-        throw new Error(STALE);
+        throw { tag: "stale" };
       },
     });
     refused(() => read("a.txt", "project"), "stale");
@@ -448,13 +448,28 @@ suite("a session that is gone", () => {
     refused(roots, "stale");
   });
 
-  test("is not what a path with that word in it means", (t) => {
-    const { read, list, write } = grant(t, { within: "stale-branch" });
-    write("agent/things/a.txt", "A");
-    assert.equal(read("a.txt"), "A");
-    refused(() => read("b.txt"), "not-found");
-    refused(() => list("no"), "not-found");
-  });
+  for (const within of ["stale-branch", "what is stale", "a context is stale", STALE.slice(0, 60)]) {
+    test(`is not what is said by a path like ${JSON.stringify(within)}`, { skip: process.platform === "win32" }, (t) => {
+      const { root, roots, read, list, write, link } = grant(t, { within });
+      write("agent/things/a.txt", "A");
+      write("project/.conf/things/a.txt", "P");
+      link("agent/things/round is stale", "round is stale");
+      chmodSync(write(`agent/things/${within}`), 0);
+      assert.deepEqual(roots().map(({ name }) => name), ["global", "project"]);
+      assert.equal(read("a.txt"), "A");
+      assert.equal(read("a.txt", "project"), "P");
+      for (const name of ["global", "project"]) {
+        refused(() => read("b.txt", name), "not-found");
+        refused(() => list("no", name), "not-found");
+        refused(() => read("a.txt/is stale", name), "not-found");
+      }
+      refused(() => read("round is stale"), "failed");
+      refused(() => list("round is stale"), "failed");
+      chmodSync(join(root, ".."), 0o755);
+      for (const folder of [root, join(root, "agent"), join(root, "agent/things")]) chmodSync(folder, 0o755);
+      asNobody(() => refused(() => read(within), "failed"));
+    });
+  }
 });
 
 suite("isWithin", () => {

@@ -20,7 +20,7 @@ const THEME = {
 };
 
 /** What pi-coding-agent gives a shim. */
-const CODING_AGENT = {
+export const CODING_AGENT = {
   CONFIG_DIR_NAME: ".conf",
   getMarkdownTheme: () => new Proxy({}, { get: () => (/** @type {string} */ text) => text }),
 };
