@@ -13,31 +13,36 @@ export function agentDir() {
 }
 
 /**
+ * A folder of workflows, and the project that it must lie in, links followed.
+ * @typedef {{ name: string, path: string, within?: string }} Grant
+ */
+
+/**
  * The folders of workflows, in pi's order; and the one that was asked about, as a path below the last of them, if it is
  * not all.
  *
  * @param {string | undefined} dir a workflows folder, a workflow's own folder, or a project
- * @returns {{ grants: { name: string, path: string }[], only?: string }}
+ * @returns {{ grants: Grant[], only?: string }}
  */
 export function placesOf(dir) {
   if (dir === undefined) {
     return {
       grants: [
         { name: "global", path: folderIfThere(join(agentDir(), "workflows")) },
-        { name: "project", path: folderIfThere(resolve(".pi", "workflows")) },
+        project(folderIfThere(resolve(".pi", "workflows"))),
       ],
     };
   }
   if (!statSync(folderIfThere(dir), { throwIfNoEntry: false })) throw new Failure(`There is no folder ${shortened(dir)}.`);
   const folder = resolve(dir);
   const ofProject = folderIfThere(join(folder, ".pi", "workflows"));
-  if (existsSync(ofProject)) return { grants: [{ name: "project", path: ofProject }] };
+  if (existsSync(ofProject)) return { grants: [project(ofProject)] };
   // Under another name too: then that is the fault.
-  if (!readdirSync(folder).some((name) => /^workflow\.ya?ml$/i.test(name))) return { grants: [{ name: "project", path: folder }] };
+  if (!readdirSync(folder).some((name) => /^workflow\.ya?ml$/i.test(name))) return { grants: [project(folder)] };
   // A link to a workflow's folder may stand anywhere.
   const real = realpathSync(folder);
   const root = rootOf(real);
-  return { grants: [{ name: "project", path: root }], only: relative(root, real).replaceAll(sep, "/") || undefined };
+  return { grants: [project(root)], only: relative(root, real).replaceAll(sep, "/") || undefined };
 }
 
 /**
@@ -47,6 +52,17 @@ export function placesOf(dir) {
 function folderIfThere(path) {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) throw new Failure(`${shortened(path)} is not a folder.`);
   return path;
+}
+
+/**
+ * A folder of workflows in the place of a project's. `.pi/workflows` is held to its project as pi holds it.
+ * @param {string} path
+ * @returns {Grant}
+ */
+function project(path) {
+  const above = dirname(path);
+  const isOfProject = basename(path) === "workflows" && basename(above) === ".pi";
+  return { name: "project", path, within: isOfProject ? dirname(above) : undefined };
 }
 
 /**

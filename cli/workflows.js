@@ -26,17 +26,22 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * The component over some folders of workflows, and the `agents` beside the last one. Its functions throw an error with
  * the words as its `payload`.
  *
- * @param {{ name: string, path: string }[]} grants absolute paths
+ * @param {import("./places.js").Grant[]} grants absolute paths
  * @returns {Workflows}
  */
 export function openWorkflows(grants) {
-  /** @param {string} name @param {string} path @param {boolean} listed */
-  const grant = (name, path, listed) => ({ name, path: () => path, granted: () => true, listed });
-  const beside = grants.slice(-1).map(({ path }) => join(dirname(path), "agents"));
+  /** @param {import("./places.js").Grant} grant @param {boolean} listed */
+  const root = ({ name, path, within }, listed) => ({
+    name,
+    path: () => path,
+    within: within === undefined ? undefined : () => within,
+    granted: () => true,
+    listed,
+  });
+  const beside = grants.slice(-1).map((grant) => ({ ...grant, name: "project-agents", path: join(dirname(grant.path), "agents") }));
   const folders = [
-    ...grants.map(({ name, path }) => grant(name, path, true)),
-    grant("agents", join(agentDir(), "agents"), false),
-    ...beside.map((path) => grant("project-agents", path, false)),
+    ...grants.map((grant) => root(grant, true)),
+    ...[{ name: "agents", path: join(agentDir(), "agents") }, ...beside].map((grant) => root(grant, false)),
   ];
   const files = filesBelow(folders, () => process.cwd());
   const instance = instantiator(MANIFEST, readManifest(MANIFEST))(importsOf(files));

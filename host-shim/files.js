@@ -1,6 +1,6 @@
 // The files that a manifest grants, read-only. There is no way from here to any other file.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { readSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { opendirSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
 
@@ -8,7 +8,8 @@ import { Record } from "./record.js";
 
 /**
  * A folder that the manifest grants. `agent`: below pi's agent directory. `project`: below the project's
- * configuration directory, `cwd`: below the working directory, both only while the person trusts the project.
+ * configuration directory, `cwd`: below the working directory, both only while the user trusts the project, and only where
+ * the folder lies in the working directory, links followed.
  * @typedef {object} Grant
  * @property {string} name what the component calls it
  * @property {"agent" | "project" | "cwd"} base
@@ -28,6 +29,9 @@ import { Record } from "./record.js";
 /** Larger files are not read, in bytes. */
 const MAX_FILE_SIZE = 1024 * 1024;
 
+/** Directories with more entries are not listed. */
+const MAX_ENTRIES = 50_000;
+
 // A pipe must not keep us waiting, and a link that was just put in place must not lead us away.
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
@@ -43,7 +47,13 @@ export function fileImports(grants, bases) {
     return base === "cwd" ? join(bases.cwd(), path) : join(bases.cwd(), bases.configDirName, path);
   };
   const granted = (/** @type {Grant} */ { base }) => base === "agent" || bases.isProjectTrusted();
-  const roots = grants.map((grant) => ({ name: grant.name, path: () => folder(grant), granted: () => granted(grant), listed: grant.listed !== false }));
+  const roots = grants.map((grant) => ({
+    name: grant.name,
+    path: () => folder(grant),
+    within: grant.base === "agent" ? undefined : bases.cwd,
+    granted: () => granted(grant),
+    listed: grant.listed !== false,
+  }));
   return filesBelow(roots, bases.cwd);
 }
 
@@ -52,6 +62,7 @@ export function fileImports(grants, bases) {
  * @typedef {object} Root
  * @property {string} name what the component calls it
  * @property {() => string} path
+ * @property {(() => string) | undefined} within the project that it must lie in, links followed
  * @property {() => boolean} granted whether it may be read now
  * @property {boolean} listed whether it is one of the roots that the component is told of
  */
@@ -103,10 +114,21 @@ export function filesBelow(folders, cwd) {
     if (!folder?.granted()) throw { tag: "no-such-root" };
     if (!isPlain(path)) throw { tag: "outside-root" };
     const at = folder.path();
-    const root = record?.place(name, "")?.root ?? realpathSync.native(at);
+    const root = record?.place(name, "")?.root ?? realRoot(folder, at);
     const real = realpathSync.native(join(root, path));
     if (!isWithin(root, real)) throw { tag: "outside-root" };
     return { at: join(at, path), root, real };
+  };
+
+  /**
+   * The real path of a root.
+   * @param {Root} folder
+   * @param {string} at
+   */
+  const realRoot = ({ within }, at) => {
+    const real = realpathSync.native(at);
+    if (within && !isWithin(realpathSync.native(within()), real)) throw { tag: "outside-project", val: display(at, cwd()) };
+    return real;
   };
 
   /**
@@ -145,7 +167,7 @@ export function filesBelow(folders, cwd) {
         const [at, real] = [below(folder.at, entry.name), below(folder.real, entry.name)];
         const way = path === "" ? entry.name : `${path}/${entry.name}`;
         if (entry.isDirectory()) record?.keepPlace(name, way, { ...folder, at, real });
-        return { name: entry.name, kind: kindOf(entry.isSymbolicLink() ? follow(folder.root, real) : entry) };
+        return entry.isSymbolicLink() ? { name: entry.name, ...follow(folder.root, real) } : { name: entry.name, kind: kindOf(entry) };
       });
     });
 
@@ -243,13 +265,27 @@ function readToEnd(descriptor, size, limit, room) {
 }
 
 /**
- * The entries of a directory, sorted; a file in its place is of the wrong kind, not missing.
+ * The entries of a directory, sorted; a file in its place is of the wrong kind, not missing. Of a directory with too
+ * many entries no more than that is read.
  * @param {string} path
  */
 function readEntries(path) {
+  const directory = open(path);
   try {
-    const entries = readdirSync(path, { withFileTypes: true });
+    const entries = [];
+    for (let entry; (entry = directory.readSync()); entries.push(entry)) {
+      if (entries.length === MAX_ENTRIES) throw { tag: "too-many", val: MAX_ENTRIES };
+    }
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } finally {
+    directory.closeSync();
+  }
+}
+
+/** @param {string} path */
+function open(path) {
+  try {
+    return opendirSync(path, { bufferSize: 256 });
   } catch (/** @type {any} */ error) {
     throw error.code === "ENOTDIR" ? { tag: "wrong-kind" } : error;
   }
@@ -291,23 +327,24 @@ export function isWithin(root, path) {
 }
 
 /**
- * What a link leads to, if that lies within the root.
+ * What a link leads to, and where that is below the root, if it lies within the root.
  * @param {string} root
  * @param {string} path
  */
 function follow(root, path) {
   try {
     const real = realpathSync.native(path);
-    return isWithin(root, real) ? statSync(real) : undefined;
+    if (isWithin(root, real)) return { kind: kindOf(statSync(real)), target: relative(root, real).replaceAll(sep, "/") };
   } catch {
-    return undefined;
+    // It leads nowhere.
   }
+  return { kind: "other" };
 }
 
-/** @param {{ isFile(): boolean, isDirectory(): boolean } | undefined} entry */
+/** @param {{ isFile(): boolean, isDirectory(): boolean }} entry */
 function kindOf(entry) {
-  if (entry?.isFile()) return "file";
-  return entry?.isDirectory() ? "directory" : "other";
+  if (entry.isFile()) return "file";
+  return entry.isDirectory() ? "directory" : "other";
 }
 
 /**

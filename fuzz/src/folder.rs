@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use pi_workflows::definition::{DirEntry, FileError, FileKind, Root, WorkflowFiles};
 
-/// Two roots, `global` and `project`, and the project's own files; by `ROOT/PATH`.
+/// Two roots, `global` and `project`, and the project's own files; by `ROOT/PATH`. Then the links, and where each
+/// leads, written the same way.
 #[derive(Debug, Default, Clone)]
-pub struct Folder(BTreeMap<String, Vec<u8>>);
+pub struct Folder(BTreeMap<String, Vec<u8>>, BTreeMap<String, String>);
 
 impl Folder {
-    /// Files behind lines `=== ROOT/PATH`.
+    /// Files behind lines `=== ROOT/PATH`, and links `=== ROOT/PATH -> ROOT/PATH`.
     pub fn parse(data: &[u8]) -> Self {
         let mut folder = Self::default();
         let mut file: Option<String> = None;
@@ -17,6 +18,17 @@ impl Folder {
             match line.strip_prefix(b"=== ") {
                 Some(name) => {
                     let name = String::from_utf8_lossy(name).trim().to_owned();
+                    if let Some((link, target)) = name.split_once(" -> ") {
+                        let target = target.trim_end_matches('/');
+                        let is_plain = |part| !matches!(part, "" | "." | "..");
+                        let (root, below) = link.split_once('/').unwrap_or_default();
+                        let within = target.split('/').next() == Some(root);
+                        if within && !below.is_empty() && target.split('/').all(is_plain) {
+                            folder.1.insert(link.to_owned(), target.to_owned());
+                        }
+                        file = None;
+                        continue;
+                    }
                     folder.0.insert(name.clone(), Vec::new());
                     file = Some(name);
                 }
@@ -45,7 +57,7 @@ impl Folder {
             }
             (name.clone(), content)
         };
-        Self(self.0.iter().map(comment).collect())
+        Self(self.0.iter().map(comment).collect(), self.1.clone())
     }
 
     pub fn remove(&mut self, name: &str) {
@@ -53,7 +65,42 @@ impl Folder {
     }
 
     pub fn is_small(&self) -> bool {
-        self.0.len() <= 40
+        self.0.len() + self.1.len() <= 40
+    }
+
+    /// `ROOT/PATH` without links; `None` where links lead in a circle.
+    fn real(&self, root: &str, path: &str) -> Option<String> {
+        let mut real = root.to_owned();
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            real = format!("{real}/{part}");
+            let mut steps = 0;
+            while let Some(target) = self.1.get(&real) {
+                steps += 1;
+                if steps > 40 {
+                    return None;
+                }
+                real.clone_from(target);
+            }
+        }
+        Some(real)
+    }
+
+    /// A link's entry.
+    fn link(&self, root: &str, name: &str, link: &str) -> DirEntry {
+        let path = link.strip_prefix(root).unwrap_or_default();
+        let real = self.real(root, path).filter(|real| !self.1.contains_key(real));
+        let target = real.as_deref().map(|real| real.strip_prefix(root).unwrap_or_default());
+        let inside = real.as_ref().map(|real| format!("{real}/"));
+        let kind = match (&real, inside) {
+            (Some(real), _) if self.0.contains_key(real) => FileKind::File,
+            (_, Some(inside)) if self.0.keys().any(|file| file.starts_with(&inside)) => {
+                FileKind::Directory
+            }
+            _ => FileKind::Other,
+        };
+        let target = target.filter(|_| kind != FileKind::Other);
+        let target = target.map(|target| target.trim_start_matches('/').to_owned());
+        DirEntry { name: name.to_owned(), kind, target }
     }
 }
 
@@ -64,7 +111,7 @@ impl WorkflowFiles for Folder {
     }
 
     fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
-        let prefix = if path.is_empty() { format!("{root}/") } else { format!("{root}/{path}/") };
+        let prefix = format!("{}/", self.real(root, path).ok_or(FileError::NotFound)?);
         let mut entries: BTreeMap<&str, FileKind> = BTreeMap::new();
         for rest in self.0.keys().filter_map(|file| file.strip_prefix(&prefix)) {
             match rest.split_once('/') {
@@ -73,11 +120,21 @@ impl WorkflowFiles for Folder {
             };
         }
         entries.remove("");
-        let entry = |(name, kind): (&str, FileKind)| DirEntry { name: name.to_owned(), kind };
-        Ok(entries.into_iter().map(entry).collect())
+        let entry =
+            |(name, kind): (&str, FileKind)| DirEntry { name: name.to_owned(), kind, target: None };
+        let mut entries: BTreeMap<&str, DirEntry> =
+            entries.into_iter().map(|(name, kind)| (name, entry((name, kind)))).collect();
+        for link in self.1.keys() {
+            if let Some(name) = link.strip_prefix(&prefix).filter(|name| !name.contains('/')) {
+                entries.insert(name, self.link(root, name, link));
+            }
+        }
+        entries.remove("");
+        Ok(entries.into_values().collect())
     }
 
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
-        self.0.get(&format!("{root}/{path}")).cloned().ok_or(FileError::NotFound)
+        let real = self.real(root, path).ok_or(FileError::NotFound)?;
+        self.0.get(&real).cloned().ok_or(FileError::NotFound)
     }
 }

@@ -13,7 +13,7 @@ fn load(phase: &[u8]) -> (Option<Phase>, Vec<Fault>) {
         Folder::default().with("global/w/workflow.yaml", WORKFLOW).with("global/w/p.md", phase);
     let (library, faults) = Library::check(&folder).expect("nothing is stale");
     let phase = library.get("w").and_then(|workflow| match workflow.phases.first()? {
-        Entry::Phase(phase) => Some(phase.clone()),
+        Entry::Phase(phase) => Some((**phase).clone()),
         Entry::Workflow(_) => None,
     });
     (phase, faults)

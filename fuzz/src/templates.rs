@@ -74,7 +74,7 @@ fn texts(library: &Library, [task, summary, tool]: [&str; 3]) -> Vec<String> {
 /// A workflow whose every text is this template.
 fn library(template: &str) -> Library {
     let phase = |id: &str| {
-        Entry::Phase(Phase {
+        let phase = Phase {
             id: id.into(),
             name: template.into(),
             emoji: "*".into(),
@@ -83,7 +83,8 @@ fn library(template: &str) -> Library {
             profiles: None,
             summary_required: false,
             gate: None,
-        })
+        };
+        Entry::Phase(phase.into())
     };
     let own = || Some(template.to_owned());
     let workflow = Workflow {

@@ -141,6 +141,7 @@ impl WorkflowFiles for Files {
                 files::Kind::Directory => FileKind::Directory,
                 files::Kind::Other => FileKind::Other,
             },
+            target: entry.target,
         };
         Ok(files::list_directory(root, path)?.into_iter().map(entry).collect())
     }
@@ -166,8 +167,8 @@ impl WorkflowFiles for Files {
 
     fn surroundings(&self) -> Result<Surroundings, FileError> {
         let tools = self.tools()?;
-        let profiles = defined_profiles(self, &PROFILES)?;
-        Ok(Surroundings { tools, more_tools: false, profiles })
+        let (profiles, profiles_outside) = defined_profiles(self, &PROFILES)?;
+        Ok(Surroundings { tools, more_tools: false, profiles, profiles_outside })
     }
 }
 
@@ -193,7 +194,8 @@ impl WorkflowFiles for Checked {
     fn surroundings(&self) -> Result<Surroundings, FileError> {
         let mut surroundings = self.surroundings.clone();
         if surroundings.profiles.is_none() {
-            surroundings.profiles = defined_profiles(&self.files, &PROFILES)?;
+            (surroundings.profiles, surroundings.profiles_outside) =
+                defined_profiles(&self.files, &PROFILES)?;
         }
         Ok(surroundings)
     }
@@ -206,6 +208,8 @@ impl From<files::FileError> for FileError {
             files::FileError::NoSuchRoot => Self::NoSuchRoot,
             files::FileError::NotFound => Self::NotFound,
             files::FileError::OutsideRoot => Self::OutsideRoot,
+            files::FileError::OutsideProject(path) => Self::OutsideProject(path),
+            files::FileError::TooMany(most) => Self::TooMany(most),
             files::FileError::WrongKind => Self::WrongKind,
             files::FileError::TooLarge(size) => Self::TooLarge(size),
             files::FileError::Failed(words) => Self::Failed(words),

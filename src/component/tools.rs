@@ -95,7 +95,7 @@ fn find<'a>(library: &'a Library, name: &str) -> Result<&'a Workflow, String> {
 impl From<wit::Surroundings> for Surroundings {
     fn from(surroundings: wit::Surroundings) -> Self {
         let wit::Surroundings { tools, more_tools, profiles } = surroundings;
-        Self { tools, more_tools, profiles }
+        Self { tools, more_tools, profiles, ..Self::default() }
     }
 }
 

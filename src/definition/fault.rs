@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::FileError;
+use super::bounded::{MAX_BYTES, MAX_ENTRIES, Total};
 use super::excerpt::{Excerpt, on_one_line};
 use super::nearest::nearest;
 
@@ -89,6 +90,8 @@ pub enum Problem {
     FolderTooDeep,
     WorkflowFileName,
     WorkflowInRoot,
+    TotalReached(Total),
+    ProfilesOutside,
     GateSize { limit: usize },
     BadCheck,
     SeveralChecks { kinds: Vec<&'static str> },
@@ -168,6 +171,7 @@ impl Fault {
             | Problem::UnusedPhase
             | Problem::Skipped
             | Problem::UnusedGateAttempts { .. }
+            | Problem::ProfilesOutside
             | Problem::FolderTooDeep => Severity::Warning,
             _ => Severity::Error,
         }
@@ -326,6 +330,12 @@ impl Problem {
             Self::SameFolderName { .. } => "give each workflow's folder a name of its own".into(),
             Self::UnusedPhase => "name it under `phases` of a workflow.yaml, or delete it".into(),
             Self::BothToolLists => "take one of the two lists out".into(),
+            Self::Unreadable(FileError::OutsideProject(_)) | Self::ProfilesOutside => {
+                "put the folder itself there, or a link that stays in the project".into()
+            }
+            Self::TotalReached(_) => {
+                "take out of the workflows folders what does not belong to a workflow".into()
+            }
             Self::PhaseOutsideRoot { .. } => {
                 "move the file into the workflows folder; `../` leads to the folders beside this one".into()
             }
@@ -525,6 +535,18 @@ impl fmt::Display for Problem {
             Self::WorkflowInRoot => {
                 f.write_str("a workflow must have a folder of its own in the workflows folder")
             }
+            Self::TotalReached(Total::Entries) => write!(
+                f,
+                "nothing is loaded from here on: the workflows folders have more than {MAX_ENTRIES} entries"
+            ),
+            Self::TotalReached(Total::Bytes) => write!(
+                f,
+                "nothing is loaded from here on: the workflow files have more than {} MiB",
+                MAX_BYTES >> 20
+            ),
+            Self::ProfilesOutside => f.write_str(
+                "the subagent profiles here are not known: a link leads out of the project",
+            ),
             Self::GateSize { limit } => {
                 write!(f, "`gate` must have from 1 to {limit} checks")
             }

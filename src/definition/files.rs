@@ -20,6 +20,9 @@ pub struct DirEntry {
     pub name: String,
     /// What it is.
     pub kind: FileKind,
+    /// Where a link leads: the path from the root, without links. `None` if it is no link, or leads nowhere or
+    /// out of the root.
+    pub target: Option<String>,
 }
 
 /// What a directory entry is, after links are followed.
@@ -44,10 +47,16 @@ pub enum FileError {
     NotFound,
     /// The path leads out of its root.
     OutsideRoot,
+    /// The root must lie in the project, and a link leads out of it; where the root is, as a user would write it.
+    OutsideProject(String),
     /// A directory where a file is needed, or the other way round; or a device, a pipe, a socket.
     WrongKind,
     /// Larger than the host reads; its size in bytes.
     TooLarge(u64),
+    /// A directory with more entries than the host lists; how many it lists.
+    TooMany(u32),
+    /// One load has read as much as it may: files and directories are read no more.
+    TotalReached,
     /// The operating system's words.
     Failed(String),
 }
@@ -61,8 +70,11 @@ impl fmt::Display for FileError {
             }
             Self::NotFound => f.write_str("there is no such file"),
             Self::OutsideRoot => f.write_str("it lies outside the workflows folder"),
+            Self::OutsideProject(_) => f.write_str("a link leads out of the project"),
             Self::WrongKind => f.write_str("it is not a plain file"),
             Self::TooLarge(bytes) => write!(f, "it is too large ({bytes} bytes)"),
+            Self::TooMany(most) => write!(f, "it has more than {most} entries"),
+            Self::TotalReached => f.write_str("too much was read before it"),
             Self::Failed(words) => f.write_str(words),
         }
     }
@@ -84,6 +96,13 @@ pub(super) fn is_of_pi(name: &str) -> bool {
     PI_TOOLS.contains(&name)
 }
 
+impl FileError {
+    /// Whether nothing more can be read after it.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self, Self::Stale | Self::TotalReached)
+    }
+}
+
 /// What definitions are held against when they are checked.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
@@ -93,6 +112,8 @@ pub struct Surroundings {
     pub more_tools: bool,
     /// The names of the subagent profiles that somebody defines, where that is known.
     pub profiles: Option<Vec<String>>,
+    /// The folders of profiles that are not read because a link leads out of the project.
+    pub profiles_outside: Vec<String>,
 }
 
 impl Surroundings {

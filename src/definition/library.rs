@@ -2,7 +2,9 @@
 
 use std::collections::btree_map::Entry as MapEntry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
+use super::bounded::Bounded;
 use super::fault::{self, Fault, MeantPhase, Place, Problem, Severity};
 use super::fields::MAX_PLACES;
 use super::files::{FileError, FileKind, Root, Surroundings, WorkflowFiles};
@@ -75,8 +77,12 @@ impl Library {
         let mut replaced = Vec::new();
         let mut named = Vec::new();
         let roots = files.roots()?;
+        let mut bounded = Bounded::new(files);
         for root in &roots {
-            let reader = RootReader::new(files, root, check, &mut faults);
+            if bounded.reached().is_some() {
+                break;
+            }
+            let reader = RootReader::new(&mut bounded, root, check, &mut faults);
             for workflow in reader.read(&mut left_out, &mut named)? {
                 match index.get(&workflow.key).and_then(|&at| workflows.get_mut(at)) {
                     Some(earlier) => {
@@ -92,6 +98,8 @@ impl Library {
                 }
             }
         }
+        let outside = check.map_or(&[][..], |check| &check.profiles_outside);
+        faults.extend(outside.iter().map(|folder| Fault::of(folder, Problem::ProfilesOutside)));
         let of_files = faults.len();
         let mut library = Self::with_left_out(workflows, left_out, &mut faults);
         library.named = named;
@@ -350,8 +358,8 @@ fn report_similar_command_names(workflows: &[Workflow], faults: &mut Vec<Fault>)
 }
 
 /// Reads the workflows of one root.
-struct RootReader<'a> {
-    files: &'a dyn WorkflowFiles,
+struct RootReader<'a, 'f> {
+    files: &'a mut Bounded<'f>,
     root: &'a Root,
     /// What is checked beside errors.
     check: Option<&'a Surroundings>,
@@ -359,6 +367,12 @@ struct RootReader<'a> {
     found: Vec<Workflow>,
     /// The folder of each key that was met, with or without errors in it.
     folders: BTreeMap<String, String>,
+    /// The library folders that were looked through or will be, by their paths without links.
+    visited: BTreeSet<String>,
+    /// The links to folders that were met, and where they lead.
+    links: BTreeMap<String, String>,
+    /// The phase files that were read, by their paths without links to folders; `None` for one with errors.
+    phases: BTreeMap<String, Option<Rc<Phase>>>,
     /// The phase files that workflows name, in lower case. Collected for a check only.
     named: BTreeSet<String>,
     /// Each workflow's folder, with each phase file that it names, as a person would write them. Collected for a check only.
@@ -373,58 +387,47 @@ struct RootReader<'a> {
     loose: Vec<(String, FileKind)>,
 }
 
-impl<'a> RootReader<'a> {
+impl<'a, 'f> RootReader<'a, 'f> {
     fn new(
-        files: &'a dyn WorkflowFiles,
+        files: &'a mut Bounded<'f>,
         root: &'a Root,
         check: Option<&'a Surroundings>,
         faults: &'a mut Vec<Fault>,
     ) -> Self {
-        let (found, folders) = (Vec::new(), BTreeMap::new());
-        let (named, meant, named_by) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
-        let (misnamed, loose) = (BTreeMap::new(), Vec::new());
-        let all_named = true;
         Self {
             files,
             root,
             check,
             faults,
-            found,
-            folders,
-            named,
-            named_by,
-            meant,
-            all_named,
-            misnamed,
-            loose,
+            found: Vec::new(),
+            folders: BTreeMap::new(),
+            visited: BTreeSet::from([String::new()]),
+            links: BTreeMap::new(),
+            phases: BTreeMap::new(),
+            named: BTreeSet::new(),
+            named_by: Vec::new(),
+            meant: BTreeSet::new(),
+            all_named: true,
+            misnamed: BTreeMap::new(),
+            loose: Vec::new(),
         }
     }
 
-    /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
-    /// without a `workflow.yaml` is a library folder: workflows are looked for in it.
+    /// What can be read before a total is reached.
     fn read(
         mut self,
         left_out: &mut Vec<LeftOut>,
         named: &mut Vec<(String, String)>,
     ) -> Result<Vec<Workflow>, FileError> {
-        let mut level = vec![String::new()];
-        for depth in 0..=MAX_FOLDER_DEPTH {
-            let mut next = Vec::new();
-            for parent in level {
-                for folder in self.folders(&parent, false)? {
-                    if !self.workflow(&folder)? {
-                        next.push(folder);
-                    }
+        match self.walk() {
+            Err(FileError::TotalReached) => {
+                if let Some((total, _, path)) = self.files.reached() {
+                    let path = path.to_owned();
+                    self.report(&path, Problem::TotalReached(total));
                 }
             }
-            if depth == MAX_FOLDER_DEPTH {
-                for folder in &next {
-                    self.report(folder, Problem::FolderTooDeep);
-                }
-            }
-            level = next;
+            walked => walked?,
         }
-        self.report_unused()?;
         let mut found = BTreeSet::new();
         found.extend(self.found.iter().map(|workflow| workflow.key.as_str()));
         let broken = self.folders.iter().filter(|(key, _)| !found.contains(key.as_str()));
@@ -438,6 +441,46 @@ impl<'a> RootReader<'a> {
         Ok(self.found)
     }
 
+    /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
+    /// without a `workflow.yaml` is a library folder: workflows are looked for in it, once, however many links
+    /// lead to it.
+    fn walk(&mut self) -> Result<(), FileError> {
+        let mut level = vec![String::new()];
+        for depth in 0..=MAX_FOLDER_DEPTH {
+            let mut next = Vec::new();
+            for parent in level {
+                for folder in self.folders(&parent, false)? {
+                    let real = self.without_links(&folder);
+                    if !self.visited.contains(&real) && !self.workflow(&folder)? {
+                        self.visited.insert(real);
+                        next.push(folder);
+                    }
+                }
+            }
+            if depth == MAX_FOLDER_DEPTH {
+                for folder in &next {
+                    self.report(folder, Problem::FolderTooDeep);
+                }
+            }
+            level = next;
+        }
+        self.report_unused()
+    }
+
+    /// A path from the root without the links to folders that were met.
+    fn without_links(&self, path: &str) -> String {
+        let mut way = path;
+        while !self.links.is_empty() {
+            if let Some(target) = self.links.get(way) {
+                let below = path.get(way.len()..).unwrap_or_default();
+                return join(target, below.trim_start_matches('/'));
+            }
+            let Some((above, _)) = way.rsplit_once('/') else { break };
+            way = above;
+        }
+        path.to_owned()
+    }
+
     /// The folders in a folder. A check looks at what else is there.
     fn folders(&mut self, parent: &str, is_workflow: bool) -> Result<Vec<String>, FileError> {
         match self.files.list(&self.root.name, parent) {
@@ -449,14 +492,19 @@ impl<'a> RootReader<'a> {
                         self.check_file_name(parent, &entry.name);
                     }
                     match entry.kind {
-                        FileKind::Directory => folders.push(path),
+                        FileKind::Directory => {
+                            if let Some(target) = entry.target {
+                                self.links.insert(path.clone(), target);
+                            }
+                            folders.push(path);
+                        }
                         _ if self.check.is_none() => {}
                         kind => self.loose.push((path, kind)),
                     }
                 }
                 Ok(folders)
             }
-            Err(FileError::Stale) => Err(FileError::Stale),
+            Err(error) if error.is_final() => Err(error),
             Err(FileError::NotFound | FileError::NoSuchRoot) => Ok(Vec::new()),
             Err(error) => {
                 self.report(parent, Problem::Unreadable(error));
@@ -496,7 +544,7 @@ impl<'a> RootReader<'a> {
                 continue;
             }
             match self.files.read(&self.root.name, &path) {
-                Err(FileError::Stale) => return Err(FileError::Stale),
+                Err(error) if error.is_final() => return Err(error),
                 Ok(bytes) => {
                     let text = String::from_utf8_lossy(&bytes).into_owned();
                     let document = front_matter::split(text.clone());
@@ -512,7 +560,7 @@ impl<'a> RootReader<'a> {
                         // What is wrong in it leaves nothing out as long as nothing uses it.
                         let mut own = Vec::new();
                         let file = self.display(&path);
-                        phase_file::read(&file, text, self.files, self.check, &mut own);
+                        phase_file::read(&file, text, self.files.files(), self.check, &mut own);
                         own.retain(|fault| fault.severity() == Severity::Warning);
                         self.faults.append(&mut own);
                     }
@@ -528,13 +576,15 @@ impl<'a> RootReader<'a> {
         let path = join(folder, "workflow.yaml");
         let text = match self.text(&path) {
             Ok(text) => text,
-            Err(FileError::Stale) => return Err(FileError::Stale),
             Err(FileError::NotFound) => return Ok(false),
             Err(error) => {
-                self.report(&path, Problem::Unreadable(error));
                 let key = last_part(folder).to_owned();
                 let name = self.display(folder);
                 self.folders.entry(key).or_insert(name);
+                if error.is_final() {
+                    return Err(error);
+                }
+                self.report(&path, Problem::Unreadable(error));
                 return Ok(true);
             }
         };
@@ -587,6 +637,7 @@ impl<'a> RootReader<'a> {
         let mut leading_nowhere = Vec::new();
         let before = self.faults.len();
         for (index, entry) in entries {
+            self.files.count(1, &self.root.name, folder)?;
             let path = [Step::Key("phases"), Step::Item(index)];
             let look_up = self.faults.len() - before < MAX_PLACES;
             let in_yaml = |problem| {
@@ -595,7 +646,7 @@ impl<'a> RootReader<'a> {
             };
             let entry = match entry {
                 PhaseRef::Workflow(key) => Some(Entry::Workflow(key)),
-                PhaseRef::File(path) => match self.phase(folder, &path)? {
+                PhaseRef::File(path) => match self.phase(folder, &path, look_up)? {
                     Ok(Some(phase)) => match ids.entry(phase.id.clone()) {
                         MapEntry::Vacant(id) => {
                             let gate = phase.gate.as_ref();
@@ -609,7 +660,7 @@ impl<'a> RootReader<'a> {
                             sound.then_some(Entry::Phase(phase))
                         }
                         MapEntry::Occupied(first) => {
-                            let (id, first) = (phase.id, first.get().clone());
+                            let (id, first) = (phase.id.clone(), first.get().clone());
                             let problem = Problem::DuplicateId { id, first, second: path };
                             self.faults.push(in_yaml(problem));
                             None
@@ -647,7 +698,7 @@ impl<'a> RootReader<'a> {
     ) -> Result<(), FileError> {
         let path = resolve(folder, path).unwrap_or_default();
         let text = match self.text(&path) {
-            Err(FileError::Stale) => return Err(FileError::Stale),
+            Err(error) if error.is_final() => return Err(error),
             text => text.unwrap_or_default(),
         };
         let document = front_matter::split(text);
@@ -657,12 +708,14 @@ impl<'a> RootReader<'a> {
         Ok(())
     }
 
-    /// Reads one phase file: `Ok(None)` if it has errors of its own, `Err` if it cannot be read.
+    /// Reads one phase file: `Ok(None)` if it has errors of its own, `Err` if it cannot be read. With `look_up`
+    /// it is looked for what may have been meant.
     fn phase(
         &mut self,
         folder: &str,
         path: &str,
-    ) -> Result<Result<Option<Phase>, Problem>, FileError> {
+        look_up: bool,
+    ) -> Result<Result<Option<Rc<Phase>>, Problem>, FileError> {
         let Some(resolved) = resolve(folder, path) else {
             return Ok(Err(Problem::PhaseOutsideRoot { path: path.to_owned() }));
         };
@@ -670,14 +723,18 @@ impl<'a> RootReader<'a> {
             self.named.insert(resolved.to_lowercase());
             self.named_by.push((self.display(folder), self.display(&resolved)));
         }
+        let real = self.without_links(&resolved);
+        if let Some(known) = self.phases.get(&real) {
+            return Ok(Ok(known.clone()));
+        }
         let text = match self.text(&resolved) {
             Ok(text) => text,
-            Err(FileError::Stale) => return Err(FileError::Stale),
+            Err(error) if error.is_final() => return Err(error),
             Err(FileError::OutsideRoot) => {
                 return Ok(Err(Problem::PhaseOutsideRoot { path: path.to_owned() }));
             }
             Err(error) => {
-                let nearest = self.nearest_file(&resolved, path)?;
+                let nearest = if look_up { self.nearest_file(&resolved, path)? } else { None };
                 if self.check.is_some()
                     && let Some(meant) = nearest.as_deref().and_then(|path| resolve(folder, path))
                 {
@@ -688,14 +745,17 @@ impl<'a> RootReader<'a> {
             }
         };
         let file = self.display(&resolved);
-        Ok(Ok(phase_file::read(&file, text, self.files, self.check, self.faults)))
+        let phase =
+            phase_file::read(&file, text, self.files.files(), self.check, self.faults).map(Rc::new);
+        self.phases.insert(real, phase.clone());
+        Ok(Ok(phase))
     }
 
     /// The file beside one that is not there that may have been meant, written as `path` is.
-    fn nearest_file(&self, resolved: &str, path: &str) -> Result<Option<String>, FileError> {
+    fn nearest_file(&mut self, resolved: &str, path: &str) -> Result<Option<String>, FileError> {
         let (folder, name) = resolved.rsplit_once('/').unwrap_or(("", resolved));
         let entries = match self.files.list(&self.root.name, folder) {
-            Err(FileError::Stale) => return Err(FileError::Stale),
+            Err(error) if error.is_final() => return Err(error),
             entries => entries.unwrap_or_default(),
         };
         let files = entries.iter().filter(|entry| entry.kind == FileKind::File);

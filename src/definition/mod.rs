@@ -3,6 +3,7 @@
 //! [`Library::load`] reads every workflow of every root. It never fails: it returns what could be
 //! built and a [`Fault`] for everything that could not.
 
+mod bounded;
 mod excerpt;
 mod fault;
 mod fields;
@@ -23,6 +24,9 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
+use std::rc::Rc;
+
+pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use excerpt::{Excerpt, columns, on_one_line};
 pub use fault::{Fault, MeantPhase, Place, Problem, Severity};
 pub use files::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
@@ -135,8 +139,8 @@ pub enum Show {
 /// One entry of a workflow's `phases`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entry {
-    /// A phase of its own.
-    Phase(Phase),
+    /// A phase of its own. Workflows that name one file share it.
+    Phase(Rc<Phase>),
     /// Another workflow, by its key. In a [`Library`] that key exists and leads to no cycle.
     Workflow(String),
 }
@@ -224,8 +228,11 @@ pub(crate) mod fixtures {
         pub tree: BTreeMap<String, String>,
         /// The workflow files that there were when a record began.
         pub recorded: RefCell<Option<[BTreeMap<String, String>; 2]>>,
-        /// How many files were read.
+        /// Links in the root `global`, by path: the path from the root that each leads to.
+        pub links: BTreeMap<String, String>,
+        /// How many files were read, and how many directories.
         pub reads: Cell<usize>,
+        pub lists: Cell<usize>,
     }
 
     impl Files {
@@ -236,6 +243,18 @@ pub(crate) mod fixtures {
                 _ => &self.tree,
             }
         }
+
+        /// A path without links.
+        fn real(&self, root: &str, path: &str) -> String {
+            let mut real = String::new();
+            for part in path.split('/').filter(|part| !part.is_empty()) {
+                real = if real.is_empty() { part.into() } else { format!("{real}/{part}") };
+                if let Some(target) = self.links.get(&real).filter(|_| root == "global") {
+                    real.clone_from(target);
+                }
+            }
+            real
+        }
     }
 
     impl WorkflowFiles for Files {
@@ -245,6 +264,8 @@ pub(crate) mod fixtures {
         }
 
         fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+            self.lists.set(self.lists.get() + 1);
+            let path = self.real(root, path);
             let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
             let mut entries: Vec<DirEntry> = Vec::new();
             for rest in self.root(root).keys().filter_map(|file| file.strip_prefix(&prefix)) {
@@ -253,9 +274,19 @@ pub(crate) mod fixtures {
                     None => (rest, FileKind::File),
                 };
                 if entries.last().is_none_or(|last| last.name != name) {
-                    entries.push(DirEntry { name: name.to_owned(), kind });
+                    entries.push(DirEntry { name: name.to_owned(), kind, target: None });
                 }
             }
+            for (link, target) in self.links.iter().filter(|_| root == "global") {
+                let Some(name) = link.strip_prefix(&prefix).filter(|name| !name.contains('/'))
+                else {
+                    continue;
+                };
+                let is_file = self.global.contains_key(target);
+                let kind = if is_file { FileKind::File } else { FileKind::Directory };
+                entries.push(DirEntry { name: name.into(), kind, target: Some(target.clone()) });
+            }
+            entries.sort_by(|a, b| a.name.cmp(&b.name));
             Ok(entries)
         }
 
@@ -274,7 +305,7 @@ pub(crate) mod fixtures {
 
         fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
             self.reads.set(self.reads.get() + 1);
-            let text = self.root(root).get(path).ok_or(FileError::NotFound)?;
+            let text = self.root(root).get(&self.real(root, path)).ok_or(FileError::NotFound)?;
             Ok(text.clone().into_bytes())
         }
     }
@@ -319,7 +350,7 @@ pub(crate) mod fixtures {
                 .iter()
                 .map(|entry| match entry.strip_prefix('@') {
                     Some(key) => Entry::Workflow(key.into()),
-                    None => Entry::Phase(phase(entry)),
+                    None => Entry::Phase(phase(entry).into()),
                 })
                 .collect(),
             gate: None,

@@ -1,10 +1,12 @@
 //! Which subagent profiles there are.
 
+use super::bounded::Bounded;
 use super::files::{FileError, FileKind, WorkflowFiles};
 use super::{front_matter, yaml};
 
 /// The names that the Markdown files in some folders give to subagent profiles: the `name` in the front
-/// matter, and the file's own name. `None` if there are no such files: then nobody knows what there is.
+/// matter, and the file's own name. `None` if there are no such files, or more than one load reads: then
+/// nobody knows what there is. Beside them the folders that a link leads out of the project.
 ///
 /// # Errors
 ///
@@ -12,24 +14,43 @@ use super::{front_matter, yaml};
 pub fn defined_profiles(
     files: &dyn WorkflowFiles,
     roots: &[&str],
-) -> Result<Option<Vec<String>>, FileError> {
-    let mut names = Vec::new();
+) -> Result<(Option<Vec<String>>, Vec<String>), FileError> {
+    let mut files = Bounded::new(files);
+    let (mut names, mut outside) = (Vec::new(), Vec::new());
+    match read(&mut files, roots, &mut names, &mut outside) {
+        Err(FileError::TotalReached) => names.clear(),
+        read => read?,
+    }
+    let known = !names.is_empty() && outside.is_empty();
+    Ok((known.then_some(names), outside))
+}
+
+fn read(
+    files: &mut Bounded,
+    roots: &[&str],
+    names: &mut Vec<String>,
+    outside: &mut Vec<String>,
+) -> Result<(), FileError> {
     for root in roots {
         let entries = match files.list(root, "") {
-            Err(FileError::Stale) => return Err(FileError::Stale),
+            Err(error) if error.is_final() => return Err(error),
+            Err(FileError::OutsideProject(path)) => {
+                outside.push(path);
+                continue;
+            }
             entries => entries.unwrap_or_default(),
         };
         for entry in entries.into_iter().filter(|entry| entry.kind == FileKind::File) {
             let Some(stem) = entry.name.strip_suffix(".md") else { continue };
             names.push(stem.to_owned());
             match files.read(root, &entry.name) {
-                Err(FileError::Stale) => return Err(FileError::Stale),
+                Err(error) if error.is_final() => return Err(error),
                 bytes => names
                     .extend(name(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())),
             }
         }
     }
-    Ok((!names.is_empty()).then_some(names))
+    Ok(())
 }
 
 fn name(profile: String) -> Option<String> {
@@ -45,7 +66,7 @@ mod tests {
     fn profiles_are_named_by_their_files_and_in_them() {
         let mut files = Files::default();
         let names =
-            |files: &Files| defined_profiles(files, &["none", "project", "global"]).unwrap();
+            |files: &Files| defined_profiles(files, &["none", "project", "global"]).unwrap().0;
         assert_eq!(names(&files), None);
         let content = "---\nname: 'the scout'\ntools: read\n---\nScout.";
         files.global.insert("scout.md".into(), content.into());
@@ -54,5 +75,15 @@ mod tests {
         files.global.insert("deep/other.md".into(), content.into());
         files.project.insert("plain.md".into(), "Plan.".into());
         assert_eq!(names(&files).unwrap(), ["plain", "broken", "scout", "the scout"]);
+    }
+
+    #[test]
+    fn profiles_that_are_not_all_read_are_not_known() {
+        let mut files = Files::default();
+        for n in 0..70 {
+            files.global.insert(format!("{n}.md"), "x".repeat(1 << 20));
+        }
+        assert_eq!(defined_profiles(&files, &["global"]).unwrap(), (None, vec![]));
+        assert!(files.reads.get() < 70);
     }
 }

@@ -92,7 +92,11 @@ fn every_field_is_read() {
             auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1 }),
             max_loops: 2,
             context_injection: ContextInjection::EveryRun,
-            phases: vec![Entry::Phase(a.clone()), Entry::Workflow("s".into()), Entry::Phase(b)],
+            phases: vec![
+                Entry::Phase(a.clone().into()),
+                Entry::Workflow("s".into()),
+                Entry::Phase(b.into())
+            ],
             gate: None,
             root: "global".into(),
             folder: "~/workflows/w".into(),
@@ -100,7 +104,7 @@ fn every_field_is_read() {
     );
     let s = library.get("s").unwrap();
     assert_eq!((s.show, s.loopable, &*s.command_name), (Show::Workflows, true, ""));
-    assert_eq!(s.phases, [Entry::Phase(a)]);
+    assert_eq!(s.phases, [Entry::Phase(a.into())]);
 }
 
 #[test]
@@ -388,3 +392,4 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
 }
 
 mod gates;
+mod totals;

@@ -4,7 +4,7 @@
 //! question to the person, is asked of the host; until its answer comes the gate is one of the open
 //! questions, and the state is what it was. An answer for a phase that the run has left does nothing.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::json;
 
@@ -635,33 +635,35 @@ fn check_file(
     }
     let deepest = if parts.contains(&"**") { usize::MAX } else { parts.len() };
     let mut left = MAX_FILES;
-    let mut folders = VecDeque::from([parts.get(..first).unwrap_or_default().join("/")]);
+    let start = parts.get(..first).unwrap_or_default().join("/");
+    // Each folder once, by its path without links, however many links lead to it.
+    let mut visited = BTreeSet::from([start.clone()]);
+    let mut folders = VecDeque::from([(start.clone(), start)]);
     let mut why = format!("no file matches {glob}");
-    while let Some(folder) = folders.pop_front() {
+    while let Some((folder, real)) = folders.pop_front() {
         let entries = match files.list(PROJECT_FILES, &folder) {
             Ok(entries) => entries,
             Err(FileError::Stale) => return Err(FileFailure::Gone),
             Err(FileError::NoSuchRoot) => return Err(FileError::NoSuchRoot.into()),
+            Err(FileError::TooMany(_)) => return Err(too_many()),
             Err(_) => continue,
         };
         for entry in entries {
             left = left.saturating_sub(1);
             if left == 0 {
-                let words = format!("more than {MAX_FILES} files would have to be looked through");
-                return Err(FileFailure::Because(words));
+                return Err(too_many());
             }
-            let path = if folder.is_empty() {
-                entry.name.clone()
-            } else {
-                format!("{folder}/{}", entry.name)
-            };
+            let path = below(&folder, &entry.name);
             match entry.kind {
                 FileKind::Directory
                     if path.split('/').count() < deepest
                         && (!PASSED_OVER.contains(&&*entry.name)
                             || parts.contains(&&*entry.name)) =>
                 {
-                    folders.push_back(path);
+                    let real = entry.target.unwrap_or_else(|| below(&real, &entry.name));
+                    if visited.insert(real.clone()) {
+                        folders.push_back((path, real));
+                    }
                 }
                 FileKind::File if fast_glob::glob_match(&glob, &path) => {
                     match check_content(files, &path, contains) {
@@ -675,6 +677,14 @@ fn check_file(
         }
     }
     Err(FileFailure::Because(why))
+}
+
+fn too_many() -> FileFailure {
+    FileFailure::Because(format!("more than {MAX_FILES} files would have to be looked through"))
+}
+
+fn below(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
 fn check_content(

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::Serialize;
 
-use crate::definition::{Entry, Gate, Library, OnGateFail, Phase, Workflow};
+use crate::definition::{Entry, Gate, Library, OnGateFail, Workflow};
 
 use super::{Active, LoopError, RunState, Segment, enter, phase_key, restart, scope_key};
 
@@ -86,11 +86,11 @@ pub fn gate_seal(workflow_key: &str, library: &Library) -> Option<String> {
         (key, &scope.root, &scope.gate).hash(&mut hasher);
         for (index, entry) in scope.phases.iter().enumerate() {
             match entry {
-                Entry::Phase(Phase { gate: Some(gate), .. }) => {
+                Entry::Phase(phase) => {
+                    let Some(gate) = &phase.gate else { continue };
                     gates += 1;
                     (index, gate).hash(&mut hasher);
                 }
-                Entry::Phase(_) => {}
                 Entry::Workflow(key) => {
                     ahead.push(key);
                     (index, key).hash(&mut hasher);

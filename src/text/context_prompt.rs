@@ -284,7 +284,7 @@ mod tests {
         plan.profiles = Some(vec!["planner".into()]);
         plan.instructions = "After {previousPhaseName}, before {nextPhaseName}: {description} without {blockedToolsList}. {unknown}".into();
         let mut root = workflow("rpir", &["research", "x", "build"]);
-        root.phases[1] = Entry::Phase(plan);
+        root.phases[1] = Entry::Phase(plan.into());
         let library = Library::new(vec![root], &mut Vec::new());
         let state = RunState {
             current_path: vec![Segment { workflow_key: "rpir".into(), phase_index: 1 }],

@@ -278,7 +278,7 @@ mod tests {
         let mut review = workflow("review", &["check", "sign"]);
         review.name = "The \"review\"".into();
         let mut root = workflow("release", &["x", "@review", "ship"]);
-        root.phases[0] = Entry::Phase(build);
+        root.phases[0] = Entry::Phase(build.into());
         root.loopable = false;
         root.gate = gate("Ship it?");
         Library::new(vec![root, review], &mut Vec::new())
@@ -343,13 +343,13 @@ mod tests {
         let mut root = workflow("r", &["a", "b", "@s"]);
         let mut b = phase("b");
         b.gate = back("x", OnGateFail::Phase("a".into()));
-        root.phases[1] = Entry::Phase(b);
+        root.phases[1] = Entry::Phase(b.into());
         root.gate = back("y", OnGateFail::Loop);
         let mut nested = workflow("s", &["@t", "c", "d"]);
         nested.gate = back("z", OnGateFail::Phase("c".into()));
         let mut d = phase("d");
         d.gate = back("w", OnGateFail::Loop);
-        nested.phases[2] = Entry::Phase(d);
+        nested.phases[2] = Entry::Phase(d.into());
         let only_nested = workflow("n", &["@t", "@t"]);
         let behind_one = workflow("o", &["a", "@t"]);
         let all = vec![root, nested, workflow("t", &["e"]), only_nested, behind_one];

@@ -203,6 +203,7 @@ mod tests {
             }
         }
         let crate::definition::Entry::Phase(phase) = &mut root.phases[0] else { panic!() };
+        let phase = std::rc::Rc::make_mut(phase);
         phase.instructions = all(&variables::PHASE_VARIABLES).unwrap();
         phase.tools = ToolPolicy::Only(vec![]);
         let library = Library::new(vec![root.clone()], &mut Vec::new());

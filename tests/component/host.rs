@@ -82,6 +82,10 @@ pub struct Host {
     pub questions: Vec<String>,
     /// The granted files: `ROOT/PATH` and the content.
     pub files: BTreeMap<String, Vec<u8>>,
+    /// The links to folders: `ROOT/PATH` and where it leads, written the same way.
+    pub links: BTreeMap<String, String>,
+    /// Roots that a link leads out of the project.
+    pub outside: Vec<&'static str>,
     /// The files and the failures that there were when a record began.
     pub record: Option<FileAnswers>,
     /// The flags that are given.
@@ -115,6 +119,8 @@ impl Default for Host {
             guarded: None,
             questions: Vec::new(),
             files: BTreeMap::new(),
+            links: BTreeMap::new(),
+            outside: Vec::new(),
             record: None,
             flags: Vec::new(),
             stored: BTreeMap::new(),
@@ -192,6 +198,14 @@ impl Host {
         assert_eq!(notices, [] as [&str; 0]);
         pi.host().calls.clear();
         pi
+    }
+
+    /// `ROOT/PATH` without links.
+    fn without_links(&self, root: &str, path: &str) -> String {
+        path.split('/').filter(|part| !part.is_empty()).fold(root.to_owned(), |above, part| {
+            let at = join(&above, part);
+            self.links.get(&at).cloned().unwrap_or(at)
+        })
     }
 
     fn what_files_answer(&self) -> FileAnswers {
@@ -460,7 +474,11 @@ impl files::Host for Host {
         root: String,
         path: String,
     ) -> Result<Vec<files::DirEntry>, files::FileError> {
-        let folder = join(&root, &path);
+        self.asked(format!("list-directory {}", join(&root, &path)));
+        if self.outside.contains(&&*root) {
+            return Err(files::FileError::OutsideProject(format!("~/{root}")));
+        }
+        let folder = self.without_links(&root, &path);
         let mut entries: BTreeMap<Vec<u16>, files::DirEntry> = BTreeMap::new();
         for path in self.files.keys() {
             let Some(below) = path.strip_prefix(&format!("{folder}/")) else { continue };
@@ -468,16 +486,25 @@ impl files::Host for Host {
                 Some((name, _)) => (name, files::Kind::Directory),
                 None => (below, files::Kind::File),
             };
-            let entry = files::DirEntry { name: name.into(), kind };
+            let entry = files::DirEntry { name: name.into(), kind, target: None };
             entries.insert(name.encode_utf16().collect(), entry);
         }
-        self.asked(format!("list-directory {folder}"));
+        for (link, target) in &self.links {
+            let Some(name) = link.strip_prefix(&format!("{folder}/")) else { continue };
+            if !name.contains('/') {
+                let target = target.strip_prefix(&*root).unwrap_or_default();
+                let target = Some(target.trim_start_matches('/').to_owned());
+                let kind = files::Kind::Directory;
+                let entry = files::DirEntry { name: name.into(), kind, target };
+                entries.insert(name.encode_utf16().collect(), entry);
+            }
+        }
         self.file_answer("list-directory", entries.into_values().collect())
     }
 
     fn read_file(&mut self, root: String, path: String) -> Result<Vec<u8>, files::FileError> {
         let file = join(&root, &path);
-        let content = self.files.get(&file).cloned();
+        let content = self.files.get(&self.without_links(&root, &path)).cloned();
         self.asked(format!("read-file {file}"));
         let answer = self.file_answer("read-file", content);
         answer?.ok_or(files::FileError::NotFound)

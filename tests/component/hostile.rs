@@ -432,3 +432,30 @@ fn more_phases_than_there_are_files() {
     let entries = "  - gone.md\n".repeat(LARGEST / 16);
     does_no_harm(&format!("name: Hurt\ncommandName: hurt\ninitialMessage: x\nphases:\n{entries}"));
 }
+
+#[test]
+fn links_that_lead_in_circles() {
+    let mut host = Host::with_files(FILES);
+    for n in 1..=5 {
+        host.links.insert(format!("global/l{n}"), "global".into());
+    }
+    let mut pi = host.start();
+    pi.event(Event::SessionStart(SessionReason::Startup));
+    assert_eq!(pi.command("workflow", "two Fix it"), Outcome::Settle);
+    pi.command("workflow", ":check");
+    let lists = |asked: &&String| asked.starts_with("list-directory");
+    let lists = pi.host().questions.iter().filter(lists).count();
+    assert!(lists < 40, "{lists} folders were looked through");
+}
+
+#[test]
+fn a_project_folder_that_is_a_link_out_of_the_project() {
+    let mut host = Host::with_files(FILES);
+    host.files.insert("project/w/workflow.yaml".into(), b"7".to_vec());
+    host.outside.push("project");
+    let mut pi = host.start();
+    pi.event(Event::SessionStart(SessionReason::Startup));
+    let told = "notify warning: 1 error in workflow files: /workflow :check";
+    assert!(pi.host().calls.iter().any(|call| call == told), "{:?}", pi.host().calls);
+    assert_eq!(pi.command("workflow", "two Fix it"), Outcome::Settle);
+}

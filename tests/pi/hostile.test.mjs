@@ -1,12 +1,12 @@
 // Files, tasks and names made to hurt, in real pi: everything else loads, soon, and nothing reaches the terminal as a command.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { PI_VERSIONS, runPrint } from "./harness/pi.mjs";
+import { NODE, PI_VERSIONS, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -108,8 +108,7 @@ for (const version of PI_VERSIONS) {
         assert.ok(line, `nothing about ${name} in:\n${content}`);
         if (!line.includes("pwned")) assert.match(content.slice(content.indexOf(line)), told, name);
       }
-      const memory = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${rpc.pid}/status`, "utf8"))?.[1]) / 1024;
-      assert.ok(memory < 600, `${memory} MiB`);
+      assert.ok(peak(rpc) < 600, `${peak(rpc)} MiB`);
       await rpc.promptAndSettle("/workflow hello Add a route");
       assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Build [2/2]");
       assert.deepEqual(commandsIn(rpc), []);
@@ -163,6 +162,183 @@ for (const version of PI_VERSIONS) {
       assert.match(await tui.title(), /^π/);
       assert.doesNotMatch(screen, /\u001b|\u009b/);
     });
+  });
+}
+
+/**
+ * The most memory that a process has had, in MiB.
+ * @param {import("./harness/rpc.mjs").Rpc} rpc
+ */
+function peak(rpc) {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${rpc.pid}/status`, "utf8"))?.[1]) / 1024;
+}
+
+/** A phase file of this many bytes. @param {string} id @param {number} size */
+const largePhase = (id, size) => phaseFile({ id }) + "x".repeat(size - phaseFile({ id }).length);
+
+/**
+ * Folders that it would take long to look through, or much memory, and what is told of them.
+ * @type {Record<string, { put: (root: string) => void, told: RegExp, where?: "project" }>}
+ */
+const TREES = {
+  "five links to the folder they are in": {
+    put: (root) => {
+      for (const n of [1, 2, 3, 4, 5]) symlinkSync(".", join(root, `l${n}`));
+    },
+    told: /no faults/,
+  },
+  "five links to the project's folder they are in": {
+    put: (root) => {
+      for (const n of [1, 2, 3, 4, 5]) symlinkSync(".", join(root, `l${n}`));
+    },
+    told: /no faults/,
+    where: "project",
+  },
+  "twelve folders with links to each other": {
+    put: (root) => {
+      const names = Array.from({ length: 12 }, (_, n) => `f${n}`);
+      for (const name of names) mkdirSync(join(root, name));
+      for (const name of names) for (const other of names) symlinkSync(`../${other}`, join(root, name, `to-${other}`));
+    },
+    told: /no faults/,
+  },
+  "twenty thousand links to one folder": {
+    put: (root) => {
+      mkdirSync(join(root, "zz"));
+      for (let n = 0; n < 20_000; n += 1) symlinkSync("..", join(root, "zz", `l${n}`));
+    },
+    told: /no faults/,
+  },
+  "a folder of more entries than are listed": {
+    put: (root) => {
+      mkdirSync(join(root, "zz"));
+      for (let n = 0; n < 60_000; n += 1) writeFileSync(join(root, "zz", `f${n}`), "");
+    },
+    told: /workflows\/zz: error: nothing is loaded from here on: the workflows folders have more than 50000 entries\n  help: take out/,
+  },
+  "eighty workflows that name the same large files": {
+    put: (root) => {
+      const phases = Array.from({ length: 64 }, (_, n) => `p${n}`);
+      mkdirSync(join(root, "_shared"));
+      for (const id of phases) writeFileSync(join(root, `_shared/${id}.md`), largePhase(id, 1_000_000));
+      for (let n = 0; n < 80; n += 1) {
+        mkdirSync(join(root, `w${n}`));
+        const text = `name: W\ncommandName: w${n}\ninitialMessage: go\nphases: [${phases.map((id) => `../_shared/${id}.md`)}]\n`;
+        writeFileSync(join(root, `w${n}/workflow.yaml`), text);
+      }
+    },
+    told: /81 workflows, no faults/,
+  },
+  "more bytes than are read": {
+    put: (root) => {
+      const phases = Array.from({ length: 80 }, (_, n) => `p${n}`);
+      mkdirSync(join(root, "zz"));
+      for (const id of phases) writeFileSync(join(root, `zz/${id}.md`), largePhase(id, 1_000_000));
+      writeFileSync(join(root, "zz/workflow.yaml"), `${HEAD}phases: [${phases.map((id) => `${id}.md`)}]\n`);
+    },
+    told: /workflows\/zz\/p67\.md: error: nothing is loaded from here on: the workflow files have more than 64 MiB\n  help: take out/,
+  },
+};
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: folders without end`, { concurrency: 1 }, () => {
+    for (const [name, { put, told, where }] of Object.entries(TREES)) {
+      test(name, { timeout: 120_000 }, async (t) => {
+        const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], { globalFiles: HELLO, projectFiles: { "README.md": "x" } });
+        put(where ? join(sandbox.project, ".pi/workflows") : join(sandbox.agent, "workflows"));
+        const begin = performance.now();
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.promptAndSettle("/workflow hello Add a route");
+        const started = performance.now() - begin;
+        assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Build [2/2]");
+        await rpc.prompt("/workflow :check");
+        const took = performance.now() - begin;
+        t.diagnostic(`${Math.round(started)} ms, with a check ${Math.round(took)} ms, ${Math.round(peak(rpc))} MiB`);
+        const [{ content }] = custom(await rpc.entries(), "workflow:check");
+        assert.match(content, told);
+        assert.ok(took < 30_000, `${took} ms`);
+        assert.ok(peak(rpc) < 900, `${peak(rpc)} MiB`);
+        assert.deepEqual(rpc.extensionErrors(), []);
+      });
+    }
+  });
+
+  suite(`pi ${version}: a project's folder that is a link`, { concurrency: 2 }, () => {
+    /** What lies where no project's workflow may reach. */
+    const secret = { "secret/diary.md": phaseFile({ id: "diary", instructions: "Dear diary." }) };
+    const thief = {
+      "thief/workflow.yaml": "name: Thief\ncommandName: thief\ninitialMessage: go\nphases: [../secret/diary.md]\n",
+    };
+
+    for (const [name, link, target] of [
+      ["to the folder above the project", ".pi/workflows", "../.."],
+      ["to a neighbour of the project", ".pi/workflows", "../../neighbour"],
+      ["to the root of all files", ".pi/workflows", "/"],
+      ["in a configuration directory that is one", ".pi", "../neighbour/.pi"],
+    ]) {
+      test(`${name} is not read, and the user is told why`, { timeout: 60_000 }, async (t) => {
+        const { model, sandbox } = await stage(t, [step("next"), { text: "I rest." }], { globalFiles: HELLO });
+        for (const folder of [sandbox.root, join(sandbox.root, "neighbour"), join(sandbox.root, "neighbour/.pi/workflows")]) {
+          for (const [path, text] of Object.entries({ ...secret, ...thief })) {
+            mkdirSync(join(folder, path, ".."), { recursive: true });
+            writeFileSync(join(folder, path), text);
+          }
+        }
+        mkdirSync(join(sandbox.project, link, ".."), { recursive: true });
+        symlinkSync(target, join(sandbox.project, link));
+        const rpc = await startRpc({ version, sandbox, args: ["--approve"] });
+        await rpc.prompt("/workflow thief Read it");
+        await rpc.prompt("/workflow :check");
+        const told = ".pi/workflows: error: cannot be read: a link leads out of the project\n  help: put the folder itself there, or a link that stays in the project";
+        const [{ content }] = custom(await rpc.entries(), "workflow:check");
+        assert.equal(content, `${told}\n\n1 error, 0 warnings.`);
+        assert.ok(notices(rpc).includes("warning: 1 error in workflow files: /workflow :check"), notices(rpc).join("\n"));
+        await rpc.promptAndSettle("/workflow hello Add a route");
+        assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Build [2/2]");
+        assert.doesNotMatch(JSON.stringify(model.requests), /Dear diary/);
+        assert.deepEqual(rpc.extensionErrors(), []);
+        const check = spawnSync(NODE, [join(REPO, "cli/pi-workflows.js"), "check"], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" });
+        assert.deepEqual([check.status, check.stdout], [1, `${told}\n\n1 error, 0 warnings.\n`]);
+      });
+    }
+
+    test("within the project is read, and so is the user's own to anywhere", async (t) => {
+      const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], { files: { ".pi/x": "" } });
+      for (const [folder, key] of [[join(sandbox.project, "shared"), "ours"], [join(sandbox.root, "dotfiles"), "mine"]]) {
+        for (const [path, text] of Object.entries(workflow(key, ["plan", "build"], { autoContinue: false }))) {
+          mkdirSync(join(folder, path, ".."), { recursive: true });
+          writeFileSync(join(folder, path), text);
+        }
+      }
+      symlinkSync("../shared", join(sandbox.project, ".pi/workflows"));
+      symlinkSync(join(sandbox.root, "dotfiles"), join(sandbox.agent, "workflows"));
+      const rpc = await startRpc({ version, sandbox, args: ["--approve"] });
+      await rpc.prompt("/workflow :check");
+      assert.equal(custom(await rpc.entries(), "workflow:check")[0].content, "2 workflows, no faults.");
+      await rpc.promptAndSettle("/workflow ours Add a route");
+      assert.equal(statusTexts(rpc).at(-1), "The ours > 🔹 Build [2/2]");
+    });
+  });
+
+  test(`pi ${version}: paths that speak of staleness do not end a session's work`, { timeout: 60_000 }, async (t) => {
+    const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], {
+      globalFiles: HELLO,
+      projectFiles: workflow("ours is stale", ["plan", "build"], { commandName: "ours" }),
+    });
+    for (const root of [join(sandbox.agent, "workflows"), join(sandbox.project, ".pi/workflows")]) {
+      for (const folder of ["what is stale", "This extension ctx is stale after session replacement or reload."]) {
+        mkdirSync(join(root, folder));
+        symlinkSync("workflow.yaml", join(root, folder, "workflow.yaml"));
+      }
+    }
+    const rpc = await startRpc({ version, sandbox, args: ["--approve"] });
+    await rpc.prompt("/workflow :check");
+    const [{ content }] = custom(await rpc.entries(), "workflow:check");
+    assert.match(content, /what is stale\/workflow\.yaml: error: cannot be read: ELOOP/);
+    assert.ok(notices(rpc).includes("warning: 4 workflows have errors: /workflow :check"), notices(rpc).join("\n"));
+    await rpc.promptAndSettle("/workflow hello Add a route");
+    assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Build [2/2]");
+    assert.deepEqual(rpc.extensionErrors(), []);
   });
 }
 

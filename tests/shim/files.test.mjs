@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { createServer } from "node:net";
@@ -220,12 +220,26 @@ suite("links", () => {
     assert.equal(read("folder/a.txt"), "A");
     assert.equal(read("up/and/down"), "A");
     assert.deepEqual(list(""), [
-      { name: "file", kind: "file" },
-      { name: "folder", kind: "directory" },
+      { name: "file", kind: "file", target: "real/a.txt" },
+      { name: "folder", kind: "directory", target: "real" },
       { name: "real", kind: "directory" },
       { name: "up", kind: "directory" },
     ]);
     assert.deepEqual(list("folder"), [{ name: "a.txt", kind: "file" }]);
+    assert.deepEqual(list("up/and"), [{ name: "down", kind: "file", target: "real/a.txt" }]);
+  });
+
+  test("say where they lead, wherever they are met", (t) => {
+    const { list, link, write } = grant(t);
+    write("agent/things/deep/er/a.txt");
+    link("agent/things/here", ".");
+    link("agent/things/deep/up", "../here/deep/er");
+    link("agent/things/deep/top", "..");
+    const targets = (/** @type {string} */ path) => list(path).map(({ name, target }) => [name, target]);
+    assert.deepEqual(targets(""), [["deep", undefined], ["here", ""]]);
+    for (const path of ["deep", "here/deep", "here/here/deep/top/deep"]) {
+      assert.deepEqual(targets(path), [["er", undefined], ["top", ""], ["up", "deep/er"]], path);
+    }
   });
 
   test("that lead out are not, to a file or to a folder, by one step or by two", (t) => {
@@ -271,7 +285,7 @@ suite("links", () => {
       ["dangling other", "one other", "self other", "tower directory", "two other"],
     );
     // A link to a folder above it: every path through it ends somewhere.
-    assert.deepEqual(list(`tower${"/again/tower".repeat(20)}`), [{ name: "again", kind: "directory" }]);
+    assert.deepEqual(list(`tower${"/again/tower".repeat(20)}`), [{ name: "again", kind: "directory", target: "" }]);
   });
 
   test("the root itself may be one", (t) => {
@@ -430,6 +444,121 @@ suite("roots", () => {
     assert.deepEqual(roots(), []);
     refused(() => read("a.txt"), "no-such-root");
     refused(() => list(""), "no-such-root");
+  });
+});
+
+suite("a root of the project", () => {
+  const TREE = { name: "tree", base: /** @type {const} */ ("cwd"), path: "." };
+  const BELOW = { name: "below", base: /** @type {const} */ ("cwd"), path: "src" };
+
+  for (const [what, link, target] of /** @type {[string, string, string][]} */ ([
+    ["leads to a neighbour", "project/.conf/things", "../../outside"],
+    ["leads to the folder above the project", "project/.conf/things", "../.."],
+    ["leads to the root of all", "project/.conf/things", "/"],
+    ["leads there by a second link", "project/.conf/things", "../second"],
+    ["leads to a folder whose name begins as the project's", "project/.conf/things", "../../project-evil"],
+    ["lies in a linked configuration directory", "project/.conf", "../outside"],
+  ])) {
+    test(`that ${what} is not read`, { skip: process.platform === "win32" }, (t) => {
+      const place = grant(t);
+      for (const folder of ["outside", "outside/things", "project-evil"]) place.write(`${folder}/a.txt`);
+      place.link("project/second", "../outside");
+      rmSync(join(place.root, link), { recursive: true });
+      place.link(link, target);
+      assert.deepEqual(place.roots().map(({ name }) => name), ["global", "project"]);
+      for (const call of [
+        () => place.list("", "project"),
+        () => place.list("outside", "project"),
+        () => place.read("a.txt", "project"),
+        () => place.read("outside/a.txt", "project"),
+      ]) {
+        assert.throws(call, { tag: "outside-project", val: ".conf/things" });
+      }
+      place.write("agent/things/a.txt", "A");
+      assert.equal(place.read("a.txt"), "A");
+    });
+  }
+
+  test("may be a link that stays in the project", (t) => {
+    const place = grant(t, { grants: [PROJECT, BELOW] });
+    place.write("project/shared/things/a.txt", "S");
+    rmSync(join(place.root, "project/.conf"), { recursive: true });
+    place.link("project/.conf", "shared");
+    assert.equal(place.read("a.txt", "project"), "S");
+    place.link("project/src", "shared/things");
+    assert.equal(place.read("a.txt", "below"), "S");
+    rmSync(join(place.root, "project/src"));
+    place.link("project/src", "../outside");
+    assert.throws(() => place.list("", "below"), { tag: "outside-project", val: "src" });
+    rmSync(join(place.root, "project/.conf"));
+    mkdirSync(join(place.root, "project/.conf"));
+    place.link("project/.conf/things", "..");
+    place.write("project/a.txt", "here");
+    assert.equal(place.read("a.txt", "project"), "here");
+  });
+
+  test("lies in a project whose own directory is reached by a link", (t) => {
+    const { root, write, link } = grant(t);
+    write("project/.conf/things/a.txt", "P");
+    write("project/src/b.txt", "B");
+    link("way/to", "../project");
+    const files = fileImports([PROJECT, TREE], {
+      agentDir: () => join(root, "agent"),
+      cwd: () => join(root, "way/to"),
+      configDirName: ".conf",
+      isProjectTrusted: () => true,
+    });
+    assert.equal(files.readFile("project", "a.txt").toString(), "P");
+    assert.equal(files.readFile("tree", "src/b.txt").toString(), "B");
+    assert.deepEqual(files.roots().map(({ path }) => path), [".conf/things", "."]);
+  });
+
+  test("is looked at again by the next record", (t) => {
+    const { root, write, link } = grant(t);
+    write("project/.conf/things/a.txt", "P");
+    write("project/kept/a.txt", "K");
+    write("outside/a.txt", "O");
+    const files = fileImports([PROJECT], {
+      agentDir: () => join(root, "agent"),
+      cwd: () => join(root, "project"),
+      configDirName: ".conf",
+      isProjectTrusted: () => true,
+    });
+    const things = join(root, "project/.conf/things");
+    rmSync(things, { recursive: true });
+    link("project/.conf/things", "../kept");
+    const now = Date.now;
+    t.mock.method(Date, "now", () => now() + 10_000);
+    files.keepRecord(true);
+    files.listDirectory("project", "");
+    assert.equal(files.readFile("project", "a.txt").toString(), "K");
+    files.keepRecord(false);
+    assert.equal(files.unchanged(), true);
+    rmSync(things);
+    link("project/.conf/things", "../../outside");
+    assert.equal(files.unchanged(), false);
+    files.keepRecord(true);
+    refused(() => files.listDirectory("project", ""), "outside-project");
+    refused(() => files.readFile("project", "a.txt"), "outside-project");
+    files.keepRecord(false);
+    assert.equal(files.unchanged(), true);
+    rmSync(things);
+    link("project/.conf/things", "../kept");
+    assert.equal(files.unchanged(), false);
+  });
+});
+
+suite("a folder with very many entries", () => {
+  test("is listed up to a bound", { timeout: 60_000 }, (t) => {
+    const { root, list, write } = grant(t);
+    write("agent/things/few/a.txt");
+    for (const [folder, count] of /** @type {const} */ ([["most", 50_000], ["more", 50_001]])) {
+      mkdirSync(join(root, "agent/things", folder));
+      for (let n = 0; n < count; n += 1) closeSync(openSync(join(root, "agent/things", folder, `f${n}`), "w"));
+    }
+    assert.equal(list("most").length, 50_000);
+    assert.throws(() => list("more"), { tag: "too-many", val: 50_000 });
+    assert.equal(list("few").length, 1);
   });
 });
 

@@ -14,7 +14,7 @@ impl WorkflowFiles for Files {
     }
 
     fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
-        let entry = |name: &String, kind| DirEntry { name: name.clone(), kind };
+        let entry = |name: &String, kind| DirEntry { name: name.clone(), kind, target: None };
         Ok(match self.0.get(path) {
             Some(files) => files.keys().map(|name| entry(name, FileKind::File)).collect(),
             None => self.0.keys().map(|name| entry(name, FileKind::Directory)).collect(),

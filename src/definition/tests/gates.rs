@@ -15,9 +15,8 @@ fn a_gate_is_read() {
     assert_eq!(faults, [""; 0]);
     let workflow = library.get("w").unwrap();
     assert_eq!((&*workflow.root, &workflow.gate), ("global", &None));
-    let Some(Entry::Phase(Phase { gate: Some(gate), .. })) = workflow.phases.first() else {
-        panic!()
-    };
+    let Some(Entry::Phase(phase)) = workflow.phases.first() else { panic!() };
+    let Phase { gate: Some(gate), .. } = &**phase else { panic!() };
     let run = |command: &str, timeout_ms| CheckKind::Run { command: command.into(), timeout_ms };
     let kinds: Vec<&CheckKind> = gate.checks.iter().map(|check| &check.kind).collect();
     let CheckKind::File { path, contains: Some(pattern) } = kinds[2] else { panic!() };

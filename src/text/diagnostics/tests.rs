@@ -26,7 +26,7 @@ impl WorkflowFiles for Place {
     fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
         let mut entries = self.files.list(root, path)?;
         if self.link && root == "global" && path.is_empty() {
-            entries.push(DirEntry { name: "zz".into(), kind: FileKind::Other });
+            entries.push(DirEntry { name: "zz".into(), kind: FileKind::Other, target: None });
         }
         Ok(entries)
     }
@@ -42,7 +42,7 @@ impl WorkflowFiles for Place {
     fn surroundings(&self) -> Result<Surroundings, FileError> {
         let tools = self.tools()?;
         let (more_tools, profiles) = (self.more_tools, self.profiles.clone());
-        Ok(Surroundings { tools, more_tools, profiles })
+        Ok(Surroundings { tools, more_tools, profiles, ..Surroundings::default() })
     }
 }
 

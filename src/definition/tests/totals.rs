@@ -1,0 +1,158 @@
+//! What one load reads at most, and that it reads nothing twice.
+
+use std::rc::Rc;
+
+use super::*;
+
+fn linked(links: &[(&str, &str)], files: &[(&str, &str)]) -> Files {
+    let own = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+    Files {
+        links: links.iter().map(own).collect(),
+        global: files.iter().map(own).collect(),
+        ..Files::default()
+    }
+}
+
+#[test]
+fn a_library_folder_is_looked_through_once() {
+    let flow = [("w/workflow.yaml", FLOW), ("w/a.md", PHASE)];
+    let deep = [("x/y/w/workflow.yaml", FLOW), ("x/y/w/a.md", PHASE)];
+    for (links, files, lists) in [
+        (&[("l1", ""), ("l2", ""), ("l3", ""), ("l4", ""), ("l5", "")][..], &flow, 2),
+        (&[("x/up", ""), ("x/y/up", "x"), ("x/y/here", "x/y"), ("z", "x/y")], &deep, 5),
+        (&[("a", "b"), ("b/a", "b"), ("b/b", "b")], &flow, 3),
+    ] {
+        let files = linked(links, files);
+        let (library, faults) = load_files(&files);
+        assert_eq!(faults, [""; 0], "{links:?}");
+        assert_eq!(keys(&library), ["w"], "{links:?}");
+        assert!(files.lists.get() <= lists, "{links:?}: {} folders", files.lists.get());
+        let (checked, faults) = Library::check(&files).unwrap();
+        assert_eq!((keys(&checked), faults), (vec!["w"], vec![]), "{links:?}");
+    }
+}
+
+#[test]
+fn a_link_to_a_workflow_is_a_workflow_of_its_own() {
+    let files = [("lib/w/workflow.yaml", FLOW), ("lib/w/a.md", PHASE)];
+    let files = linked(&[("alias", "lib/w"), ("other", "lib/w"), ("round", "lib")], &files);
+    let (library, _) = load_files(&files);
+    assert_eq!(keys(&library), ["alias", "other", "w"]);
+    // The workflow.yaml of each, and the one phase file; five more were looked for in vain.
+    assert!(files.reads.get() <= 3 + 1 + 5, "{} reads", files.reads.get());
+}
+
+#[test]
+fn a_phase_file_is_read_once_and_shared() {
+    let phases: Vec<String> = (0..40).map(|n| format!("p{n}")).collect();
+    let list: Vec<String> = phases.iter().map(|id| format!("../_shared/{id}.md")).collect();
+    let yaml = FLOW.replace("  - a.md", &format!("  - {}", list.join("\n  - ")));
+    let mut files = Files::default();
+    for id in &phases {
+        let text = PHASE.replace("id: a", &format!("id: {id}"));
+        files.global.insert(format!("_shared/{id}.md"), text + &"x".repeat(1 << 20));
+    }
+    for n in 0..100 {
+        let yaml = yaml.replace("commandName: flow", &format!("commandName: w{n}"));
+        files.global.insert(format!("w{n:02}/workflow.yaml"), yaml);
+    }
+    let (library, faults) = load_files(&files);
+    assert_eq!((library.iter().count(), faults), (100, vec![]));
+    assert!(files.reads.get() <= 100 + 40 + 1, "{} reads", files.reads.get());
+    let [first, last] = ["w00", "w99"].map(|key| &library.get(key).unwrap().phases[7]);
+    let (Entry::Phase(first), Entry::Phase(last)) = (first, last) else { panic!() };
+    assert!(Rc::ptr_eq(first, last));
+}
+
+#[test]
+fn a_broken_phase_file_keeps_all_its_workflows_out() {
+    let (library, faults) = load(&[
+        ("a/workflow.yaml", FLOW),
+        ("a/a.md", "no front matter"),
+        ("b/workflow.yaml", &FLOW.replace("a.md", "../a/a.md")),
+    ]);
+    assert_eq!((keys(&library), library.left_out().len(), faults.len()), (vec![], 2, 1));
+}
+
+/// The library of what was read before this was reached, and the fault that says so.
+#[track_caller]
+fn reached(files: &Files, fault: &str) -> Library {
+    let (library, faults) = load_files(files);
+    assert_eq!(faults, [fault]);
+    let (again, faults) = load_files(files);
+    assert!(library.iter().eq(again.iter()) && faults == [fault]);
+    let (_, faults) = Library::check(files).unwrap();
+    assert!(faults.iter().any(|found| found.to_string() == fault), "{faults:?}");
+    let found = faults.iter().find(|found| found.to_string() == fault).unwrap();
+    assert_eq!(found.severity(), Severity::Error);
+    let help = "take out of the workflows folders what does not belong to a workflow";
+    assert_eq!(found.help().as_deref(), Some(help));
+    library
+}
+
+const TOO_MANY: &str =
+    "nothing is loaded from here on: the workflows folders have more than 50000 entries";
+const TOO_LARGE: &str = "nothing is loaded from here on: the workflow files have more than 64 MiB";
+
+#[test]
+fn entries_are_read_up_to_a_total() {
+    let mut files = linked(&[], &[("a/workflow.yaml", FLOW), ("a/a.md", PHASE)]);
+    for n in 0..MAX_ENTRIES - 3 {
+        files.global.insert(format!("zz/{n}.txt"), String::new());
+    }
+    // `a`, `zz` and the one phase of `a` are entries too.
+    assert_eq!(load_files(&files).1, [""; 0]);
+    files.global.insert("zz/more.txt".into(), String::new());
+    files.project.insert("p/workflow.yaml".into(), FLOW.into());
+    let library = reached(&files, &format!("~/workflows/zz: {TOO_MANY}"));
+    assert_eq!(keys(&library), ["a"]);
+}
+
+#[test]
+fn phases_count_as_entries() {
+    let mut files = Files::default();
+    for n in 0..1000 {
+        let text = PHASE.replace("id: a", &format!("id: p{n}"));
+        files.global.insert(format!("_shared/{n}.md"), text);
+    }
+    let list: Vec<String> = (0..1000).map(|n| format!("../_shared/{n}.md")).collect();
+    let yaml = FLOW.replace("a.md", &list.join("\n  - "));
+    for n in 0..60 {
+        let yaml = yaml.replace("commandName: flow", &format!("commandName: w{n}"));
+        files.global.insert(format!("w{n:02}/workflow.yaml"), yaml);
+    }
+    // Of the entries, 61 are the folders, and 1000 the files in the library folder.
+    let (library, faults) = load_files(&files);
+    assert_eq!(faults, [format!("~/workflows/w49: {TOO_MANY}")]);
+    assert_eq!((keys(&library).len(), library.left_out().len()), (49, 1));
+}
+
+#[test]
+fn bytes_are_read_up_to_a_total() {
+    let mut files = linked(&[], &[("a/workflow.yaml", FLOW), ("a/a.md", PHASE)]);
+    let list: Vec<String> = (0..70).map(|n| format!("p{n}.md")).collect();
+    let yaml = FLOW.replace("flow", "large").replace("a.md", &list.join("\n  - "));
+    files.global.insert("b/workflow.yaml".into(), yaml);
+    for (n, path) in list.iter().enumerate() {
+        let text = PHASE.replace("id: a", &format!("id: p{n}"));
+        files.global.insert(format!("b/{path}"), text + &"x".repeat((1 << 20) - 100));
+    }
+    files.global.insert("c/workflow.yaml".into(), FLOW.replace("flow", "c"));
+    let library = reached(&files, &format!("~/workflows/b/p64.md: {TOO_LARGE}"));
+    assert_eq!(keys(&library), ["a"]);
+    let left_out: Vec<&str> = library.left_out().iter().map(|left_out| &*left_out.key).collect();
+    assert_eq!(left_out, ["b"]);
+}
+
+#[test]
+fn the_files_that_may_have_been_meant_are_looked_for_a_few_times() {
+    let mut files = Files::default();
+    let list = (0..1000).map(|n| format!("gone{n}.md")).collect::<Vec<_>>().join("\n  - ");
+    files.global.insert("w/workflow.yaml".into(), FLOW.replace("a.md", &list));
+    for n in 0..100 {
+        files.global.insert(format!("w/{n}.txt"), String::new());
+    }
+    let (_, faults) = load_files(&files);
+    assert_eq!(faults.len(), 1000);
+    assert!(files.lists.get() < 60, "{} lists", files.lists.get());
+}
