@@ -228,7 +228,7 @@ pub(crate) mod fixtures {
         pub tree: BTreeMap<String, String>,
         /// The workflow files that there were when a record began.
         pub recorded: RefCell<Option<[BTreeMap<String, String>; 2]>>,
-        /// Links in the root `global`, by path: the path from the root that each leads to.
+        /// Links, by `ROOT/PATH`: the path from the root that each leads to.
         pub links: BTreeMap<String, String>,
         /// How many files were read, and how many directories.
         pub reads: Cell<usize>,
@@ -249,7 +249,7 @@ pub(crate) mod fixtures {
             let mut real = String::new();
             for part in path.split('/').filter(|part| !part.is_empty()) {
                 real = if real.is_empty() { part.into() } else { format!("{real}/{part}") };
-                if let Some(target) = self.links.get(&real).filter(|_| root == "global") {
+                if let Some(target) = self.links.get(&format!("{root}/{real}")) {
                     real.clone_from(target);
                 }
             }
@@ -277,12 +277,13 @@ pub(crate) mod fixtures {
                     entries.push(DirEntry { name: name.to_owned(), kind, target: None });
                 }
             }
-            for (link, target) in self.links.iter().filter(|_| root == "global") {
+            let prefix = format!("{root}/{prefix}");
+            for (link, target) in &self.links {
                 let Some(name) = link.strip_prefix(&prefix).filter(|name| !name.contains('/'))
                 else {
                     continue;
                 };
-                let is_file = self.global.contains_key(target);
+                let is_file = self.root(root).contains_key(target);
                 let kind = if is_file { FileKind::File } else { FileKind::Directory };
                 entries.push(DirEntry { name: name.into(), kind, target: Some(target.clone()) });
             }

@@ -6,8 +6,9 @@ use super::*;
 
 fn linked(links: &[(&str, &str)], files: &[(&str, &str)]) -> Files {
     let own = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+    let in_global = |(path, target): (String, String)| (format!("global/{path}"), target);
     Files {
-        links: links.iter().map(own).collect(),
+        links: links.iter().map(own).map(in_global).collect(),
         global: files.iter().map(own).collect(),
         ..Files::default()
     }

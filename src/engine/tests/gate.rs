@@ -529,6 +529,22 @@ fn files_that_exist_are_found() {
 }
 
 #[test]
+fn a_glob_looks_through_each_folder_once() {
+    for (path, holds) in [("**/plan.md", true), ("src/**/plan.md", true), ("**/none.md", false)] {
+        let mut session = Session::gated(&format!("gate: [{{file: '{path}'}}]\n"));
+        session.files.tree.insert("src/deep/plan.md".into(), "x".into());
+        for link in ["l1", "l2", "l3", "l4", "l5", "src/up", "src/deep/up"] {
+            session.files.links.insert(format!("project-files/{link}"), String::new());
+        }
+        let before = session.files.lists.get();
+        let text = told(&session.call_next());
+        assert_eq!(text.starts_with(PASSED), holds, "{path}: {text}");
+        assert!(holds || text.contains("no file matches"), "{path}: {text}");
+        assert!(session.files.lists.get() - before < 10, "{path}");
+    }
+}
+
+#[test]
 fn what_was_checked_before_a_pause_is_kept() {
     let mut session = Session::gated(
         "gate: [{run: make test, label: the tests}, {approve: Ship it?}]\nsummary: required\n",
