@@ -101,6 +101,7 @@ pub enum Problem {
     BadExpression { words: String },
     OutsideProject { path: String },
     BadGlob { path: String },
+    WideGlob { limit: usize },
     UnknownEarlierPhase { id: String, meant: MeantPhase },
     LoopForbidden,
     WithoutGate { field: &'static str },
@@ -575,6 +576,10 @@ impl fmt::Display for Problem {
                 write!(f, "`gate.contains` is no regular expression: {words}")
             }
             Self::BadGlob { path } => write!(f, "\"{path}\" is no glob"),
+            Self::WideGlob { limit } => write!(
+                f,
+                "the alternatives in `gate.file` expand to more than {limit} paths; use `*`, or a check with `run`"
+            ),
             Self::OutsideProject { path } => {
                 write!(f, "the file \"{path}\" of a gate must lie within the project: a path from its directory, with `/`")
             }

@@ -18,6 +18,10 @@ const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;
 const MAX_TIMEOUT_MS: u32 = 24 * 60 * 60 * 1000;
 const DEFAULT_ATTEMPTS: u32 = 3;
 const MAX_CHECKS: usize = 50;
+/// How large a regular expression may be once compiled, in bytes.
+const MAX_EXPRESSION: usize = 1 << 16;
+/// How many paths the alternatives of a glob may expand to.
+const MAX_EXPANSIONS: usize = 100;
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 /// The fields of which a check has exactly one.
 const KINDS: [&str; 3] = ["run", "file", "approve"];
@@ -81,22 +85,71 @@ pub enum OnGateFail {
 
 /// A regular expression; `^` and `$` mean lines.
 #[derive(Clone)]
-pub struct Pattern(Regex);
+pub struct Pattern {
+    regex: Regex,
+    /// See [`Pattern::work`].
+    work: usize,
+}
 
 impl Pattern {
+    /// Compiles an expression, within [`MAX_EXPRESSION`].
     fn new(expression: &str) -> Result<Self, regex_lite::Error> {
-        RegexBuilder::new(expression).multi_line(true).build().map(Self)
+        let build =
+            |limit: usize| RegexBuilder::new(expression).multi_line(true).size_limit(limit).build();
+        // The library does not tell the size of what it compiled, only whether it is within a limit.
+        let mut limit = MAX_EXPRESSION;
+        let mut regex = build(limit)?;
+        while let Ok(smaller) = build(limit / 4 * 3) {
+            (regex, limit) = (smaller, limit / 4 * 3);
+        }
+        let literal = !expression.contains(|c: char| r"\.+*?()|[]{}^$".contains(c));
+        Ok(Self { regex, work: if literal { LITERAL_WORK } else { BYTE_WORK + limit } })
     }
 
     /// Whether it occurs in a text.
     pub fn is_in(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        if self.work == LITERAL_WORK {
+            return text.contains(self.regex.as_str());
+        }
+        self.regex.is_match(text)
     }
+
+    /// How much work each byte of a text is, at most, in nanoseconds or so: every state of the compiled
+    /// expression may be looked at for it.
+    pub fn work(&self) -> usize {
+        self.work
+    }
+}
+
+/// The work of a byte in the search for a text that is no expression.
+const LITERAL_WORK: usize = 10;
+/// That in the search for an expression, before its size is taken into account.
+const BYTE_WORK: usize = 100;
+
+/// How many paths the alternatives of a glob without `\\` expand to, at most: the sizes of its groups, multiplied.
+pub fn expansions(glob: &str) -> usize {
+    let (mut product, mut open) = (1_usize, Vec::new());
+    let mut bytes = glob.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' => {
+                // The first member of a class does not end it.
+                bytes.next_if(|byte| matches!(byte, b'^' | b'!'));
+                bytes.next();
+                bytes.by_ref().find(|byte| *byte == b']');
+            }
+            b'{' => open.push(1_usize),
+            b',' => open.iter_mut().next_back().into_iter().for_each(|size| *size += 1),
+            b'}' => product = product.saturating_mul(open.pop().unwrap_or(1)),
+            _ => {}
+        }
+    }
+    product
 }
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.as_str())
+        f.write_str(self.regex.as_str())
     }
 }
 
@@ -108,13 +161,13 @@ impl fmt::Debug for Pattern {
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        self.0.as_str() == other.0.as_str()
+        self.regex.as_str() == other.regex.as_str()
     }
 }
 
 impl Hash for Pattern {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.as_str().hash(state);
+        self.regex.as_str().hash(state);
     }
 }
 
@@ -238,6 +291,11 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             if fast_glob::validate(&path).is_err() {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
                 fields.fault(&at, Problem::BadGlob { path });
+                return None;
+            }
+            if expansions(&path) > MAX_EXPANSIONS {
+                let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
+                fields.fault(&at, Problem::WideGlob { limit: MAX_EXPANSIONS });
                 return None;
             }
             let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {

@@ -30,7 +30,7 @@ pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use excerpt::{Excerpt, columns, on_one_line};
 pub use fault::{Fault, MeantPhase, Place, Problem, Severity};
 pub use files::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
-pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern};
+pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
 pub use library::{LeftOut, Library, is_within};
 pub use nearest::nearest;
 pub use profiles::defined_profiles;

@@ -9,7 +9,9 @@ use std::collections::{BTreeSet, VecDeque};
 use serde_json::json;
 
 use crate::definition::WorkflowFiles;
-use crate::definition::{Check, CheckKind, FileError, FileKind, Gate, OnGateFail, Pattern};
+use crate::definition::{
+    Check, CheckKind, FileError, FileKind, Gate, OnGateFail, Pattern, expansions,
+};
 use crate::run::{Active, Evidence, GateAhead, Leaving, PauseReason, RunState, Segment, gate_seal};
 use crate::text;
 
@@ -23,6 +25,13 @@ const PROJECT_FILES: &str = "project-files";
 const OWN_WORKFLOWS: &str = "global";
 /// How many files of a project are looked through for a glob.
 const MAX_FILES: usize = 20_000;
+/// How much work the checks of files may be in one call, in nanoseconds or so: nothing else is done meanwhile.
+const MAX_WORK: usize = 600_000_000;
+/// The work of an entry of a folder that is looked through, of a folder, and of a file that is read.
+const ENTRY_WORK: usize = 5_000;
+const FOLDER_WORK: usize = 50_000;
+/// The work of a byte that is read.
+const READ_WORK: usize = 10;
 /// Folders that a glob does not lead into by itself.
 const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
 
@@ -313,6 +322,7 @@ impl Engine {
 
     /// Makes the checks that are left, up to the first that fails or takes its time.
     fn check_on(&mut self, mut gate: OpenGate, at: Moment, files: &dyn WorkflowFiles) -> Output {
+        let mut work = Work(MAX_WORK);
         loop {
             let Some(check) = gate.current().cloned() else {
                 return self.close_gate(gate, Outcome::Passed, at);
@@ -336,11 +346,12 @@ impl Engine {
                     return self.wait(gate, WaitsFor::Approval, request);
                 }
                 CheckKind::File { path, contains } => {
-                    let (passed, result) = match check_file(files, &path, contains.as_ref()) {
-                        Ok(found) => (true, found),
-                        Err(FileFailure::Gone) => return Output::default(),
-                        Err(FileFailure::Because(why)) => (false, why),
-                    };
+                    let (passed, result) =
+                        match check_file(files, &path, contains.as_ref(), &mut work) {
+                            Ok(found) => (true, found),
+                            Err(FileFailure::Gone) => return Output::default(),
+                            Err(FileFailure::Because(why)) => (false, why),
+                        };
                     gate.record(passed, result, 0, String::new());
                     if !passed {
                         return self.close_gate(gate, Outcome::Failed, at);
@@ -618,22 +629,38 @@ impl From<FileError> for FileFailure {
     }
 }
 
+/// The work that the checks of one call have left.
+struct Work(usize);
+
+impl Work {
+    /// Takes what one step needs, before it is done.
+    fn take(&mut self, work: usize) -> Result<(), FileFailure> {
+        self.0 = self.0.checked_sub(work).ok_or_else(|| FileFailure::Because(TOO_MUCH.into()))?;
+        Ok(())
+    }
+}
+
+const TOO_MUCH: &str =
+    "it is too much work: narrow `file` or `contains`, or check it by a command (`run`)";
+
 /// The file that a check demands, or why there is none.
 fn check_file(
     files: &dyn WorkflowFiles,
     path: &str,
     contains: Option<&Pattern>,
+    work: &mut Work,
 ) -> Result<String, FileFailure> {
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let is_glob = |part: &&str| part.contains(['*', '?', '[', '{']);
     let glob = parts.join("/");
     // A name may look like a glob, say `[id].ts`.
-    let literally = check_content(files, &glob, contains).map(|()| "it holds".to_owned());
+    let literally = check_content(files, &glob, contains, work).map(|()| "it holds".to_owned());
     let Some(first) = parts.iter().position(is_glob) else { return literally };
     if literally.is_ok() {
         return literally;
     }
     let deepest = if parts.contains(&"**") { usize::MAX } else { parts.len() };
+    let glob_work = expansions(&glob).saturating_mul(glob.len());
     let mut left = MAX_FILES;
     let start = parts.get(..first).unwrap_or_default().join("/");
     // Each folder once, by its path without links, however many links lead to it.
@@ -641,6 +668,7 @@ fn check_file(
     let mut folders = VecDeque::from([(start.clone(), start)]);
     let mut why = format!("no file matches {glob}");
     while let Some((folder, real)) = folders.pop_front() {
+        work.take(FOLDER_WORK)?;
         let entries = match files.list(PROJECT_FILES, &folder) {
             Ok(entries) => entries,
             Err(FileError::Stale) => return Err(FileFailure::Gone),
@@ -654,6 +682,7 @@ fn check_file(
                 return Err(too_many());
             }
             let path = below(&folder, &entry.name);
+            work.take(ENTRY_WORK.saturating_add(glob_work.saturating_mul(path.len())))?;
             match entry.kind {
                 FileKind::Directory
                     if path.split('/').count() < deepest
@@ -666,7 +695,7 @@ fn check_file(
                     }
                 }
                 FileKind::File if fast_glob::glob_match(&glob, &path) => {
-                    match check_content(files, &path, contains) {
+                    match check_content(files, &path, contains, work) {
                         Ok(()) => return Ok(format!("{path} holds")),
                         Err(FileFailure::Gone) => return Err(FileFailure::Gone),
                         Err(FileFailure::Because(words)) => why = format!("{path}: {words}"),
@@ -691,7 +720,9 @@ fn check_content(
     files: &dyn WorkflowFiles,
     path: &str,
     contains: Option<&Pattern>,
+    work: &mut Work,
 ) -> Result<(), FileFailure> {
+    work.take(FOLDER_WORK)?;
     let bytes = match files.read(PROJECT_FILES, path) {
         // It is there, and not empty; nobody wants to know more.
         Err(FileError::TooLarge(_)) if contains.is_none() => return Ok(()),
@@ -700,10 +731,12 @@ fn check_content(
         }
         bytes => bytes?,
     };
+    work.take(bytes.len().saturating_mul(READ_WORK))?;
     let text = String::from_utf8_lossy(&bytes);
     if text.trim().is_empty() {
         return Err(FileFailure::Because("it is empty".into()));
     }
+    work.take(text.len().saturating_mul(contains.map_or(0, Pattern::work)))?;
     match contains {
         Some(pattern) if !pattern.is_in(&text) => {
             Err(FileFailure::Because(format!("it does not contain /{pattern}/")))

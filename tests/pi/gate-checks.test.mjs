@@ -196,5 +196,40 @@ for (const version of PI_VERSIONS) {
       assert.equal(states(await rpc.entries()).at(-1).active, false);
       await rpc.close();
     });
+
+    test("do not keep pi busy, however much work a check makes", { timeout: 120_000 }, async (t) => {
+      const a = (/** @type {number} */ count) => "a".repeat(count);
+      const gates = [
+        { file: "a.txt", contains: "(?:a{1,400})!" },
+        { file: "a.txt", contains: "(?:a?){30}b{1,20}!" },
+        { file: "half.txt", contains: "(?:a{1,15})!" },
+        { file: `names/${"{a,aa,aaa}".repeat(4)}!` },
+        { file: "names/*a*a*a*a*a*a*a*a*a*a*a*a{*a,*aa}{*a,*aa}{*a,*aa}!" },
+        { file: "blank/**" },
+        { file: "blank/**", contains: "(a|b)+c" },
+      ];
+      const phases = gates.map((check, index) => ({ id: `p${index}`, gate: [check] }));
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: workflow("hello", phases, { autoContinue: false }) });
+      writeFileSync(join(sandbox.project, "a.txt"), a(1 << 20));
+      writeFileSync(join(sandbox.project, "half.txt"), a(1 << 19));
+      for (const folder of ["names", "blank"]) mkdirSync(join(sandbox.project, folder));
+      for (let file = 0; file < 3000; file += 1) writeFileSync(join(sandbox.project, "names", a(120) + file), "");
+      for (let file = 0; file < 300; file += 1) writeFileSync(join(sandbox.project, "blank", `${file}`), " ".repeat(1 << 20));
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      for (const [index, { file }] of gates.entries()) {
+        const begin = performance.now();
+        await rpc.promptAndSettle("/workflow :next");
+        const took = performance.now() - begin;
+        t.diagnostic(`${JSON.stringify(gates[index])}: ${Math.round(took)} ms`);
+        assert.ok(took < 6_000, `${file}: ${took} ms`);
+        const why = userTexts(model.lastRequest()).at(-2) ?? "";
+        assert.match(why, /is not passed: /);
+        const refused = !/half|\*a/.test(file);
+        assert.equal(why.includes("it is too much work: narrow `file` or `contains`, or check it by a command (`run`)."), refused, why);
+        if (index + 1 < gates.length) await rpc.promptAndSettle("/workflow :skip");
+      }
+      await rpc.close();
+    });
   });
 }

@@ -111,6 +111,44 @@ fn a_faulty_gate_keeps_its_workflow_out() {
 }
 
 #[test]
+fn an_expression_and_a_glob_are_bounded() {
+    for expression in
+        ["(?:a{1,1000}){1,30}!", "a{100000}", "(?:(?:(?:a{99}){99}){99}){99}", "(?:){99999}"]
+    {
+        let phase = phase_with(&format!("gate: [{{file: a, contains: '{expression}'}}]\n"));
+        let fault = "~/workflows/w/a.md:5:28: `gate.contains` is no regular expression: compiled regex exceeded size limit";
+        phase_refused(&phase, &[fault]);
+    }
+    let a = |groups: usize| "{a,aa,aaa}".repeat(groups);
+    for (glob, wide) in [
+        (a(4), false),
+        (a(5), true),
+        ("{a,aa,aaa,aaaa,aaaaa}".repeat(6), true),
+        (format!("{{{}}}", ["a"; 100].join(",")), false),
+        (format!("{{{}}}", ["a"; 101].join(",")), true),
+        ("{a,{b,{c,{d,{e,{f,{g,h}}}}}}}".into(), true),
+        ("src/**/{a,b}/*.{js,ts,tsx}".into(), false),
+        // A class is no group, nor does it end one.
+        (format!("{{[}}],{}}}", ["a"; 100].join(",")), true),
+        (format!("{{[!]}}],{}}}", ["a"; 100].join(",")), true),
+        (format!("[{{]{}[}}]", ["a"; 101].join(",")), false),
+    ] {
+        let phase = phase_with(&format!("gate: [{{file: '{glob}'}}]\n"));
+        let (library, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+        assert_eq!(library.get("w").is_none(), wide, "{glob}: {faults:?}");
+        let fault = "~/workflows/w/a.md:5:15: the alternatives in `gate.file` expand to more than 100 paths; use `*`, or a check with `run`";
+        assert!(!wide || faults == [fault], "{faults:?}");
+    }
+    for expression in
+        ["", "LGTM", "^status: (done|ok)$", r"\d{4}-\d{2}-\d{2}", "^## Decision\\s+\\S"]
+    {
+        let phase = phase_with(&format!("gate: [{{file: a, contains: '{expression}'}}]\n"));
+        let (_, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+        assert!(expression.is_empty() || faults.is_empty(), "{faults:?}");
+    }
+}
+
+#[test]
 fn a_failure_leads_to_an_earlier_phase_of_the_same_workflow() {
     let flow = FLOW.replace("  - a.md", "  - a.md\n  - b.md\n  - c.md");
     let phase = |id: &str, to: &str| {
