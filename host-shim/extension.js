@@ -5,6 +5,7 @@ import { Drawing, plainText, textOf } from "./drawing.js";
 import { MAX_TIMEOUT, personsShell, runCommandLine, showSeconds } from "./exec.js";
 import { fileImports } from "./files.js";
 import { Guest, moment } from "./guest.js";
+import { json } from "./json.js";
 import { isNew, newestEntries, newestMessage, withoutOlder } from "./session.js";
 import { storeImports } from "./store.js";
 import { TerminalWatch, onInterruptKey } from "./terminal-watch.js";
@@ -44,6 +45,8 @@ export class Extension {
   #toolInput = undefined;
   /** Tells the guest of the session, if it does not know it yet. @type {(() => unknown) | undefined} */
   #late;
+  /** The calls that made a call of the guest's tools: pi tells of them before the tool is executed. @type {Map<string, string>} */
+  #parents = new Map();
   /** What is registered; a new instance asks for the same again. */
   #registered = new Set();
   /** The types of custom messages of which the model is sent only the newest. @type {Set<string>} */
@@ -170,10 +173,11 @@ export class Extension {
     this.#registered.add(name);
     const on = /** @type {(name: string, handler: (event: any, context: Context) => unknown) => void} */ (this.#pi.on);
     on.call(this.#pi, name, (event, context) => {
+      if (name === "tool_call") this.#rememberParent(event);
       const call = () => {
         if (!this.#registered.has(`event ${name}`)) return undefined;
         if (this.#guest?.off) return name === "tool_call" && this.#guarding ? refusal(OFF_CALL) : undefined;
-        return after(this.#event(EVENTS[name](event, context), context, event.input), (result) => {
+        return after(this.#event(EVENTS[name](event, context, this.#pi), context, event.input), (result) => {
           return name === "tool_call" && !result ? refusal(BROKEN_CALL) : outcome(result, event);
         });
       };
@@ -183,6 +187,12 @@ export class Extension {
       this.#sessionEnds();
       return known ? call() : undefined;
     });
+  }
+
+  /** @param {{ toolCallId: string, toolName: string, parentToolCallId?: string }} event */
+  #rememberParent({ toolCallId, toolName, parentToolCallId }) {
+    if (parentToolCallId === undefined) this.#parents.delete(toolCallId);
+    else if (this.#registered.has(`tool ${toolName}`)) this.#parents.set(toolCallId, String(parentToolCallId));
   }
 
   /**
@@ -216,6 +226,7 @@ export class Extension {
 
   #sessionEnds() {
     this.#late = undefined;
+    this.#parents.clear();
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
     this.#watch.stop();
@@ -368,7 +379,7 @@ export class Extension {
         setExitCode: (/** @type {number} */ code) => {
           if (endsWithPrompt(this.#now())) process.exitCode = code;
         },
-        toolInput: () => JSON.stringify(this.#toolInput) ?? "null",
+        toolInput: () => json(this.#toolInput),
       }),
       "pi:extension/session": this.#guarded({
         entries: (
@@ -469,7 +480,7 @@ export class Extension {
       registerEntryRenderer: (/** @type {string} */ customType) =>
         this.#once(`entry ${customType}`, () =>
           pi.registerEntryRenderer(customType, ({ data }, { expanded }, theme) =>
-            this.#drawing(theme, 1, "drawEntry", customType, JSON.stringify(data) ?? "null", expanded),
+            this.#drawing(theme, 1, "drawEntry", customType, json(data), expanded),
           ),
         ),
       guardTools: (/** @type {boolean} */ guard) => void (this.#guarding = guard),
@@ -516,6 +527,7 @@ export class Extension {
 
   /** @param {any} tool */
   #registerTool({ name, label, description, parameters, promptSnippet, promptGuidelines, sequential }) {
+    this.#subscribe("tool_call");
     this.#pi.registerTool({
       name,
       label,
@@ -526,7 +538,10 @@ export class Extension {
       executionMode: sequential ? "sequential" : undefined,
       execute: async (id, input, signal, onUpdate, context) => {
         if (this.#guest?.off) throw new Error(OFF_CALL);
-        const call = this.#call(context, "executeTool", moment(), { id, name }, JSON.stringify(input) ?? "null");
+        const parent = this.#parents.get(id);
+        this.#parents.delete(id);
+        const record = { id, name, parent, carriesCalls: false };
+        const call = this.#call(context, "executeTool", moment(), record, json(input));
         const result = await this.#resolve(context, call, "resumeTool", signal, {
           show: (text) => onUpdate?.({ content: [{ type: "text", text }], details: {} }),
           begin: () => () => {},
@@ -537,10 +552,10 @@ export class Extension {
         return { content: [{ type: "text", text: plainText(text) }], details: JSON.parse(details) };
       },
       renderCall: (input, theme) =>
-        this.#drawing(theme, 0, "drawToolCall", name, JSON.stringify(input) ?? "null"),
+        this.#drawing(theme, 0, "drawToolCall", name, json(input)),
       renderResult: ({ content, details }, { expanded, isPartial }, theme) => {
         if (isPartial) return new Drawing(() => muted(textOf(content)), theme, this.#host, 0);
-        const output = { text: textOf(content), details: JSON.stringify(details) ?? "null" };
+        const output = { text: textOf(content), details: json(details) };
         return this.#drawing(theme, 0, "drawToolResult", name, output, expanded);
       },
     });
@@ -628,9 +643,18 @@ const EVENTS = {
   }),
   agent_before_settle: () => ({ tag: "agent-before-settle" }),
   agent_settled: () => ({ tag: "agent-settled" }),
-  tool_call: (/** @type {any} */ { toolCallId, toolName }) => ({
+  tool_call: (
+    /** @type {any} */ { toolCallId, toolName, parentToolCallId: parent },
+    /** @type {Context} */ _context,
+    /** @type {ExtensionAPI} */ pi,
+  ) => ({
     tag: "tool-call",
-    val: { id: String(toolCallId), name: String(toolName) },
+    val: {
+      id: String(toolCallId),
+      name: String(toolName),
+      parent: parent === undefined ? undefined : String(parent),
+      carriesCalls: carriesCalls(pi, toolName),
+    },
   }),
 };
 
@@ -643,6 +667,22 @@ export function eventName(kind) {
   const name = kind.replaceAll("-", "_");
   if (!Object.hasOwn(EVENTS, name)) throw new Error(`The extension asks for the event "${kind}", which the loader does not know.`);
   return /** @type {keyof typeof EVENTS} */ (name);
+}
+
+/**
+ * Whether a tool is one of pi's own that say of themselves that they reach other tools. A tool of an extension that says so
+ * may do anything else besides.
+ *
+ * @param {ExtensionAPI} pi
+ * @param {string} name
+ */
+function carriesCalls(pi, name) {
+  try {
+    const tool = /** @type {any} */ (pi.getAllTools().find((tool) => tool.name === name));
+    return typeof tool?.reachesTools === "function" && tool.sourceInfo?.source === "builtin";
+  } catch {
+    return false; // The session is gone.
+  }
 }
 
 /**

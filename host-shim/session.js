@@ -1,6 +1,7 @@
 // What a session says to a guest. Its branch is walked from the leaf, so what lies before the last one
 // wanted is not looked at.
 import { textOf } from "./drawing.js";
+import { json } from "./json.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext["sessionManager"]} Session */
 /** @typedef {import("@earendil-works/pi-coding-agent").ContextEvent["messages"]} Messages */
@@ -38,7 +39,7 @@ export function newestEntries(session, customType, skip, limit, until) {
   for (let index = 0, entry; (entry = entries.at(index)); index += 1) {
     if (entry.customType === customType) {
       if (skip > 0) skip -= 1;
-      else if (found.push(JSON.stringify(entry.data) ?? "null") === limit) break;
+      else if (found.push(json(entry.data)) === limit) break;
     }
     if (entry.customType === until) break;
   }

@@ -217,11 +217,10 @@ impl Play<'_> {
                 let arguments = format!("w{number} a task");
                 self.on(Event::Command { name: "workflow", arguments: &arguments, has_ui: true })
             }
-            Action::Step(action) => {
-                self.on(Event::Step { input: &format!(r#"{{"action":"{action}"}}"#) })
-            }
-            Action::Input(input) => self.on(Event::Step { input }),
-            Action::Tool(name) => self.on(Event::ToolCall { name }),
+            Action::Step(action) => self
+                .on(Event::Step { input: &format!(r#"{{"action":"{action}"}}"#), nested: false }),
+            Action::Input(input) => self.on(Event::Step { input, nested: input.len() % 4 == 3 }),
+            Action::Tool(name) => self.on(Event::ToolCall { name, carries_calls: false }),
             Action::CancelCommand => {
                 self.on(Event::Command { name: "cancel-workflow", arguments: "", has_ui: true })
             }

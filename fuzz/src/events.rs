@@ -168,14 +168,15 @@ impl Play {
     }
 
     fn step(&mut self, input: &str) {
-        let output = self.handle(Event::Step { input });
+        let nested = input.len() % 4 == 3;
+        let output = self.handle(Event::Step { input, nested });
         assert!(matches!(output.reply, Reply::Tool(_) | Reply::Ask { .. }), "{:?}", output.reply);
     }
 
     /// A call of a tool is answered as its phase says.
     fn tool_call(&mut self, name: &str) {
         let running = self.engine.is_running();
-        let reply = self.handle(Event::ToolCall { name }).reply;
+        let reply = self.handle(Event::ToolCall { name, carries_calls: false }).reply;
         match &reply {
             Reply::None => {}
             Reply::Block(reason) if reason == GATE_OPEN => return,
@@ -273,7 +274,7 @@ impl Play {
         self.open = true;
         let in_view = flag(16).then(|| "an old prompt".to_owned());
         self.plain(Event::Session { stored, in_view, facts });
-        let _ = self.handle(Event::ToolCall { name: "read" });
+        let _ = self.handle(Event::ToolCall { name: "read", carries_calls: false });
         self.library = Library::load(&self.folder).expect("nothing is stale").0;
     }
 

@@ -70,7 +70,7 @@ fn main() {
             let data = serde_json::to_string(&state).unwrap_or_default();
             return measured(|| restore([data]));
         }
-        "tool_call" => Event::ToolCall { name: "bash" },
+        "tool_call" => Event::ToolCall { name: "bash", carries_calls: false },
         "before_agent_start" => Event::BeforeAgentStart { role: DefaultRole::Worker },
         _ => panic!("no such case: {case}"),
     };

@@ -135,10 +135,13 @@ impl Guest for Component {
         }
     }
 
-    fn execute_tool(at: Moment, _call: ToolCall, input: String) -> guest::ToolOutcome {
+    fn execute_tool(at: Moment, call: ToolCall, input: String) -> guest::ToolOutcome {
         #[cfg(feature = "fault-switch")]
         fault::trip("execute-tool");
-        convert::tool_outcome(perform(at, handle(at, Event::Step { input: &input })))
+        convert::tool_outcome(perform(
+            at,
+            handle(at, Event::Step { input: &input, nested: call.parent.is_some() }),
+        ))
     }
 
     fn resume_tool(at: Moment, ticket: u64, answer: guest::Answer) -> guest::ToolOutcome {
@@ -261,7 +264,9 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
         guest::Event::AgentSettled => {
             handle(at, Event::AgentSettled { has_ui: known(context::has_ui())? })
         }
-        guest::Event::ToolCall(call) => handle(at, Event::ToolCall { name: &call.name }),
+        guest::Event::ToolCall(call) => {
+            handle(at, Event::ToolCall { name: &call.name, carries_calls: call.carries_calls })
+        }
     })
 }
 

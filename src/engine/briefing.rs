@@ -7,7 +7,7 @@
 use crate::definition::ContextInjection;
 use crate::text;
 
-use super::{CONTEXT_MESSAGE_TYPE, Effect, Engine, Output, REMINDER_MESSAGE_TYPE, Reply};
+use super::{CONTEXT_MESSAGE_TYPE, Effect, Engine, Mover, Output, REMINDER_MESSAGE_TYPE, Reply};
 
 impl Engine {
     /// Goes before a run of the agent: the context prompt, or a reminder where the model has it in view.
@@ -42,6 +42,24 @@ impl Engine {
         prompt.unwrap_or_default()
     }
 
+    /// The context prompt of the current phase for a result of `workflow_step`. The model does not see the result
+    /// of a nested call; it is given the prompt after the call that made it.
+    pub(super) fn prompt_in_result(&mut self, nested: bool) -> String {
+        if !nested {
+            return self.prompt();
+        }
+        self.in_view = None;
+        self.untold_move = Some(Mover::NestedCall);
+        text::PROMPT_FOLLOWS.to_owned()
+    }
+
+    /// The context prompt for an agent at work that does not have any in view.
+    pub(super) fn brief_unseen(&mut self) -> Option<Effect> {
+        (self.agent.running && self.in_view.is_none())
+            .then(|| self.missing_prompt().map(Effect::Brief))
+            .flatten()
+    }
+
     /// What an agent is told that stopped too early. A context prompt goes with the run that follows.
     pub(super) fn not_done(&self) -> Option<String> {
         let active = self.active()?;
@@ -61,11 +79,7 @@ impl Engine {
     /// The conversation was compacted. An agent that is at work is told its phase again.
     pub(super) fn compacted(&mut self) -> Output {
         self.in_view = None;
-        if !self.agent.running {
-            return Output::default();
-        }
-        self.missing_prompt()
-            .map_or_else(Output::default, |prompt| Output::effect(Effect::Brief(prompt)))
+        self.brief_unseen().map_or_else(Output::default, Output::effect)
     }
 
     /// The context prompt, if the model does not have it in view.

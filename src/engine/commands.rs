@@ -8,7 +8,7 @@ use crate::text;
 
 use super::gate::OpenGate;
 use super::hooks::Announce;
-use super::{Answer, Effect, Engine, Level, Moment, Output, Reply, Request, persist};
+use super::{Answer, Effect, Engine, Level, Moment, Mover, Output, Reply, Request, persist};
 
 /// A command as it is made known.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub(super) enum Question {
     /// Whether to start this although a run is in progress.
     StartAnother { command_name: String, task: String },
     /// Whether to cancel the run, as the agent wants to.
-    Cancel,
+    Cancel { nested: bool },
     /// Which of these workflows to start.
     Pick { names: Vec<String> },
     /// What the task is.
@@ -185,8 +185,10 @@ impl Engine {
             }
             (Question::Pick { .. } | Question::Task { .. }, _) => Output::default(),
             // Without anybody to ask, the second call is the confirmation.
-            (Question::Cancel, Answer::Confirmed(true) | Answer::NoUi) => self.step_cancelled(at),
-            (Question::Cancel, _) => self.step_cancel_declined(),
+            (Question::Cancel { .. }, Answer::Confirmed(true) | Answer::NoUi) => {
+                self.step_cancelled(at)
+            }
+            (Question::Cancel { .. }, _) => self.step_cancel_declined(),
             (Question::Gate(gate), answer) => self.answer_gate(*gate, answer, at, files),
         }
     }
@@ -215,7 +217,7 @@ impl Engine {
         effects.push(Effect::SendUserMessage(prompt));
         self.ended = None;
         self.cancel_pending = false;
-        self.untold_move = self.agent.running;
+        self.untold_move = self.agent.running.then_some(Mover::User);
         let mut all = self.stop_countdown();
         all.extend(self.withdraw_gate());
         all.extend(effects);

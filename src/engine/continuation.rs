@@ -4,6 +4,7 @@ use crate::definition::AutoContinue;
 use crate::run::{PauseReason, RunState};
 use crate::text;
 
+use super::commands::Question;
 use super::event::Stop;
 use super::{Effect, Engine, Level, Moment, Output, Reply, persist};
 
@@ -51,15 +52,39 @@ impl Engine {
         if has_ui || self.agent.last_stop != Stop::Completed {
             return Output::default();
         }
-        match self.decide() {
+        let mut effects = self.give_up_calls();
+        let reply = match self.decide() {
             Decision::Continue(_) => {
                 let reminder = self.not_done_in_run();
                 self.continued();
-                Output::reply(reminder.map_or(Reply::None, Reply::Continue))
+                reminder.map_or(Reply::None, Reply::Continue)
             }
-            Decision::Pause(reason) => self.pause(reason, has_ui, at).into(),
-            Decision::Wait => Output::default(),
-        }
+            Decision::Pause(reason) => {
+                effects.extend(self.pause(reason, has_ui, at));
+                Reply::None
+            }
+            Decision::Wait => Reply::None,
+        };
+        Output { effects, reply }
+    }
+
+    /// Gives up what nested calls of `workflow_step` wait for. The agent has stopped, so the tool that made them
+    /// has ended without them, and nobody gets their results.
+    fn give_up_calls(&mut self) -> Vec<Effect> {
+        let nested = |question: &Question| match question {
+            Question::Cancel { nested } => *nested,
+            Question::Gate(gate) => gate.is_of_nested_call(),
+            Question::StartAnother { .. } | Question::Pick { .. } | Question::Task { .. } => false,
+        };
+        let mut effects = Vec::new();
+        self.questions.retain(|(ticket, question)| {
+            let kept = !nested(question);
+            if !kept {
+                effects.push(Effect::Withdraw { ticket: *ticket });
+            }
+            kept
+        });
+        effects
     }
 
     /// The agent is at rest. With a user interface it goes on after a countdown.
@@ -67,7 +92,13 @@ impl Engine {
     /// Specification: hook lifecycle, "Case B".
     pub(super) fn agent_settled(&mut self, has_ui: bool, at: Moment) -> Output {
         self.agent.running = false;
-        self.untold_move = false;
+        self.untold_move = None;
+        let effects = self.give_up_calls();
+        let output = self.settle(has_ui, at);
+        Output { effects: [effects, output.effects].concat(), reply: output.reply }
+    }
+
+    fn settle(&mut self, has_ui: bool, at: Moment) -> Output {
         let waits = self.run.as_ref().is_none_or(|state| state.progress.paused.is_some());
         if waits || self.active().is_none() {
             return Output::default();

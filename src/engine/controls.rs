@@ -11,7 +11,9 @@ use crate::text;
 use super::commands::unknown;
 use super::gate::{By, waits_for_person};
 use super::hooks::Announce;
-use super::{CHECK_TYPE, Effect, Engine, GRAPH_TYPE, Level, Moment, Output, STATUS_TYPE, persist};
+use super::{
+    CHECK_TYPE, Effect, Engine, GRAPH_TYPE, Level, Moment, Mover, Output, STATUS_TYPE, persist,
+};
 
 /// A control, and when it makes sense.
 struct Control {
@@ -253,12 +255,12 @@ impl Engine {
         });
         match (arrival, self.agent.running) {
             (Arrival::Done, true) => {
-                self.untold_move = true;
+                self.untold_move = Some(Mover::User);
                 effects.push(Effect::Steer(format!("{told} Stop working on it.")));
             }
             (Arrival::Done, false) => effects.extend(self.announce_end(Announce::Done).effects),
             (Arrival::Phase, true) => {
-                self.untold_move = true;
+                self.untold_move = Some(Mover::User);
                 let prompt = self.prompt();
                 effects.push(Effect::Steer(format!("{told}\n\n{prompt}")));
             }

@@ -67,15 +67,19 @@ pub enum Event<'a> {
         /// Whether there is a user interface.
         has_ui: bool,
     },
-    /// The model calls a tool.
+    /// The model or another tool calls a tool.
     ToolCall {
         /// Its name.
         name: &'a str,
+        /// Whether its effect is to call or find other tools, and each of those calls is such an event too.
+        carries_calls: bool,
     },
     /// The model calls `workflow_step`.
     Step {
         /// The arguments, any JSON.
         input: &'a str,
+        /// Whether another tool makes the call: the model does not see the result.
+        nested: bool,
     },
     /// The person runs a command.
     Command {

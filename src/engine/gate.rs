@@ -16,7 +16,7 @@ use crate::run::{Active, Evidence, GateAhead, Leaving, PauseReason, RunState, Se
 use crate::text;
 
 use super::commands::Question;
-use super::step_tool::{handing_over, tool_reply};
+use super::step_tool::{Caller, handing_over, tool_reply};
 use super::{Answer, CommandEnd, Effect, Engine, Level, Moment, Output, Request, STATUS_TYPE};
 
 /// The root of the project's own files; see the package's manifest.
@@ -45,8 +45,8 @@ const MAX_CONSENT_LINES: usize = 6;
 /// Who wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum By {
-    /// The agent, by its tool, with this summary.
-    Agent(Option<String>),
+    /// The agent, by this call of its tool.
+    Agent(Caller),
     /// The person, by `/workflow :next`.
     Person,
 }
@@ -118,6 +118,11 @@ impl OpenGate {
     /// Whether the agent waits for it.
     pub(super) fn is_of_agent(&self) -> bool {
         matches!(self.by, By::Agent(_))
+    }
+
+    /// Whether another tool waits for it, or no longer does.
+    pub(super) fn is_of_nested_call(&self) -> bool {
+        matches!(&self.by, By::Agent(caller) if caller.nested)
     }
 }
 
@@ -398,7 +403,7 @@ impl Engine {
             Outcome::Passed => {
                 let evidence = gate.kept_evidence();
                 match gate.by {
-                    By::Agent(summary) => self.advance_by_agent(summary.as_deref(), evidence, at),
+                    By::Agent(caller) => self.advance_by_agent(&caller, evidence, at),
                     By::Person => self.advance_by_person(evidence, at),
                 }
             }
@@ -415,10 +420,10 @@ impl Engine {
 
     /// What the agent handed over is not lost with the attempt.
     fn keep_summary(&mut self, by: &By) {
-        if let By::Agent(summary @ Some(_)) = by
+        if let By::Agent(Caller { summary: Some(summary), .. }) = by
             && let Some(active) = self.active()
         {
-            self.run = Some(handing_over(&active, summary.as_deref()));
+            self.run = Some(handing_over(&active, Some(summary)));
         }
     }
 
@@ -475,7 +480,7 @@ impl Engine {
                     .active()
                     .map(|active| format!("{} {}", active.phase.emoji, active.phase.name));
                 let to = to.unwrap_or_default();
-                let prompt = self.prompt();
+                let prompt = self.prompt_in_result(gate.is_of_nested_call());
                 text.push_str(&format!("\n\nThe workflow goes back to {to}.\n\n{prompt}"));
                 self.answer_to(&gate.by, effects, text, "back")
             }

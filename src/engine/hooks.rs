@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::definition::{FileError, WorkflowFiles};
-use crate::run::{RunState, enter};
+use crate::definition::{FileError, ToolPolicy, WorkflowFiles};
+use crate::run::{Active, RunState, enter};
 use crate::text::{self, DefaultRole};
 
 use super::{
@@ -34,7 +34,7 @@ impl Engine {
         effects.extend(self.withdraw_gate());
         self.cancel_pending = false;
         self.questions.clear();
-        self.untold_move = false;
+        self.untold_move = None;
         self.note = None;
         self.in_view = in_view;
         self.gate_had = false;
@@ -83,7 +83,7 @@ impl Engine {
     pub(super) fn before_agent_start(&mut self, role: DefaultRole) -> Output {
         self.role = role;
         self.cancel_pending = false;
-        self.untold_move = false;
+        self.untold_move = None;
         self.gate_had = false;
         self.agent.worked = false;
         let mut effects = self.stop_countdown();
@@ -94,21 +94,32 @@ impl Engine {
 
     /// Specification: hook lifecycle, "updateStatus".
     pub(super) fn turn_end(&mut self) -> Output {
-        self.untold_move = false;
+        self.untold_move = None;
         self.gate_had = false;
-        Output::effect(self.status())
+        let mut effects = vec![self.status()];
+        effects.extend(self.brief_unseen());
+        effects.into()
     }
 
     /// Specification: hook lifecycle, "handleToolCall".
-    pub(super) fn tool_call(&mut self, name: &str) -> Output {
+    ///
+    /// A whitelist does not refuse a tool that carries the calls of others: it may be the only way to those that
+    /// the whitelist names, and each call that it makes is judged by itself. A blacklist that names it does.
+    pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool) -> Output {
         if name == STEP_TOOL.name {
             return Output::default();
         }
         if self.agent_waits() {
             return Output::reply(Reply::Block(text::GATE_OPEN.into()));
         }
-        let reason = self.active().and_then(|active| text::block_reason(&active, name));
-        self.agent.worked |= reason.is_none();
+        let passes =
+            |active: &Active| carries_calls && matches!(active.phase.tools, ToolPolicy::Only(_));
+        let reason = self
+            .active()
+            .filter(|active| !passes(active))
+            .and_then(|active| text::block_reason(&active, name));
+        // The calls that it carries are work, or are not.
+        self.agent.worked |= reason.is_none() && !carries_calls;
         Output::reply(reason.map_or(Reply::None, Reply::Block))
     }
 

@@ -86,8 +86,8 @@ pub struct Engine {
     agent: Agent,
     /// The agent's role where the workflow does not say it.
     role: DefaultRole,
-    /// The person moved the run, and the answer that the model is giving does not know it yet.
-    untold_move: bool,
+    /// Who moved the run, if the answer that the model is giving does not know it yet.
+    untold_move: Option<Mover>,
     /// What the agent is told with the next context prompt.
     note: Option<String>,
     /// How the last run of this session ended, for the last line of a process without a user interface.
@@ -150,8 +150,8 @@ impl Engine {
             Event::AgentEnd { stop } => self.agent_end(stop),
             Event::BeforeSettle { has_ui } => self.before_settle(has_ui, at),
             Event::AgentSettled { has_ui } => self.agent_settled(has_ui, at),
-            Event::ToolCall { name } => self.tool_call(name),
-            Event::Step { input } => self.step(input, at, files),
+            Event::ToolCall { name, carries_calls } => self.tool_call(name, carries_calls),
+            Event::Step { input, nested } => self.step(input, nested, at, files),
             Event::Command { name, arguments, has_ui } => {
                 settling(self.command(name, arguments, has_ui, at, files)?)
             }
@@ -204,6 +204,15 @@ impl Engine {
     fn status(&self) -> Effect {
         Effect::SetStatus(text::status_line(self.run.as_ref(), &self.library))
     }
+}
+
+/// Who moved a run without the model's knowledge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mover {
+    /// The user, by a command.
+    User,
+    /// A nested call of `workflow_step`, whose result goes to the tool that made it.
+    NestedCall,
 }
 
 /// How a run ended.

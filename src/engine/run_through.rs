@@ -3,6 +3,7 @@
 use crate::definition::WorkflowFiles;
 use crate::text::{DefaultRole, sample_evidence};
 
+use super::step_tool::Caller;
 use super::{COMPLETE_TYPE, Effect, Engine, Event, Facts, Level, Moment, Reply};
 
 /// How many steps are played at most.
@@ -69,11 +70,12 @@ impl Play<'_> {
 
     /// The answer to `next`, as if every gate were passed.
     fn next(&mut self, step: usize) -> String {
-        let summary = Some("(what the agent hands over)");
+        let summary = Some("(what the agent hands over)".to_owned());
+        let caller = Caller { summary, nested: false };
         let active = self.engine.active();
         let evidence = active.map(|active| sample_evidence(&active)).unwrap_or_default();
         let at = Moment { unix_ms: AT.unix_ms + step as u64, ..AT };
-        match self.engine.advance_by_agent(summary, evidence, at).reply {
+        match self.engine.advance_by_agent(&caller, evidence, at).reply {
             Reply::Tool(result) => result.text,
             _ => String::new(),
         }

@@ -10,7 +10,7 @@ use crate::text;
 
 use super::commands::Question;
 use super::gate::By;
-use super::{Effect, Engine, Level, Moment, Output, Reply, Request, ToolResult, persist};
+use super::{Effect, Engine, Level, Moment, Mover, Output, Reply, Request, ToolResult, persist};
 
 /// A tool as it is made known.
 #[derive(Debug)]
@@ -68,21 +68,30 @@ const UNAVAILABLE: &str = "The workflow configuration for this session is no lon
 
 impl Engine {
     /// Runs one call of the tool.
-    pub(super) fn step(&mut self, input: &str, at: Moment, files: &dyn WorkflowFiles) -> Output {
+    pub(super) fn step(
+        &mut self,
+        input: &str,
+        nested: bool,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Output {
         let input: Value = serde_json::from_str(input).unwrap_or_default();
         let action = input.get("action").and_then(Value::as_str);
         let cancel_pending = std::mem::take(&mut self.cancel_pending);
         match action {
-            Some("next" | "loop" | "cancel") if self.untold_move && self.is_running() => {
+            Some("next" | "loop" | "cancel") if self.is_running() && self.untold_move.is_some() => {
                 self.step_outdated()
             }
             Some("status") => self.step_status(),
             Some("next" | "loop" | "cancel") if self.agent_waits() => {
                 result(text::GATE_OPEN, json!({ "active": true, "gate": "open" }))
             }
-            Some("next") => self.step_next(summary(&input), at, files),
-            Some("loop") => self.step_loop(summary(&input), at),
-            Some("cancel") => self.step_cancel(cancel_pending),
+            Some("next") => {
+                let summary = summary(&input).map(str::to_owned);
+                self.step_next(Caller { summary, nested }, at, files)
+            }
+            Some("loop") => self.step_loop(summary(&input), nested, at),
+            Some("cancel") => self.step_cancel(cancel_pending, nested),
             _ => result(
                 "Unknown action. Call workflow_step with action='next', 'status', 'loop' or 'cancel'.",
                 json!({ "error": "unknown action" }),
@@ -109,18 +118,17 @@ impl Engine {
         result(text::status(&active), details)
     }
 
-    /// The model wants to move from a phase that the person has left meanwhile.
+    /// The call refers to a phase that the run has already left, without the model's knowledge.
     fn step_outdated(&self) -> Output {
-        let text = self.active().map(|active| text::outdated(&active)).unwrap_or_default();
+        let words = match self.untold_move {
+            Some(Mover::NestedCall) => text::outdated_in_script,
+            _ => text::outdated,
+        };
+        let text = self.active().map(|active| words(&active)).unwrap_or_default();
         result(text, json!({ "active": true, "moved": true }))
     }
 
-    fn step_next(
-        &mut self,
-        summary: Option<&str>,
-        at: Moment,
-        files: &dyn WorkflowFiles,
-    ) -> Output {
+    fn step_next(&mut self, caller: Caller, at: Moment, files: &dyn WorkflowFiles) -> Output {
         let Some(state) = self.run.as_ref().filter(|state| state.active) else {
             return result(NO_WORKFLOW, json!({ "active": false }));
         };
@@ -128,14 +136,17 @@ impl Engine {
             let text = format!("Workflow definition '{}' not found.", state.workflow_key);
             return result(text, json!({ "active": false }));
         };
-        if before.phase.summary_required && summary.is_none() && !before.state.has_handed_over() {
+        if before.phase.summary_required
+            && caller.summary.is_none()
+            && !before.state.has_handed_over()
+        {
             let details = json!({ "active": true, "error": "summary required" });
             return result(text::summary_missing(&before), details);
         }
         let paused = before.state.progress.paused.as_ref();
         let waits_at_gate = paused.is_some_and(|pause| pause.reason.is_of_gate());
         let paused = text::paused(&before);
-        let by = By::Agent(summary.map(str::to_owned));
+        let by = By::Agent(caller.clone());
         if !self.gate_is_open() && !waits_at_gate && self.gates_changed() {
             return self.pause_at_gate(&by, PauseReason::GatesChanged, at);
         }
@@ -150,14 +161,14 @@ impl Engine {
                 result(text, json!({ "active": true, "gate": "paused" }))
             }
             (Some(gate), _) => self.begin_gate(gate, at, files),
-            (None, _) => self.advance_by_agent(summary, Vec::new(), at),
+            (None, _) => self.advance_by_agent(&caller, Vec::new(), at),
         }
     }
 
     /// Moves on, its gate passed with this evidence.
     pub(super) fn advance_by_agent(
         &mut self,
-        summary: Option<&str>,
+        caller: &Caller,
         evidence: Vec<Evidence>,
         at: Moment,
     ) -> Output {
@@ -165,26 +176,25 @@ impl Engine {
             return result(UNAVAILABLE, json!({ "active": false, "stale": true }));
         };
         let state = before.state;
-        let left = handing_over(&before, summary).with_evidence(evidence);
+        let left = handing_over(&before, caller.summary.as_deref()).with_evidence(evidence);
         let (new, arrival) = advance(&left, &self.library);
         let new = new.moved_from(state, Leaving::Done, at.unix_ms);
         let from = before.phase.name.clone();
-        let (text, to) = match (arrival, Active::resolve(&new, &self.library)) {
+        let (mut text, to) = match (arrival, Active::resolve(&new, &self.library)) {
             (Arrival::Phase, Some(after)) => {
-                let prompt = text::context_prompt(&after, self.role);
-                let text = text::advanced(&before, &after, &prompt);
-                let to = after.phase.name.clone();
-                self.in_view = Some(prompt);
-                (text, to)
+                (text::advanced(&before, &after), after.phase.name.clone())
             }
             _ => (text::done(&before), "DONE".to_owned()),
         };
         let effects = vec![persist(&new)];
         self.run = Some(new);
+        if arrival == Arrival::Phase {
+            text.push_str(&self.prompt_in_result(caller.nested));
+        }
         self.moved(effects, text, json!({ "advanced": true, "from": from, "to": to }))
     }
 
-    fn step_loop(&mut self, summary: Option<&str>, at: Moment) -> Output {
+    fn step_loop(&mut self, summary: Option<&str>, nested: bool, at: Moment) -> Output {
         let Some(state) = self.run.as_ref().filter(|state| state.active) else {
             return result("No active workflow to loop.", json!({ "active": false }));
         };
@@ -220,17 +230,16 @@ impl Engine {
             state.current_path.last().and_then(|scope| self.library.get(&scope.workflow_key));
         let to = scope.and_then(|scope| scope.phases.first());
         let to = to.map_or("", |entry| self.library.entry_name(entry));
-        let prompt = text::context_prompt(&after, self.role);
-        let text = text::looped(scope.map_or("", |scope| &scope.name), &after, &prompt);
+        let mut text = text::looped(scope.map_or("", |scope| &scope.name), &after);
         let details = json!({ "looped": true, "to": to });
-        self.in_view = Some(prompt);
         let effects = vec![persist(&new)];
         self.run = Some(new);
+        text.push_str(&self.prompt_in_result(nested));
         self.moved(effects, text, details)
     }
 
     /// Specification: state management, "Two-Step Cancellation".
-    fn step_cancel(&mut self, confirmed: bool) -> Output {
+    fn step_cancel(&mut self, confirmed: bool, nested: bool) -> Output {
         let Some(state) = self.run.as_ref().filter(|state| state.active) else {
             return result("No active workflow to cancel.", json!({ "active": false }));
         };
@@ -244,7 +253,7 @@ impl Engine {
         }
         let message = format!("{task}\n\nThe agent wants to cancel this workflow. Cancel it?");
         let title = "Cancel the workflow?".to_owned();
-        self.ask(Question::Cancel, Request::Confirm { title, message })
+        self.ask(Question::Cancel { nested }, Request::Confirm { title, message })
     }
 
     /// The run is cancelled, as the agent wanted.
@@ -271,6 +280,15 @@ impl Engine {
         effects.push(self.status());
         Output::from(effects).with(Reply::Tool(ToolResult { text, details }))
     }
+}
+
+/// A call of the tool that moves the run.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Caller {
+    /// What the phase hands over.
+    pub summary: Option<String>,
+    /// Whether another tool made the call: the model does not see the result.
+    pub nested: bool,
 }
 
 /// The summary among the arguments, if it says anything.

@@ -64,7 +64,8 @@ impl Session {
     }
 
     fn step_output(&mut self, action: &str) -> (Vec<Effect>, (String, Value)) {
-        let output = self.on(Event::Step { input: &json!({ "action": action }).to_string() });
+        let output =
+            self.on(Event::Step { input: &json!({ "action": action }).to_string(), nested: false });
         match output.reply {
             Reply::Tool(ToolResult { text, details }) => (output.effects, (text, details)),
             other => panic!("{other:?}"),
@@ -239,7 +240,9 @@ fn the_step_tool_without_a_run_says_so() {
         assert_eq!(session.step(action), (text.to_owned(), json!({ "active": false })));
     }
     for input in ["", "null", "[1]", r#"{"action":7}"#, r#"{"action":"fly"}"#] {
-        let Reply::Tool(result) = session.on(Event::Step { input }).reply else { panic!() };
+        let Reply::Tool(result) = session.on(Event::Step { input, nested: false }).reply else {
+            panic!()
+        };
         assert_eq!(result.details, json!({ "error": "unknown action" }));
     }
 }
@@ -276,7 +279,7 @@ fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
     let _ = session.command("workflow", "flat x");
     let asked = json!({ "active": true, "cancelPending": true });
     for between in [
-        Event::Step { input: r#"{"action":"status"}"# },
+        Event::Step { input: r#"{"action":"status"}"#, nested: false },
         Event::AgentEnd { stop: Stop::Aborted },
         Event::BeforeAgentStart { role: DefaultRole::Worker },
         Event::Session {
@@ -293,7 +296,7 @@ fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
     assert_eq!(session.step("cancel").1, asked);
     let _ = session.on(Event::TurnEnd);
     let Reply::Ask { ticket, request: Request::Confirm { title, message } } =
-        session.on(Event::Step { input: CANCEL }).reply
+        session.on(Event::Step { input: CANCEL, nested: false }).reply
     else {
         panic!()
     };
@@ -336,7 +339,9 @@ fn the_cancel_command_ends_the_run_at_once() {
 #[test]
 fn a_phase_refuses_tools_but_never_its_own() {
     let mut session = Session::new(&[("flat", &["locked", "open"])]);
-    let call = |session: &mut Session, name| session.on(Event::ToolCall { name }).reply;
+    let call = |session: &mut Session, name| {
+        session.on(Event::ToolCall { name, carries_calls: false }).reply
+    };
     assert_eq!(call(&mut session, "edit"), Reply::None);
     let _ = session.command("workflow", "flat x");
     assert_eq!(
@@ -472,7 +477,7 @@ fn work_is_not_idle_but_a_phase_has_its_limit() {
         }
         let _ = session.on(Event::Input { from_person: false });
         let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
-        let _ = session.on(Event::ToolCall { name: "bash" });
+        let _ = session.on(Event::ToolCall { name: "bash", carries_calls: false });
         let effects = session.stop();
         if round < 10 {
             assert_eq!(effects[0], widget(3), "{round}");
@@ -659,7 +664,9 @@ fn a_declined_cancel_is_told_to_the_agent() {
     let _ = session.command("workflow", "flat x");
     for answer in [Answer::Confirmed(false), Answer::Cancelled] {
         session.step("cancel");
-        let Reply::Ask { ticket, .. } = session.on(Event::Step { input: CANCEL }).reply else {
+        let Reply::Ask { ticket, .. } =
+            session.on(Event::Step { input: CANCEL, nested: false }).reply
+        else {
             panic!()
         };
         assert_eq!(session.stop(), [], "no continuation while a question is open");
@@ -715,14 +722,18 @@ fn a_run_whose_files_are_gone_can_only_be_cancelled() {
     assert_eq!(session.step("status").1, json!({ "active": false, "stale": true }));
     assert_eq!(session.step("next").0, "Workflow definition 'flat' not found.");
     assert_eq!(session.step("loop").1["active"], json!(true));
-    assert_eq!(session.on(Event::ToolCall { name: "edit" }), Output::default());
+    assert_eq!(
+        session.on(Event::ToolCall { name: "edit", carries_calls: false }),
+        Output::default()
+    );
     assert_eq!(
         session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }),
         Output::default()
     );
     assert_eq!(session.stop(), []);
     session.step("cancel");
-    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: CANCEL }).reply else {
+    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: CANCEL, nested: false }).reply
+    else {
         panic!()
     };
     let output = session.on(Event::Answer { ticket, answer: Answer::NoUi });
@@ -857,7 +868,7 @@ fn in_any_order_events_leave_one_consistent_state() {
     let events = [
         control(":next"),
         control(":pause"),
-        Event::Step { input: r#"{"action":"next"}"# },
+        Event::Step { input: r#"{"action":"next"}"#, nested: false },
         Event::AgentStart,
         Event::AgentSettled { has_ui: true },
         Event::Timer { id: 1, idle: true },
@@ -952,7 +963,7 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
     let effects = session.command("workflow", ":panel").effects;
     let entry = Effect::AppendEntry { custom_type: "workflow:panel", data: json!({ "on": true }) };
     assert_eq!(effects[..2], [entry, panel(&["The flat [1/2]", "▸ 1. * a", "○ 2. * b"])]);
-    let effects = session.on(Event::Step { input: r#"{"action":"next"}"# }).effects;
+    let effects = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).effects;
     assert!(effects.contains(&panel(&["The flat [2/2]", "✓ 1. * a", "▸ 2. * b"])));
     let state = effects.iter().find_map(|effect| match effect {
         Effect::AppendEntry { custom_type: "workflow:state", data } => Some(data),

@@ -39,5 +39,7 @@ pub use pause::{ended_line, pause_notice, paused, unfinished_line};
 pub use preview::preview;
 pub use status_line::status_line;
 pub use status_panel::{phase_panel, status_panel};
-pub use step_result::{advanced, done, looped, outdated, status, summary_missing};
+pub use step_result::{
+    PROMPT_FOLLOWS, advanced, done, looped, outdated, outdated_in_script, status, summary_missing,
+};
 pub use template::{Variables, resolve};

@@ -10,8 +10,12 @@ use super::{results, steps};
 /// The latest time that has four digits of a year: 9999-12-31T23:59:59.999Z.
 const MAX_UNIX_MS: u64 = 253_402_300_799_999;
 
-/// After `next`, at another phase, with its context prompt.
-pub fn advanced(before: &Active, after: &Active, prompt: &str) -> String {
+/// What stands for the context prompt in the result of a nested call.
+pub const PROMPT_FOLLOWS: &str =
+    "The instructions of this phase follow the result of the call that made this one.";
+
+/// After `next`, at another phase; its context prompt follows.
+pub fn advanced(before: &Active, after: &Active) -> String {
     let depth = |active: &Active| active.state.current_path.len();
     let verb = if depth(after) > depth(before) {
         format!("Entered subworkflow '{}'", after.scope.name)
@@ -22,7 +26,7 @@ pub fn advanced(before: &Active, after: &Active, prompt: &str) -> String {
     };
     let (phase, current) = (before.phase, after.phase);
     format!(
-        "✓ {verb}: {} → {} {}\n\n{}\n\n{prompt}",
+        "✓ {verb}: {} → {} {}\n\n{}\n\n",
         phase.name,
         current.emoji,
         current.name,
@@ -35,9 +39,9 @@ pub fn done(before: &Active) -> String {
     format!("✓ Advanced: {} → DONE\n\n🎉 **All phases complete!**", before.phase.name)
 }
 
-/// After `loop` of the scope of this name, with the context prompt of the phase that it led to.
-pub fn looped(scope: &str, after: &Active, prompt: &str) -> String {
-    format!("🔄 Looped '{scope}' back to: {} {}\n\n{prompt}", after.phase.emoji, after.phase.name)
+/// After `loop` of the scope of this name; the context prompt of the phase that it led to follows.
+pub fn looped(scope: &str, after: &Active) -> String {
+    format!("🔄 Looped '{scope}' back to: {} {}\n\n", after.phase.emoji, after.phase.name)
 }
 
 /// After `next` without the summary that the phase demands.
@@ -52,6 +56,14 @@ pub fn summary_missing(active: &Active) -> String {
 pub fn outdated(now: &Active) -> String {
     format!(
         "The person has moved the workflow meanwhile; this call had no effect. The current phase is {} {}. Its instructions follow.",
+        now.phase.emoji, now.phase.name,
+    )
+}
+
+/// What a call gets after a nested call that moved the run in the same answer of the model.
+pub fn outdated_in_script(now: &Active) -> String {
+    format!(
+        "The workflow has moved already, by a call that another tool made; this call had no effect. The current phase is {} {}. {PROMPT_FOLLOWS}",
         now.phase.emoji, now.phase.name,
     )
 }
@@ -131,7 +143,7 @@ mod tests {
             let (new, _) = advance(&state, &library);
             let before = Active::resolve(&state, &library).unwrap();
             match Active::resolve(&new, &library) {
-                Some(after) => texts.push(advanced(&before, &after, "PROMPT")),
+                Some(after) => texts.push(advanced(&before, &after)),
                 None => {
                     texts.push(done(&before));
                     break;
@@ -142,8 +154,7 @@ mod tests {
         assert_eq!(
             texts[0],
             "✓ Entered subworkflow 'The s': A → 🔹 B\n\n\
-             **Previous:** 🔹 A\n**Current:** The s > 🔹 B (2/4)\n**Next:** The s > 🔹 C\n\n\
-             PROMPT"
+             **Previous:** 🔹 A\n**Current:** The s > 🔹 B (2/4)\n**Next:** The s > 🔹 C\n\n"
         );
         let heads: Vec<&str> = texts.iter().map(|text| text.lines().next().unwrap()).collect();
         assert_eq!(
@@ -177,8 +188,8 @@ mod tests {
         assert!(text.contains("**Path:** The r > The s\n**Phase:** 🔹 B [1/1] (step 1)\n"));
         let again = restart(&nested, &library).unwrap();
         assert_eq!(
-            looped("The s", &Active::resolve(&again, &library).unwrap(), "PROMPT"),
-            "🔄 Looped 'The s' back to: 🔹 B\n\nPROMPT"
+            looped("The s", &Active::resolve(&again, &library).unwrap()),
+            "🔄 Looped 'The s' back to: 🔹 B\n\n"
         );
         assert_eq!(timestamp(u64::MAX), "9999-12-31T23:59:59.999Z");
     }

@@ -580,13 +580,15 @@ impl Pi {
     /// The model asks to call a tool.
     #[track_caller]
     pub fn tool_call(&mut self, name: &str) -> String {
-        self.event(Event::ToolCall(ToolCall { id: "call-1".into(), name: name.into() }))
+        let (id, name) = ("call-1".into(), name.into());
+        self.event(Event::ToolCall(ToolCall { id, name, parent: None, carries_calls: false }))
     }
 
     /// The model calls `workflow_step`, with arguments of any shape.
     #[track_caller]
     pub fn step_with(&mut self, input: &str) -> Stepped {
-        let call = ToolCall { id: "call-1".into(), name: "workflow_step".into() };
+        let (id, name) = ("call-1".into(), "workflow_step".into());
+        let call = ToolCall { id, name, parent: None, carries_calls: false };
         let outcome = self.guest.call_execute_tool(&mut self.store, AT, &call, &input.into());
         outcome.expect("no trap").into()
     }

@@ -99,7 +99,12 @@ suite("events", () => {
     [
       "tool_call",
       { toolCallId: "c1", toolName: "read", input: { path: "secret" } },
-      { tag: "tool-call", val: { id: "c1", name: "read" } },
+      { tag: "tool-call", val: { id: "c1", name: "read", parent: undefined, carriesCalls: false } },
+    ],
+    [
+      "tool_call",
+      { toolCallId: "c1/2", toolName: "gone", parentToolCallId: "c1" },
+      { tag: "tool-call", val: { id: "c1/2", name: "gone", parent: "c1", carriesCalls: false } },
     ],
   ];
 
@@ -947,8 +952,54 @@ suite("tools", () => {
       const result = await pi.tool("t", input);
       assert.deepEqual(result, { content: [{ type: "text", text: "text" }], details: { a: [1, null] } });
     }
-    const call = { id: "call-1", name: "t" };
+    const call = { id: "call-1", name: "t", parent: undefined, carriesCalls: false };
     assert.deepEqual(got, [[call, '{"a":1}'], [call, "null"], [call, "null"], [call, '"x"']]);
+  });
+
+  test("know the call that made theirs, once", async () => {
+    /** @type {any[]} */
+    const got = [];
+    const executeTool = (/** @type {unknown} */ _at, /** @type {any} */ call) => {
+      got.push(call.parent);
+      return { tag: "done", val: { text: "", details: "null" } };
+    };
+    const pi = withTool({ name: "t" }, { executeTool });
+    const told = (/** @type {object} */ more) => pi.emit("tool_call", { toolCallId: "call-1", toolName: "t", ...more });
+    for (const events of [[], [{ parentToolCallId: "outer" }], [], [{ parentToolCallId: "outer" }, {}]]) {
+      for (const event of events) told(event);
+      await pi.tool("t", {});
+    }
+    // That of another tool is nobody's.
+    pi.emit("tool_call", { toolCallId: "call-1", toolName: "read", parentToolCallId: "outer" });
+    await pi.tool("t", {});
+    assert.deepEqual(got, [undefined, "outer", undefined, undefined, undefined]);
+  });
+
+  test("carry the calls of others only if they are pi's own and say so", () => {
+    /** @type {unknown[]} */
+    const got = [];
+    const handleEvent = (/** @type {unknown} */ _at, /** @type {any} */ { tag, val }) => {
+      if (tag === "tool-call") got.push([val.name, val.carriesCalls]);
+      return { tag: "none" };
+    };
+    const pi = loaded(() => ({ handleEvent }));
+    const [builtin, local] = [{ source: "builtin" }, { source: "local" }];
+    const reachesTools = () => "all";
+    /** @type {any} */ (pi.api).getAllTools = () => [
+      { name: "codemode", reachesTools, sourceInfo: builtin },
+      { name: "other", reachesTools, sourceInfo: local },
+      { name: "old", reachesTools },
+      { name: "read", sourceInfo: builtin },
+    ];
+    for (const toolName of ["codemode", "other", "old", "read", "unknown", "__proto__"]) pi.emit("tool_call", { toolName });
+    /** @type {any} */ (pi.api).getAllTools = () => {
+      throw new Error("gone");
+    };
+    pi.emit("tool_call", { toolName: "codemode" });
+    assert.deepEqual(got, [
+      ["codemode", true], ["other", false], ["old", false], ["read", false], ["unknown", false], ["__proto__", false],
+      ["codemode", false],
+    ]);
   });
 
   test("are drawn from what there is", () => {

@@ -30,7 +30,7 @@ impl Session {
 
     fn next(&mut self, summary: &str) -> String {
         let input = json!({ "action": "next", "summary": summary }).to_string();
-        match self.on(Event::Step { input: &input }).reply {
+        match self.on(Event::Step { input: &input, nested: false }).reply {
             Reply::Tool(result) => result.text,
             other => panic!("{other:?}"),
         }
@@ -107,6 +107,73 @@ fn a_prompt_that_may_be_gone_is_given_again() {
 }
 
 #[test]
+fn what_a_nested_call_is_told_is_not_in_view() {
+    let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+    let _ = session.command("workflow", "flat x");
+    session.is_told_all();
+    let _ = session.on(Event::AgentStart);
+    let nested = |session: &mut Session, action: &str| {
+        let input = json!({ "action": action }).to_string();
+        match session.on(Event::Step { input: &input, nested: true }).reply {
+            Reply::Tool(result) => result.text,
+            other => panic!("{other:?}"),
+        }
+    };
+    let follow = "The instructions of this phase follow the result of the call that made this one.";
+    let briefs = |session: &mut Session| -> Vec<String> {
+        let effects = session.on(Event::TurnEnd).effects;
+        let brief = |effect| if let Effect::Brief(prompt) = effect { Some(prompt) } else { None };
+        effects.into_iter().filter_map(brief).collect()
+    };
+    assert!(nested(&mut session, "status").contains("Do a."));
+    assert_eq!(briefs(&mut session), [""; 0]);
+    let told = nested(&mut session, "next");
+    assert!(told.starts_with("✓ Advanced: a → * b\n") && told.ends_with(follow), "{told}");
+    // The model has not read of the phase yet, so it cannot want to leave it.
+    for action in ["next", "loop", "cancel"] {
+        let told = nested(&mut session, action);
+        assert!(told.contains("this call had no effect. The current phase is * b."), "{told}");
+        assert!(session.step(action).0.contains("this call had no effect"));
+    }
+    let [prompt] = &briefs(&mut session)[..] else { panic!() };
+    assert!(prompt.contains("Do b."));
+    assert_eq!(briefs(&mut session), [""; 0]);
+    session.is_reminded();
+    let told = nested(&mut session, "loop");
+    assert!(told.starts_with("🔄 Looped") && told.ends_with(follow), "{told}");
+    // The script did not wait for it, and the agent has stopped: the next run has the prompt.
+    let _ = session.on(Event::AgentSettled { has_ui: true });
+    assert!(session.is_told_all().contains("Do a."));
+    let _ = session.on(Event::AgentStart);
+    for _ in 0..2 {
+        nested(&mut session, "next");
+        let _ = session.on(Event::TurnEnd);
+    }
+    assert!(nested(&mut session, "next").contains("DONE"));
+    assert_eq!(briefs(&mut session), [""; 0]);
+}
+
+#[test]
+fn a_whitelist_lets_through_what_only_carries_the_calls_of_others() {
+    let mut session = Session::new(&[("flat", &["a", "locked"])]);
+    let phase = session.files.global.get_mut("flat/a.md").unwrap();
+    *phase = phase.replacen("emoji: '*'\n", "emoji: '*'\ntools: {whitelist: [read]}\n", 1);
+    let _ = session.command("workflow", "flat x");
+    let refused = |session: &mut Session, name, carries_calls| {
+        let reply = session.on(Event::ToolCall { name, carries_calls }).reply;
+        matches!(reply, Reply::Block(_))
+    };
+    assert!(!refused(&mut session, "codemode", true));
+    assert!(!session.engine.agent.worked, "the calls that it carries are work, or are not");
+    assert!(refused(&mut session, "codemode", false));
+    assert!(refused(&mut session, "edit", false) && !refused(&mut session, "read", false));
+    assert!(session.engine.agent.worked);
+    session.step("next");
+    assert!(refused(&mut session, "edit", true), "a blacklist names it");
+    assert!(!refused(&mut session, "codemode", true));
+}
+
+#[test]
 fn after_an_early_stop_without_a_ui_the_prompt_comes_if_it_is_gone() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
@@ -162,7 +229,9 @@ fn the_prompt_says_which_tools_work() {
         let _ = session.command("workflow", "flat x");
         let line = format!("\n**Tools in this phase:** {rule}. workflow_step always works.\n");
         assert!(session.is_told_all().contains(&line), "{rule}");
-        if let Reply::Block(reason) = session.on(Event::ToolCall { name: "edit" }).reply {
+        if let Reply::Block(reason) =
+            session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply
+        {
             assert!(reason.ends_with(line.trim()), "{reason}");
         }
     }
@@ -183,7 +252,8 @@ fn what_phases_hand_over_is_seen_by_later_ones() {
     // A restart keeps it, a second pass replaces it.
     let stored = crate::run::restore([serde_json::to_string(&session.stored()).unwrap()]);
     let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
-    let again = session.on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"# });
+    let again = session
+        .on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"#, nested: false });
     let Reply::Tool(ToolResult { text, .. }) = again.reply else { panic!() };
     assert!(text.contains("**Pass:** 2\n") && text.contains("### * b\nb failed\n"), "{text}");
     assert!(session.next("found more").contains("### * b\nb failed\n\n### * a\nfound more\n"));
@@ -213,7 +283,7 @@ fn a_phase_can_demand_a_summary() {
         r#"{"action":"next","summary":" \n"}"#,
         r#"{"action":"next","summary":["x"]}"#,
     ] {
-        let output = session.on(Event::Step { input });
+        let output = session.on(Event::Step { input, nested: false });
         assert_eq!(output.effects, []);
         let Reply::Tool(result) = output.reply else { panic!() };
         assert!(result.text.starts_with("⚠️ The phase * a is left with a summary only."));

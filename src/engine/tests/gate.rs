@@ -54,7 +54,7 @@ impl Session {
     }
 
     fn call_next(&mut self) -> Output {
-        self.on(Event::Step { input: r#"{"action":"next","summary":"S"}"# })
+        self.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false })
     }
 
     /// Calls `next`, in an answer of its own.
@@ -102,6 +102,43 @@ fn a_command_that_succeeds_lets_the_agent_on() {
     let effects = session.command("workflow", ":status").effects;
     let [Effect::AppendEntry { data, .. }] = &effects[..] else { panic!() };
     assert!(data["content"].as_str().unwrap().contains("\n     ✓ the tests: exit status 0, 12s\n"));
+}
+
+#[test]
+fn a_gate_that_nobody_waits_for_does_not_hold_the_run() {
+    for (gate, has_ui) in [(TESTS, true), (APPROVE, true), (TESTS, false), (APPROVE, false)] {
+        let mut session = Session::gated(gate);
+        let input = r#"{"action":"next"}"#;
+        let (ticket, _) = asked(session.on(Event::Step { input, nested: true }).reply);
+        let _ = session.on(Event::TurnEnd);
+        let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+        let before = session.on(Event::BeforeSettle { has_ui });
+        let settled = session.on(Event::AgentSettled { has_ui });
+        let effects = if has_ui { settled.effects } else { before.effects };
+        assert_eq!(effects.first(), Some(&Effect::Withdraw { ticket }));
+        let goes_on = matches!(before.reply, Reply::Continue(_))
+            || effects.iter().any(|effect| matches!(effect, Effect::SetCountdown(Some(_))));
+        assert!(goes_on, "{effects:?}");
+        assert_eq!(session.answer(ticket, ran(0)), Output::default());
+        assert_eq!((session.phase(), session.progress().gate_attempts.len()), ("a", 0));
+        // The gate stands, and can be tried again.
+        asked(session.next_later().reply);
+    }
+}
+
+#[test]
+fn a_nested_call_passes_a_gate_unseen() {
+    let mut session = Session::gated(TESTS);
+    let input = r#"{"action":"next"}"#;
+    let (ticket, _) = asked(session.on(Event::Step { input, nested: true }).reply);
+    let output = session.answer(ticket, ran(0));
+    assert!(told(&output).ends_with("follow the result of the call that made this one."));
+    let effects = session.on(Event::TurnEnd).effects;
+    assert!(
+        effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Brief(prompt) if prompt.contains("Do b.")))
+    );
 }
 
 #[test]
@@ -208,10 +245,13 @@ fn the_agent_gets_nowhere_around_a_gate() {
         assert_eq!(session.step(action).0, text::GATE_OPEN);
     }
     let blocked = Reply::Block(text::GATE_OPEN.into());
-    assert_eq!(session.on(Event::ToolCall { name: "edit" }).reply, blocked);
+    assert_eq!(session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply, blocked);
     assert!(told(&session.answer(ticket, ran(1))).starts_with("✗"));
     assert_eq!(told(&session.call_next()), text::GATE_HAD);
-    assert_eq!(session.on(Event::ToolCall { name: "edit" }).reply, Reply::None);
+    assert_eq!(
+        session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply,
+        Reply::None
+    );
     let _ = asked(session.next_later().reply);
 }
 
@@ -423,7 +463,8 @@ fn a_summary_is_not_lost_with_an_attempt() {
     let (ticket, _) = asked(session.call_next().reply);
     let _ = session.answer(ticket, ran(1));
     let _ = session.on(Event::TurnEnd);
-    let (ticket, _) = asked(session.on(Event::Step { input: r#"{"action":"next"}"# }).reply);
+    let (ticket, _) =
+        asked(session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply);
     assert!(told(&session.answer(ticket, ran(0))).contains("### * a\nS\n"));
 }
 

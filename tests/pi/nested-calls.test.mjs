@@ -1,0 +1,122 @@
+// Calls that another tool makes: a script of pi's codemode, or any tool by `ctx.executeTool()`. Only the newest pi has them.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { lastPath } from "./harness/gates.mjs";
+import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { contextPrompt, custom, pauses, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+
+const [NEWEST] = PI_VERSIONS;
+const TASK = "/workflow hello Add a route";
+const REST = { text: "I rest." };
+const NEXT = ["workflow_step", { action: "next" }];
+
+/** A tool that makes calls one after another and gives their results; a call may be left alone. */
+const SCRIPT_TOOL = `
+export default (pi) => pi.registerTool({
+  name: "script", label: "Script", description: "Runs tools.",
+  parameters: { type: "object", properties: { calls: { type: "array" } } },
+  async execute(id, { calls }, signal, onUpdate, context) {
+    const texts = [];
+    for (const [name, input, alone] of calls) {
+      const outcome = context.executeTool(name, input);
+      if (alone) await new Promise((resolve) => setTimeout(resolve, 300));
+      else texts.push((await outcome).result.content.map(({ text }) => text).join(""));
+    }
+    return { content: [{ type: "text", text: texts.join("\\n---\\n") }], details: {} };
+  },
+});
+`;
+
+/** @param {...unknown} calls */
+const script = (...calls) => ({ calls: [{ name: "script", arguments: { calls } }] });
+
+/**
+ * @param {import("node:test").TestContext} t
+ * @param {import("./harness/scripted-model.mjs").Step[]} steps
+ * @param {Record<string, string>} globalFiles
+ */
+async function withScripts(t, steps, globalFiles) {
+  const { model, sandbox } = await stage(t, steps, { globalFiles });
+  const tool = join(sandbox.root, "script.js");
+  writeFileSync(tool, SCRIPT_TOOL);
+  const rpc = await startRpc({ version: NEWEST, sandbox, extension: [REPO, tool] });
+  return { model, sandbox, rpc };
+}
+
+suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
+  test("that move the run are followed by the instructions of the phase", async (t) => {
+    const files = workflow("hello", ["plan", "build", "check"], { autoContinue: false });
+    const { model, rpc } = await withScripts(t, [script(NEXT, NEXT), script(NEXT), REST, REST], files);
+    await rpc.promptAndSettle(TASK);
+    const [first, second] = model.requests.slice(1, 3);
+    assert.match(toolResults(first)[0], /^✓ Advanced: Plan → 🔹 Build\n[^]*\n---\nThe workflow has moved already, by a call that another tool made/);
+    assert.doesNotMatch(toolResults(first)[0], /What to do in this phase/);
+    assert.equal(first.messages.at(-1)?.role, "user");
+    assert.match(contextPrompt(first) ?? "", /▸ 🔹 Build\]\n[^]*\nDo build for Add a route\./);
+    assert.match(userTexts(second).at(-1) ?? "", /▸ 🔹 Check\]\n[^]*\nDo check for Add a route\./);
+    assert.equal(lastPath(await rpc.entries()), "hello:2");
+    // And once: a later run has a reminder.
+    await rpc.promptAndSettle("Go on");
+    assert.equal(userTexts(model.lastRequest()).filter((text) => text.includes("Do check for")).length, 1);
+    assert.deepEqual(rpc.extensionErrors(), []);
+    await rpc.close();
+  });
+
+  test("are judged one by one", async (t) => {
+    const tools = { whitelist: ["script", "read"] };
+    const files = workflow("hello", [{ id: "plan", tools }, "build"], { autoContinue: false });
+    const calls = [["bash", { command: "touch ran" }], ["read", { path: "nowhere" }], ["workflow_step", { action: "status" }]];
+    const { model, rpc } = await withScripts(t, [script(...calls), REST], files);
+    await rpc.promptAndSettle(TASK);
+    const [bash, read, status] = toolResults(model.lastRequest())[0].split("\n---\n");
+    assert.match(bash, /The tool "bash" is blocked during the Plan phase/);
+    assert.doesNotMatch(read, /blocked/);
+    assert.match(status, /\*\*Workflow:\*\* The hello/);
+    await rpc.close();
+  });
+
+  for (const [what, check] of /** @type {const} */ ([["a command", { run: "sleep 60" }], ["a question", { approve: "Ship it?" }]])) {
+    test(`for whose gate of ${what} nobody waits leave a run that goes on`, async (t) => {
+      const fields = { autoContinue: { delaySeconds: 1, maxIdle: 2 } };
+      const files = workflow("hello", [{ id: "plan", gate: [check] }, "build"], fields);
+      const { model, rpc } = await withScripts(t, [script([...NEXT, true]), REST, REST, REST], files);
+      rpc.onDialog(() => new Promise(() => {}));
+      await rpc.promptAndSettle(TASK);
+      await model.waitForRequests(4);
+      assert.match(userTexts(model.requests[2]).join("\n"), /You must NOT stop yet/);
+      await rpc.waitFor(() => rpc.ui("setStatus").some(({ statusText }) => /paused/.test(statusText ?? "")), { what: "a pause" });
+      const entries = await rpc.entries();
+      assert.equal(lastPath(entries), "hello:0");
+      assert.equal(pauses(entries).at(-1)?.kind, "idle");
+      await rpc.close();
+    });
+  }
+
+  test("of codemode are the way to what a whitelist allows", async (t) => {
+    const call = (/** @type {string} */ name) => ({ calls: [{ name, arguments: { code: "return 1", calls: [] } }] });
+    const phases = [{ id: "plan", tools: { whitelist: ["read"] } }, { id: "build", tools: { blacklist: ["codemode"] } }];
+    const steps = [call("codemode"), call("script"), REST, call("codemode"), REST];
+    const { model, sandbox } = await stage(t, steps, {
+      globalFiles: workflow("hello", phases, { autoContinue: false }),
+      settings: { defaultTools: ["+codemode"], codemode: { mode: "only" } },
+    });
+    const tool = join(sandbox.root, "script.js");
+    writeFileSync(tool, SCRIPT_TOOL.replace("name:", 'reachesTools: () => "all", name:'));
+    const rpc = await startRpc({ version: NEWEST, sandbox, extension: [REPO, tool] });
+    await rpc.promptAndSettle(TASK);
+    assert.deepEqual(model.toolNames(0), ["codemode"]);
+    // pi as packed here lacks the interpreter of scripts; what counts is that the call was let through to it.
+    const [codemode, other] = toolResults(model.lastRequest());
+    assert.match(codemode, /quickjs|Script completed/);
+    assert.match(other, /The tool "script" is blocked|not found/, "a tool of an extension may do anything else besides");
+    await rpc.promptAndSettle("/workflow :next");
+    assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /The tool "codemode" is blocked during the Build phase/);
+    assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).active, true);
+    await rpc.close();
+  });
+});
