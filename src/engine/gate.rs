@@ -74,6 +74,8 @@ struct OwnGate {
     gate: Gate,
     /// The name of the phase or workflow that has it.
     of: String,
+    /// See [`GateAhead::key`].
+    key: String,
     /// See [`GateAhead::depth`].
     depth: usize,
     /// Whether it is one of the person's own workflows.
@@ -136,7 +138,8 @@ impl Engine {
             of: ahead.of.to_owned(),
             depth: ahead.depth,
             own: ahead.root == OWN_WORKFLOWS,
-            attempt: attempts.get(ahead.of).map_or(1, |attempts| attempts.saturating_add(1)),
+            attempt: attempts.get(&ahead.key).map_or(1, |attempts| attempts.saturating_add(1)),
+            key: ahead.key,
         };
         let gates: Vec<OwnGate> = active.gates_ahead().into_iter().map(own).collect();
         let checks: Vec<PlannedCheck> = gates
@@ -445,8 +448,8 @@ impl Engine {
         else {
             return Output::default();
         };
-        let OwnGate { gate: Gate { attempts, on_fail, .. }, of, depth, .. } = definition;
-        let (new, times) = active.state.with_evidence(gate.kept_evidence()).gate_failed(of);
+        let OwnGate { gate: Gate { attempts, on_fail, .. }, of, key, depth, .. } = definition;
+        let (new, times) = active.state.with_evidence(gate.kept_evidence()).gate_failed(key);
         let left = attempts.saturating_sub(times);
         let stays = *on_fail == OnGateFail::Stay;
         let mut text = text::gate_failed(of, last, stays.then_some(left));

@@ -10,12 +10,14 @@ use crate::definition::{Entry, Gate, Library, OnGateFail, Workflow};
 use super::{Active, LoopError, RunState, Segment, enter, phase_key, restart, scope_key};
 
 /// A gate that a run must pass to leave its phase.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct GateAhead<'a> {
     /// What is checked.
     pub gate: &'a Gate,
     /// The name of the phase or workflow that has it.
     pub of: &'a str,
+    /// A name for the gate itself: that of its phase's path, or of its scope.
+    pub key: String,
     /// The name of the root that its files come from.
     pub root: &'a str,
     /// How many scopes lead to the workflow that it belongs to, that one included.
@@ -45,16 +47,19 @@ impl<'a> Active<'a> {
     /// The gates that `next` leads through: that of the phase, then those of the workflows that end with
     /// it, the innermost first.
     pub fn gates_ahead(&self) -> Vec<GateAhead<'a>> {
+        let path = &self.state.current_path;
         let mut gates: Vec<GateAhead> = Vec::new();
         gates.extend(self.phase.gate.as_ref().map(|gate| GateAhead {
             gate,
             of: &self.phase.name,
+            key: phase_key(path),
             root: &self.scope.root,
-            depth: self.state.current_path.len(),
+            depth: path.len(),
         }));
         gates.extend(self.ending_scopes().filter_map(|(depth, scope)| {
             let gate = scope.gate.as_ref()?;
-            Some(GateAhead { gate, of: &scope.name, root: &scope.root, depth })
+            let key = scope_key(path.get(..depth).unwrap_or_default());
+            Some(GateAhead { gate, of: &scope.name, key, root: &scope.root, depth })
         }));
         gates
     }
@@ -112,10 +117,10 @@ impl RunState {
         new
     }
 
-    /// The run after the gate of this name was not passed, and how often that is.
-    pub fn gate_failed(&self, of: &str) -> (Self, u32) {
+    /// The run after the gate of this key was not passed, and how often that is.
+    pub fn gate_failed(&self, key: &str) -> (Self, u32) {
         let mut new = self.clone();
-        let attempts = new.progress.gate_attempts.entry(of.to_owned()).or_default();
+        let attempts = new.progress.gate_attempts.entry(key.to_owned()).or_default();
         *attempts = attempts.saturating_add(1);
         let times = *attempts;
         (new, times)

@@ -23,7 +23,8 @@ pub struct Progress {
     /// Those of them at the end in which the agent did nothing.
     #[serde(skip_serializing_if = "is_zero")]
     pub idle: u32,
-    /// How often each gate ahead was not passed since the current phase began, by what has it.
+    /// How often each gate ahead was not passed since the current phase began, by
+    /// [`GateAhead::key`](super::GateAhead::key).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_attempts: BTreeMap<String, u32>,
     /// The [`gate_seal`](super::gate_seal) of its workflow when it was started, or when the person last

@@ -91,7 +91,7 @@ for (const version of PI_VERSIONS) {
       await rpc.promptAndSettle("/workflow :resume");
       assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /^✗ .* Ship it\?: the person said no: Name the risks\./);
       const { gateAttempts, paused } = progress(await rpc.entries());
-      assert.deepEqual([gateAttempts, paused], [{ Plan: 1 }, undefined]);
+      assert.deepEqual([gateAttempts, paused], [{ "hello:0": 1 }, undefined]);
       await rpc.close();
     });
   });

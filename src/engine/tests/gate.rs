@@ -152,7 +152,7 @@ fn a_failure_is_told_and_changes_nothing_else() {
          The end of its output:\n```\nbuilding…\nit broke\n```\n\n\
          Mend that, then call workflow_step with action='next' again."
     );
-    assert_eq!((session.phase(), session.progress().gate_attempts["a"]), ("a", 1));
+    assert_eq!((session.phase(), session.progress().gate_attempts["flat:0"]), ("a", 1));
     assert_eq!(session.progress().visits["flat:0"].evidence[0].tail, "building…\nit broke");
 }
 
@@ -518,7 +518,38 @@ fn attempts_are_counted_for_each_gate() {
     assert!(told(&session.answer(ticket, ran(1))).contains(" Attempt 1, 1 left."));
     let _ = session.command("workflow", ":pause");
     let _ = session.on(Event::Input { from_person: true });
-    assert_eq!(session.progress().gate_attempts["a"], 2);
+    assert_eq!(session.progress().gate_attempts["flat:0"], 2);
+}
+
+#[test]
+fn attempts_of_gates_of_one_name_are_counted_apart() {
+    // The phase, the nested workflow and the outer one: all are called Same.
+    let mut session = Session::new(&[("outer", &["@inner"]), ("inner", &["a"])]);
+    session.write_gate("inner/a.md", &format!("{TESTS}gateAttempts: 2\n"));
+    let phase = session.files.global.get_mut("inner/a.md").unwrap();
+    *phase = phase.replacen("name: a", "name: Same", 1);
+    for (file, name) in [("outer/workflow.yaml", "The outer"), ("inner/workflow.yaml", "The inner")]
+    {
+        let yaml = session.files.global.get_mut(file).unwrap();
+        *yaml = yaml.replacen(name, "Same", 1) + "gate: [{run: outer}]\ngateAttempts: 2\n";
+    }
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
+    let _ = session.command("workflow", "outer x");
+    // That of an earlier version, by name, counts for none of them.
+    session.engine.run.as_mut().unwrap().progress.gate_attempts.insert("Same".into(), 1);
+    for passed in 0..3 {
+        let (mut ticket, _) = asked(session.next_later().reply);
+        for _ in 0..passed {
+            (ticket, _) = asked(session.answer(ticket, ran(0)).reply);
+        }
+        let told = told(&session.answer(ticket, ran(1)));
+        assert!(
+            told.contains("The gate of Same") && told.contains(" Attempt 1, 1 left."),
+            "{told}"
+        );
+    }
+    let counted: Vec<_> = session.progress().gate_attempts.keys().cloned().collect();
+    assert_eq!(counted, ["/outer", "Same", "outer:0/inner", "outer:0/inner:0"]);
 }
 
 #[test]
