@@ -102,6 +102,7 @@ pub enum Problem {
     OutsideProject { path: String },
     BadGlob { path: String },
     WideGlob { limit: usize },
+    LongLabel { limit: usize },
     UnknownEarlierPhase { id: String, meant: MeantPhase },
     LoopForbidden,
     WithoutGate { field: &'static str },
@@ -169,6 +170,7 @@ impl Fault {
             | Problem::SimilarCommandName { .. }
             | Problem::SameFolderName { .. }
             | Problem::Shadows { .. }
+            | Problem::LongLabel { .. }
             | Problem::UnusedPhase
             | Problem::Skipped
             | Problem::UnusedGateAttempts { .. }
@@ -576,6 +578,9 @@ impl fmt::Display for Problem {
                 write!(f, "`gate.contains` is no regular expression: {words}")
             }
             Self::BadGlob { path } => write!(f, "\"{path}\" is no glob"),
+            Self::LongLabel { limit } => {
+                write!(f, "`gate.label` is cut: it has more than {limit} characters")
+            }
             Self::WideGlob { limit } => write!(
                 f,
                 "the alternatives in `gate.file` expand to more than {limit} paths; use `*`, or a check with `run`"

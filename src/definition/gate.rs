@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use regex_lite::{Regex, RegexBuilder};
 
+use super::excerpt::short;
 use super::fault::Problem;
 use super::fields::Fields;
 use super::is_blank;
@@ -20,6 +21,8 @@ const DEFAULT_ATTEMPTS: u32 = 3;
 const MAX_CHECKS: usize = 50;
 /// How large a regular expression may be once compiled, in bytes.
 const MAX_EXPRESSION: usize = 1 << 16;
+/// How many characters a label may have.
+const MAX_LABEL: usize = 100;
 /// How many paths the alternatives of a glob may expand to.
 const MAX_EXPANSIONS: usize = 100;
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
@@ -318,8 +321,13 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             return None;
         }
     };
+    let long = |label: &String| label.chars().count() > MAX_LABEL;
+    if label.as_ref().is_some_and(long) {
+        let at = [Step::Key("gate"), Step::Item(index), Step::Key("label")];
+        fields.fault(&at, Problem::LongLabel { limit: MAX_LABEL });
+    }
     let label = label.unwrap_or(default_label);
-    let label = label.split_whitespace().collect::<Vec<_>>().join(" ");
+    let label = short(&label.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LABEL);
     Some(Check { label, kind })
 }
 

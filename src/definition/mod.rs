@@ -27,7 +27,7 @@ mod tests;
 use std::rc::Rc;
 
 pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
-pub use excerpt::{Excerpt, columns, on_one_line};
+pub use excerpt::{Excerpt, columns, on_one_line, short};
 pub use fault::{Fault, MeantPhase, Place, Problem, Severity};
 pub use files::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
 pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};

@@ -3,7 +3,7 @@
 use crate::definition::{
     FileError, Library, Show, WorkflowFiles, is_blank, is_space, nearest, trim,
 };
-use crate::run::{Active, RunState, enter, gate_seal};
+use crate::run::{Active, MAX_TASK, RunState, enter, gate_seal};
 use crate::text;
 
 use super::gate::OpenGate;
@@ -138,13 +138,18 @@ impl Engine {
 
     /// Starts a run, or asks first if there is one.
     pub(super) fn start_or_ask(&mut self, name: &str, task: &str, at: Moment) -> Output {
+        let length = trim(task).chars().count();
+        if length > MAX_TASK {
+            let text = text::task_too_long(length);
+            return Output::effect(Effect::Notify { level: Level::Error, text });
+        }
         match self.run.as_ref().filter(|state| state.active) {
             Some(state) => {
                 let phase = Active::resolve(state, &self.library);
                 let message = format!(
                     "Phase: {}\nTask: {}\n\nStart a new one?",
-                    phase.map_or("unknown", |active| &active.phase.name),
-                    state.task_description
+                    phase.map_or("unknown".into(), |active| text::short_name(&active.phase.name)),
+                    text::short_task(state)
                 );
                 let question =
                     Question::StartAnother { command_name: name.into(), task: task.into() };
@@ -268,8 +273,8 @@ impl Engine {
                 value: workflow.command_name.clone(),
                 label: workflow.command_name.clone(),
                 description: match text::description(workflow, library) {
-                    Some(about) => format!("{}: {about}", workflow.name),
-                    None => workflow.name.clone(),
+                    Some(about) => format!("{}: {about}", text::short_name(&workflow.name)),
+                    None => text::short_name(&workflow.name),
                 },
             });
         if self.is_running() {
@@ -283,7 +288,9 @@ impl Engine {
 fn usage(library: &Library) -> String {
     let workflows: Vec<String> = library
         .for_people()
-        .map(|workflow| format!("  {} — {}", workflow.command_name, workflow.name))
+        .map(|workflow| {
+            format!("  {} — {}", workflow.command_name, text::short_name(&workflow.name))
+        })
         .collect();
     format!(
         "Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}",

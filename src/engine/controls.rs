@@ -230,7 +230,7 @@ impl Engine {
                 None => return notice(Level::Info, "This is the first phase.".into()),
             },
         };
-        let from = format!("{} {}", active.phase.emoji, active.phase.name);
+        let from = text::phase_title(active.phase);
         let new = new.moved_from(state, leaving, at.unix_ms);
         let paused = new.progress.paused.is_some();
         let mut effects = self.withdraw_gate();
@@ -243,8 +243,7 @@ impl Engine {
             Way::Back => "back",
             Way::Skip => "on, and skipped a phase",
         };
-        let to =
-            self.active().map(|active| format!("{} {}", active.phase.emoji, active.phase.name));
+        let to = self.active().map(|active| text::phase_title(active.phase));
         let told = format!(
             "The person moved the workflow {verb}: {from} → {}.",
             to.as_deref().unwrap_or("DONE")

@@ -344,10 +344,8 @@ impl Engine {
                 }
                 CheckKind::Approve { question } => {
                     let of = self.active().map_or_else(String::new, |active| {
-                        format!(
-                            "{}, {} {}",
-                            active.root.name, active.phase.emoji, active.phase.name
-                        )
+                        let phase = text::phase_title(active.phase);
+                        format!("{}, {phase}", text::short_name(&active.root.name))
                     });
                     let options = APPROVALS.map(Into::into).into();
                     let request = Request::Select { title: format!("{of}: {question}"), options };

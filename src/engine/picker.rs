@@ -13,7 +13,8 @@ impl Engine {
         let (names, options): (Vec<String>, Vec<String>) = library
             .for_people()
             .map(|workflow| {
-                let mut line = format!("{} — {}", workflow.command_name, workflow.name);
+                let mut line =
+                    format!("{} — {}", workflow.command_name, text::short_name(&workflow.name));
                 if let Some(about) = text::description(workflow, library) {
                     line.push_str(&format!(": {about}"));
                 }
@@ -32,7 +33,7 @@ impl Engine {
     pub(super) fn picked(&mut self, command_name: String) -> Output {
         let workflow = self.library.by_command_name(&command_name);
         let name = workflow.map_or(&command_name, |workflow| &workflow.name);
-        let title = format!("{}: what is the task?", on_one_line(name));
+        let title = format!("{}: what is the task?", on_one_line(&text::short_name(name)));
         self.ask(Question::Task { command_name }, Request::Input { title })
     }
 

@@ -243,7 +243,7 @@ impl Engine {
         let Some(state) = self.run.as_ref().filter(|state| state.active) else {
             return result("No active workflow to cancel.", json!({ "active": false }));
         };
-        let task = &state.task_description;
+        let task = text::short_task(state);
         if !confirmed {
             let text = format!(
                 "⚠️ **Confirm cancellation** of workflow \"{task}\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone."

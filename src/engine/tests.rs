@@ -1013,3 +1013,63 @@ fn behind_a_name_the_phases_are_a_hint() {
     );
     assert_eq!(session.engine.complete("flat x", &session.files), []);
 }
+
+#[test]
+fn a_task_that_is_too_long_is_refused_and_not_cut() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let long = "é".repeat(10_001);
+    let output = session.command("workflow", &format!("flat {long}"));
+    let [Effect::Notify { level: Level::Error, text }] = &output.effects[..] else {
+        panic!("{output:?}")
+    };
+    assert!(text.starts_with("The task has 10001 characters; at most 10000 are kept"), "{text}");
+    assert!(!session.engine.is_running());
+    let _ = session.command("workflow", &format!("flat  {} ", "é".repeat(10_000)));
+    assert!(session.engine.is_running());
+    assert_eq!(session.engine.run.as_ref().unwrap().task_description, "é".repeat(10_000));
+}
+
+#[test]
+fn where_there_is_room_for_one_line_names_and_tasks_are_short() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+    *yaml = yaml.replacen("The flat", &format!("\"W\\n{}\"", "w".repeat(4000)), 1)
+        + "sessionNameMaxLength: 100000\n";
+    for phase in ["flat/a.md", "flat/b.md"] {
+        let phase = session.files.global.get_mut(phase).unwrap();
+        let name = format!("name: \"P\\n{}\"\nignored: ", "p".repeat(4000));
+        *phase = phase.replacen("name: ", &name, 1);
+        *phase = phase.replacen("emoji: '*'", &format!("emoji: {}", "e".repeat(4000)), 1);
+    }
+    let task = "task\n".repeat(2000);
+    let _ = session.on(Event::Session {
+        stored: None,
+        in_view: None,
+        facts: Facts { has_ui: true, ..Facts::default() },
+    });
+    let mut all = session.command("workflow", &format!("flat {task}")).effects;
+    all.extend(session.command("workflow", ":pause").effects);
+    all.extend(session.command("workflow", ":next").effects);
+    all.extend(session.command("workflow", ":panel").effects);
+    let mut lines = Vec::new();
+    for effect in all {
+        match effect {
+            Effect::SetStatus(Some(text)) | Effect::SetSessionName(text) => lines.push(text),
+            Effect::Notify { text, .. } => lines.extend(text.lines().map(str::to_owned)),
+            Effect::SetPanel(Some(panel)) => lines.extend(panel),
+            _ => {}
+        }
+    }
+    assert!(lines.len() > 6, "{lines:?}");
+    for line in &lines {
+        assert!(line.chars().count() <= 450 && !line.contains('\n'), "{line}");
+    }
+    let _ = session.step("cancel");
+    let input = r#"{"action":"cancel"}"#;
+    let another = session.command("workflow", "flat x").reply;
+    let cancel = session.on(Event::Step { input, nested: false }).reply;
+    for reply in [another, cancel] {
+        let Reply::Ask { request: Request::Confirm { message, .. }, .. } = reply else { panic!() };
+        assert!(message.chars().count() < 500 && message.contains("task task"), "{message}");
+    }
+}

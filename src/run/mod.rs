@@ -16,7 +16,7 @@ pub use active::Active;
 pub use gates::{Evidence, GateAhead, gate_seal};
 pub use outline::{Outline, Step};
 pub use progress::{Leaving, Pause, PauseReason, Progress, Visit, phase_key, scope_key};
-pub use state::{RunState, Segment};
+pub use state::{MAX_TASK, RunState, Segment};
 pub use stored::{STATE_ENTRY_TYPE, restore};
 pub use summary::{Summary, cut};
 pub use transition::{Arrival, LoopError, advance, enter, go_to, restart};

@@ -6,6 +6,9 @@ use crate::definition::trim;
 
 use super::Progress;
 
+/// How many characters a task may have. It stands in every state entry of its run.
+pub const MAX_TASK: usize = 10_000;
+
 /// A run of a workflow, in the form that is stored in the session.
 ///
 /// Specification: state management, "WorkflowState Fields".

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::definition::{Library, ToolPolicy, Workflow};
+use crate::definition::{Library, ToolPolicy, Workflow, short};
 use crate::run::{Active, RunState};
 
 use super::context_prompt::{phase_instructions, summary_variable, tools_line};
@@ -32,6 +32,8 @@ const INSTRUCTIONS_GIVEN: &str = "(as given for this phase)";
 
 const DEFAULT_SESSION_NAME_PREFIX: &str = "Workflow: ";
 const DEFAULT_SESSION_NAME_MAX_LENGTH: usize = 50;
+/// How many characters the session's name has at most, whatever the workflow says.
+const MAX_SESSION_NAME: usize = 200;
 
 /// Why the current phase refuses a tool; `None` if it allows it.
 ///
@@ -168,10 +170,11 @@ pub fn session_name(workflow: &Workflow, task: &str) -> String {
         length += c.len_utf16();
         length > limit
     });
-    match cut.and_then(|(at, _)| task.get(..at)) {
+    let name = match cut.and_then(|(at, _)| task.get(..at)) {
         Some(beginning) => format!("{prefix}{beginning}…"),
         None => format!("{prefix}{task}"),
-    }
+    };
+    short(&name, MAX_SESSION_NAME)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod drawing;
 mod gate;
 mod graph;
 mod messages;
+mod names;
 mod pause;
 mod preview;
 mod results;
@@ -35,6 +36,7 @@ pub use messages::{
     DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, block_reason, command_cancelled_message,
     completion_message, initial_message, not_done_reminder, session_name,
 };
+pub use names::{phase_title, short_name, short_task, task_too_long};
 pub use pause::{ended_line, pause_notice, paused, unfinished_line};
 pub use preview::preview;
 pub use status_line::status_line;

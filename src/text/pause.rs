@@ -5,6 +5,8 @@ use std::fmt;
 use crate::definition::Library;
 use crate::run::{Active, PauseReason, RunState};
 
+use super::names::{phase_title, short_name};
+
 /// The words that follow "paused: ".
 impl fmt::Display for PauseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -21,9 +23,12 @@ impl fmt::Display for PauseReason {
             }
             Self::Gate { label, times } => {
                 let s = if *times == 1 { "" } else { "s" };
+                let label = short_name(label);
                 write!(f, "the gate was not passed in {times} attempt{s}; last: {label}")
             }
-            Self::Approval { question } => write!(f, "it waits for your answer to “{question}”"),
+            Self::Approval { question } => {
+                write!(f, "it waits for your answer to “{}”", short_name(question))
+            }
             Self::Commands => f.write_str(
                 "its gate runs commands of this project that you have not allowed (see --allow-workflow-commands)",
             ),
@@ -43,8 +48,10 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         _ => "Your next message resumes it, or /workflow :resume.",
     };
     Some(format!(
-        "⏸ {} is paused in {} {}: {}.\n{how}",
-        active.root.name, active.phase.emoji, active.phase.name, pause.reason
+        "⏸ {} is paused in {}: {}.\n{how}",
+        short_name(&active.root.name),
+        phase_title(active.phase),
+        pause.reason
     ))
 }
 
@@ -59,16 +66,17 @@ pub fn unfinished_line(state: &RunState, library: &Library) -> String {
     let Some(active) = Active::resolve(state, library) else {
         return format!("Workflow {}: not finished; its files are gone.", state.workflow_key);
     };
-    let phase = format!("{} {}", active.phase.emoji, active.phase.name);
+    let phase = phase_title(active.phase);
+    let workflow = short_name(&active.root.name);
     match &state.progress.paused {
         Some(pause) => {
-            format!("Workflow {}: paused in {phase}: {}.", active.root.name, pause.reason)
+            format!("Workflow {workflow}: paused in {phase}: {}.", pause.reason)
         }
-        None => format!("Workflow {}: not finished, in {phase}.", active.root.name),
+        None => format!("Workflow {workflow}: not finished, in {phase}."),
     }
 }
 
 /// The last line of a process in which a run ended.
 pub fn ended_line(workflow: &str, cancelled: bool) -> String {
-    format!("Workflow {workflow}: {}.", if cancelled { "cancelled" } else { "DONE" })
+    format!("Workflow {}: {}.", short_name(workflow), if cancelled { "cancelled" } else { "DONE" })
 }

@@ -3,6 +3,8 @@
 use crate::definition::{Entry, Library};
 use crate::run::RunState;
 
+use super::names::short_name;
+
 /// The status line of a run; `None` if there is nothing to show.
 ///
 /// `WORKFLOW > NESTED [2/3] > EMOJI PHASE [1/2]`, a part for every scope; with a sign and the reason
@@ -12,16 +14,16 @@ use crate::run::RunState;
 pub fn status_line(state: Option<&RunState>, library: &Library) -> Option<String> {
     let state = state.filter(|state| state.active)?;
     let root = library.get(&state.current_path.first()?.workflow_key)?;
-    let mut line = root.name.clone();
+    let mut line = short_name(&root.name);
     for segment in &state.current_path {
         let phases = &library.get(&segment.workflow_key)?.phases;
         let entry = phases.get(segment.phase_index)?;
         line.push_str(" > ");
         if let Entry::Phase(phase) = entry {
-            line.push_str(&phase.emoji);
+            line.push_str(&short_name(&phase.emoji));
             line.push(' ');
         }
-        line.push_str(library.entry_name(entry));
+        line.push_str(&short_name(library.entry_name(entry)));
         line.push_str(&format!(" [{}/{}]", segment.phase_index + 1, phases.len()));
     }
     match &state.progress.paused {

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use crate::definition::short;
 use crate::run::{Active, Outline, Step, Visit, phase_key};
 
+use super::names::short_name;
 use super::{gate, results, status_line, step_result, steps};
 
 /// How many steps the panel lists at most.
@@ -62,16 +64,19 @@ pub fn phase_panel(active: &Active) -> Vec<String> {
     let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);
     let first = outline.current.saturating_sub(PANEL_STEPS as u64 / 2).clamp(1, last_first);
     let steps = Outline::steps(active, first, PANEL_STEPS);
-    let mut lines = vec![format!("{} [{}/{}]", active.root.name, outline.current, outline.total)];
+    let root = short_name(&active.root.name);
+    let mut lines = vec![format!("{root} [{}/{}]", outline.current, outline.total)];
     lines.extend(steps.iter().map(|step| {
         let visit = active.state.progress.visits.get(&phase_key(&step.path));
-        marked(step, visit, step.number == outline.current)
+        short(&marked(step, visit, step.number == outline.current), MAX_PANEL_LINE)
     }));
     lines
 }
 
 /// How many steps the panel above the editor has.
 const PANEL_STEPS: usize = 7;
+/// How many characters each of them has at most.
+const MAX_PANEL_LINE: usize = 200;
 
 /// A step with its mark.
 fn marked(step: &Step, visit: Option<&Visit>, current: bool) -> String {

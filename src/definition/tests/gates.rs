@@ -111,6 +111,31 @@ fn a_faulty_gate_keeps_its_workflow_out() {
 }
 
 #[test]
+fn a_label_is_one_short_line() {
+    let label = |lines: &str| {
+        let phase = phase_with(lines);
+        let (library, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+        let Some(Entry::Phase(Phase { gate: Some(gate), .. })) =
+            library.get("w").unwrap().phases.first()
+        else {
+            panic!()
+        };
+        (gate.checks[0].label.clone(), faults)
+    };
+    let long = "é".repeat(101);
+    let cut = format!("{}…", "é".repeat(99));
+    let fault = "~/workflows/w/a.md:5:24: `gate.label` is cut: it has more than 100 characters";
+    assert_eq!(
+        label(&format!("gate: [{{run: x, label: {long}}}]\n")),
+        (cut.clone(), vec![fault.to_owned()])
+    );
+    assert_eq!(label(&format!("gate: [{{run: x, label: {}}}]\n", "é".repeat(100))).1, [""; 0]);
+    assert_eq!(label("gate: [{run: x, label: \"a\\n\\tb\"}]\n"), ("a b".into(), vec![]));
+    // The command itself is no slip, and is shown whole before it runs.
+    assert_eq!(label(&format!("gate: [{{run: {long}}}]\n")), (cut, vec![]));
+}
+
+#[test]
 fn an_expression_and_a_glob_are_bounded() {
     for expression in
         ["(?:a{1,1000}){1,30}!", "a{100000}", "(?:(?:(?:a{99}){99}){99}){99}", "(?:){99999}"]
