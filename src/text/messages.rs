@@ -174,7 +174,8 @@ pub fn session_name(workflow: &Workflow, task: &str) -> String {
         Some(beginning) => format!("{prefix}{beginning}…"),
         None => format!("{prefix}{task}"),
     };
-    short(&name, MAX_SESSION_NAME)
+    // pi brings it onto one line.
+    if name.chars().nth(MAX_SESSION_NAME).is_some() { short(&name, MAX_SESSION_NAME) } else { name }
 }
 
 #[cfg(test)]

@@ -306,7 +306,13 @@ export const DIFFERENCES = [
     why: "What can be started should be easy to start.",
   },
   {
-    number: 60,
+    number: 51,
+    reference: "Keeps a task of any length, and shows tasks and names whole wherever they appear.",
+    ours: "A task of more than 10,000 characters is refused. The status line, notices, questions, completions and the session's name show names as one line of at most 100 characters and tasks as one of at most 200.",
+    why: "Every state entry holds the task, and what is longer hides what stands behind it.",
+  },
+  {
+    number: 52,
     reference: "Ignores an unknown key under `tools` (`blocklist`), a tool's name in another case (`Edit`), and a rule in another spelling or place (`Tools`, `blacklist` beside `tools`, `tools` in `workflow.yaml`).",
     ours: "Each is an error.",
     why: "A rule that is ignored protects nothing.",

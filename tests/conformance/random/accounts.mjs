@@ -18,7 +18,7 @@ const REFUSED_BY_OURS = [
   [45, /: not valid YAML: found invalid Unicode character escape code/],
   [45, /: not valid YAML: (found unknown directive name|found incompatible YAML document)/],
   [48, /: unknown YAML tag /],
-  [60, /: (`tools` has no field |unknown field `|unknown tool ".*": the names of tools are case-sensitive)/],
+  [52, /: (`tools` has no field |unknown field `|unknown tool ".*": the names of tools are case-sensitive)/],
 ];
 
 /**

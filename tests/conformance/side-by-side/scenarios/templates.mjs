@@ -186,6 +186,13 @@ export default [
     differs: [{ number: 41, reference: "ab\ud83d…", ours: "ab…" }, 14, 18, 22, 25, 39],
   },
   {
+    name: "a session name that is longer than a line",
+    global: workflow("w", ["a"], { sessionNamePrefix: "S: ", sessionNameMaxLength: 1000 }),
+    model: [stop],
+    actions: [run(`/workflow w ${"x".repeat(250)}`)],
+    differs: [{ number: 51, reference: `S: ${"x".repeat(250)}`, ours: `S: ${"x".repeat(196)}…` }, 14, 18, 22, 25, 39],
+  },
+  {
     name: "control characters in names and tasks",
     global: workflow("w", [{ id: "a", name: "Red \u001b[31malert\u0007" }]),
     model: [stop],
