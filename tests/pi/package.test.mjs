@@ -26,7 +26,7 @@ const PACKED = [
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
   ...["dialogs", "drawing", "exec", "extension", "files", "guest"].map((name) => `host-shim/${name}.js`),
-  ...["index.cjs", "load.js", "record.js", "session.js", "store.js", "terminal-watch.js"].map((name) => `host-shim/${name}`),
+  ...["index.cjs", "json.js", "load.js", "record.js", "session.js", "store.js", "terminal-watch.js"].map((name) => `host-shim/${name}`),
   ...["schemas/phase.json", "schemas/workflow.json", "skills/workflow-authoring/SKILL.md"],
   ...["wit/extension.wit", "wit/tools/tools.wit"],
   ...Object.entries({
