@@ -182,7 +182,7 @@ export default [
     actions: ask,
     differs: [
       { number: 21, at: "screen[0]", ours: "notify warning: 7 workflows have errors: /workflow :check" },
-      { number: 21, at: "checked[0..]", ours: Array(7).fill(/: `(show|loopable|tools|tools.whitelist)` must be /) },
+      { number: 21, at: "checked[0..]", ours: Array(7).fill(/: `(show|loopable|tools|tools.whitelist)`( must be |: expected )/) },
       {
         number: 21,
         reference: "  good — Good\n  inner — Inner\n  list — List\n  loop — Loop\n  loop-number — Loop-number\n  show — Show\n  show-list — Show-list\n  show-null — Show-null\n  show-user — Show-user\n  text — Text",
