@@ -3,7 +3,7 @@
 import { Dialogs } from "./dialogs.js";
 import { Drawing, plainText, textOf } from "./drawing.js";
 import { MAX_TIMEOUT, personsShell, runCommandLine, showSeconds } from "./exec.js";
-import { fileImports } from "./files.js";
+import { fileImports, identityOf } from "./files.js";
 import { Guest, moment } from "./guest.js";
 import { json } from "./json.js";
 import { isNew, newestEntries, newestMessage, withoutOlder } from "./session.js";
@@ -375,6 +375,7 @@ export class Extension {
         hasUi: () => this.#now().hasUI,
         cwd: () => this.#now().cwd,
         isProjectTrusted: () => this.#now().isProjectTrusted(),
+        projectIdentity: () => identityOf(this.#now().cwd),
         isIdle: () => this.#now().isIdle(),
         setExitCode: (/** @type {number} */ code) => {
           if (endsWithPrompt(this.#now())) process.exitCode = code;

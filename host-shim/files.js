@@ -358,6 +358,20 @@ function display(path, cwd) {
 }
 
 /**
+ * What tells a folder from any other that may take its path: its device and inode, and when it was made where the file
+ * system knows that, since numbers of inodes are used again. Nothing where there are no such numbers.
+ * @param {string} path
+ */
+export function identityOf(path) {
+  try {
+    const { dev, ino, birthtimeNs } = statSync(path, { bigint: true });
+    return ino > 0n ? `${dev}:${ino}:${birthtimeNs > 0n ? birthtimeNs : ""}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * Turns what the operating system says into an error of the interface.
  * @template T
  * @param {() => T} work

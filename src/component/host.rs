@@ -170,6 +170,10 @@ impl WorkflowFiles for Files {
         let (profiles, profiles_outside) = defined_profiles(self, &PROFILES)?;
         Ok(Surroundings { tools, more_tools: false, profiles, profiles_outside })
     }
+
+    fn project_identity(&self) -> Option<String> {
+        context::project_identity().ok().flatten()
+    }
 }
 
 /// The granted folders, held against what the caller says.

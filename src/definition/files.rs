@@ -156,4 +156,10 @@ pub trait WorkflowFiles {
     fn surroundings(&self) -> Result<Surroundings, FileError> {
         Ok(Surroundings { more_tools: true, ..Surroundings::default() })
     }
+
+    /// A text that identifies the project's directory: it is another one where another directory takes its path.
+    /// `None` where the system does not tell, and then no answer about the project can be remembered.
+    fn project_identity(&self) -> Option<String> {
+        None
+    }
 }

@@ -31,6 +31,16 @@ pub struct Library {
     left_out: Vec<LeftOut>,
     /// Each workflow's folder, with each phase file that it names. Known after a check only.
     named: Vec<(String, String)>,
+    replacing: Replacing,
+}
+
+/// The workflows that have the place of one of an earlier root, by key.
+#[derive(Debug, Default, Clone)]
+struct Replacing {
+    /// Those that have its key, in any case, as references ignore it.
+    keys: BTreeSet<String>,
+    /// Those that have its command name.
+    commands: BTreeSet<String>,
 }
 
 /// A workflow that has errors.
@@ -76,14 +86,20 @@ impl Library {
         let mut left_out = Vec::new();
         let mut replaced = Vec::new();
         let mut named = Vec::new();
+        let mut taken = Taken::default();
         let roots = files.roots()?;
         let mut bounded = Bounded::new(files);
-        for root in &roots {
+        for (number, root) in roots.iter().enumerate() {
             if bounded.reached().is_some() {
                 break;
             }
             let reader = RootReader::new(&mut bounded, root, check, &mut faults);
-            for workflow in reader.read(&mut left_out, &mut named)? {
+            let broken = left_out.len();
+            let found = reader.read(&mut left_out, &mut named)?;
+            if number + 1 < roots.len() {
+                taken.add(&found, left_out.get(broken..).unwrap_or_default(), number);
+            }
+            for workflow in found {
                 match index.get(&workflow.key).and_then(|&at| workflows.get_mut(at)) {
                     Some(earlier) => {
                         let key = workflow.key.clone();
@@ -101,8 +117,9 @@ impl Library {
         let outside = check.map_or(&[][..], |check| &check.profiles_outside);
         faults.extend(outside.iter().map(|folder| Fault::of(folder, Problem::ProfilesOutside)));
         let of_files = faults.len();
-        let mut library = Self::with_left_out(workflows, left_out, &mut faults);
-        library.named = named;
+        let replacing = taken.replacing(&workflows, &roots);
+        let library = Self::with_left_out(workflows, left_out, &mut faults);
+        let library = Self { replacing, named, ..library };
         if check.is_some() {
             faults.extend(replaced);
             report_similar_command_names(&library.workflows, &mut faults);
@@ -141,8 +158,7 @@ impl Library {
             commands.entry(workflow.command_name.clone()).or_insert(at);
         }
         let mut sizes = vec![None; workflows.len()];
-        let (named, no_sizes) = (Vec::new(), Vec::new());
-        let mut library = Self { workflows, index, commands, sizes: no_sizes, left_out, named };
+        let mut library = Self { workflows, index, commands, left_out, ..Self::default() };
         for at in 0..sizes.len() {
             library.measure(at, &mut sizes);
         }
@@ -212,6 +228,27 @@ impl Library {
             || self.named.iter().any(|(own, named)| named == file && is_within(folder, own))
     }
 
+    /// The keys of the workflows in the place of one of an earlier root that a run can reach which
+    /// `/workflow NAME` starts, its own first.
+    pub fn replacements_in(&self, start: &Workflow) -> Vec<String> {
+        let mut replacing = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut ahead = vec![start.key.as_str()];
+        while let Some(key) = ahead.pop() {
+            let Some(workflow) = self.get(key).filter(|_| seen.insert(key)) else { continue };
+            let Replacing { keys, commands } = &self.replacing;
+            if keys.contains(key) || (key == start.key && commands.contains(key)) {
+                replacing.push(key.to_owned());
+            }
+            let nested = workflow.phases.iter().rev().filter_map(|entry| match entry {
+                Entry::Workflow(key) => Some(key.as_str()),
+                Entry::Phase(_) => None,
+            });
+            ahead.extend(nested);
+        }
+        replacing
+    }
+
     /// All workflows.
     pub fn iter(&self) -> impl Iterator<Item = &Workflow> {
         self.workflows.iter()
@@ -270,6 +307,45 @@ fn suggest_references(library: &Library, faults: &mut [Fault]) {
         {
             *nearest = Some(format!("subworkflow: {key}"));
         }
+    }
+}
+
+/// The keys and command names of workflows, sound or not, and the first root that has each.
+#[derive(Default)]
+struct Taken {
+    /// In lower case.
+    keys: BTreeMap<String, usize>,
+    commands: BTreeMap<String, usize>,
+}
+
+impl Taken {
+    fn add(&mut self, found: &[Workflow], left_out: &[LeftOut], root: usize) {
+        for Workflow { key, command_name, .. } in found {
+            self.keys.entry(key.to_lowercase()).or_insert(root);
+            if !command_name.is_empty() {
+                self.commands.entry(command_name.clone()).or_insert(root);
+            }
+        }
+        for LeftOut { key, .. } in left_out {
+            self.keys.entry(key.to_lowercase()).or_insert(root);
+            // Its command name may not be readable. Most have that of their folder.
+            self.commands.entry(key.clone()).or_insert(root);
+        }
+    }
+
+    fn replacing(&self, workflows: &[Workflow], roots: &[Root]) -> Replacing {
+        let mut replacing = Replacing::default();
+        for workflow in workflows {
+            let root = roots.iter().position(|root| root.name == workflow.root);
+            let is_earlier = |first: Option<&usize>| first.copied() < root && first.is_some();
+            if is_earlier(self.keys.get(&workflow.key.to_lowercase())) {
+                replacing.keys.insert(workflow.key.clone());
+            }
+            if is_earlier(self.commands.get(&workflow.command_name)) {
+                replacing.commands.insert(workflow.key.clone());
+            }
+        }
+        replacing
     }
 }
 

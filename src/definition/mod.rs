@@ -233,6 +233,8 @@ pub(crate) mod fixtures {
         /// How many files were read, and how many directories.
         pub reads: Cell<usize>,
         pub lists: Cell<usize>,
+        /// What identifies the project's directory.
+        pub identity: Option<String>,
     }
 
     impl Files {
@@ -308,6 +310,10 @@ pub(crate) mod fixtures {
             self.reads.set(self.reads.get() + 1);
             let text = self.root(root).get(&self.real(root, path)).ok_or(FileError::NotFound)?;
             Ok(text.clone().into_bytes())
+        }
+
+        fn project_identity(&self) -> Option<String> {
+            self.identity.clone()
         }
     }
 

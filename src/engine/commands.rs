@@ -8,6 +8,7 @@ use crate::text;
 
 use super::gate::OpenGate;
 use super::hooks::Announce;
+use super::replacement::Replacement;
 use super::{Answer, Effect, Engine, Level, Moment, Mover, Output, Reply, Request, persist};
 
 /// A command as it is made known.
@@ -62,8 +63,24 @@ pub(super) enum Question {
     Pick { names: Vec<String> },
     /// What the task is.
     Task { command_name: String },
+    /// Whether to start this although the project replaces workflows of the user.
+    Replacement(Replacement),
     /// What a check of a gate needs.
     Gate(Box<OpenGate>),
+}
+
+impl Question {
+    /// Whether the user has a dialog for it.
+    pub(super) fn is_for_user(&self) -> bool {
+        match self {
+            Self::StartAnother { .. }
+            | Self::Cancel { .. }
+            | Self::Pick { .. }
+            | Self::Task { .. } => true,
+            Self::Replacement(replacement) => replacement.is_for_user(),
+            Self::Gate(gate) => gate.is_for_user(),
+        }
+    }
 }
 
 impl Engine {
@@ -131,13 +148,19 @@ impl Engine {
             );
             return refuse(Level::Error, text);
         }
-        let output = self.start_or_ask(name, task, at);
+        let output = self.start_or_ask(name, task, at, files);
         effects.extend(output.effects);
         Ok(Output { effects, reply: output.reply })
     }
 
     /// Starts a run, or asks first if there is one.
-    pub(super) fn start_or_ask(&mut self, name: &str, task: &str, at: Moment) -> Output {
+    pub(super) fn start_or_ask(
+        &mut self,
+        name: &str,
+        task: &str,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Output {
         let length = trim(task).chars().count();
         if length > MAX_TASK {
             let text = text::task_too_long(length);
@@ -148,15 +171,15 @@ impl Engine {
                 let phase = Active::resolve(state, &self.library);
                 let message = format!(
                     "Phase: {}\nTask: {}\n\nStart a new one?",
-                    phase.map_or("unknown".into(), |active| text::short_name(&active.phase.name)),
-                    text::short_task(state)
+                    text::in_question(phase.map_or("unknown", |active| &active.phase.name)),
+                    text::in_question(&state.task_description)
                 );
                 let question =
                     Question::StartAnother { command_name: name.into(), task: task.into() };
                 let title = "Workflow already active".to_owned();
                 self.ask(question, Request::Confirm { title, message })
             }
-            None => self.start(name, task, at),
+            None => self.start_unless_replaced(name, task, at, files),
         }
     }
 
@@ -179,14 +202,14 @@ impl Engine {
         };
         match (self.questions.remove(index).1, answer) {
             (Question::StartAnother { command_name, task }, Answer::Confirmed(true)) => {
-                self.start(&command_name, &task, at)
+                self.start_unless_replaced(&command_name, &task, at, files)
             }
             (Question::StartAnother { .. }, _) => Output::default(),
             (Question::Pick { mut names }, Answer::Selected(index)) if index < names.len() => {
                 self.picked(names.swap_remove(index))
             }
             (Question::Task { command_name }, Answer::Entered(task)) => {
-                self.tasked(&command_name, &task, at)
+                self.tasked(&command_name, &task, at, files)
             }
             (Question::Pick { .. } | Question::Task { .. }, _) => Output::default(),
             // Without anybody to ask, the second call is the confirmation.
@@ -194,12 +217,15 @@ impl Engine {
                 self.step_cancelled(at)
             }
             (Question::Cancel { .. }, _) => self.step_cancel_declined(),
+            (Question::Replacement(replacement), answer) => {
+                self.answer_replacement(replacement, answer, at, files)
+            }
             (Question::Gate(gate), answer) => self.answer_gate(*gate, answer, at, files),
         }
     }
 
     /// Starts a run: stores its state, names the session, prompts the agent.
-    fn start(&mut self, command_name: &str, task: &str, at: Moment) -> Output {
+    pub(super) fn start(&mut self, command_name: &str, task: &str, at: Moment) -> Output {
         let Some(workflow) = self.library.by_command_name(command_name) else {
             let text = unknown(command_name, &self.library);
             return Output::effect(Effect::Notify { level: Level::Error, text });

@@ -74,7 +74,10 @@ impl Engine {
         let nested = |question: &Question| match question {
             Question::Cancel { nested } => *nested,
             Question::Gate(gate) => gate.is_of_nested_call(),
-            Question::StartAnother { .. } | Question::Pick { .. } | Question::Task { .. } => false,
+            Question::StartAnother { .. }
+            | Question::Pick { .. }
+            | Question::Task { .. }
+            | Question::Replacement(_) => false,
         };
         let mut effects = Vec::new();
         self.questions.retain(|(ticket, question)| {

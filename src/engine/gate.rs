@@ -38,9 +38,11 @@ const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
 // What a key that was meant for the editor would choose comes first, and does no harm.
 const CONSENTS: [&str; 4] =
     ["No", "Yes, once", "Yes, for this session", "Yes, always while they stay the same"];
+/// Index of the last of them.
+const ALWAYS: usize = 3;
+/// Under what a remembered consent to a command is kept.
+const CONSENT: &str = "allowed-command";
 const APPROVALS: [&str; 3] = ["Not yet", "Yes", "No"];
-/// How many lines of commands a question shows; more stand in the transcript above it.
-const MAX_CONSENT_LINES: usize = 6;
 
 /// Who wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,10 +96,10 @@ struct PlannedCheck {
 
 #[derive(Debug, Clone, PartialEq)]
 enum WaitsFor {
-    /// The remembered consents for these commands.
-    Remembered(Vec<String>),
-    /// The person's consent to these commands.
-    Consent(Vec<String>),
+    /// The remembered consents for these commands in the project of this identity.
+    Remembered { commands: Vec<String>, identity: String },
+    /// The user's consent to these commands; "always" only where the project's identity is known.
+    Consent { commands: Vec<String>, identity: Option<String> },
     /// The end of a command.
     Command,
     /// The person's yes or no.
@@ -125,6 +127,14 @@ impl OpenGate {
     /// Whether another tool waits for it, or no longer does.
     pub(super) fn is_of_nested_call(&self) -> bool {
         matches!(&self.by, By::Agent(caller) if caller.nested)
+    }
+
+    /// Whether it waits for an answer of the user.
+    pub(super) fn is_for_user(&self) -> bool {
+        match self.waits_for {
+            WaitsFor::Consent { .. } | WaitsFor::Approval | WaitsFor::Reason => true,
+            WaitsFor::Remembered { .. } | WaitsFor::Command => false,
+        }
     }
 }
 
@@ -232,8 +242,16 @@ impl Engine {
         if unknown.is_empty() || self.allow_commands {
             return self.check_on(gate, at, files);
         }
-        let keys = unknown.iter().map(|command| self.consent_key(command)).collect();
-        self.wait(gate, WaitsFor::Remembered(unknown), Request::Recall { keys })
+        let Some(identity) = files.project_identity() else {
+            return self.ask_consent(gate, unknown, None);
+        };
+        let key = |command: &String| self.remembered(CONSENT, &identity, command).key;
+        let keys = unknown.iter().map(key).collect();
+        self.wait(
+            gate,
+            WaitsFor::Remembered { commands: unknown, identity },
+            Request::Recall { keys },
+        )
     }
 
     /// Goes on with a gate.
@@ -249,36 +267,41 @@ impl Engine {
             return self.gate_overtaken(&gate);
         }
         match (gate.waits_for.clone(), answer) {
-            (WaitsFor::Remembered(commands), Answer::Recalled(values)) => {
+            (WaitsFor::Remembered { commands, identity }, Answer::Recalled(values)) => {
                 let mut values = values.into_iter();
                 let unknown: Vec<String> = commands
                     .into_iter()
                     .filter(|command| {
-                        values.next().flatten().as_deref() != Some(&*self.consent_value(command))
+                        let consent = self.remembered(CONSENT, &identity, command);
+                        values.next().flatten() != Some(consent.value)
                     })
                     .collect();
                 if unknown.is_empty() {
                     return self.check_on(gate, at, files);
                 }
-                let (effects, request) = ask_consent(&gate, &unknown);
-                let output = self.wait(gate, WaitsFor::Consent(unknown), request);
-                Output { effects, reply: output.reply }
+                self.ask_consent(gate, unknown, Some(identity))
             }
-            (WaitsFor::Consent(commands), Answer::Selected(choice @ 1..=3)) => {
-                let mut effects = Vec::new();
-                match choice {
-                    2 => self.allowed_commands.extend(commands),
-                    3 => effects.extend(commands.iter().map(|command| Effect::Remember {
-                        key: self.consent_key(command),
-                        value: self.consent_value(command),
-                    })),
-                    _ => {}
+            (WaitsFor::Consent { commands, .. }, Answer::Selected(choice @ 1..=2)) => {
+                if choice == 2 {
+                    self.allowed_commands.extend(commands);
                 }
+                self.check_on(gate, at, files)
+            }
+            (
+                WaitsFor::Consent { commands, identity: Some(identity) },
+                Answer::Selected(ALWAYS),
+            ) => {
+                let mut effects = Vec::new();
+                effects.extend(
+                    commands
+                        .iter()
+                        .map(|command| self.remembered(CONSENT, &identity, command).keep()),
+                );
                 let output = self.check_on(gate, at, files);
                 effects.extend(output.effects);
                 Output { effects, reply: output.reply }
             }
-            (WaitsFor::Consent(_) | WaitsFor::Remembered(_), _) => {
+            (WaitsFor::Consent { .. } | WaitsFor::Remembered { .. }, _) => {
                 self.close_gate(gate, Outcome::Paused(PauseReason::Commands), at)
             }
             (
@@ -342,15 +365,7 @@ impl Engine {
                     let request = Request::Exec { command, timeout_ms, progress };
                     return self.wait(gate, WaitsFor::Command, request);
                 }
-                CheckKind::Approve { question } => {
-                    let of = self.active().map_or_else(String::new, |active| {
-                        let phase = text::phase_title(active.phase);
-                        format!("{}, {phase}", text::short_name(&active.root.name))
-                    });
-                    let options = APPROVALS.map(Into::into).into();
-                    let request = Request::Select { title: format!("{of}: {question}"), options };
-                    return self.wait(gate, WaitsFor::Approval, request);
-                }
+                CheckKind::Approve { question } => return self.ask_approval(gate, &question),
                 CheckKind::File { path, contains } => {
                     let (passed, result) =
                         match check_file(files, &path, contains.as_ref(), &mut work) {
@@ -553,18 +568,52 @@ impl Engine {
         commands
     }
 
-    /// Where the consent to a command is remembered. Two commands may share a place; the value tells.
-    fn consent_key(&self, command: &str) -> String {
-        let bytes = self.project.bytes().chain([0]).chain(command.bytes());
-        // FNV-1a
-        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        format!("allowed-command-{hash:016x}")
+    /// Asks whether these commands may run.
+    fn ask_consent(
+        &mut self,
+        gate: OpenGate,
+        commands: Vec<String>,
+        identity: Option<String>,
+    ) -> Output {
+        let asks = |planned: &&PlannedCheck| matches!(&planned.check.kind, CheckKind::Run { command, .. } if commands.contains(command));
+        let of = gate.checks.iter().find(asks).and_then(|planned| gate.gates.get(planned.gate));
+        let of = of.map_or("", |gate| &gate.of);
+        let number = if identity.is_some() { CONSENTS.len() } else { ALWAYS };
+        let options = CONSENTS.iter().take(number).map(|&option| option.into()).collect();
+        let question = text::consent_question(of, &commands, self.dialog(number));
+        self.select(gate, WaitsFor::Consent { commands, identity }, question, options)
     }
 
-    fn consent_value(&self, command: &str) -> String {
-        serde_json::to_string(&json!([self.project, command])).unwrap_or_default()
+    /// Asks for the user's yes.
+    fn ask_approval(&mut self, gate: OpenGate, question: &str) -> Output {
+        let of = gate.checks.get(gate.done).and_then(|planned| gate.gates.get(planned.gate));
+        let of = of.map_or("", |gate| &gate.of);
+        let workflow = self.active().map_or("", |active| &active.root.name);
+        let dialog = self.dialog(APPROVALS.len());
+        let question = text::approval_question(of, workflow, question, dialog);
+        self.select(gate, WaitsFor::Approval, question, APPROVALS.map(Into::into).into())
+    }
+
+    /// Where a question with so many options is asked.
+    fn dialog(&self, options: usize) -> text::Dialog {
+        if self.terminal { text::Dialog::Terminal { options } } else { text::Dialog::Program }
+    }
+
+    /// Asks, with what the question has no room for in an entry before it, which the model does not get.
+    fn select(
+        &mut self,
+        gate: OpenGate,
+        waits_for: WaitsFor,
+        question: text::Question,
+        options: Vec<String>,
+    ) -> Output {
+        let text::Question { title, above } = question;
+        let entry = above.map(|content| Effect::AppendEntry {
+            custom_type: STATUS_TYPE,
+            data: json!({ "content": content }),
+        });
+        let output = self.wait(gate, waits_for, Request::Select { title, options });
+        Output { effects: Vec::from_iter(entry), reply: output.reply }
     }
 }
 
@@ -592,32 +641,6 @@ impl OpenGate {
 
 fn place(state: &RunState) -> (String, u64, Vec<Segment>) {
     (state.task_id.clone(), state.global_step_count, state.current_path.clone())
-}
-
-/// The question whether these commands may run; before it, all of them in the transcript if they are long.
-fn ask_consent(gate: &OpenGate, commands: &[String]) -> (Vec<Effect>, Request) {
-    let asks = |planned: &&PlannedCheck| matches!(&planned.check.kind, CheckKind::Run { command, .. } if commands.contains(command));
-    let of = gate.checks.iter().find(asks).and_then(|planned| gate.gates.get(planned.gate));
-    let of = of.map_or("", |gate| &gate.of).split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut lines = text::command_list(commands);
-    let mut effects = Vec::new();
-    if lines.len() > MAX_CONSENT_LINES {
-        let content =
-            format!("Commands of the gate of {}:\n{}", text::exact(&of), lines.join("\n"));
-        effects.push(Effect::AppendEntry {
-            custom_type: STATUS_TYPE,
-            data: json!({ "content": content }),
-        });
-        let more = lines.len() - MAX_CONSENT_LINES;
-        lines.truncate(MAX_CONSENT_LINES);
-        lines.push(format!("  … and {more} more lines: all of them stand above this question"));
-    }
-    let title = format!(
-        "This project's gate of \"{}\" runs:\n{}\nAllow it?",
-        text::exact(&of),
-        lines.join("\n")
-    );
-    (effects, Request::Select { title, options: CONSENTS.map(Into::into).into() })
 }
 
 enum FileFailure {

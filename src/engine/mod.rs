@@ -12,6 +12,7 @@
 //! | `commands` | `/workflow` and `/cancel-workflow`, their questions, their completions |
 //! | `controls` | `/workflow :status` and the like, by which the person moves a run |
 //! | `picker` | the questions of `/workflow` alone |
+//! | `replacement` | the question before a project's workflow runs in the place of the user's own |
 //! | `panel` | the phases above the editor |
 //! | `continuation` | what happens when the agent stops too early: go on, or pause |
 //! | `countdown` | the seconds before the agent is told to go on |
@@ -29,10 +30,13 @@ mod gate;
 mod hooks;
 mod panel;
 mod picker;
+mod replacement;
 mod run_through;
 mod step_tool;
 
 use std::collections::BTreeSet;
+
+use serde_json::json;
 
 use crate::definition::{Fault, FileError, Library, Severity, WorkflowFiles};
 use crate::run::{Active, RunState, STATE_ENTRY_TYPE};
@@ -110,6 +114,8 @@ pub struct Engine {
     allow_commands: bool,
     /// The commands that the person allowed for this session.
     allowed_commands: BTreeSet<String>,
+    /// The keys of the user's workflows that the user lets the project replace in this session.
+    accepted_replacements: BTreeSet<String>,
     /// What is asked of the person or the host, by ticket.
     questions: Vec<(u64, Question)>,
     last_ticket: u64,
@@ -122,7 +128,11 @@ impl Engine {
     ///
     /// If the session is gone while files are read, nothing is to be done.
     pub fn handle(&mut self, event: Event, at: Moment, files: &dyn WorkflowFiles) -> Output {
-        let output = self.react(event, at, files).unwrap_or_default();
+        let hidden = self.hides_panel();
+        let mut output = self.react(event, at, files).unwrap_or_default();
+        if self.panel && hidden != self.hides_panel() {
+            output.effects.push(self.draw_panel());
+        }
         self.with_panel(output)
     }
 
@@ -201,6 +211,16 @@ impl Engine {
         Ok(())
     }
 
+    /// Where an answer about something in the project of this identity is remembered, and as what.
+    fn remembered(&self, kind: &str, identity: &str, about: &str) -> Remembered {
+        let value = json!([self.project, identity, about]).to_string();
+        // FNV-1a. Two answers may share a key; the value tells.
+        let hash = value.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        Remembered { key: format!("{kind}-{hash:016x}"), value }
+    }
+
     fn status(&self) -> Effect {
         Effect::SetStatus(text::status_line(self.run.as_ref(), &self.library))
     }
@@ -213,6 +233,18 @@ enum Mover {
     User,
     /// A nested call of `workflow_step`, whose result goes to the tool that made it.
     NestedCall,
+}
+
+/// An answer of the user that outlives the session.
+struct Remembered {
+    key: String,
+    value: String,
+}
+
+impl Remembered {
+    fn keep(self) -> Effect {
+        Effect::Remember { key: self.key, value: self.value }
+    }
 }
 
 /// How a run ended.

@@ -46,8 +46,14 @@ impl Engine {
         output
     }
 
-    fn draw_panel(&self) -> Effect {
-        let lines = self.active().filter(|_| self.panel).map(|active| text::phase_panel(&active));
+    /// Whether the panel makes room for a question: a small terminal does not show the options beside both.
+    pub(super) fn hides_panel(&self) -> bool {
+        self.terminal && self.questions.iter().any(|(_, question)| question.is_for_user())
+    }
+
+    pub(super) fn draw_panel(&self) -> Effect {
+        let shows = self.panel && !self.hides_panel();
+        let lines = self.active().filter(|_| shows).map(|active| text::phase_panel(&active));
         Effect::SetPanel(lines)
     }
 }

@@ -1,6 +1,6 @@
 //! `/workflow` alone in a terminal: which workflow, and what task?
 
-use crate::definition::{is_blank, on_one_line};
+use crate::definition::{WorkflowFiles, is_blank, on_one_line};
 use crate::text;
 
 use super::commands::Question;
@@ -19,7 +19,7 @@ impl Engine {
                     line.push_str(&format!(": {about}"));
                 }
                 line.push_str(&format!("  ({})", workflow.folder));
-                (workflow.command_name.clone(), on_one_line(&line))
+                (workflow.command_name.clone(), text::exact(&on_one_line(&line)))
             })
             .unzip();
         if names.is_empty() {
@@ -33,15 +33,21 @@ impl Engine {
     pub(super) fn picked(&mut self, command_name: String) -> Output {
         let workflow = self.library.by_command_name(&command_name);
         let name = workflow.map_or(&command_name, |workflow| &workflow.name);
-        let title = format!("{}: what is the task?", on_one_line(&text::short_name(name)));
+        let title = format!("{}: what is the task?", text::in_question(name));
         self.ask(Question::Task { command_name }, Request::Input { title })
     }
 
     /// Starts what was chosen, if a task was given.
-    pub(super) fn tasked(&mut self, command_name: &str, task: &str, at: Moment) -> Output {
+    pub(super) fn tasked(
+        &mut self,
+        command_name: &str,
+        task: &str,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Output {
         if is_blank(task) {
             return Output::default();
         }
-        self.start_or_ask(command_name, task, at)
+        self.start_or_ask(command_name, task, at, files)
     }
 }

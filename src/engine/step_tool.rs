@@ -251,6 +251,7 @@ impl Engine {
             self.cancel_pending = true;
             return result(text, json!({ "active": true, "cancelPending": true }));
         }
+        let task = text::in_question(&state.task_description);
         let message = format!("{task}\n\nThe agent wants to cancel this workflow. Cancel it?");
         let title = "Cancel the workflow?".to_owned();
         self.ask(Question::Cancel { nested }, Request::Confirm { title, message })

@@ -20,7 +20,7 @@ const TASK_ID: &str = "wf-1747234567890-000000";
 impl Session {
     /// Workflows of these phases; `@key` nests. The phase `locked` refuses `edit`.
     fn new(workflows: &[(&str, &[&str])]) -> Self {
-        let mut files = Files::default();
+        let mut files = Files { identity: Some("1:2:3".into()), ..Files::default() };
         for (key, phases) in workflows {
             let entries: Vec<String> = phases
                 .iter()
@@ -908,6 +908,7 @@ fn in_any_order_events_leave_one_consistent_state() {
 
 mod briefing;
 mod gate;
+mod replacement;
 
 #[test]
 fn alone_in_a_terminal_the_command_asks_what_and_for_which_task() {

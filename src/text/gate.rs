@@ -85,52 +85,6 @@ fn fenced(text: &str) -> String {
     format!("{fence}\n{}\n{fence}", text.trim_end())
 }
 
-/// A text in which a person sees all there is: characters that do not show, or that show the others in
-/// another order, are written out.
-pub fn exact(text: &str) -> String {
-    let hidden = |c: char| {
-        (c.is_control() && c != '\n')
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-    };
-    let mut exact = String::with_capacity(text.len());
-    for c in text.chars() {
-        if hidden(c) {
-            exact.extend(c.escape_unicode());
-        } else {
-            exact.push(c);
-        }
-    }
-    exact
-}
-
-/// Command lines as a question shows them: indented, a long line broken with a sign, runs of spaces counted.
-pub fn command_list(commands: &[String]) -> Vec<String> {
-    /// What an 80-column terminal shows in one line, and what it shows behind the sign.
-    const WIDTH: usize = 76;
-    const BROKEN_WIDTH: usize = 72;
-    let mut lines = Vec::new();
-    for line in commands.iter().flat_map(|command| command.trim_end().lines()) {
-        let mut shown = String::new();
-        let mut rest = line;
-        while let Some(at) = rest.find("     ") {
-            let (before, after) = rest.split_at(at);
-            let spaces = after.len() - after.trim_start_matches(' ').len();
-            shown.push_str(&format!("{before} ␣×{spaces} "));
-            rest = after.trim_start_matches(' ');
-        }
-        shown.push_str(rest);
-        let characters: Vec<char> = exact(&shown).chars().collect();
-        let width = if characters.len() > WIDTH { BROKEN_WIDTH } else { WIDTH };
-        let pieces = characters.chunks(width).map(|piece| piece.iter().collect::<String>());
-        lines.extend(pieces.enumerate().map(|(index, piece)| match index {
-            0 => format!("  {piece}"),
-            _ => format!("    ↪ {piece}"),
-        }));
-    }
-    lines
-}
-
 /// The end of a command's output, as the agent gets it.
 pub fn gate_tail(output: &str) -> String {
     let output = output.trim_end();
@@ -223,20 +177,6 @@ pub fn duration(ms: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_hides_in_what_a_person_approves() {
-        assert_eq!(exact("make\n\ttest ü"), "make\n\\u{9}test ü");
-        assert_eq!(exact("a\u{202e}b\u{200b}c\u{1b}[1m"), "a\\u{202e}b\\u{200b}c\\u{1b}[1m");
-    }
-
-    #[test]
-    fn commands_fit_into_a_terminal() {
-        let lines = |length| command_list(&["x".repeat(length)]);
-        assert_eq!(lines(76), [format!("  {}", "x".repeat(76))]);
-        assert_eq!(lines(77), [format!("  {}", "x".repeat(72)), "    ↪ xxxxx".to_owned()]);
-        assert_eq!(command_list(&["a\n\tb      c".into()]), ["  a", "  \\u{9}b ␣×6 c"]);
-    }
 
     #[test]
     fn the_agent_gets_the_end_of_the_output() {

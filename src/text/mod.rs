@@ -7,12 +7,14 @@ mod context_prompt;
 mod description;
 mod diagnostics;
 mod drawing;
+mod exact;
 mod gate;
 mod graph;
 mod messages;
 mod names;
 mod pause;
 mod preview;
+mod questions;
 mod results;
 mod status_line;
 mod status_panel;
@@ -26,9 +28,9 @@ pub use context_prompt::{
 pub use description::description;
 pub use diagnostics::{check_report, check_summary, diagnostic, fault_notice};
 pub use drawing::{Color, Drawing, Span, draw_content, draw_step_call, draw_step_result};
+pub use exact::exact;
 pub use gate::{
-    GATE_HAD, GATE_OPEN, command_list, exact, gate_failed, gate_progress, gate_tail, kept_tail,
-    sample_evidence,
+    GATE_HAD, GATE_OPEN, gate_failed, gate_progress, gate_tail, kept_tail, sample_evidence,
 };
 pub use graph::{boxes, mermaid, phase_names};
 pub use messages::{
@@ -39,6 +41,10 @@ pub use messages::{
 pub use names::{phase_title, short_name, short_task, task_too_long};
 pub use pause::{ended_line, pause_notice, paused, unfinished_line};
 pub use preview::preview;
+pub use questions::{
+    Dialog, Question, approval_question, consent_question, in_question, replacement_notice,
+    replacement_question,
+};
 pub use status_line::status_line;
 pub use status_panel::{phase_panel, status_panel};
 pub use step_result::{

@@ -52,7 +52,7 @@ fn checks_are_made_one_after_another() {
     let ticket = requested(next(&mut pi), MAKE);
     let ticket = requested(
         pi.answer_tool(ticket, ended(0)),
-        "select Two, 👀 Look: Ship?: Not yet | Yes | No",
+        "select Approve \"Look\"?\n│ Ship?: Not yet | Yes | No",
     );
     says(pi.answer_tool(ticket, Answer::Selected(1)), "✓ Advanced: Look → 🔨 Do\n");
 }
@@ -61,7 +61,7 @@ fn checks_are_made_one_after_another() {
 fn commands_of_a_project_are_allowed_first() {
     let mut pi = session("project", true);
     pi.command("workflow", "two Fix it");
-    let asks = "select This project's gate of \"Look\" runs:\n  make\nAllow it?: No | Yes, once | Yes, for this session | Yes, always while they stay the same";
+    let asks = "select Allow project gate \"Look\"?\n│ make: No | Yes, once | Yes, for this session | Yes, always while they stay the same";
     let ticket = requested(next(&mut pi), asks);
     let ticket = requested(pi.answer_tool(ticket, Answer::Selected(3)), MAKE);
     let kept: Vec<String> = pi.host().stored.values().cloned().collect();
@@ -91,7 +91,7 @@ fn an_answer_that_does_not_fit_is_no_yes() {
             other => panic!("{other:?}"),
         };
         let said = pi.answer_tool(ticket, ended(0));
-        let ticket = requested(said, "select Two, 👀 Look: Ship?: Not yet | Yes | No");
+        let ticket = requested(said, "select Approve \"Look\"?\n│ Ship?: Not yet | Yes | No");
         let said = pi.answer_tool(ticket, answer);
         assert!(matches!(&said, Stepped::Says { text, .. } if !text.starts_with('✓')), "{said:?}");
     }

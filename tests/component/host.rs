@@ -98,6 +98,8 @@ pub struct Host {
     pub messages: Vec<CustomMessage>,
     /// Whether somebody can see dialogs.
     pub has_ui: bool,
+    /// What identifies the project's directory.
+    pub identity: Option<String>,
     /// Whether the agent is at rest.
     pub is_idle: bool,
     /// The names of all registered tools.
@@ -127,6 +129,7 @@ impl Default for Host {
             entries: Vec::new(),
             messages: Vec::new(),
             has_ui: true,
+            identity: Some("1:2:3".into()),
             is_idle: true,
             tools: ["read", "bash", "edit", "write", "workflow_step"].map(Into::into).into(),
             failing: BTreeMap::new(),
@@ -375,6 +378,11 @@ impl context::Host for Host {
     fn is_project_trusted(&mut self) -> Result<bool, types::Error> {
         self.asked("is-project-trusted".into());
         self.answer("is-project-trusted", true)
+    }
+
+    fn project_identity(&mut self) -> Result<Option<String>, types::Error> {
+        self.asked("project-identity".into());
+        self.answer("project-identity", self.identity.clone())
     }
 
     fn is_idle(&mut self) -> Result<bool, types::Error> {

@@ -1,7 +1,7 @@
 // Gates: checks that pi makes itself before a phase is left.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -358,7 +358,7 @@ for (const version of PI_VERSIONS) {
       await rpc.promptAndSettle("/workflow hello Add a route");
       assert.equal(asked.length, 2);
       for (const { title, options } of asked) {
-        assert.match(title, /^This project's gate of "[ABC]" runs:\n {2}echo run >> log\nAllow it\?$/);
+        assert.match(title, /^This project's gate of "[ABC]" runs:\n│ echo run >> log\nAllow it\?$/);
         assert.deepEqual(options, CHOICES);
       }
       assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\nrun\nrun\n");
@@ -384,6 +384,33 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(await session(), [1, "hello:1"]);
       const inProject = readdirSync(sandbox.project, { recursive: true, encoding: "utf8" });
       assert.ok(!inProject.some((name) => /store|allowed/.test(name)), inProject.join());
+    });
+
+    test("are asked for again where another folder takes the project's path", async (t) => {
+      const { sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), { projectFiles: files(COMMAND) });
+      let asked = 0;
+      const session = async () => {
+        asked = 0;
+        const rpc = await startRpc({ version, sandbox, onDialog: () => ((asked += 1), CHOICES[3]) });
+        await rpc.promptAndSettle("/workflow hello Add a route");
+        await rpc.close();
+        return asked;
+      };
+      const other = `${sandbox.project}-other`;
+      cpSync(sandbox.project, other, { recursive: true });
+      assert.deepEqual([await session(), await session()], [1, 0]);
+      // The same files byte for byte, in a folder of its own.
+      renameSync(sandbox.project, `${sandbox.project}-first`);
+      renameSync(other, sandbox.project);
+      assert.deepEqual([await session(), await session()], [1, 0]);
+      // Each folder has its own answer.
+      renameSync(sandbox.project, other);
+      renameSync(`${sandbox.project}-first`, sandbox.project);
+      assert.equal(await session(), 0);
+      // Cloned again, it is a new folder.
+      rmSync(sandbox.project, { recursive: true });
+      cpSync(other, sandbox.project, { recursive: true });
+      assert.equal(await session(), 1);
     });
 
     test("do not run after a no, nor without a UI, unless the flag is given", async (t) => {
@@ -416,7 +443,7 @@ for (const version of PI_VERSIONS) {
       await tui.waitFor("paused: you stopped the agent");
       writeFileSync(join(sandbox.project, "good"), "");
       await tui.submit("Go on");
-      await tui.waitFor("The hello, 🔹 Plan: Ship it?");
+      await tui.waitFor(/Approve "Plan"\?\n │ Ship it\?\n\n → Not yet\n/);
       await tui.press("Down", "Enter");
       await tui.waitFor("The hello > 🔹 Build [2/2]");
       await tui.close();

@@ -45,6 +45,7 @@ const everyCall = (imports) => ({
   hasUi: () => imports[CONTEXT].hasUi(),
   cwd: () => imports[CONTEXT].cwd(),
   isProjectTrusted: () => imports[CONTEXT].isProjectTrusted(),
+  projectIdentity: () => imports[CONTEXT].projectIdentity(),
   isIdle: () => imports[CONTEXT].isIdle(),
   setExitCode: () => imports[CONTEXT].setExitCode(1),
   entries: () => imports["pi:extension/session"].entries("t:x", 0, 1),
@@ -347,6 +348,7 @@ suite("what the guest calls", () => {
         assert.equal(imports[CONTEXT].cwd(), "/no/such/project");
         assert.equal(imports[CONTEXT].isIdle(), true);
         assert.equal(imports[CONTEXT].isProjectTrusted(), false);
+        assert.equal(imports[CONTEXT].projectIdentity(), undefined);
         return { tag: "done" };
       },
     }));

@@ -207,7 +207,8 @@ fn a_person_approves_declines_or_waits() {
     let mut session = Session::gated(APPROVE);
     let (ticket, request) = asked(session.call_next().reply);
     let options = vec!["Not yet".into(), "Yes".into(), "No".into()];
-    assert_eq!(request, Request::Select { title: "The flat, * a: Ship it?".into(), options });
+    let title = "Approve \"a\" of \"The flat\"?\n│ Ship it?".to_owned();
+    assert_eq!(request, Request::Select { title, options });
     let (ticket, request) = asked(session.answer(ticket, Answer::Selected(2)).reply);
     assert!(matches!(request, Request::Input { .. }));
     let text = told(&session.answer(ticket, Answer::Entered(" too early ".into())));
@@ -354,7 +355,7 @@ fn commands_of_a_project_need_a_yes() {
     assert_eq!(keys.len(), 1);
     let (ticket, request) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
     let Request::Select { title, options } = request else { panic!() };
-    assert!(title == "This project's gate of \"a\" runs:\n  make test\nAllow it?", "{title}");
+    assert!(title == "This project's gate of \"a\" runs:\n│ make test\nAllow it?", "{title}");
     assert_eq!(options.len(), 4);
     let text = told(&session.answer(ticket, Answer::Selected(0)));
     assert!(text.contains("is paused: its gate runs commands of this project"), "{text}");
@@ -366,7 +367,10 @@ fn commands_of_a_project_need_a_yes() {
         let (ticket, _) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
         let output = session.answer(ticket, Answer::Selected(choice));
         let kept = output.effects
-            == [Effect::Remember { key: keys[0].clone(), value: r#"["/p","make test"]"#.into() }];
+            == [Effect::Remember {
+                key: keys[0].clone(),
+                value: r#"["/p","1:2:3","make test"]"#.into(),
+            }];
         assert_eq!(kept, choice == 3);
         let (ticket, _) = asked(output.reply);
         let _ = session.answer(ticket, Answer::Cancelled);
@@ -381,9 +385,12 @@ fn commands_of_a_project_need_a_yes() {
 #[test]
 fn a_remembered_yes_is_for_this_command_in_this_project() {
     for (value, runs) in [
-        (r#"["/p","make test"]"#, true),
-        (r#"["/p","make tests"]"#, false),
-        (r#"["/q","make test"]"#, false),
+        (r#"["/p","1:2:3","make test"]"#, true),
+        (r#"["/p","1:2:3","make tests"]"#, false),
+        (r#"["/q","1:2:3","make test"]"#, false),
+        // Another folder that took the path, and an answer of an earlier version.
+        (r#"["/p","1:3:3","make test"]"#, false),
+        (r#"["/p","make test"]"#, false),
         ("", false),
     ] {
         let mut session = Session::of_project(TESTS);
@@ -392,6 +399,70 @@ fn a_remembered_yes_is_for_this_command_in_this_project() {
         let (_, request) = asked(session.answer(ticket, remembered).reply);
         assert_eq!(matches!(request, Request::Exec { .. }), runs, "{value}");
     }
+}
+
+#[test]
+fn always_is_offered_only_where_the_project_is_known() {
+    let mut session = Session::of_project(TESTS);
+    session.files.identity = None;
+    let (ticket, request) = asked(session.call_next().reply);
+    let Request::Select { options, .. } = request else { panic!("{request:?}") };
+    assert_eq!(options, ["No", "Yes, once", "Yes, for this session"]);
+    // What is not offered is no yes.
+    let text = told(&session.answer(ticket, Answer::Selected(3)));
+    assert!(text.contains("is paused: its gate runs commands of this project"), "{text}");
+
+    // The same path, another folder: the answer is looked for elsewhere.
+    let mut keys = Vec::new();
+    for identity in ["1:2:3", "1:2:4"] {
+        let mut session = Session::of_project(TESTS);
+        session.files.identity = Some(identity.into());
+        let (_, request) = asked(session.call_next().reply);
+        let Request::Recall { keys: of_this } = request else { panic!("{request:?}") };
+        keys.extend(of_this);
+    }
+    assert_ne!(keys[0], keys[1]);
+}
+
+#[test]
+fn in_a_terminal_what_does_not_fit_stands_above_the_question() {
+    let facts = Facts { terminal: true, ..with_ui() };
+    let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+    let commands = "gate: [{run: one}, {run: two}, {run: three}, {run: four}]\n";
+    session.write_gate("flat/a.md", commands);
+    session.write_gate("flat/b.md", "gate: [{approve: 'Is it?\n\n\n\n  Or is it not?'}]\n");
+    session.files.project = std::mem::take(&mut session.files.global);
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let _ = session.command("workflow", "flat x");
+    let _ = session.on(Event::AgentStart);
+    let _ = session.command("workflow", ":panel");
+    let (ticket, _) = asked(session.call_next().reply);
+    let output = session.answer(ticket, Answer::Recalled(vec![None; 4]));
+    // The panel makes room until the question is answered.
+    let [Effect::AppendEntry { custom_type: STATUS_TYPE, data }, Effect::SetPanel(None)] =
+        &output.effects[..]
+    else {
+        panic!("{output:?}")
+    };
+    let content = "Project gate \"a\" runs:\n│ one\n│ two\n│ three\n│ four";
+    assert_eq!(data["content"], content);
+    let (ticket, request) = asked(output.reply);
+    let Request::Select { title, .. } = request else { panic!("{request:?}") };
+    assert_eq!(title, "Allow project gate \"a\"?\n4 commands, 4 lines: shown above");
+    let output = session.answer(ticket, Answer::Selected(1));
+    assert!(matches!(output.effects[..], [Effect::SetPanel(Some(_))]), "{output:?}");
+    let mut ticket = asked(output.reply).0;
+    for _ in 0..3 {
+        ticket = asked(session.answer(ticket, ran(0)).reply).0;
+    }
+    assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
+
+    let output = session.next_later();
+    let Effect::AppendEntry { data, .. } = &output.effects[0] else { panic!("{output:?}") };
+    assert_eq!(data["content"], "Gate \"b\" asks:\n│ Is it?\n│ \n│ \n│ Or is it not?");
+    let (_, request) = asked(output.reply);
+    let Request::Select { title, .. } = request else { panic!("{request:?}") };
+    assert_eq!(title, "Approve \"b\"?\nThe question, 4 lines: shown above");
 }
 
 #[test]
@@ -573,14 +644,14 @@ fn a_move_and_another_start_give_the_gate_up() {
 
 #[test]
 fn long_commands_stand_in_the_transcript_too() {
-    let lines: Vec<String> = (0..40).map(|number| format!("  echo {number}")).collect();
+    let lines: Vec<String> = (0..300).map(|number| format!("  echo {number}")).collect();
     let mut session = Session::of_project(&format!("gate:\n- run: |\n  {}\n", lines.join("\n  ")));
     let (ticket, _) = asked(session.call_next().reply);
     let output = session.answer(ticket, Answer::Recalled(vec![None]));
     let [Effect::AppendEntry { data, .. }] = &output.effects[..] else { panic!("{output:?}") };
-    assert!(data["content"].as_str().unwrap().contains("\n  echo 39"));
+    assert!(data["content"].as_str().unwrap().ends_with("\n│ echo 299"));
     let (_, Request::Select { title, options }) = asked(output.reply) else { panic!() };
-    assert!(title.contains("… and 34 more lines") && options[0] == "No");
+    assert!(title.contains("\n│ echo 199\n… and 100 more lines") && options[0] == "No");
 }
 
 #[test]

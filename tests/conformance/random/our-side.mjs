@@ -115,9 +115,8 @@ export class OurSide extends Side {
    * @param {Deeds["questions"][number]} question
    */
   #isOfCancel(happening, { title, message }) {
-    const task = plainText(this.state?.taskDescription ?? "");
-    const wanted = `${task}\n\nThe agent wants to cancel this workflow. Cancel it?`;
-    return happening && "step" in happening && title === "Cancel the workflow?" && message === wanted;
+    const wanted = /^[^\n]*\n\nThe agent wants to cancel this workflow\. Cancel it\?$/;
+    return happening && "step" in happening && title === "Cancel the workflow?" && wanted.test(message);
   }
 
   /**
@@ -157,10 +156,6 @@ export class OurSide extends Side {
     return answer;
   }
 }
-
-/** As the shim shows it. @param {string} text */
-// eslint-disable-next-line no-control-regex
-const plainText = (text) => text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, "");
 
 /** @param {any} completion */
 const withoutDescription = ({ description, ...rest }) => (description ? rest : { ...rest, description });

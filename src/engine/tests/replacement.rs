@@ -1,0 +1,209 @@
+//! A project's workflow in the place of one of the user's own.
+
+use super::*;
+
+const NO: Answer = Answer::Selected(0);
+const YES: Answer = Answer::Selected(1);
+
+fn facts() -> Facts {
+    Facts { has_ui: true, project: "/p".into(), ..Facts::default() }
+}
+
+/// The user's workflows of these phases, and the project's.
+fn session(own: &[(&str, &[&str])], project: &[(&str, &[&str])]) -> Session {
+    let theirs = Session::new(project).files.global;
+    let mut session = Session::new(own);
+    session.files.project = theirs;
+    session.begin(facts());
+    session
+}
+
+impl Session {
+    fn begin(&mut self, facts: Facts) {
+        let _ = self.on(Event::Session { stored: None, in_view: None, facts });
+    }
+
+    fn answer_to(&mut self, ticket: u64, answer: Answer) -> Output {
+        self.on(Event::Answer { ticket, answer })
+    }
+
+    fn runs(&self) -> Option<&str> {
+        self.engine.run.as_ref().filter(|state| state.active).map(|state| &*state.workflow_key)
+    }
+}
+
+/// The question, and its ticket.
+#[track_caller]
+fn question(output: Output) -> (u64, String) {
+    match output.reply {
+        Reply::Ask { ticket, request: Request::Select { title, options } } => {
+            assert_eq!(options, ["No", "Yes"]);
+            (ticket, title)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn recalls(output: &Output) -> (u64, Vec<String>) {
+    match &output.reply {
+        Reply::Ask { ticket, request: Request::Recall { keys } } => (*ticket, keys.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn it_is_asked_before_its_first_start() {
+    let mut session = session(&[("rpir", &["a"])], &[("rpir", &["b"])]);
+    for answer in [NO, Answer::Cancelled, Answer::Selected(7), Answer::Confirmed(true)] {
+        let (ticket, _) = recalls(&session.command("workflow", "rpir x"));
+        let (ticket, title) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
+        assert_eq!(title, "This project's \"rpir\" replaces yours. Start it?");
+        let output = session.answer_to(ticket, answer);
+        assert_eq!(output.effects, notice(Level::Info, "The workflow is not started."));
+        assert_eq!(session.runs(), None);
+    }
+    let (ticket, keys) = recalls(&session.command("workflow", "rpir x"));
+    let (ticket, _) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
+    let output = session.answer_to(ticket, YES);
+    let value = r#"["/p","1:2:3","rpir"]"#.to_owned();
+    let key = keys[0].clone();
+    assert_eq!(output.effects[0], Effect::Remember { key, value: value.clone() });
+    assert_eq!((session.runs(), &output.reply), (Some("rpir"), &Reply::Settle));
+
+    // In this session it is known; in another one, what is remembered for this very folder counts.
+    let _ = session.command("cancel-workflow", "");
+    assert_eq!(session.command("workflow", "rpir x").reply, Reply::Settle);
+    for (identity, asks) in [("1:2:3", false), ("1:9:3", true)] {
+        let _ = session.command("cancel-workflow", "");
+        let _ = session.on(Event::SessionShutdown { has_ui: true });
+        session.files.identity = Some(identity.into());
+        session.begin(facts());
+        let (ticket, _) = recalls(&session.command("workflow", "rpir x"));
+        let output = session.answer_to(ticket, Answer::Recalled(vec![Some(value.clone())]));
+        assert_eq!(matches!(output.reply, Reply::Ask { .. }), asks, "{identity}");
+        assert_eq!(session.runs().is_none(), asks);
+    }
+}
+
+#[test]
+fn nested_ones_are_asked_for_one_by_one() {
+    let own: &[(&str, &[&str])] = &[
+        ("mine", &["a", "@review", "@tidy"]),
+        ("review", &["b"]),
+        ("tidy", &["c"]),
+        ("x", &["d"]),
+    ];
+    let project: &[(&str, &[&str])] =
+        &[("review", &["b"]), ("tidy", &["@other"]), ("other", &["e"]), ("theirs", &["f"])];
+    let mut session = session(own, project);
+    let (ticket, keys) = recalls(&session.command("workflow", "mine x"));
+    assert_eq!(keys.len(), 2);
+    let (ticket, title) = question(session.answer_to(ticket, Answer::Recalled(vec![None; 2])));
+    let expected = "This project's \"review\" replaces yours. It is part of \"mine\". Start it?";
+    assert_eq!(title, expected);
+    let (ticket, keys) = recalls(&session.answer_to(ticket, YES));
+    assert_eq!(keys.len(), 1);
+    let (ticket, title) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
+    assert!(title.starts_with("This project's \"tidy\" replaces yours. It is part of \"mine\"."));
+    assert_eq!(session.answer_to(ticket, YES).reply, Reply::Settle);
+    assert_eq!(session.runs(), Some("mine"));
+    // What replaces nothing is not asked for.
+    for name in ["x", "theirs", "other"] {
+        let _ = session.command("cancel-workflow", "");
+        assert_eq!(
+            session.command("workflow", &format!("{name} x")).reply,
+            Reply::Settle,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn every_way_to_a_start_asks() {
+    let mut session = session(&[("rpir", &["a"]), ("x", &["d"])], &[("rpir", &["b"])]);
+    session.begin(Facts { terminal: true, ..facts() });
+    // The picker.
+    let Reply::Ask { ticket, request: Request::Select { options, .. } } =
+        session.command("workflow", "").reply
+    else {
+        panic!()
+    };
+    let index = options.iter().position(|option| option.starts_with("rpir")).unwrap();
+    let Reply::Ask { ticket, .. } = session.answer_to(ticket, Answer::Selected(index)).reply else {
+        panic!()
+    };
+    let (ticket, _) = recalls(&session.answer_to(ticket, Answer::Entered("a task".into())));
+    let (ticket, _) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
+    let _ = session.answer_to(ticket, NO);
+    assert_eq!(session.runs(), None);
+    // Another start beside a run.
+    let _ = session.command("workflow", "x y");
+    let Reply::Ask { ticket, request: Request::Confirm { .. } } =
+        session.command("workflow", "rpir x").reply
+    else {
+        panic!()
+    };
+    let (ticket, _) = recalls(&session.answer_to(ticket, Answer::Confirmed(true)));
+    let (ticket, _) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
+    let _ = session.answer_to(ticket, NO);
+    assert_eq!(session.runs(), Some("x"));
+}
+
+#[test]
+fn without_a_ui_it_is_told_and_starts() {
+    let mut session = session(&[("mine", &["@rpir"]), ("rpir", &["a"])], &[("rpir", &["b"])]);
+    session.begin(Facts { has_ui: false, ..facts() });
+    let output =
+        session.on(Event::Command { name: "workflow", arguments: "mine x", has_ui: false });
+    let text = "This project's \"rpir\" replaces yours. It is part of \"mine\".";
+    assert_eq!(output.effects[..1], notice(Level::Warning, text));
+    assert_eq!((session.runs(), &output.reply), (Some("mine"), &Reply::Settle));
+    assert!(!output.effects.contains(&Effect::SetExitCode(1)));
+}
+
+#[test]
+fn a_place_is_taken_by_key_in_any_case_and_by_name_also_of_a_broken_workflow() {
+    let asks = |session: &mut Session, name: &str| {
+        let output = session.command("workflow", &format!("{name} x"));
+        matches!(output.reply, Reply::Ask { .. })
+    };
+    assert!(asks(&mut session(&[("Rpir", &["a"])], &[("rpir", &["b"])]), "rpir"));
+
+    let mut broken = session(&[("rpir", &["a"])], &[("rpir", &["b"])]);
+    broken.files.global.insert("rpir/workflow.yaml".into(), "name: [".into());
+    broken.begin(facts());
+    assert!(asks(&mut broken, "rpir"));
+
+    // The command name of one of the user's workflows, for another key.
+    let mut renamed = session(&[("rpir", &["a"])], &[("other", &["b"]), ("outer", &["@other"])]);
+    let yaml = renamed.files.project.get_mut("other/workflow.yaml").unwrap();
+    *yaml = yaml.replace("commandName: other", "commandName: rpir");
+    renamed.files.global.insert("rpir/workflow.yaml".into(), "name: [".into());
+    renamed.begin(facts());
+    assert!(asks(&mut renamed, "rpir"));
+    assert!(!asks(&mut renamed, "outer"));
+
+    // The user's own, and the project's that nobody had.
+    assert!(!asks(&mut session(&[("rpir", &["a"])], &[("other", &["b"])]), "rpir"));
+    assert!(!asks(&mut session(&[("rpir", &["a"])], &[("other", &["b"])]), "other"));
+    // A broken one of the project takes no place.
+    let mut theirs = session(&[("rpir", &["a"])], &[("rpir", &["b"])]);
+    theirs.files.project.insert("rpir/workflow.yaml".into(), "name: [".into());
+    theirs.begin(facts());
+    assert!(!asks(&mut theirs, "rpir"));
+}
+
+#[test]
+fn where_the_folder_is_not_known_a_yes_holds_for_the_session() {
+    let mut session = session(&[("rpir", &["a"])], &[("rpir", &["b"])]);
+    session.files.identity = None;
+    let (ticket, _) = question(session.command("workflow", "rpir x"));
+    let output = session.answer_to(ticket, YES);
+    assert!(!output.effects.iter().any(|effect| matches!(effect, Effect::Remember { .. })));
+    let _ = session.command("cancel-workflow", "");
+    assert_eq!(session.command("workflow", "rpir x").reply, Reply::Settle);
+    let _ = session.on(Event::SessionShutdown { has_ui: true });
+    session.begin(facts());
+    let _ = question(session.command("workflow", "rpir x"));
+}

@@ -1,0 +1,245 @@
+//! Questions to the user about what workflow files name.
+//!
+//! Each begins with our own words. What comes from a file is a short quoted name, or stands in a frame; see
+//! [`framed`]. pi cuts a dialog that is too high for the terminal at its bottom, where the options are, so in a
+//! terminal a question has few lines, and the rest stands in the transcript above it.
+
+use super::exact::{exact_line, framed, quoted};
+
+/// The columns that a dialog has in a terminal of 40 columns.
+const COLUMNS: usize = 38;
+/// The lines that a question and its options have together in a terminal of 12 lines.
+const LINES: usize = 6;
+/// The columns and lines of a question that another program shows.
+const WIDE: usize = 78;
+const MANY_LINES: usize = 200;
+
+/// A question for a dialog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// The question.
+    pub title: String,
+    /// What the dialog has no room for: it stands in the transcript above it.
+    pub above: Option<String>,
+}
+
+/// Where a question is asked.
+#[derive(Debug, Clone, Copy)]
+pub enum Dialog {
+    /// In a terminal of unknown size, with so many options.
+    Terminal {
+        /// The options, a line each.
+        options: usize,
+    },
+    /// By another program.
+    Program,
+}
+
+/// The question whether these commands of a project's gate may run.
+pub fn consent_question(of: &str, commands: &[String], dialog: Dialog) -> Question {
+    let lines = |width| commands.iter().flat_map(|command| framed(command, width)).collect();
+    match dialog {
+        Dialog::Terminal { options } => {
+            let number = match commands.len() {
+                1 => "1 command".to_owned(),
+                number => format!("{number} commands"),
+            };
+            let first = format!("Allow project gate {}?", quoted(of, 18));
+            let above = format!("Project gate {} runs:", quoted(of, 18));
+            in_terminal(first, lines(COLUMNS), options, &number, above)
+        }
+        Dialog::Program => {
+            let first = format!("This project's gate of {} runs:", quoted(of, 60));
+            let mut question = by_program(first, lines(WIDE));
+            question.title.push_str("\nAllow it?");
+            question
+        }
+    }
+}
+
+/// The question of a gate that the user must answer with yes.
+pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {
+    match dialog {
+        Dialog::Terminal { options } => {
+            let first = format!("Approve {}?", quoted(of, 29));
+            let above = format!("Gate {} asks:", quoted(of, 26));
+            in_terminal(first, framed(question, COLUMNS), options, "The question", above)
+        }
+        Dialog::Program => {
+            let first = format!("Approve {} of {}?", quoted(of, 60), quoted(workflow, 60));
+            by_program(first, framed(question, WIDE))
+        }
+    }
+}
+
+/// The question whether to start a workflow although the project has put one in the place of the user's own:
+/// itself, or one that is nested in it.
+pub fn replacement_question(replaced: &str, started: &str) -> String {
+    let (replaced, started) = (quoted(replaced, 20), quoted(started, 20));
+    if replaced == started {
+        format!("This project's {replaced} replaces yours. Start it?")
+    } else {
+        format!("This project's {replaced} replaces yours. It is part of {started}. Start it?")
+    }
+}
+
+/// The same where nobody can be asked.
+pub fn replacement_notice(replaced: &str, started: &str) -> String {
+    let (replaced, started) = (quoted(replaced, 60), quoted(started, 60));
+    if replaced == started {
+        format!("This project's {replaced} replaces yours.")
+    } else {
+        format!("This project's {replaced} replaces yours. It is part of {started}.")
+    }
+}
+
+/// A name or a task for a line of a question.
+pub fn in_question(text: &str) -> String {
+    exact_line(text, 100)
+}
+
+fn in_terminal(
+    first: String,
+    lines: Vec<String>,
+    options: usize,
+    what: &str,
+    above: String,
+) -> Question {
+    if lines.len() < LINES.saturating_sub(options) {
+        return Question { title: format!("{first}\n{}", lines.join("\n")), above: None };
+    }
+    let number = match lines.len() {
+        1 => "1 line".to_owned(),
+        number => format!("{number} lines"),
+    };
+    let title = format!("{first}\n{what}, {number}: shown above");
+    Question { title, above: Some(format!("{above}\n{}", lines.join("\n"))) }
+}
+
+fn by_program(first: String, mut lines: Vec<String>) -> Question {
+    let mut above = None;
+    if lines.len() > MANY_LINES {
+        above = Some(format!("{first}\n{}", lines.join("\n")));
+        let more = lines.len() - MANY_LINES;
+        lines.truncate(MANY_LINES);
+        lines.push(format!("… and {more} more lines: all of them stand above this question"));
+    }
+    Question { title: format!("{first}\n{}", lines.join("\n")), above }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERMINAL: Dialog = Dialog::Terminal { options: 4 };
+
+    /// The names and texts with which a file might draw in a question.
+    fn hostile() -> Vec<String> {
+        let faked = format!("Plan{}\n│ npm test\nAllow it?\n\n→ No\n", "\u{2800}".repeat(60));
+        let long = "x".repeat(4000);
+        let marks = "│ ↪ ␣×6 \" runs:".to_owned();
+        let hidden = "\u{202e}\u{3164}\u{e0041}\u{fe0f}\u{1b}[2J".to_owned();
+        let lines = "echo one\necho two\necho three\necho four".to_owned();
+        vec![faked, long, marks, hidden, lines, String::new(), "中".repeat(200)]
+    }
+
+    #[test]
+    fn a_question_in_a_terminal_is_short_and_begins_with_our_words() {
+        for name in hostile() {
+            for text in hostile() {
+                let consent = consent_question(&name, std::slice::from_ref(&text), TERMINAL);
+                let approval =
+                    approval_question(&name, &name, &text, Dialog::Terminal { options: 3 });
+                let four = consent_question(&name, &vec![text.clone(); 4], TERMINAL);
+                for (question, begin, most) in [
+                    (&consent, "Allow project gate \"", 2),
+                    (&approval, "Approve \"", 3),
+                    (&four, "Allow project gate \"", 2),
+                ] {
+                    let Question { title, above } = question;
+                    assert!(title.starts_with(begin), "{title}");
+                    assert!(title.lines().count() <= most, "{title}");
+                    let above_lines = above.iter().flat_map(|above| above.lines());
+                    for line in title.lines().chain(above_lines.clone()) {
+                        assert!(line.chars().count() <= 38, "{line}");
+                    }
+                    let rest = title.lines().skip(1);
+                    assert!(
+                        match above {
+                            None => rest.clone().all(|line| line.starts_with("│ ")),
+                            Some(_) =>
+                                rest.clone().all(|line| line.ends_with(": shown above"))
+                                    && above_lines.clone().skip(1).all(|l| l.starts_with("│ ")),
+                        },
+                        "{title}"
+                    );
+                    assert!(title.matches('│').count() < most, "{title}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_short_command_stands_in_the_question() {
+        let commands = ["npm test".to_owned()];
+        let question = |dialog| consent_question("Plan", &commands, dialog);
+        let title = "Allow project gate \"Plan\"?\n│ npm test".to_owned();
+        assert_eq!(question(TERMINAL), Question { title, above: None });
+        let title = "This project's gate of \"Plan\" runs:\n│ npm test\nAllow it?".to_owned();
+        assert_eq!(question(Dialog::Program), Question { title, above: None });
+    }
+
+    #[test]
+    fn what_does_not_fit_stands_above() {
+        let commands = ["a\nb".to_owned(), "x".repeat(40)];
+        let question = consent_question("Plan", &commands, TERMINAL);
+        assert_eq!(
+            question.title,
+            "Allow project gate \"Plan\"?\n2 commands, 4 lines: shown above"
+        );
+        let above =
+            format!("Project gate \"Plan\" runs:\n│ a\n│ b\n│ {}\n│ ↪ xxxx", "x".repeat(36));
+        assert_eq!(question.above, Some(above));
+        let question =
+            approval_question("Plan", "Flow", "a\nb\nc", Dialog::Terminal { options: 3 });
+        assert_eq!(question.title, "Approve \"Plan\"?\nThe question, 3 lines: shown above");
+        assert_eq!(question.above.as_deref(), Some("Gate \"Plan\" asks:\n│ a\n│ b\n│ c"));
+    }
+
+    #[test]
+    fn a_program_shows_all_within_bounds() {
+        for name in hostile() {
+            for text in hostile() {
+                let commands = vec![text.clone(); 300];
+                for Question { title, above } in [
+                    consent_question(&name, &commands, Dialog::Program),
+                    approval_question(&name, &name, &text.repeat(300), Dialog::Program),
+                ] {
+                    let begins = ["This project's gate of \"", "Approve \""];
+                    assert!(begins.iter().any(|begin| title.starts_with(begin)), "{title}");
+                    assert!(title.lines().count() <= MANY_LINES + 3);
+                    assert_eq!(
+                        above.is_some(),
+                        title.contains(" more lines: all of them stand above")
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_replacement_is_named() {
+        assert_eq!(
+            replacement_question("rpir", "rpir"),
+            "This project's \"rpir\" replaces yours. Start it?"
+        );
+        assert_eq!(
+            replacement_question("review", "mine"),
+            "This project's \"review\" replaces yours. It is part of \"mine\". Start it?"
+        );
+        assert!(hostile().iter().all(|name| {
+            let question = replacement_question(name, "x");
+            question.chars().count() < 100 && question.starts_with("This project's \"")
+        }));
+    }
+}
