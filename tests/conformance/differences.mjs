@@ -317,4 +317,10 @@ export const DIFFERENCES = [
     ours: "Each is an error.",
     why: "A rule that is ignored protects nothing.",
   },
+  {
+    number: 53,
+    reference: "Starts a project's workflow in the place of a global one without a word.",
+    ours: "Asks before its first start in that folder; without a UI it says so on standard error.",
+    why: "Whoever types a name means the workflow that they know.",
+  },
 ];

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { PI_VERSIONS } from "../pi/harness/pi.mjs";
-import { run } from "./side-by-side/actions.mjs";
+import { answer, run } from "./side-by-side/actions.mjs";
 import { assertSame } from "./side-by-side/compare.mjs";
 import { below, commandNames, documentedFiles, documentedFragments } from "./side-by-side/documented.mjs";
 import { KNOWN } from "./side-by-side/known.mjs";
@@ -51,6 +51,7 @@ function walk(name, files, commands, differs = []) {
       return [TOOLS, step("next"), stop][messages.slice(last).filter(({ role }) => role === "assistant").length];
     },
     actions: commands.map((command) => async (stage) => {
+      await answer("Yes")(stage);
       const isActive = async () =>
         (await stage.rpc.entries()).findLast((entry) => entry.customType === "workflow:state").data.active;
       await run(`/workflow ${command} Add a route`)(stage);
@@ -66,7 +67,7 @@ const SCENARIOS = [
     { number: 2, reference: "(2/3 in current scope)", ours: "(2/2 in current scope)" },
     14,
   ]),
-  walk("the examples of a project", { global, project }, commandNames(project), [14]),
+  walk("the examples of a project", { global, project }, commandNames(project), [14, 53]),
   walk("the configuration reference", { global: bugfix }, commandNames(bugfix)),
   walk("the fragments of other pages", { global: Object.assign({}, ...fragments) }, fragments.flatMap(commandNames), [
     { number: 2, reference: "(1/4 in current scope)", ours: "(1/1 in current scope)" },

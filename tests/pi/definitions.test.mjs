@@ -540,7 +540,7 @@ for (const version of PI_VERSIONS) {
           "fallback/workflow.yaml": "7\n",
         },
       });
-      const rpc = await startRpc({ version, sandbox });
+      const rpc = await startRpc({ version, sandbox, onDialog: () => "Yes" });
       await rpc.waitFor(({ method }) => method === "notify", { what: "the notice of one fault" });
       assert.equal(notices(rpc).length, 1, "one fault");
       await rpc.prompt("/workflow");
@@ -556,6 +556,8 @@ for (const version of PI_VERSIONS) {
         contextPrompt(model.requests[0]) ?? "",
         /^\[Workflow path: The only-project > The only-global > Project ▸ 🔹 B\]/,
       );
+      const questions = rpc.ui("select").map(({ title }) => title);
+      assert.deepEqual(questions, [`This project's "shared" replaces yours. It is part of "only-project". Start it?`]);
     });
 
     test("of the project are read only where pi trusts it", async (t) => {

@@ -24,6 +24,7 @@ export const KNOWN = {
   22: status,
   25: progress,
   26: askedFirst,
+  53: askedForReplacement,
   35: complaints,
   38: oncePerPhase,
   39: rules,
@@ -118,6 +119,11 @@ function progress({ reference, ours }) {
 /** With a UI, ours asks the person before the tool cancels. @param {Both} both */
 function askedFirst({ ours }) {
   return take(ours.screen, (line) => line.startsWith("confirm Cancel the workflow?: ")).length;
+}
+
+/** With a UI, ours asks before a project's workflow runs in the place of a global one. @param {Both} both */
+function askedForReplacement({ ours }) {
+  return take(ours.screen, (line) => line.startsWith("{") && /"method":"select".* replaces yours\./.test(line)).length;
 }
 
 /** The reference stores that a cancellation was not confirmed yet. @param {Both} both */

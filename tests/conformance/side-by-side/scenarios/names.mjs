@@ -1,6 +1,6 @@
 // What `/workflow` says about names, and which files make which workflow.
 
-import { command, files, run } from "../actions.mjs";
+import { answer, command, files, run } from "../actions.mjs";
 import { hidden, phaseFile, stop, workflow } from "../workflows.mjs";
 
 const ask = [command("/workflow"), command("/workflow nothing Do it")];
@@ -69,6 +69,7 @@ export default [
     project: { ...workflow("w", ["b"], { name: "Project" }), ...workflow("y", ["@w", "c"]) },
     model: [stop, stop, stop],
     actions: [
+      answer("Yes"),
       command("/workflow"),
       run("/workflow w One"),
       command("/cancel-workflow"),
@@ -78,7 +79,7 @@ export default [
     ],
     differs: [
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 5, 14, 17, 18, 22, 25, 39,
+      3, 5, 14, 17, 18, 22, 25, 39, 53,
     ],
   },
   {
