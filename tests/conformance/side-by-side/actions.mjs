@@ -97,7 +97,7 @@ export const pause = async ({ rpc, model }) => {
 
 /**
  * What the person answers from now on; nothing cancels.
- * @param {boolean} [value]
+ * @param {boolean | string} [value]
  * @returns {Action}
  */
 export const answer = (value) => async (stage) => {
