@@ -96,12 +96,26 @@ pub fn exact(text: &str) -> String {
     lines.join("\n")
 }
 
+/// What becomes of several spaces in a row.
+#[derive(Debug, Clone, Copy)]
+pub enum Spaces {
+    /// One.
+    Single,
+    /// As many.
+    Kept,
+}
+
 /// The same on one line, cut at a width in columns.
-pub fn exact_line(text: &str, width: usize) -> String {
+pub fn exact_line(text: &str, width: usize, spaces: Spaces) -> String {
     /// The columns of `…`.
     const SIGN: usize = 2;
-    let words = text.split([' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
-    let text = words.collect::<Vec<_>>().join(" ");
+    let text = match spaces {
+        Spaces::Single => {
+            let words = text.split([' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
+            words.collect::<Vec<_>>().join(" ")
+        }
+        Spaces::Kept => text.replace(['\t', '\r', '\n'], " "),
+    };
     let mut line: Vec<(String, usize)> = Vec::new();
     let mut room = width;
     for (shown, columns) in characters(&text) {
@@ -124,7 +138,7 @@ pub fn exact_line(text: &str, width: usize) -> String {
 /// A name in quotation marks, which it cannot end, `width` columns in all.
 pub fn quoted(name: &str, width: usize) -> String {
     let name = name.replace('"', "'");
-    format!("\"{}\"", exact_line(&name, width.saturating_sub(2)))
+    format!("\"{}\"", exact_line(&name, width.saturating_sub(2), Spaces::Single))
 }
 
 /// A text in a frame that nothing else in a question has: a bar before each line. A line that does not fit into

@@ -4,7 +4,7 @@
 //! [`framed`]. pi cuts a dialog that is too high for the terminal at its bottom, where the options are, so in a
 //! terminal a question has few lines, and the rest stands in the transcript above it.
 
-use super::exact::{exact_line, framed, quoted};
+use super::exact::{Spaces, exact_line, framed, quoted};
 
 /// The columns that a dialog has in a terminal of 40 columns.
 const COLUMNS: usize = 38;
@@ -95,7 +95,7 @@ pub fn replacement_notice(replaced: &str, started: &str) -> String {
 
 /// A name or a task for a line of a question.
 pub fn in_question(text: &str) -> String {
-    exact_line(text, 100)
+    exact_line(text, 100, Spaces::Kept)
 }
 
 fn in_terminal(

@@ -81,7 +81,7 @@ export class OurSide extends Side {
       entries: because(7, common, stored).map((entry) => this.#withoutMore(entry)),
       prompts: continued ? because(8, prompts, deeds.answer.entries.map(reminderOf)) : prompts,
       notices: because(7, because(9, deeds.notices, told), changed && paused && place ? this.#withoutPause(told) : told),
-      questions: because(26, deeds.questions, deeds.questions.filter((question) => !this.#isOfCancel(happening, question))),
+      questions: because(26, deeds.questions, deeds.questions.filter((question) => !this.#isOfCancel(happening, question))).map(read),
       status: this.#bounds.paused && deeds.status ? because(7, deeds.status, deeds.status.replace(PAUSE_STATUS, "$1")) : deeds.status,
       answer: continued ? undefined : this.#answer(happening, deeds.answer),
     };
@@ -156,6 +156,16 @@ export class OurSide extends Side {
     return answer;
   }
 }
+
+/**
+ * 42: a question as it is meant, where ours writes out the characters that do not show.
+ * @param {Deeds["questions"][number]} question
+ */
+const read = ({ title, message }) => {
+  const meant = message.replace(/\\u\{([0-9a-f]+)\}/g, (_, code) => String.fromCodePoint(Number.parseInt(code, 16)));
+  // eslint-disable-next-line no-control-regex
+  return { title, message: meant.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, "") };
+};
 
 /** @param {any} completion */
 const withoutDescription = ({ description, ...rest }) => (description ? rest : { ...rest, description });
