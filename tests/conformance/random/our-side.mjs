@@ -164,7 +164,7 @@ export class OurSide extends Side {
 const read = ({ title, message }) => {
   const meant = message.replace(/\\u\{([0-9a-f]+)\}/g, (_, code) => String.fromCodePoint(Number.parseInt(code, 16)));
   // eslint-disable-next-line no-control-regex
-  return { title, message: meant.replace(/[\t\r\n]/g, " ").replace(/[\0-\x1f\x7f-\x9f]/g, "") };
+  return { title, message: meant.replace(/[\t\r\n ]+/g, " ").replace(/[\0-\x1f\x7f-\x9f]/g, "") };
 };
 
 /** @param {any} completion */

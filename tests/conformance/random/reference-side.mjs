@@ -85,7 +85,7 @@ export class ReferenceSide extends Side {
       entries,
       prompts: prompts.map((prompt) => ({ ...prompt, text: plain(prompt.text) })),
       notices: this.#unasked(deeds.notices).map(({ level, text }) => ({ level, text: plain(this.#offer(text)) })),
-      questions: deeds.questions.map(({ title, message }) => ({ title: plain(title), message: plain(message).replace(/[\t\r\n]/g, " ") })),
+      questions: deeds.questions.map(({ title, message }) => ({ title: plain(title), message: plain(message).replace(/[\t\r\n ]+/g, " ") })),
       sessionNames: deeds.sessionNames.map((name) => plain(withWholeCharacters(name))),
       answer: plainAnswer(refused ? deeds.answer : await this.#answer(happening, deeds.answer)),
     };
