@@ -5,6 +5,10 @@ import { json } from "./json.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext["sessionManager"]} Session */
 /** @typedef {import("@earendil-works/pi-coding-agent").ContextEvent["messages"]} Messages */
+/** @typedef {import("@earendil-works/pi-coding-agent").CustomEntry} CustomEntry */
+
+/** How much of an entry's data is given, in characters of JSON. */
+const MAX_DATA = 8 * 2 ** 20;
 
 /** What pi itself notes when a session begins is no more than this many entries. */
 const NEW = 16;
@@ -23,7 +27,7 @@ export function isNew(session) {
 }
 
 /**
- * The data of custom entries of one type, newest first.
+ * The data of custom entries of one type, newest first. What is very long is cut off, and is no JSON then.
  *
  * @param {Session} session
  * @param {string} customType
@@ -34,14 +38,11 @@ export function isNew(session) {
 export function newestEntries(session, customType, skip, limit, until) {
   /** @type {string[]} */
   const found = [];
-  if (limit === 0) return found;
   const entries = customEntries(session);
-  for (let index = 0, entry; (entry = entries.at(index)); index += 1) {
-    if (entry.customType === customType) {
-      if (skip > 0) skip -= 1;
-      else if (found.push(json(entry.data)) === limit) break;
-    }
-    if (entry.customType === until) break;
+  while (found.length < limit) {
+    const entry = entries.at(customType, skip + found.length, until);
+    if (!entry) break;
+    found.push(json(entry.data).slice(0, MAX_DATA));
   }
   return found;
 }
@@ -96,8 +97,9 @@ export function withoutOlder(messages, types) {
 
 /** The custom entries of a branch, newest first, looked for as far as somebody asks and no part twice. */
 class CustomEntries {
-  /** @type {import("@earendil-works/pi-coding-agent").CustomEntry[]} */
-  #found = [];
+  #count = 0;
+  /** Those of each type, and how many custom entries are newer. @type {Map<string, { entry: CustomEntry, newer: number }[]>} */
+  #found = new Map();
   #rest;
 
   /** @param {Session} session */
@@ -106,14 +108,31 @@ class CustomEntries {
     this.#rest = fromLeaf(session);
   }
 
-  /** @param {number} index */
-  at(index) {
-    while (index >= this.#found.length) {
-      const { value, done } = this.#rest.next();
-      if (done) break;
-      if (value.type === "custom") this.#found.push(value);
+  /**
+   * The entry of a type that so many are newer than; nothing if the newest one of the type `until` is newer too.
+   * @param {string} customType
+   * @param {number} index
+   * @param {string | undefined} until
+   */
+  at(customType, index, until) {
+    for (;;) {
+      const found = this.#found.get(customType)?.[index];
+      const end = until === undefined ? undefined : this.#found.get(until)?.[0];
+      if (end && !(found && found.newer <= end.newer)) return undefined;
+      if (found || !this.#look()) return found?.entry;
     }
-    return this.#found[index];
+  }
+
+  /** Looks at one more entry of the branch; whether there is one. */
+  #look() {
+    const { value, done } = this.#rest.next();
+    if (done) return false;
+    if (value.type === "custom") {
+      const found = this.#found.get(value.customType) ?? [];
+      if (found.push({ entry: value, newer: this.#count }) === 1) this.#found.set(value.customType, found);
+      this.#count += 1;
+    }
+    return true;
   }
 }
 

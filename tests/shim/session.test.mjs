@@ -90,6 +90,40 @@ test("entries are those of the branch, newest first, from one to another", () =>
   assert.deepEqual(newestEntries(session, NOTE, 0, 2, "test:none"), ['"last"', "null"]);
 });
 
+test("entries are looked for once, however often and for whichever type somebody goes on", () => {
+  const COUNT = 100_000;
+  let asked = 0;
+  const session = {
+    getLeafEntry: () => ({ id: "0", parentId: "1", type: "custom", customType: NOTE, data: 0 }),
+    getEntry: (/** @type {string} */ id) => {
+      asked += 1;
+      const next = Number(id) + 1;
+      const customType = next % 2 ? "test:other" : NOTE;
+      return { id, parentId: next < COUNT ? String(next) : null, type: "custom", customType, data: {} };
+    },
+  };
+  const leaf = session.getLeafEntry();
+  session.getLeafEntry = () => leaf;
+  const begun = performance.now();
+  let found = 0;
+  for (let skip = 0, some; (some = newestEntries(/** @type {any} */ (session), NOTE, skip, 4)).length > 0; skip += 4) {
+    found += some.length;
+  }
+  assert.equal(newestEntries(/** @type {any} */ (session), "test:other", 1000, 1, "test:none").length, 1);
+  assert.equal(newestEntries(/** @type {any} */ (session), "test:other", 0, 1, NOTE).length, 0);
+  assert.equal(found, COUNT / 2 + 1);
+  assert.equal(asked, COUNT - 1);
+  assert.ok(performance.now() - begun < 5000);
+});
+
+test("data without end is cut off", () => {
+  const session = SessionManager.inMemory("/tmp");
+  session.appendCustomEntry(NOTE, "x".repeat(9 * 2 ** 20));
+  const [json] = newestEntries(session, NOTE, 0, 1);
+  assert.equal(json.length, 8 * 2 ** 20);
+  assert.throws(() => JSON.parse(json), SyntaxError);
+});
+
 suite("of the messages for the model", () => {
   const note = (/** @type {string} */ customType, /** @type {string} */ content) =>
     /** @type {any} */ ({ role: "custom", customType, content });
