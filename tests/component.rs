@@ -40,11 +40,11 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 /// What is stored of a run that began in the phase Look …
-const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"visits":{"two:0":{"startedAt":1747234567890,"passes":1}}}}"#;
+const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"startedAt":1747234567890,"passes":1}}}}"#;
 /// … went on to the phase Do …
-const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"visits":{"two:0":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"startedAt":1747234567890,"passes":1}}}}"#;
+const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"startedAt":1747234567890,"passes":1}}}}"#;
 /// … and to its end.
-const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"visits":{"two:0":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1}}}}"#;
+const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1}}}}"#;
 
 const REMINDER: &str = "⚠️ The Two is still active. Current phase: 👀 Look.
 
@@ -126,8 +126,8 @@ fn counting_down() -> Pi {
 
 /// The state of a run, paused now for this reason.
 fn paused(state: &str, reason: &str) -> String {
-    let pause = format!(r#""progress":{{"paused":{{"reason":{reason},"at":1747234567890}},"#);
-    let paused = state.replace(r#""progress":{"#, &pause);
+    let pause = format!(r#""}},"paused":{{"reason":{reason},"at":1747234567890}},"visits""#);
+    let paused = state.replace(r#""},"visits""#, &pause);
     assert_ne!(paused, state);
     paused
 }
@@ -715,7 +715,7 @@ fn asked_to_start_another() -> (Pi, u64) {
 /// The calls that start the workflow `four`.
 fn started_four() -> [String; 4] {
     [
-        r#"append-entry workflow:state {"active":true,"workflowKey":"four","currentPath":[{"workflowKey":"four","phaseIndex":0},{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Something else","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"visits":{"four:0/two:0":{"startedAt":1747234567890,"passes":1}}}}"#,
+        r#"append-entry workflow:state {"active":true,"workflowKey":"four","currentPath":[{"workflowKey":"four","phaseIndex":0},{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Something else","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"87c86ae2705ab23d633601921c66dac76f82f460ac0c3db0dfa9551af31f4f56"},"visits":{"four:0/two:0":{"startedAt":1747234567890,"passes":1}}}}"#,
         "set-status workflow: Four > Two [1/2] > 👀 Look [1/2]",
         "set-session-name Workflow: Something else",
         "send-user-message follow-up: Begin",
@@ -839,24 +839,29 @@ fn the_panel_is_as_the_newest_entry_says() {
 
 #[test]
 fn junk_before_the_state_is_turned_over_page_by_page() {
-    let junk = ["null", "7", "\"text\"", "[]", "{}", "{", r#"{"workflowKey":null}"#, "", "true"];
+    let mut junk = vec!["null", "7", "\"text\"", "[]", "{}", r#"{"workflowKey":null}"#, "true"];
+    junk.extend(["0"; 16]);
     let host = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).with_states(junk);
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Resume));
     pi.did(&["set-status workflow: Two > 🔨 Do [2/2]"]);
     assert_eq!(
         pi.asked()[..3],
-        ["entries workflow:state 0 1", "entries workflow:state 1 4", "entries workflow:state 5 4"]
+        [
+            "entries workflow:state 0 1",
+            "entries workflow:state 1 16",
+            "entries workflow:state 17 16"
+        ]
     );
 }
 
 #[test]
 fn a_session_of_junk_is_read_to_its_end() {
-    for count in [0, 3, 4, 5, 8] {
+    for count in [0, 3, 16, 17, 20] {
         let mut pi = Host::with_files(FILES).with_states(vec!["{}"; count]).start_session();
         let pages =
             pi.asked().iter().filter(|asked| asked.starts_with("entries workflow:state")).count();
-        assert_eq!(pages, count.div_ceil(4) + 1, "{count} entries");
+        assert_eq!(pages, count.div_ceil(16) + 1, "{count} entries");
         assert!(pi.step("status").0.starts_with("No active workflow."));
     }
 }

@@ -164,7 +164,7 @@ impl Play {
     fn cancel_command(&mut self, has_ui: bool) {
         let name = "cancel-workflow";
         let _ = self.handle(Event::Command { name, arguments: "", has_ui });
-        assert!(!self.engine.is_running());
+        assert!(!self.engine.has_run());
     }
 
     fn step(&mut self, input: &str) {
@@ -175,12 +175,14 @@ impl Play {
 
     /// A call of a tool is answered as its phase says.
     fn tool_call(&mut self, name: &str) {
-        let running = self.engine.is_running();
         let reply = self.handle(Event::ToolCall { name, carries_calls: false }).reply;
+        let (has_run, running) = (self.engine.has_run(), self.engine.is_running());
+        let refused = matches!(reply, Reply::Block(_));
+        assert!(refused || !has_run || running || name == "workflow_step", "its rules do not hold");
         match &reply {
             Reply::None => {}
             Reply::Block(reason) if reason == GATE_OPEN => return,
-            Reply::Block(_) => assert!(running, "refused without a run"),
+            Reply::Block(_) => assert!(has_run, "refused without a run"),
             reply => panic!("{reply:?}"),
         }
         let active = self.stored.as_ref().and_then(|state| Active::resolve(state, &self.library));
@@ -261,7 +263,7 @@ impl Play {
         // It is in the session as JSON only.
         let stored = self.stored.as_ref().and_then(|state| {
             let json = serde_json::to_string(state).expect("a state is JSON");
-            restore([json])
+            restore([json]).expect("it is in bounds")
         });
         let flag = |bit: u8| argument & bit != 0;
         let facts = Facts {
@@ -270,6 +272,7 @@ impl Play {
             panel: flag(4),
             allow_commands: flag(8),
             project: "/project".into(),
+            unusable: None,
         };
         self.open = true;
         let in_view = flag(16).then(|| "an old prompt".to_owned());
@@ -281,7 +284,7 @@ impl Play {
     fn shutdown(&mut self, has_ui: bool) {
         self.asked.clear();
         self.plain(Event::SessionShutdown { has_ui });
-        assert!(!self.engine.is_running());
+        assert!(!self.engine.has_run());
         let output = self.handle(Event::Timer { id: 1, idle: true });
         assert_eq!(output, Output::default(), "a timer of a session that is gone");
         self.session(7);
@@ -328,7 +331,7 @@ impl Play {
     }
 
     fn store(&mut self, json: String) {
-        let state = restore([&json]).expect("what is stored is a state");
+        let state = restore([&json]).expect("it is in bounds").expect("a state");
         survives(&state);
         if let Some(before) = self.stored.as_ref().filter(|before| before.task_id == state.task_id)
         {

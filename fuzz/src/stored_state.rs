@@ -1,9 +1,9 @@
 //! Stored states: the data of a session's state entries, one in a line, the newest first.
 
 use pi_workflows::definition::Library;
-use pi_workflows::engine::{Effect, Engine, Event, Facts, Moment, Stop};
+use pi_workflows::engine::{Effect, Engine, Event, Facts, Moment, Reply, Stop};
 use pi_workflows::run::{
-    Active, Outline, RunState, STATE_ENTRY_TYPE, advance, enter, restart, restore,
+    Active, Outline, RunState, STATE_ENTRY_TYPE, advance, enter, hold, restart, restore,
 };
 use pi_workflows::text::{self, DefaultRole};
 
@@ -17,10 +17,11 @@ pub const FILES: &str = include_str!("nested.txt");
 /// If something that must hold does not.
 pub fn check(data: &[u8]) {
     let lines = String::from_utf8_lossy(data);
-    let Some(state) = restore(lines.lines()) else { return };
+    let Ok(Some(state)) = restore(lines.lines()) else { return };
     survives(&state);
     let folder = Folder::parse(FILES.as_bytes());
     let (library, _) = Library::load(&folder).expect("nothing is stale");
+    sealed(&state, &library);
     let entered = enter(&state, &library);
     survives(&entered);
     assert!(entered.current_path.len() <= state.current_path.len() + 3);
@@ -40,7 +41,24 @@ pub fn check(data: &[u8]) {
 pub fn survives(state: &RunState) {
     assert!(!state.current_path.is_empty());
     let json = serde_json::to_string(state).expect("a state is JSON");
-    assert_eq!(restore([&json]).as_ref(), Some(state), "{json}");
+    assert_eq!(restore([&json]), Ok(Some(state.clone())), "{json}");
+}
+
+/// The seal of a run is that of the files only where the state has none to keep.
+fn sealed(state: &RunState, library: &Library) {
+    let taken = state.clone().sealed(library);
+    let (before, after) = (&state.progress, &taken.progress);
+    if before.version > 0 || before.seal.is_some() || before.later_seal.is_some() {
+        assert_eq!(
+            (before.version, &before.seal, &before.later_seal),
+            (after.version, &after.seal, &after.later_seal)
+        );
+    }
+    if state.active && hold(&taken, library).is_none() {
+        let root = &taken.current_path.first().expect("a path").workflow_key;
+        assert_eq!(after.seal.as_ref().map(|seal| &seal.hash), library.seal(root).as_ref());
+        assert!(Active::resolve(&taken, library).is_some());
+    }
 }
 
 fn looked_at(state: &RunState, library: &Library) {
@@ -80,9 +98,14 @@ fn play(state: &RunState, folder: &Folder) {
         ];
         for event in events {
             let at = Moment { unix_ms: u64::MAX, random: u64::MAX };
-            for effect in engine.handle(event, at, folder).effects {
+            let is_call = matches!(event, Event::ToolCall { .. });
+            let output = engine.handle(event, at, folder);
+            let held = engine.has_run() && !engine.is_running();
+            assert!(!(is_call && held) || matches!(output.reply, Reply::Block(_)));
+            for effect in output.effects {
                 if let Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } = effect {
-                    let state = restore([data.to_string()]).expect("what is stored is a state");
+                    let state =
+                        restore([data.to_string()]).expect("it is in bounds").expect("a state");
                     survives(&state);
                 }
             }

@@ -51,8 +51,8 @@ const MESSAGE_TYPES: [&str; 5] = [
 ];
 
 /// How many state entries are asked for at a time, after the first, which nearly always decides: to look for
-/// more of them is to search the session to its beginning.
-const ENTRIES_AT_A_TIME: u32 = 4;
+/// more of them is to search the session to its beginning. Each may be long.
+const ENTRIES_AT_A_TIME: u32 = 16;
 
 thread_local! {
     /// What the host was told about tool calls.
@@ -221,14 +221,19 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
     Ok(match event {
         guest::Event::SessionStart(_) | guest::Event::SessionTree | guest::Event::Restarted => {
             let mut entries = StateEntries::default();
-            let stored = restore(&mut entries);
+            let restored = restore(&mut entries);
             known(entries.error.take().map_or(Ok(()), Err))?;
+            let (stored, unusable) = match restored {
+                Ok(stored) => (stored, None),
+                Err(unusable) => (None, Some(unusable)),
+            };
             let facts = Facts {
                 has_ui: known(context::has_ui())?,
                 project: known(context::cwd())?,
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
                 terminal: unless_gone(context::run_mode())? == Some(types::Mode::Tui),
                 panel: panel(entries.newest.as_deref())?,
+                unusable,
             };
             handle(at, Event::Session { stored, in_view: in_view(event)?, facts })
         }
@@ -272,9 +277,9 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
 
 fn handle(at: Moment, event: Event) -> Output {
     let (output, running) = ENGINE.with_borrow_mut(|engine| {
-        (engine.handle(event, at.into(), &host::Files), engine.is_running())
+        (engine.handle(event, at.into(), &host::Files), engine.has_run())
     });
-    // While a run has rules for tools, nothing may go past them if this instance breaks.
+    // While there is a run, be it that its files cannot be read, nothing may go past its rules if this instance breaks.
     if GUARDED.replace(Some(running)) != Some(running) {
         api::guard_tools(running);
     }

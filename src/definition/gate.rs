@@ -1,7 +1,6 @@
 //! Gates: what must hold before a phase may be left.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use regex_lite::{Regex, RegexBuilder};
@@ -30,7 +29,7 @@ const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 const KINDS: [&str; 3] = ["run", "file", "approve"];
 
 /// Checks that are made, in order, when a phase or a workflow is to be left.
-#[derive(Debug, Clone, PartialEq, Hash)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
     /// What is checked; at least one.
     pub checks: Vec<Check>,
@@ -41,7 +40,7 @@ pub struct Gate {
 }
 
 /// One check of a gate.
-#[derive(Debug, Clone, PartialEq, Hash)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Check {
     /// What a person and the agent call it; not blank.
     pub label: String,
@@ -50,7 +49,7 @@ pub struct Check {
 }
 
 /// What a check looks at.
-#[derive(Debug, Clone, PartialEq, Hash)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum CheckKind {
     /// A command line ends with exit status 0.
     Run {
@@ -75,7 +74,7 @@ pub enum CheckKind {
 }
 
 /// What a failure of a gate leads to.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum OnGateFail {
     /// The run stays in the phase.
     #[default]
@@ -96,7 +95,7 @@ pub struct Pattern {
 
 impl Pattern {
     /// Compiles an expression, within [`MAX_EXPRESSION`].
-    fn new(expression: &str) -> Result<Self, regex_lite::Error> {
+    pub(super) fn new(expression: &str) -> Result<Self, regex_lite::Error> {
         let build =
             |limit: usize| RegexBuilder::new(expression).multi_line(true).size_limit(limit).build();
         // The library does not tell the size of what it compiled, only whether it is within a limit.
@@ -165,12 +164,6 @@ impl fmt::Debug for Pattern {
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
         self.regex.as_str() == other.regex.as_str()
-    }
-}
-
-impl Hash for Pattern {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.regex.as_str().hash(state);
     }
 }
 

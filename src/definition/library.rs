@@ -1,5 +1,6 @@
 //! Finds and loads the workflows of all roots.
 
+use std::cell::RefCell;
 use std::collections::btree_map::Entry as MapEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -11,7 +12,9 @@ use super::files::{FileError, FileKind, Root, Surroundings, WorkflowFiles};
 use super::nearest::nearest;
 use super::workflow_file::{self, PhaseRef};
 use super::yaml::{self, Step};
-use super::{Entry, Gate, OnGateFail, Phase, Show, Workflow, front_matter, phase_file, references};
+use super::{
+    Entry, Gate, OnGateFail, Phase, Show, Workflow, front_matter, phase_file, references, seal,
+};
 
 /// How deep below a root a workflow's folder may lie.
 const MAX_FOLDER_DEPTH: usize = 8;
@@ -32,6 +35,8 @@ pub struct Library {
     /// Each workflow's folder, with each phase file that it names. Known after a check only.
     named: Vec<(String, String)>,
     replacing: Replacing,
+    /// The seals that were asked for: they are compared at every call of a tool.
+    seals: RefCell<BTreeMap<String, String>>,
 }
 
 /// The workflows that have the place of one of an earlier root, by key.
@@ -198,6 +203,17 @@ impl Library {
     /// The workflow of a key.
     pub fn get(&self, key: &str) -> Option<&Workflow> {
         self.workflows.get(*self.index.get(key)?)
+    }
+
+    /// The hash of every rule of a workflow and of those nested in it; `None` if there is no such workflow. See
+    /// [`seal`](super::seal).
+    pub fn seal(&self, key: &str) -> Option<String> {
+        if let Some(known) = self.seals.borrow().get(key) {
+            return Some(known.clone());
+        }
+        let hash = seal::hash(key, self)?;
+        self.seals.borrow_mut().insert(key.to_owned(), hash.clone());
+        Some(hash)
     }
 
     /// The workflow that `/workflow NAME` means: the first of that command name.

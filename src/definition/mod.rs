@@ -16,6 +16,7 @@ mod phase_file;
 mod profiles;
 mod references;
 pub mod schema;
+pub mod seal;
 mod skeleton;
 pub mod variables;
 mod workflow_file;
@@ -34,6 +35,7 @@ pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
 pub use library::{LeftOut, Library, is_within};
 pub use nearest::nearest;
 pub use profiles::defined_profiles;
+pub use references::MAX_NESTING;
 pub use skeleton::skeleton;
 
 /// One workflow: a `workflow.yaml` and its phase files.

@@ -7,7 +7,7 @@ use super::nearest::nearest;
 use super::{Entry, Fault, Problem, Workflow};
 
 /// How deep workflows may be nested: what walks along a nesting needs no other bound.
-pub(super) const MAX_NESTING: usize = 100;
+pub const MAX_NESTING: usize = 100;
 
 /// Leaves out the workflows whose references cannot be followed, and reports each.
 ///

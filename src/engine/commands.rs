@@ -3,7 +3,7 @@
 use crate::definition::{
     FileError, Library, Show, WorkflowFiles, is_blank, is_space, nearest, trim,
 };
-use crate::run::{Active, MAX_TASK, RunState, enter, gate_seal};
+use crate::run::{Active, MAX_TASK, RunState};
 use crate::text;
 
 use super::gate::OpenGate;
@@ -94,6 +94,9 @@ impl Engine {
         files: &dyn WorkflowFiles,
     ) -> Result<Output, FileError> {
         let mut effects = self.stop_countdown();
+        if self.hold().is_some() {
+            self.refresh(files)?;
+        }
         let output = match name {
             "workflow" if trim(arguments).starts_with(':') => {
                 self.control(trim(arguments), has_ui, at, files)?
@@ -212,10 +215,12 @@ impl Engine {
                 self.tasked(&command_name, &task, at, files)
             }
             (Question::Pick { .. } | Question::Task { .. }, _) => Output::default(),
+            (Question::Cancel { .. }, Answer::Confirmed(true)) => self.step_cancelled(at),
             // Without anybody to ask, the second call is the confirmation.
-            (Question::Cancel { .. }, Answer::Confirmed(true) | Answer::NoUi) => {
-                self.step_cancelled(at)
-            }
+            (Question::Cancel { .. }, Answer::NoUi) => match self.hold() {
+                Some(reason) => self.step_held("cancel", &reason),
+                None => self.step_cancelled(at),
+            },
             (Question::Cancel { .. }, _) => self.step_cancel_declined(),
             (Question::Replacement(replacement), answer) => {
                 self.answer_replacement(replacement, answer, at, files)
@@ -231,8 +236,7 @@ impl Engine {
             return Output::effect(Effect::Notify { level: Level::Error, text });
         };
         let state = RunState::new(&workflow.key, task, at.unix_ms, at.random);
-        let mut state = enter(&state, &self.library).begun(at.unix_ms);
-        state.progress.gates = gate_seal(&workflow.key, &self.library);
+        let state = state.sealed(&self.library).begun(at.unix_ms);
         let task = &state.task_description;
         let mut prompt = text::initial_message(workflow, &self.library, task);
         let mut effects = vec![
@@ -241,6 +245,7 @@ impl Engine {
             Effect::SetSessionName(text::session_name(workflow, task)),
         ];
         self.run = Some(state);
+        self.told_hold = None;
         if self.agent.running {
             // The prompt goes into the run at hand, which has had its context prompt.
             prompt = format!("{prompt}\n\n{}", self.prompt());

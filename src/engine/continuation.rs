@@ -30,7 +30,9 @@ impl Engine {
         if !own {
             self.agent.automatic = false;
         }
-        if from_person && !self.gates_wait() {
+        let paused = self.run.as_ref().and_then(|state| state.progress.paused.as_ref());
+        let needs_resume = paused.is_some_and(|pause| pause.reason.needs_resume());
+        if from_person && !needs_resume && self.hold().is_none() {
             effects.extend(self.resume());
         }
         effects.into()

@@ -101,6 +101,14 @@ impl Engine {
         if self.run.as_ref().is_none_or(|state| !state.active) {
             return notice(Level::Info, "No active workflow.".into());
         }
+        let held = self.hold();
+        match (name, &held) {
+            (":next" | ":back" | ":skip", Some(reason)) if self.shown().is_some() => {
+                return self.refuse_control(reason);
+            }
+            (":pause", Some(reason)) => return self.refuse_control(reason),
+            _ => {}
+        }
         match name {
             ":status" => self.show_status(has_ui, at),
             ":pause" => {
@@ -122,9 +130,10 @@ impl Engine {
         prefix: &str,
     ) -> impl Iterator<Item = (&'static str, &'static str)> {
         let state = self.run.as_ref().filter(|state| state.active);
+        let held = self.hold().is_some();
         CONTROLS
             .iter()
-            .filter(move |control| (control.offered)(state))
+            .filter(move |control| (control.offered)(state) || held && control.name == ":resume")
             .filter(move |control| control.name.starts_with(prefix))
             .map(|control| (control.name, control.description))
     }
@@ -167,21 +176,25 @@ impl Engine {
         let level = if faults.is_empty() { Level::Info } else { Level::Error };
         self.known_errors = faults.iter().map(text::diagnostic).collect();
         // The record is about an earlier reading.
-        (self.library, self.is_read) = (library, false);
+        (self.library, self.errors, self.is_read) = (library, faults, false);
         Ok(show(CHECK_TYPE, content, level, has_ui))
     }
 
     fn show_status(&self, has_ui: bool, at: Moment) -> Output {
-        let Some(active) = self.active() else { return unavailable() };
+        let Some(active) = self.shown() else { return unavailable() };
         let content = text::status_panel(&active, at.unix_ms);
         show(STATUS_TYPE, content, Level::Info, has_ui)
     }
 
     /// Goes on after a pause. A gate that waits for the person is checked again at once.
     fn resume_by_hand(&mut self, at: Moment, files: &dyn WorkflowFiles) -> Output {
+        let mut effects = match self.hold().map(|reason| self.accept_rules(&reason)) {
+            Some(Err(refused)) => return refused,
+            Some(Ok(effects)) => effects,
+            None => Vec::new(),
+        };
         let waits = self.active().is_some_and(|active| waits_for_person(&active));
-        self.accept_gates();
-        let mut effects = self.resume();
+        effects.extend(self.resume());
         if waits && !self.gate_is_open() && self.open_gate(By::Person).is_some() {
             let next = self.next_by_hand(at, files);
             effects.extend(next.effects);
@@ -199,9 +212,6 @@ impl Engine {
     fn next_by_hand(&mut self, at: Moment, files: &dyn WorkflowFiles) -> Output {
         if self.gate_is_open() {
             return notice(Level::Info, "The gate of this phase is being checked.".into());
-        }
-        if self.gates_changed() {
-            return self.pause_at_gate(&By::Person, PauseReason::GatesChanged, at);
         }
         match self.open_gate(By::Person) {
             Some(gate) => self.begin_gate(gate, at, files),

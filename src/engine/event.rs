@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::run::RunState;
+use crate::run::{RunState, Unusable};
 use crate::text::DefaultRole;
 
 /// The time and the luck of one event.
@@ -132,6 +132,8 @@ pub struct Facts {
     pub terminal: bool,
     /// Whether the person has the panel on; see [`PANEL_ENTRY_TYPE`](super::PANEL_ENTRY_TYPE).
     pub panel: bool,
+    /// Why what the session stores is no run, if it is beyond the bounds of what is read.
+    pub unusable: Option<Unusable>,
 }
 
 /// How a command ended.

@@ -12,7 +12,7 @@ use crate::definition::WorkflowFiles;
 use crate::definition::{
     Check, CheckKind, FileError, FileKind, Gate, OnGateFail, Pattern, expansions,
 };
-use crate::run::{Active, Evidence, GateAhead, Leaving, PauseReason, RunState, Segment, gate_seal};
+use crate::run::{Active, Evidence, GateAhead, Leaving, PauseReason, RunState, Segment};
 use crate::text;
 
 use super::commands::Question;
@@ -202,35 +202,6 @@ impl Engine {
         effects
     }
 
-    /// Whether the gates are no longer those with which the run was started: an agent that can write files
-    /// could have removed them.
-    pub(super) fn gates_changed(&mut self) -> bool {
-        let Some(state) = &mut self.run else { return false };
-        let now = gate_seal(&state.workflow_key, &self.library);
-        match &state.progress.gates {
-            Some(then) => now.as_ref() != Some(then),
-            None => {
-                state.progress.gates = now;
-                false
-            }
-        }
-    }
-
-    /// Whether the run waits for the person to accept other gates.
-    pub(super) fn gates_wait(&self) -> bool {
-        let paused = self.run.as_ref().and_then(|state| state.progress.paused.as_ref());
-        paused.is_some_and(|pause| pause.reason == PauseReason::GatesChanged)
-    }
-
-    /// The person goes on with the gates as they are, if that is what the run waits for.
-    pub(super) fn accept_gates(&mut self) {
-        if self.gates_wait()
-            && let Some(state) = &mut self.run
-        {
-            state.progress.gates = gate_seal(&state.workflow_key, &self.library);
-        }
-    }
-
     /// Begins with a gate: with the consent to its commands, if that is needed.
     pub(super) fn begin_gate(
         &mut self,
@@ -265,6 +236,15 @@ impl Engine {
         let here = |state: &RunState| state.active && place(state) == gate.at;
         if gate.withdrawn || !self.run.as_ref().is_some_and(here) {
             return self.gate_overtaken(&gate);
+        }
+        if let Some(reason) = self.hold() {
+            if let (WaitsFor::Command, Answer::Ran { end, duration_ms, output }) =
+                (&gate.waits_for, answer)
+            {
+                let passed = end == CommandEnd::Exited(0);
+                gate.record(passed, end.to_string(), duration_ms, text::gate_tail(&output));
+            }
+            return self.gate_held(&gate, &reason);
         }
         match (gate.waits_for.clone(), answer) {
             (WaitsFor::Remembered { commands, identity }, Answer::Recalled(values)) => {
@@ -408,10 +388,6 @@ impl Engine {
 
     fn close_gate(&mut self, gate: OpenGate, outcome: Outcome, at: Moment) -> Output {
         self.gate_had |= gate.is_of_agent();
-        let outcome = match outcome {
-            Outcome::Passed if self.gates_changed() => Outcome::Paused(PauseReason::GatesChanged),
-            outcome => outcome,
-        };
         if matches!(outcome, Outcome::Failed | Outcome::Interrupted(_)) {
             self.keep_summary(&gate.by);
         }
@@ -434,10 +410,20 @@ impl Engine {
         }
     }
 
+    /// The rules of the run do not hold any more: its phase is not left, whatever the checks came to.
+    fn gate_held(&mut self, gate: &OpenGate, reason: &PauseReason) -> Output {
+        self.gate_had |= gate.is_of_agent();
+        self.keep_summary(&gate.by);
+        let new = self.run.as_ref().map(|state| state.with_evidence(gate.kept_evidence()));
+        let effects = new.iter().map(super::persist).collect();
+        self.run = new;
+        self.answer_to(&gate.by, effects, text::held(reason), "paused")
+    }
+
     /// What the agent handed over is not lost with the attempt.
     fn keep_summary(&mut self, by: &By) {
         if let By::Agent(Caller { summary: Some(summary), .. }) = by
-            && let Some(active) = self.active()
+            && let Some(active) = self.shown()
         {
             self.run = Some(handing_over(&active, Some(summary)));
         }

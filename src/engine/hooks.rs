@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::definition::{FileError, ToolPolicy, WorkflowFiles};
-use crate::run::{Active, RunState, enter};
+use crate::run::{Active, RunState};
 use crate::text::{self, DefaultRole};
 
 use super::{
@@ -38,17 +38,28 @@ impl Engine {
         self.note = None;
         self.in_view = in_view;
         self.gate_had = false;
+        let unusable = facts.unusable.clone();
         Facts {
             has_ui: self.has_ui,
             project: self.project,
             allow_commands: self.allow_commands,
             terminal: self.terminal,
             panel: self.panel,
+            unusable: _,
         } = facts;
         effects.extend(self.reload(files)?);
-        // The reference leaves a path at a nested workflow after a loop; the phase is the same.
-        self.run = stored.map(|state| enter(&state, &self.library));
-        effects.push(self.status());
+        self.run = stored.map(|state| state.sealed(&self.library));
+        self.told_hold = None;
+        let held = self.tell_hold();
+        if held.is_empty() {
+            effects.push(self.status());
+        }
+        effects.extend(held);
+        if unusable != self.told_unusable {
+            let text = unusable.as_ref().map(|why| format!("Workflow: the run that this session stores is left out: {why}. Tools are not refused."));
+            effects.extend(text.map(|text| Effect::Notify { level: Level::Warning, text }));
+            self.told_unusable = unusable;
+        }
         Ok(effects.into())
     }
 
@@ -108,6 +119,9 @@ impl Engine {
     pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool) -> Output {
         if name == STEP_TOOL.name {
             return Output::default();
+        }
+        if let Some(reason) = self.hold() {
+            return Output::reply(Reply::Block(text::held(&reason)));
         }
         if self.agent_waits() {
             return Output::reply(Reply::Block(text::GATE_OPEN.into()));

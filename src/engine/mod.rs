@@ -8,6 +8,7 @@
 //! | `hooks` | sessions, runs of the agent, tool calls |
 //! | `briefing` | what the model is told about its phase, and when |
 //! | `gate` | what is checked before a phase is left |
+//! | `hold` | what happens while the rules of a run do not hold |
 //! | `step_tool` | calls of `workflow_step` |
 //! | `commands` | `/workflow` and `/cancel-workflow`, their questions, their completions |
 //! | `controls` | `/workflow :status` and the like, by which the person moves a run |
@@ -27,6 +28,7 @@ mod countdown;
 mod effect;
 mod event;
 mod gate;
+mod hold;
 mod hooks;
 mod panel;
 mod picker;
@@ -39,7 +41,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::definition::{Fault, FileError, Library, Severity, WorkflowFiles};
-use crate::run::{Active, RunState, STATE_ENTRY_TYPE};
+use crate::run::{Active, PauseReason, RunState, STATE_ENTRY_TYPE, Unusable};
 use crate::text::{self, DefaultRole};
 
 use commands::Question;
@@ -84,6 +86,10 @@ pub struct Engine {
     is_read: bool,
     /// The run in progress, or one that has ended and is still to be announced.
     run: Option<RunState>,
+    /// Why the user was told that the rules of the run do not hold.
+    told_hold: Option<PauseReason>,
+    /// What the user was told of a stored state that is no run.
+    told_unusable: Option<Unusable>,
     /// Whether the agent's last action was a first call of `cancel`. Never stored.
     cancel_pending: bool,
     countdown: Option<Countdown>,
@@ -129,11 +135,14 @@ impl Engine {
     /// If the session is gone while files are read, nothing is to be done.
     pub fn handle(&mut self, event: Event, at: Moment, files: &dyn WorkflowFiles) -> Output {
         let hidden = self.hides_panel();
-        let mut output = self.react(event, at, files).unwrap_or_default();
+        let mut effects = self.tell_hold();
+        let Ok(output) = self.react(event, at, files) else { return Output::default() };
+        effects.extend(output.effects);
+        effects.extend(self.tell_hold());
         if self.panel && hidden != self.hides_panel() {
-            output.effects.push(self.draw_panel());
+            effects.push(self.draw_panel());
         }
-        self.with_panel(output)
+        self.with_panel(Output { effects, reply: output.reply })
     }
 
     fn react(
@@ -147,7 +156,12 @@ impl Engine {
                 self.session(stored, in_view, facts, files)?
             }
             Event::SessionShutdown { has_ui } => self.session_shutdown(has_ui),
-            Event::Input { from_person } => self.input(from_person),
+            Event::Input { from_person } => {
+                if from_person && self.hold().is_some() {
+                    self.refresh(files)?;
+                }
+                self.input(from_person)
+            }
             Event::TerminalInput => self.stop_countdown().into(),
             Event::BeforeAgentStart { role } => self.before_agent_start(role),
             Event::Compacted => self.compacted(),
@@ -170,9 +184,14 @@ impl Engine {
         })
     }
 
-    /// Whether a run is in progress that its definitions know.
+    /// Whether a run is in progress whose rules hold.
     pub fn is_running(&self) -> bool {
         self.active().is_some()
+    }
+
+    /// Whether a run is in progress, whatever became of its files.
+    pub fn has_run(&self) -> bool {
+        self.run.as_ref().is_some_and(|state| state.active)
     }
 
     /// Whether the agent is at work.
@@ -180,8 +199,9 @@ impl Engine {
         self.agent.running
     }
 
+    /// The run in progress, if its rules hold: nothing is done by other rules.
     fn active(&self) -> Option<Active<'_>> {
-        Active::resolve(self.run.as_ref()?, &self.library)
+        if self.hold().is_some() { None } else { self.shown() }
     }
 
     /// Reads the workflow files again. A notice tells of errors that were not told of before.

@@ -64,7 +64,7 @@ impl StepTool {
 
 const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
 
-const UNAVAILABLE: &str = "The workflow configuration for this session is no longer available. Use workflow_step with action='cancel' to clear it, or reload the workflow definitions.";
+pub(super) const UNAVAILABLE: &str = "The workflow configuration for this session is no longer available. Use workflow_step with action='cancel' to clear it, or reload the workflow definitions.";
 
 impl Engine {
     /// Runs one call of the tool.
@@ -78,6 +78,9 @@ impl Engine {
         let input: Value = serde_json::from_str(input).unwrap_or_default();
         let action = input.get("action").and_then(Value::as_str);
         let cancel_pending = std::mem::take(&mut self.cancel_pending);
+        if let (Some(action @ ("next" | "loop" | "cancel")), Some(reason)) = (action, self.hold()) {
+            return self.step_held(action, &reason);
+        }
         match action {
             Some("next" | "loop" | "cancel") if self.is_running() && self.untold_move.is_some() => {
                 self.step_outdated()
@@ -107,15 +110,37 @@ impl Engine {
         if !self.is_active() {
             return result(NO_WORKFLOW, json!({ "active": false }));
         }
-        let Some(active) = self.active() else {
-            return result(UNAVAILABLE, json!({ "active": false, "stale": true }));
+        let held = self.hold().map(|reason| format!("\n\n{}", text::held(&reason)));
+        let held = held.unwrap_or_default();
+        let Some(active) = self.shown() else {
+            let details = json!({ "active": false, "stale": true });
+            return result(format!("{UNAVAILABLE}{held}"), details);
         };
         let details = json!({
             "active": true,
             "workflowKey": active.state.workflow_key,
             "currentPath": active.state.current_path,
         });
-        result(text::status(&active), details)
+        result(format!("{}{held}", text::status(&active)), details)
+    }
+
+    /// A call that would move a run whose rules do not hold. Where its files cannot be read, the words of the
+    /// specification come first.
+    pub(super) fn step_held(&self, action: &str, reason: &PauseReason) -> Output {
+        let held = text::held(reason);
+        let key = self.run.as_ref().map_or("", |state| &state.workflow_key);
+        match action {
+            "next" if self.shown().is_none() => {
+                let text = format!("Workflow definition '{key}' not found.\n\n{held}");
+                result(text, json!({ "active": false }))
+            }
+            "loop" if matches!(reason, PauseReason::FilesUnreadable { .. }) => {
+                let error = LoopError::NotFound.to_string();
+                let details = json!({ "active": true, "error": error });
+                result(format!("⚠️ {error}\n\n{held}"), details)
+            }
+            _ => result(held, json!({ "active": true, "held": true })),
+        }
     }
 
     /// The call refers to a phase that the run has already left, without the model's knowledge.
@@ -144,12 +169,9 @@ impl Engine {
             return result(text::summary_missing(&before), details);
         }
         let paused = before.state.progress.paused.as_ref();
-        let waits_at_gate = paused.is_some_and(|pause| pause.reason.is_of_gate());
+        let waits_at_gate = paused.is_some_and(|pause| pause.reason.keeps_phase());
         let paused = text::paused(&before);
         let by = By::Agent(caller.clone());
-        if !self.gate_is_open() && !waits_at_gate && self.gates_changed() {
-            return self.pause_at_gate(&by, PauseReason::GatesChanged, at);
-        }
         match (self.open_gate(by), paused) {
             (Some(_), _) if self.gate_is_open() => {
                 result(text::GATE_OPEN, json!({ "active": true, "gate": "open" }))
@@ -198,7 +220,8 @@ impl Engine {
         let Some(state) = self.run.as_ref().filter(|state| state.active) else {
             return result("No active workflow to loop.", json!({ "active": false }));
         };
-        let of_gate = state.progress.paused.as_ref().is_some_and(|pause| pause.reason.is_of_gate());
+        let of_gate =
+            state.progress.paused.as_ref().is_some_and(|pause| pause.reason.keeps_phase());
         if of_gate && let Some(active) = self.active() {
             let text = text::paused(&active).unwrap_or_default();
             return result(text, json!({ "active": true, "gate": "paused" }));

@@ -117,7 +117,11 @@ fn a_start_stores_the_state_and_prompts_the_agent() {
         "startedAt": 1_747_234_567_890_u64,
         "completionNotified": false,
         "cancelled": false,
-        "progress": { "visits": { "flat:0": { "startedAt": 1_747_234_567_890_u64, "passes": 1 } } },
+        "progress": {
+            "version": 1,
+            "seal": { "version": 1, "hash": session.engine.library.seal("flat") },
+            "visits": { "flat:0": { "startedAt": 1_747_234_567_890_u64, "passes": 1 } },
+        },
     });
     assert_eq!(
         output.effects,
@@ -264,6 +268,8 @@ fn a_loop_restarts_the_scope_unless_it_is_forbidden() {
         in_view: None,
         facts: Facts::default(),
     });
+    assert!(session.step("loop").0.starts_with("The workflow is paused: its rules"));
+    let _ = session.command("workflow", ":resume");
     let (effects, (text, details)) = session.step_output("loop");
     assert_eq!(text, "⚠️ Looping is disabled for this workflow.");
     assert_eq!(
@@ -710,20 +716,33 @@ fn without_a_user_interface_the_last_word_is_how_the_run_stands() {
 }
 
 #[test]
-fn a_run_whose_files_are_gone_can_only_be_cancelled() {
+fn a_run_whose_files_are_gone_waits_for_the_user() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat x");
     session.files.global.clear();
     let stored = session.engine.run.clone();
     assert_eq!(
         session.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects,
-        [Effect::SetStatus(None)]
+        [status("⏸ flat (paused: the files of the workflow “flat” cannot be read)")]
     );
-    assert_eq!(session.step("status").1, json!({ "active": false, "stale": true }));
-    assert_eq!(session.step("next").0, "Workflow definition 'flat' not found.");
-    assert_eq!(session.step("loop").1["active"], json!(true));
+    let held = "\n\nThe workflow is paused: the files of the workflow “flat” cannot be read. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user.";
+    let (text, details) = session.step("status");
+    assert_eq!(details, json!({ "active": false, "stale": true }));
+    assert_eq!(text, format!("{}{held}", step_tool::UNAVAILABLE));
+    let next = session.step("next").0;
+    assert_eq!(next, format!("Workflow definition 'flat' not found.{held}"));
+    let (text, details) = session.step("loop");
+    assert_eq!(text, format!("⚠️ The workflow is no longer available.{held}"));
+    assert_eq!(details["active"], json!(true));
+    for _ in 0..2 {
+        assert_eq!(session.step("cancel").0, held.trim());
+    }
     assert_eq!(
         session.on(Event::ToolCall { name: "edit", carries_calls: false }),
+        Output::reply(Reply::Block(held.trim().into()))
+    );
+    assert_eq!(
+        session.on(Event::ToolCall { name: "workflow_step", carries_calls: false }),
         Output::default()
     );
     assert_eq!(
@@ -731,14 +750,12 @@ fn a_run_whose_files_are_gone_can_only_be_cancelled() {
         Output::default()
     );
     assert_eq!(session.stop(), []);
-    session.step("cancel");
-    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: CANCEL, nested: false }).reply
-    else {
-        panic!()
-    };
-    let output = session.on(Event::Answer { ticket, answer: Answer::NoUi });
-    let Reply::Tool(result) = output.reply else { panic!() };
-    assert_eq!(result.details, json!({ "active": false, "cancelled": true }));
+    let effects = session.command("cancel-workflow", "").effects;
+    assert_eq!(effects.last(), notice(Level::Info, "Workflow cancelled.").last());
+    assert_eq!(
+        session.on(Event::ToolCall { name: "edit", carries_calls: false }),
+        Output::default()
+    );
 }
 
 #[test]
@@ -884,7 +901,7 @@ fn in_any_order_events_leave_one_consistent_state() {
             for effect in session.on(event).effects {
                 match effect {
                     Effect::AppendEntry { custom_type: "workflow:state", data } => {
-                        let new = crate::run::restore([data.to_string()]).unwrap();
+                        let new = crate::run::restore([data.to_string()]).unwrap().unwrap();
                         assert!(new.global_step_count >= stored.global_step_count);
                         stored = new;
                     }
@@ -908,6 +925,7 @@ fn in_any_order_events_leave_one_consistent_state() {
 
 mod briefing;
 mod gate;
+mod hold;
 mod replacement;
 
 #[test]

@@ -24,13 +24,18 @@ pub struct Active<'a> {
 }
 
 impl<'a> Active<'a> {
-    /// Resolves a state; `None` if it is not active, or if the library lacks something it names.
+    /// Resolves a state; `None` if it is not active, or if its path does not lead to a phase of the library.
     pub fn resolve(state: &'a RunState, library: &'a Library) -> Option<Self> {
         if !state.active {
             return None;
         }
-        for segment in &state.current_path {
-            library.get(&segment.workflow_key)?;
+        for scopes in state.current_path.windows(2) {
+            let [outer, inner] = scopes else { continue };
+            let entry = library.get(&outer.workflow_key)?.phases.get(outer.phase_index)?;
+            match entry {
+                Entry::Workflow(key) if *key == inner.workflow_key => {}
+                Entry::Workflow(_) | Entry::Phase(_) => return None,
+            }
         }
         let root = library.get(&state.current_path.first()?.workflow_key)?;
         let Segment { workflow_key, phase_index: index } = state.current_path.last()?;

@@ -1,12 +1,10 @@
 //! The gates on a run's way, and what became of their checks.
 
-use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use serde::Serialize;
 
-use crate::definition::{Entry, Gate, Library, OnGateFail, Workflow};
+use crate::definition::{Gate, Library, OnGateFail, Workflow};
 
+use super::progress::MAX_EVIDENCE;
 use super::{Active, LoopError, RunState, Segment, enter, phase_key, restart, scope_key};
 
 /// A gate that a run must pass to leave its phase.
@@ -78,42 +76,16 @@ impl<'a> Active<'a> {
     }
 }
 
-/// A text that is another one as soon as a gate on the way of a workflow is changed, moved or gone; `None`
-/// where there is no gate.
-pub fn gate_seal(workflow_key: &str, library: &Library) -> Option<String> {
-    let mut hasher = DefaultHasher::new();
-    let mut gates = 0;
-    let mut seen = BTreeSet::new();
-    let mut ahead = vec![workflow_key];
-    while let Some(key) = ahead.pop() {
-        let Some(scope) = library.get(key).filter(|_| seen.insert(key)) else { continue };
-        gates += usize::from(scope.gate.is_some());
-        (key, &scope.root, &scope.gate).hash(&mut hasher);
-        for (index, entry) in scope.phases.iter().enumerate() {
-            match entry {
-                Entry::Phase(phase) => {
-                    let Some(gate) = &phase.gate else { continue };
-                    gates += 1;
-                    (index, gate).hash(&mut hasher);
-                }
-                Entry::Workflow(key) => {
-                    ahead.push(key);
-                    (index, key).hash(&mut hasher);
-                }
-            }
-        }
-    }
-    (gates > 0).then(|| format!("{:016x}", hasher.finish()))
-}
-
 impl RunState {
     /// The run with what became of the checks of its current phase; what is known of an earlier attempt
     /// is replaced.
-    pub fn with_evidence(&self, evidence: Vec<Evidence>) -> Self {
+    pub fn with_evidence(&self, mut evidence: Vec<Evidence>) -> Self {
         let mut new = self.clone();
+        evidence.drain(..evidence.len().saturating_sub(MAX_EVIDENCE));
         if let Some(visit) = new.progress.visits.get_mut(&phase_key(&self.current_path)) {
             visit.evidence = evidence;
         }
+        new.forget_oldest();
         new
     }
 

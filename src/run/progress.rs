@@ -1,19 +1,33 @@
 //! What a run keeps besides the reference's fields: which phases it went through, whether it pauses,
 //! how often it was told to go on and restarted.
 //!
-//! The reference ignores it, and stores it on unchanged; so it may be out of date, and anything in it
-//! that does not fit is dropped.
+//! The reference ignores it, and stores it on unchanged; so it may be out of date.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::{Evidence, RunState, Segment, Summary};
+use super::{Evidence, RunState, Seal, Segment, Summary};
+
+/// How many visits are kept: the last ones.
+pub(super) const MAX_VISITS: usize = 5000;
+/// How many checks are kept of a visit, and of all: the last ones.
+pub(super) const MAX_EVIDENCE: usize = 2000;
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
+    /// The version of this record; 0 for a run that has no seal yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub version: u32,
+    /// The seal of the rules with which it was started, or which the user accepted last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seal: Option<Seal>,
+    /// A seal of a later version, as it was stored.
+    #[serde(rename = "seal", skip_serializing_if = "Option::is_none")]
+    pub later_seal: Option<Value>,
     /// Set while the run waits for the person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<Pause>,
@@ -27,16 +41,15 @@ pub struct Progress {
     /// [`GateAhead::key`](super::GateAhead::key).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_attempts: BTreeMap<String, u32>,
-    /// The [`gate_seal`](super::gate_seal) of its workflow when it was started, or when the person last
-    /// accepted another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gates: Option<String>,
     /// How often each scope on the path was restarted since it was entered, by [`scope_key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub loops: BTreeMap<String, u32>,
     /// The last visit of each phase, by [`phase_key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub visits: BTreeMap<String, Visit>,
+    /// Fields of other versions of this package, as they were stored: they are stored on.
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
 }
 
 /// Why and since when a run waits for the person.
@@ -80,19 +93,40 @@ pub enum PauseReason {
     },
     /// The person has not allowed the commands of a gate.
     Commands,
-    /// The gates are no longer those with which the run was started.
-    GatesChanged,
+    /// The files give other rules than those with which the run was started.
+    RulesChanged,
+    /// The rules with which the run was started are not known: its state could not be read in full.
+    RulesUnknown,
+    /// A later version of this package stored the run.
+    LaterVersion,
+    /// The files of a workflow on the path cannot be read, or are not there.
+    FilesUnreadable {
+        /// The key of the workflow.
+        workflow: String,
+    },
+    /// The files have no phase where the run is.
+    PhaseGone,
     /// The model failed, and pi's own retries did not help.
     ModelError,
+    /// A reason that this version does not know, as it was stored.
+    #[serde(untagged)]
+    Unknown(Value),
 }
 
 impl PauseReason {
     /// Whether a gate is why, so that it ends where the gate does.
     pub fn is_of_gate(&self) -> bool {
-        matches!(
-            self,
-            Self::Gate { .. } | Self::Approval { .. } | Self::Commands | Self::GatesChanged
-        )
+        matches!(self, Self::Gate { .. } | Self::Approval { .. } | Self::Commands)
+    }
+
+    /// Whether the agent must not leave the phase before the user resumes the run.
+    pub fn keeps_phase(&self) -> bool {
+        self.is_of_gate() || self.needs_resume()
+    }
+
+    /// Whether nothing but `/workflow :resume` ends it: a message of the user does not.
+    pub fn needs_resume(&self) -> bool {
+        self.is_of_rules() || matches!(self, Self::Unknown(_))
     }
 }
 
@@ -227,5 +261,30 @@ impl RunState {
         visit.skipped = false;
         visit.evidence.clear();
         visit.passes = visit.passes.saturating_add(1);
+        self.forget_oldest();
+    }
+
+    /// Every state entry of the session holds all visits, and what is too much is not read back.
+    pub(super) fn forget_oldest(&mut self) {
+        let visits = &self.progress.visits;
+        let mut checks: usize = visits.values().map(|visit| visit.evidence.len()).sum();
+        let mut count = visits.len();
+        if count <= MAX_VISITS && checks <= MAX_EVIDENCE {
+            return;
+        }
+        let oldest_first = self.visits_by(|visit| Some(visit.started_at)).into_iter();
+        let oldest_first: Vec<String> = oldest_first.map(|(key, _)| key.to_owned()).collect();
+        let current = phase_key(&self.current_path);
+        for key in oldest_first.into_iter().filter(|key| *key != current) {
+            let Some(visit) = self.progress.visits.get_mut(&key) else { continue };
+            if checks > MAX_EVIDENCE {
+                checks -= visit.evidence.len();
+                visit.evidence.clear();
+            }
+            if count > MAX_VISITS {
+                self.progress.visits.remove(&key);
+                count -= 1;
+            }
+        }
     }
 }

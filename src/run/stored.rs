@@ -1,26 +1,129 @@
 //! Finds a run again in the entries of a session.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Evidence, Pause, PauseReason, Progress, RunState, Segment, Summary, Visit};
+use crate::definition::{MAX_NESTING, seal};
+
+use super::progress::{MAX_EVIDENCE, MAX_VISITS};
+use super::rules::PROGRESS_VERSION;
+use super::{Evidence, Pause, PauseReason, Progress, RunState, Seal, Segment, Summary, Visit};
 
 /// The custom type of the entries that hold a run's state.
 pub const STATE_ENTRY_TYPE: &str = "workflow:state";
+
+/// How long an entry may be, in bytes of JSON.
+const MAX_ENTRY: usize = 4 << 20;
+/// How many entries without a workflow are passed over.
+const MAX_PASSED_OVER: usize = 10_000;
+/// How many scopes a path may have.
+const MAX_PATH: usize = MAX_NESTING + 1;
+/// How many scopes and gates may be counted.
+const MAX_COUNTS: usize = 1000;
+/// How long a text may be, in bytes.
+const MAX_TEXT: usize = 1 << 20;
+/// How much of what other versions stored is kept, in bytes of JSON.
+const MAX_OTHERS: usize = 64 << 10;
+
+/// Why what a session stores is no run, although it says that it is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unusable {
+    /// The newest entry is too long.
+    TooLong,
+    /// The newest entry is no JSON, or nested too deep.
+    NotJson,
+    /// A list of it has too many items.
+    TooMany {
+        /// The name of the list.
+        list: &'static str,
+        /// How many it may have.
+        most: usize,
+    },
+    /// A text of it is too long.
+    LongText,
+    /// Too many entries name no workflow.
+    TooManyEntries,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "it is longer than {MAX_ENTRY} bytes"),
+            Self::NotJson => f.write_str("it is not JSON, or nested too deep"),
+            Self::TooMany { list, most } => write!(f, "its `{list}` has more than {most} items"),
+            Self::LongText => write!(f, "a text in it is longer than {MAX_TEXT} bytes"),
+            Self::TooManyEntries => {
+                write!(f, "the newest {MAX_PASSED_OVER} entries name no workflow")
+            }
+        }
+    }
+}
 
 /// The newest state among the data of a session's state entries, given newest first.
 ///
 /// Entries without a workflow are passed over; the first one with a workflow decides. If it is
 /// malformed there is no run. Two older forms are read too.
 ///
+/// # Errors
+///
+/// If the entry that decides is beyond the bounds of what is read, or none is found within them.
+///
 /// Specification: state management, "Reconstruction (Crash Recovery)".
-pub fn restore<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<RunState> {
-    entries
-        .into_iter()
-        .filter_map(|entry| serde_json::from_str::<Value>(entry.as_ref()).ok())
-        .find(|data| get(data, "workflowKey").is_some_and(|key| !key.is_null()))
-        .and_then(|data| state_of(&data))
+pub fn restore<S: AsRef<str>>(
+    entries: impl IntoIterator<Item = S>,
+) -> Result<Option<RunState>, Unusable> {
+    for (index, entry) in entries.into_iter().enumerate() {
+        let entry = entry.as_ref();
+        if entry.len() > MAX_ENTRY {
+            return Err(Unusable::TooLong);
+        }
+        if index >= MAX_PASSED_OVER {
+            return Err(Unusable::TooManyEntries);
+        }
+        let data: Value = serde_json::from_str(entry).map_err(|_| Unusable::NotJson)?;
+        if get(&data, "workflowKey").is_some_and(|key| !key.is_null()) {
+            measure(&data)?;
+            return Ok(state_of(&data));
+        }
+    }
+    Ok(None)
+}
+
+/// Holds the lists and texts of a state against their bounds.
+fn measure(data: &Value) -> Result<(), Unusable> {
+    let bounded = |data: &Value, list: &'static str, most| {
+        let length = match get(data, list) {
+            Some(Value::Array(items)) => items.len(),
+            Some(Value::Object(fields)) => fields.len(),
+            _ => 0,
+        };
+        if length > most { Err(Unusable::TooMany { list, most }) } else { Ok(()) }
+    };
+    bounded(data, "currentPath", MAX_PATH)?;
+    if let Some(progress) = get(data, "progress") {
+        bounded(progress, "gateAttempts", MAX_COUNTS)?;
+        bounded(progress, "loops", MAX_COUNTS)?;
+        bounded(progress, "visits", MAX_VISITS)?;
+        let visits = get(progress, "visits").and_then(Value::as_object);
+        for visit in visits.into_iter().flat_map(Map::values) {
+            bounded(visit, "evidence", MAX_EVIDENCE)?;
+        }
+    }
+    if has_long_text(data) { Err(Unusable::LongText) } else { Ok(()) }
+}
+
+/// The parser bounds the depth.
+fn has_long_text(data: &Value) -> bool {
+    match data {
+        Value::String(text) => text.len() > MAX_TEXT,
+        Value::Array(items) => items.iter().any(has_long_text),
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| name.len() > MAX_TEXT || has_long_text(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 fn state_of(data: &Value) -> Option<RunState> {
@@ -51,7 +154,10 @@ fn state_of(data: &Value) -> Option<RunState> {
         started_at: count_of(get(data, "startedAt")?)?,
         completion_notified: flag(data, "completionNotified")?,
         cancelled: flag(data, "cancelled")?,
-        progress: get(data, "progress").and_then(progress).unwrap_or_default(),
+        progress: match get(data, "progress") {
+            None | Some(Value::Null) => Progress::default(),
+            Some(stored) => progress(stored),
+        },
     })
 }
 
@@ -82,24 +188,95 @@ fn flag(data: &Value, field: &str) -> Option<bool> {
     get(data, field).map_or(Some(false), Value::as_bool)
 }
 
-/// All of the progress, or nothing where a part does not fit. By hand: what serde derives for it is a
-/// twentieth of the component.
-fn progress(data: &Value) -> Option<Progress> {
-    Some(Progress {
-        paused: optional(data, "paused", pause)?,
-        continuations: optional(data, "continuations", number)?.unwrap_or_default(),
-        idle: optional(data, "idle", number)?.unwrap_or_default(),
-        gate_attempts: map(data, "gateAttempts", number)?,
-        gates: optional(data, "gates", string)?,
-        loops: map(data, "loops", number)?,
-        visits: map(data, "visits", visit)?,
-    })
+/// All of the progress that is known, field by field and entry by entry; other fields are kept as they are. By hand:
+/// what serde derives for it is a twentieth of the component.
+fn progress(data: &Value) -> Progress {
+    let mut progress = Progress::default();
+    let Some(fields) = data.as_object() else {
+        return Progress { version: PROGRESS_VERSION, ..progress };
+    };
+    // What stands in place of a seal of this version; the gates are those of a version before there were seals.
+    let mut sealing = Map::new();
+    let mut room = MAX_OTHERS;
+    for (name, value) in fields {
+        match &**name {
+            "version" | "seal" | "gates" => {
+                sealing.insert(name.clone(), value.clone());
+            }
+            "paused" if !value.is_null() => progress.paused = Some(pause(value)),
+            "paused" => {}
+            "continuations" => progress.continuations = number(value).unwrap_or_default(),
+            "idle" => progress.idle = number(value).unwrap_or_default(),
+            "gateAttempts" => progress.gate_attempts = map(value, number),
+            "loops" => progress.loops = map(value, number),
+            "visits" => progress.visits = map(value, visit),
+            _ => {
+                let size = name.len().saturating_add(value.to_string().len());
+                if let Some(left) = room.checked_sub(size) {
+                    room = left;
+                    progress.others.insert(name.clone(), value.clone());
+                }
+            }
+        }
+    }
+    let is_complete = |progress: &Progress| {
+        let read = serde_json::to_value(progress).unwrap_or_default();
+        let held = progress.paused.as_ref().is_some_and(|pause| pause.reason.needs_resume());
+        let stored = fields.iter().filter(|(name, _)| !sealing.contains_key(*name));
+        !held
+            && progress.others.is_empty()
+            && read.as_object().is_some_and(|read| stored.clone().count() == read.len())
+            && stored.clone().all(|(name, value)| read.get(name) == Some(value))
+    };
+    let version = match sealing.get("version") {
+        None => 0,
+        // A version that is no number is not one that is known.
+        Some(version) => number(version).unwrap_or(u32::MAX),
+    };
+    let stored_seal = sealing.get("seal").unwrap_or(&Value::Null);
+    let seal_version = get(stored_seal, "version").and_then(number);
+    // A seal is taken anew only in place of an older one, and if all of the progress is known.
+    let older = version == 0 && stored_seal.is_null()
+        || version <= PROGRESS_VERSION
+            && seal_version.is_some_and(|version| version < seal::VERSION);
+    if older && is_complete(&progress) {
+        return progress;
+    }
+    progress.version = version.max(PROGRESS_VERSION);
+    match seal_version {
+        Some(seal::VERSION) => {
+            let hash = get(stored_seal, "hash").and_then(string);
+            progress.seal = hash.map(|hash| Seal { version: seal::VERSION, hash });
+        }
+        Some(version) if version > seal::VERSION => {
+            progress.later_seal = Some(within(stored_seal, MAX_OTHERS));
+        }
+        Some(_) | None => {}
+    }
+    progress
 }
 
-fn pause(data: &Value) -> Option<Pause> {
-    let reason = get(data, "reason")?;
+/// A reason that is not known is one nevertheless: what waits for the user goes on waiting.
+fn pause(data: &Value) -> Pause {
+    let reason = get(data, "reason").unwrap_or(&Value::Null);
+    Pause {
+        reason: known_reason(reason)
+            .unwrap_or_else(|| PauseReason::Unknown(within(reason, MAX_REASON))),
+        at: get(data, "at").and_then(Value::as_u64).unwrap_or_default(),
+    }
+}
+
+/// How long a reason that is not known may be, in bytes of JSON.
+const MAX_REASON: usize = 4 << 10;
+
+/// A value of other versions, or nothing if it is longer than that.
+fn within(value: &Value, most: usize) -> Value {
+    if value.to_string().len() > most { Value::Null } else { value.clone() }
+}
+
+fn known_reason(reason: &Value) -> Option<PauseReason> {
     let times = || number(get(reason, "times")?);
-    let reason = match get(reason, "kind")?.as_str()? {
+    Some(match get(reason, "kind")?.as_str()? {
         "person" => PauseReason::Person,
         "aborted" => PauseReason::Aborted,
         "idle" => PauseReason::Idle { times: times()? },
@@ -107,21 +284,21 @@ fn pause(data: &Value) -> Option<Pause> {
         "gate" => PauseReason::Gate { label: string(get(reason, "label")?)?, times: times()? },
         "approval" => PauseReason::Approval { question: string(get(reason, "question")?)? },
         "commands" => PauseReason::Commands,
-        "gatesChanged" => PauseReason::GatesChanged,
+        // The name of a version that compared gates only.
+        "rulesChanged" | "gatesChanged" => PauseReason::RulesChanged,
         "modelError" => PauseReason::ModelError,
         _ => return None,
-    };
-    Some(Pause { reason, at: get(data, "at")?.as_u64()? })
+    })
 }
 
 fn visit(data: &Value) -> Option<Visit> {
     Some(Visit {
         started_at: get(data, "startedAt")?.as_u64()?,
-        ended_at: optional(data, "endedAt", Value::as_u64)?,
-        skipped: optional(data, "skipped", Value::as_bool)?.unwrap_or_default(),
-        passes: number(get(data, "passes")?)?,
-        summary: optional(data, "summary", summary)?,
-        evidence: optional(data, "evidence", evidence)?.unwrap_or_default(),
+        ended_at: get(data, "endedAt").and_then(Value::as_u64),
+        skipped: get(data, "skipped").and_then(Value::as_bool).unwrap_or_default(),
+        passes: get(data, "passes").and_then(number)?,
+        summary: get(data, "summary").and_then(summary),
+        evidence: get(data, "evidence").map(evidence).unwrap_or_default(),
     })
 }
 
@@ -134,7 +311,7 @@ fn summary(data: &Value) -> Option<Summary> {
     })
 }
 
-fn evidence(checks: &Value) -> Option<Vec<Evidence>> {
+fn evidence(checks: &Value) -> Vec<Evidence> {
     let check = |data: &Value| {
         Some(Evidence {
             label: string(get(data, "label")?)?,
@@ -142,28 +319,16 @@ fn evidence(checks: &Value) -> Option<Vec<Evidence>> {
             result: string(get(data, "result")?)?,
             duration_ms: get(data, "durationMs")?.as_u64()?,
             attempt: number(get(data, "attempt")?)?,
-            tail: optional(data, "tail", string)?.unwrap_or_default(),
+            tail: get(data, "tail").and_then(string).unwrap_or_default(),
         })
     };
-    checks.as_array()?.iter().map(check).collect()
+    checks.as_array().into_iter().flatten().filter_map(check).collect()
 }
 
-/// `Some(None)` where the field is not there.
-fn optional<T>(data: &Value, field: &str, read: fn(&Value) -> Option<T>) -> Option<Option<T>> {
-    match get(data, field) {
-        None | Some(Value::Null) => Some(None),
-        Some(value) => read(value).map(Some),
-    }
-}
-
-fn map<T>(data: &Value, field: &str, read: fn(&Value) -> Option<T>) -> Option<BTreeMap<String, T>> {
-    let mut map = BTreeMap::new();
-    if let Some(entries) = get(data, field) {
-        for (key, value) in entries.as_object()? {
-            map.insert(key.clone(), read(value)?);
-        }
-    }
-    Some(map)
+/// The entries that can be read.
+fn map<T>(data: &Value, read: fn(&Value) -> Option<T>) -> BTreeMap<String, T> {
+    let entries = data.as_object().into_iter().flatten();
+    entries.filter_map(|(key, value)| Some((key.clone(), read(value)?))).collect()
 }
 
 /// As `Value::get`: of a few names each is compared sooner than one is hashed.
@@ -187,20 +352,24 @@ mod tests {
         state.current_path.iter().map(|s| (&*s.workflow_key, s.phase_index)).collect()
     }
 
+    fn restored<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<RunState> {
+        restore(entries).unwrap()
+    }
+
     const STATE: &str = r#"{"active":true,"workflowKey":"a","currentPath":[{"workflowKey":"a","phaseIndex":1}],"globalStepCount":4,"taskId":"t","taskDescription":"d","startedAt":5,"completionNotified":false,"cancelled":false,"_cancelPending":true}"#;
 
     #[test]
     fn the_newest_entry_with_a_workflow_decides() {
-        let state = restore(["null", "7", "{}", r#"{"workflowKey":null}"#, STATE, "{"]).unwrap();
+        let state = restored(["null", "7", "{}", r#"{"workflowKey":null}"#, STATE, "{"]).unwrap();
         assert_eq!(path(&state), [("a", 1)]);
         assert_eq!(state.global_step_count, 4);
-        assert_eq!(restore([r#"{"workflowKey":"a"}"#, STATE]), None);
-        assert_eq!(restore::<&str>([]), None);
+        assert_eq!(restored([r#"{"workflowKey":"a"}"#, STATE]), None);
+        assert_eq!(restored::<&str>([]), None);
     }
 
     #[test]
     fn the_old_form_has_one_index() {
-        let state = restore([
+        let state = restored([
             r#"{"active":true,"workflowKey":"a","currentPhaseIndex":3,"taskId":"t","taskDescription":"d","startedAt":5}"#,
         ])
         .unwrap();
@@ -230,7 +399,7 @@ mod tests {
             (r#""completionNotified":false"#, r#""completionNotified":null"#),
         ] {
             assert!(STATE.contains(from), "{from}");
-            assert_eq!(restore([STATE.replacen(from, to, 1)]), None, "{to}");
+            assert_eq!(restored([STATE.replacen(from, to, 1)]), None, "{to}");
         }
     }
 
@@ -242,7 +411,7 @@ mod tests {
             (r#""startedAt":5"#, r#""startedAt":-1e99"#),
             (r#""phaseIndex":1"#, r#""phaseIndex":9007199254740991"#),
         ] {
-            assert!(restore([STATE.replacen(from, to, 1)]).is_some(), "{to}");
+            assert!(restored([STATE.replacen(from, to, 1)]).is_some(), "{to}");
         }
     }
 
@@ -275,43 +444,151 @@ mod tests {
             PauseReason::Gate { label, times: 3 },
             PauseReason::Approval { question },
             PauseReason::Commands,
-            PauseReason::GatesChanged,
+            PauseReason::RulesChanged,
+            PauseReason::Unknown(serde_json::json!({ "kind": "budget", "usd": 3 })),
+            PauseReason::Unknown(Value::Null),
             PauseReason::ModelError,
         ] {
             let progress = Progress {
+                version: 1,
+                seal: Some(Seal { version: 1, hash: "s".into() }),
+                later_seal: None,
+                others: Map::from_iter([("future".to_owned(), Value::from(1))]),
                 paused: Some(Pause { reason, at: 9 }),
                 continuations: 1,
                 idle: 2,
                 gate_attempts: [("g".to_owned(), 3)].into(),
-                gates: Some("s".into()),
                 loops: [("l".to_owned(), 4), ("m".to_owned(), 5)].into(),
                 visits: [("v".to_owned(), visit.clone()), ("w".to_owned(), begun.clone())].into(),
             };
             let state = RunState { progress, ..RunState::new("a", "", 0, 0) };
-            assert_eq!(restore([serde_json::to_string(&state).unwrap()]), Some(state));
+            assert_eq!(restored([serde_json::to_string(&state).unwrap()]), Some(state));
+        }
+    }
+
+    /// The progress of [`STATE`] with this one.
+    fn progress_of(stored: &str) -> Progress {
+        let state = STATE.replacen('{', &format!(r#"{{"progress":{stored},"#), 1);
+        restored([state]).unwrap().progress
+    }
+
+    #[test]
+    fn of_progress_that_does_not_fit_the_rest_is_used() {
+        for (stored, version) in [
+            ("null", 0),
+            ("{}", 0),
+            (r#"{"gates":"0123456789abcdef"}"#, 0),
+            (r#"{"version":1,"seal":{"version":0,"hash":"x"}}"#, 0),
+            ("7", 1),
+            ("[]", 1),
+            (r#"{"loops":7}"#, 1),
+            (r#"{"loops":{"a":-1}}"#, 1),
+            (r#"{"continuations":4294967296}"#, 1),
+            (r#"{"visits":{"a:0":{"startedAt":1}}}"#, 1),
+            (r#"{"version":1}"#, 1),
+            (r#"{"version":1,"seal":7}"#, 1),
+            (r#"{"version":1,"seal":{"version":1,"hash":7}}"#, 1),
+            (r#"{"version":1,"loops":7,"seal":{"version":0,"hash":"x"}}"#, 1),
+            (r#"{"version":2}"#, 2),
+            (r#"{"version":"2"}"#, u32::MAX),
+            (r#"{"version":null}"#, u32::MAX),
+        ] {
+            assert_eq!(
+                progress_of(stored),
+                Progress { version, ..Progress::default() },
+                "{stored}"
+            );
+        }
+        let progress = progress_of(
+            r#"{"idle":2,"loops":{"a":-1,"b":2},"new":[1],"seal":{"version":1,"hash":"h"},"visits":{"a:0":7,"a:1":
+                {"startedAt":1,"passes":1,"endedAt":"x","evidence":[{},7],"summary":{"id":"i","name":"n","text":"t","step":6}},
+                "a:2":{"startedAt":1,"passes":1,"summary":{}}}}"#,
+        );
+        assert_eq!((progress.idle, progress.loops), (2, [("b".to_owned(), 2)].into()));
+        assert_eq!(progress.others, Map::from_iter([("new".to_owned(), serde_json::json!([1]))]));
+        assert_eq!(progress.seal.unwrap().hash, "h");
+        assert_eq!(progress.visits.keys().collect::<Vec<_>>(), ["a:1", "a:2"]);
+        assert_eq!(progress.visits["a:1"].summary.as_ref().unwrap().text, "t");
+    }
+
+    #[test]
+    fn a_pause_of_any_kind_is_a_pause() {
+        let reason = |paused: &str| {
+            let pause = progress_of(&format!(r#"{{"paused":{paused},"gates":"x"}}"#)).paused;
+            pause.map(|pause| serde_json::to_string(&pause.reason).unwrap())
+        };
+        assert_eq!(reason("null"), None);
+        let budget = r#"{"kind":"budget","usd":3}"#;
+        assert_eq!(reason(&format!(r#"{{"reason":{budget},"at":1}}"#)).as_deref(), Some(budget));
+        let idle = r#"{"kind":"idle"}"#;
+        assert_eq!(reason(&format!(r#"{{"reason":{idle},"at":1}}"#)).as_deref(), Some(idle));
+        assert_eq!(reason("7").as_deref(), Some("null"));
+        let long = format!(r#"{{"reason":"{}"}}"#, "x".repeat(MAX_REASON));
+        assert_eq!(reason(&long).as_deref(), Some("null"));
+        let changed = r#"{"reason":{"kind":"gatesChanged"},"at":1}"#;
+        assert_eq!(reason(changed).as_deref(), Some(r#"{"kind":"rulesChanged"}"#));
+        for paused in [changed, r#"{"reason":{"kind":"budget"},"at":1}"#] {
+            let progress = progress_of(&format!(r#"{{"gates":"x","paused":{paused}}}"#));
+            assert_eq!((progress.version, progress.seal), (1, None), "no seal is taken anew");
         }
     }
 
     #[test]
-    fn progress_that_does_not_fit_is_dropped() {
-        let progress = |stored: &str| {
-            let state = STATE.replacen('{', &format!(r#"{{"progress":{stored},"#), 1);
-            restore([state]).unwrap().progress
+    fn what_other_versions_stored_is_stored_on() {
+        let stored = format!(
+            r#"{{"version":2,"others":{{"a":1}},"long":"{}","budget":[1,{{}}],"seal":{{"version":2,"tree":[]}}}}"#,
+            "x".repeat(MAX_OTHERS)
+        );
+        let again = serde_json::to_value(progress_of(&stored)).unwrap();
+        let expected =
+            r#"{"version":2,"others":{"a":1},"budget":[1,{}],"seal":{"version":2,"tree":[]}}"#;
+        assert_eq!(again, serde_json::from_str::<Value>(expected).unwrap());
+    }
+
+    #[test]
+    fn what_is_beyond_the_bounds_is_no_run() {
+        let with = |field: &str, value: &Value| {
+            let mut state: Value = serde_json::from_str(STATE).unwrap();
+            state[field] = value.clone();
+            restore([state.to_string(), STATE.to_owned()]).map(|state| state.is_some())
         };
-        assert_eq!(progress(r#"{"idle":2,"new":[]}"#), Progress { idle: 2, ..Progress::default() });
-        for stored in [
-            "7",
-            "[]",
-            r#"{"idle":2,"loops":7}"#,
-            r#"{"idle":2,"loops":{"a":-1}}"#,
-            r#"{"idle":2,"continuations":4294967296}"#,
-            r#"{"idle":2,"paused":{"reason":{"kind":"new"},"at":1}}"#,
-            r#"{"idle":2,"paused":{"reason":{"kind":"idle"},"at":1}}"#,
-            r#"{"idle":2,"visits":{"a:0":{"startedAt":1}}}"#,
-            r#"{"idle":2,"visits":{"a:0":{"startedAt":1,"passes":1,"evidence":[{}]}}}"#,
-            r#"{"idle":2,"visits":{"a:0":{"startedAt":1,"passes":1,"summary":{}}}}"#,
+        let many = |count: usize, value: Value| -> Value {
+            (0..count).map(|key| (key.to_string(), value.clone())).collect::<Map<_, _>>().into()
+        };
+        let path =
+            |length| vec![serde_json::json!({ "workflowKey": "a", "phaseIndex": 0 }); length];
+        assert_eq!(with("currentPath", &path(MAX_PATH).into()), Ok(true));
+        let list = "currentPath";
+        let error = Unusable::TooMany { list, most: MAX_PATH };
+        assert_eq!(with("currentPath", &path(10_000).into()), Err(error));
+        let visit = serde_json::json!({ "startedAt": 1, "passes": 1 });
+        for (list, most, value) in [
+            ("visits", MAX_VISITS, visit),
+            ("loops", MAX_COUNTS, 1.into()),
+            ("gateAttempts", MAX_COUNTS, 1.into()),
         ] {
-            assert_eq!(progress(stored), Progress::default(), "{stored}");
+            let progress = |count| serde_json::json!({ list: many(count, value.clone()) });
+            assert_eq!(with("progress", &progress(most)), Ok(true));
+            assert_eq!(
+                with("progress", &progress(most + 1)),
+                Err(Unusable::TooMany { list, most })
+            );
         }
+        let evidence = vec![Value::Null; MAX_EVIDENCE + 1];
+        let error = Unusable::TooMany { list: "evidence", most: MAX_EVIDENCE };
+        let progress = serde_json::json!({ "visits": { "a:0": { "evidence": evidence } } });
+        assert_eq!(with("progress", &progress), Err(error));
+        let text = |length: usize| Value::from("x".repeat(length));
+        assert_eq!(with("taskDescription", &text(MAX_TEXT)), Ok(true));
+        assert_eq!(with("taskDescription", &text(MAX_TEXT + 1)), Err(Unusable::LongText));
+        assert_eq!(with("other", &text(MAX_ENTRY)), Err(Unusable::TooLong));
+        let mut deep = Value::Null;
+        for _ in 0..200 {
+            deep = vec![deep].into();
+        }
+        assert_eq!(with("progress", &deep), Err(Unusable::NotJson));
+        let empty = |count| restore(vec!["{}"; count].into_iter().chain([STATE]));
+        assert!(empty(MAX_PASSED_OVER - 1).unwrap().is_some());
+        assert_eq!(empty(100_000), Err(Unusable::TooManyEntries));
     }
 }

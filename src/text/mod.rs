@@ -39,7 +39,7 @@ pub use messages::{
     completion_message, initial_message, not_done_reminder, session_name,
 };
 pub use names::{phase_title, short_name, short_task, task_too_long};
-pub use pause::{ended_line, pause_notice, paused, unfinished_line};
+pub use pause::{ended_line, held, held_notice, pause_notice, paused, unfinished_line};
 pub use preview::preview;
 pub use questions::{
     Dialog, Question, approval_question, consent_question, in_question, replacement_notice,

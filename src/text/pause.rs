@@ -2,8 +2,12 @@
 
 use std::fmt;
 
-use crate::definition::Library;
-use crate::run::{Active, PauseReason, RunState};
+use serde_json::Value;
+
+use crate::definition::{Fault, Library, on_one_line};
+use crate::run::{Active, PauseReason, RunState, cut, pause_reason};
+
+use super::diagnostics::diagnostic;
 
 use super::names::{phase_title, short_name};
 
@@ -32,20 +36,39 @@ impl fmt::Display for PauseReason {
             Self::Commands => f.write_str(
                 "its gate runs commands of this project that you have not allowed (see --allow-workflow-commands)",
             ),
-            Self::GatesChanged => {
-                f.write_str("its gates are no longer those with which it was started")
+            Self::RulesChanged => {
+                f.write_str("its rules are no longer those with which it was started")
             }
+            Self::RulesUnknown => f.write_str(
+                "the rules with which it was started are not known, for its stored state cannot be read in full",
+            ),
+            Self::LaterVersion => f.write_str("a later version of this package stored it"),
+            Self::FilesUnreadable { workflow } => {
+                write!(f, "the files of the workflow “{}” cannot be read", short(workflow))
+            }
+            Self::PhaseGone => f.write_str("its files no longer have the phase that it is in"),
             Self::ModelError => f.write_str("the model failed"),
+            Self::Unknown(reason) => match reason.get("kind").and_then(Value::as_str) {
+                Some(kind) => {
+                    write!(f, "“{}”, a reason that this version does not know", short(kind))
+                }
+                None => f.write_str("a reason that this version does not know"),
+            },
         }
     }
+}
+
+/// A name that comes from a session, in a line.
+fn short(name: &str) -> String {
+    cut(&on_one_line(name), 60)
 }
 
 /// What the person is told when a run begins to wait.
 pub fn pause_notice(active: &Active) -> Option<String> {
     let pause = active.state.progress.paused.as_ref()?;
-    let how = match pause.reason {
-        PauseReason::GatesChanged => "/workflow :resume goes on with the gates as they are now.",
-        _ => "Your next message resumes it, or /workflow :resume.",
+    let how = match pause.reason.needs_resume() {
+        true => "/workflow :resume ends the pause.",
+        false => "Your next message resumes it, or /workflow :resume.",
     };
     Some(format!(
         "⏸ {} is paused in {}: {}.\n{how}",
@@ -61,19 +84,46 @@ pub fn paused(active: &Active) -> Option<String> {
     Some(format!("The workflow is paused: {}. Stop here and wait for the person.", pause.reason))
 }
 
+/// What the user is told when the rules of a run do not hold any more; `fault` is what is wrong in the files.
+pub fn held_notice(
+    state: &RunState,
+    library: &Library,
+    reason: &PauseReason,
+    fault: Option<&Fault>,
+) -> String {
+    let fault = fault.map_or_else(String::new, |fault| format!("\n{}", diagnostic(fault)));
+    let how = if reason.can_be_accepted() {
+        "/workflow :resume goes on with the rules as they are now. Until then all tool calls are refused, unless the files give the old rules again; /workflow :cancel ends the run."
+    } else {
+        "All tool calls are refused until the files are there again (see /workflow :check) and you send a message or /workflow :resume. /workflow :cancel ends the run."
+    };
+    format!("⏸ {} is paused: {reason}.{fault}\n{how}", name(state, library))
+}
+
+/// What the agent is told whose tool calls are refused because the rules of the run do not hold.
+pub fn held(reason: &PauseReason) -> String {
+    format!(
+        "The workflow is paused: {reason}. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user."
+    )
+}
+
 /// The last line of a process that ends with a run in progress.
 pub fn unfinished_line(state: &RunState, library: &Library) -> String {
-    let Some(active) = Active::resolve(state, library) else {
-        return format!("Workflow {}: not finished; its files are gone.", state.workflow_key);
+    let name = name(state, library);
+    let phase = match Active::resolve(state, library) {
+        Some(active) => format!(" in {}", phase_title(active.phase)),
+        None => String::new(),
     };
-    let phase = phase_title(active.phase);
-    let workflow = short_name(&active.root.name);
-    match &state.progress.paused {
-        Some(pause) => {
-            format!("Workflow {workflow}: paused in {phase}: {}.", pause.reason)
-        }
-        None => format!("Workflow {workflow}: not finished, in {phase}."),
+    match pause_reason(state, library) {
+        Some(reason) => format!("Workflow {name}: paused{phase}: {reason}."),
+        None => format!("Workflow {name}: not finished,{phase}."),
     }
+}
+
+/// The name of a run's workflow; its key, if the library lacks it.
+pub fn name(state: &RunState, library: &Library) -> String {
+    let root = state.current_path.first().and_then(|root| library.get(&root.workflow_key));
+    root.map_or_else(|| short(&state.workflow_key), |root| short_name(&root.name))
 }
 
 /// The last line of a process in which a run ended.

@@ -1,7 +1,9 @@
 //! The text in the status bar.
 
 use crate::definition::{Entry, Library};
-use crate::run::RunState;
+use crate::run::{RunState, pause_reason};
+
+use super::pause::name;
 
 use super::names::short_name;
 
@@ -13,6 +15,17 @@ use super::names::short_name;
 /// Specification: hook lifecycle, "updateStatus".
 pub fn status_line(state: Option<&RunState>, library: &Library) -> Option<String> {
     let state = state.filter(|state| state.active)?;
+    match (place(state, library), pause_reason(state, library)) {
+        (place, Some(reason)) => {
+            let place = place.unwrap_or_else(|| name(state, library));
+            Some(format!("⏸ {place} (paused: {reason})"))
+        }
+        (place, None) => place,
+    }
+}
+
+/// Where a run is; `None` if its files do not tell.
+fn place(state: &RunState, library: &Library) -> Option<String> {
     let root = library.get(&state.current_path.first()?.workflow_key)?;
     let mut line = short_name(&root.name);
     for segment in &state.current_path {
@@ -26,10 +39,7 @@ pub fn status_line(state: Option<&RunState>, library: &Library) -> Option<String
         line.push_str(&short_name(library.entry_name(entry)));
         line.push_str(&format!(" [{}/{}]", segment.phase_index + 1, phases.len()));
     }
-    match &state.progress.paused {
-        Some(pause) => Some(format!("⏸ {line} (paused: {})", pause.reason)),
-        None => Some(line),
-    }
+    Some(line)
 }
 
 #[cfg(test)]
@@ -56,9 +66,18 @@ mod tests {
                 Some("The release > The review [2/3] > The tests [2/2] > 🔹 Unit [1/1]"),
             ),
             (&[("release", 1)], Some("The release > The review [2/3]")),
-            (&[("release", 3)], None),
-            (&[("gone", 0)], None),
-            (&[("release", 1), ("gone", 0)], None),
+            (
+                &[("release", 3)],
+                Some("⏸ The release (paused: its files no longer have the phase that it is in)"),
+            ),
+            (
+                &[("gone", 0)],
+                Some("⏸ gone (paused: the files of the workflow “gone” cannot be read)"),
+            ),
+            (
+                &[("release", 1), ("gone", 0)],
+                Some("⏸ The release (paused: the files of the workflow “gone” cannot be read)"),
+            ),
         ] {
             let state = RunState {
                 current_path: path
@@ -68,7 +87,7 @@ mod tests {
                         phase_index: *index,
                     })
                     .collect(),
-                ..RunState::new("release", "", 0, 0)
+                ..RunState::new(path[0].0, "", 0, 0)
             };
             assert_eq!(status_line(Some(&state), &library).as_deref(), line);
             assert_eq!(status_line(Some(&state.cancelled()), &library), None);

@@ -152,9 +152,9 @@ for (const version of PI_VERSIONS) {
       await rpc.promptAndSettle(TASK);
       await rpc.prompt("/workflow :check");
       await rpc.promptAndSettle("Go on");
-      const paused = /the workflow is paused: its gates are no longer those with which it was started\./i;
+      const paused = /the workflow is paused: its rules are no longer those with which it was started\./i;
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", paused);
-      assert.match(notices(rpc).at(-1) ?? "", / it was started\.\n\/workflow :resume goes on with the gates as they are now\.$/);
+      assert.match(notices(rpc).at(-1) ?? "", / it was started\.\n\/workflow :resume goes on with the rules as they are now\. /);
       await rpc.promptAndSettle("Yes, go on");
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", paused);
       assert.equal(lastPath(await rpc.entries()), "hello:0");

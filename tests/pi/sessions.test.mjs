@@ -227,10 +227,11 @@ for (const version of PI_VERSIONS) {
       }
     });
 
-    test("without the workflow's files answers every action, and cancels", async (t) => {
+    test("without the workflow's files answers every action, and is cancelled by the user", async (t) => {
+      const read = { calls: [{ name: "read", arguments: { path: "x" } }] };
       const { model, sandbox } = await stage(
         t,
-        [step("next"), REST, ...steps("status", "next", "loop", "cancel", "cancel"), { text: "Stopped." }],
+        [step("next"), REST, ...steps("status", "next", "loop", "cancel", "cancel"), read, { text: "Stopped." }],
         { globalFiles: { ...HELLO, ...workflow("other", ["x"]) } },
       );
       const first = await startRpc({ version, sandbox });
@@ -239,27 +240,34 @@ for (const version of PI_VERSIONS) {
       rmSync(join(sandbox.agent, "workflows/hello"), { recursive: true });
 
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.deepEqual(statusTexts(rpc), [undefined]);
+      assert.deepEqual(statusTexts(rpc), ["⏸ hello (paused: the files of the workflow “hello” cannot be read)"]);
+      assert.match(notices(rpc)[0], /^warning: ⏸ hello is paused: .*\nAll tool calls are refused until .* \/workflow :cancel ends the run\.$/);
       await rpc.prompt("/workflow other Do it");
       assert.equal(rpc.ui("confirm")[0].message, "Phase: unknown\nTask: Add a route\n\nStart a new one?");
       rpc.onDialog(() => true);
       await rpc.promptAndSettle("Go on");
       const gone =
         "The workflow configuration for this session is no longer available. Use workflow_step with action='cancel' to clear it, or reload the workflow definitions.";
-      const results = toolResults(model.lastRequest()).slice(1);
-      assert.deepEqual(results.slice(0, 2), [gone, "Workflow definition 'hello' not found."]);
-      assert.match(results[2], /no longer available/);
-      assert.match(results[3], /^⚠️ \*\*Confirm cancellation\*\*/);
-      assert.equal(results[4], 'Workflow cancelled: "Add a route"');
+      const held =
+        "The workflow is paused: the files of the workflow “hello” cannot be read. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user.";
+      assert.deepEqual(toolResults(model.lastRequest()).slice(1), [
+        `${gone}\n\n${held}`,
+        `Workflow definition 'hello' not found.\n\n${held}`,
+        `⚠️ The workflow is no longer available.\n\n${held}`,
+        held,
+        held,
+        held,
+      ]);
       const details = (await rpc.entries()).flatMap(({ message }) =>
         message?.role === "toolResult" ? [message.details] : [],
       );
       assert.deepEqual(details[1], { active: false, stale: true });
       assert.equal(userTexts(model.requests[2]).at(-1), "Go on", "there is no context prompt");
-      assert.equal(states(await rpc.entries()).at(-1).cancelled, true);
+      assert.equal(states(await rpc.entries()).at(-1).cancelled, false);
       assert.deepEqual(countdownLines(rpc), []);
       await rpc.prompt("/cancel-workflow");
-      assert.deepEqual(notices(rpc), ["info: No active workflow to cancel."]);
+      assert.equal(notices(rpc).at(-1), "info: Workflow cancelled.");
+      assert.equal(states(await rpc.entries()).at(-1).cancelled, true);
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
@@ -272,12 +280,16 @@ for (const version of PI_VERSIONS) {
       // One phase fewer than there were, then all gone.
       writeFileSync(yaml, HELLO["hello/workflow.yaml"].replace(/"plan.md",/, ""));
       const again = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.deepEqual(statusTexts(again), ["The hello > 🔹 Build [1/2]"]);
+      const changed = "⏸ The hello > 🔹 Build [1/2] (paused: its rules are no longer those with which it was started)";
+      assert.deepEqual(statusTexts(again), [changed]);
+      writeFileSync(yaml, HELLO["hello/workflow.yaml"]);
+      await again.prompt("/workflow :status");
+      assert.deepEqual(statusTexts(again), [changed, "The hello > 🔹 Plan [1/3]"]);
       await again.close();
       rmSync(folder, { recursive: true });
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
       await rpc.prompt("/cancel-workflow");
-      assert.deepEqual(notices(rpc), ["info: Workflow cancelled."]);
+      assert.equal(notices(rpc).at(-1), "info: Workflow cancelled.");
       const [complete] = custom(await rpc.entries(), "workflow:complete");
       assert.equal(
         withoutIds(complete.content),
@@ -370,26 +382,22 @@ for (const version of PI_VERSIONS) {
       assert.equal(model.requests.length, 0);
     });
 
-    test("that lead past the end of a workflow are a run that only `cancel` moves", async (t) => {
-      const { model, sandbox } = await stage(
-        t,
-        [...steps("status", "next"), { text: "Hm." }, step("cancel", "cancel")],
-        {
-          globalFiles: HELLO,
-        },
-      );
+    test("that lead past the end of a workflow are a run that only the user's `:cancel` moves", async (t) => {
+      const { model, sandbox } = await stage(t, [...steps("status", "next", "cancel"), { text: "Hm." }], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox, onDialog: () => true });
       const file = writeSession(sandbox, "past", [stored({ currentPath: path(["hello", Number.MAX_SAFE_INTEGER]) })]);
       await rpc.send({ type: "switch_session", sessionPath: file });
-      assert.equal(statusTexts(rpc).at(-1), undefined);
+      assert.equal(statusTexts(rpc).at(-1), "⏸ The hello (paused: its files no longer have the phase that it is in)");
       await rpc.promptAndSettle("Go on");
       assert.match(
         toolResults(model.lastRequest())[0],
         /^The workflow configuration for this session is no longer available\./,
       );
-      assert.equal(toolResults(model.lastRequest())[1], "Workflow definition 'hello' not found.");
+      assert.match(toolResults(model.lastRequest())[1], /^Workflow definition 'hello' not found\.\n\nThe workflow is paused: /);
+      assert.match(toolResults(model.lastRequest())[2], /^The workflow is paused: /);
       assert.deepEqual(countdownLines(rpc), []);
-      await rpc.promptAndSettle("Cancel it");
+      await rpc.prompt("/workflow :resume");
+      await rpc.prompt("/workflow :cancel");
       assert.equal(states(await rpc.entries()).at(-1).cancelled, true);
       assert.deepEqual(rpc.extensionErrors(), []);
     });

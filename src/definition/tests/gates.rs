@@ -115,11 +115,8 @@ fn a_label_is_one_short_line() {
     let label = |lines: &str| {
         let phase = phase_with(lines);
         let (library, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
-        let Some(Entry::Phase(Phase { gate: Some(gate), .. })) =
-            library.get("w").unwrap().phases.first()
-        else {
-            panic!()
-        };
+        let Some(Entry::Phase(phase)) = library.get("w").unwrap().phases.first() else { panic!() };
+        let gate = phase.gate.as_ref().unwrap();
         (gate.checks[0].label.clone(), faults)
     };
     let long = "é".repeat(101);

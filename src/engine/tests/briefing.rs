@@ -250,7 +250,7 @@ fn what_phases_hand_over_is_seen_by_later_ones() {
     ));
 
     // A restart keeps it, a second pass replaces it.
-    let stored = crate::run::restore([serde_json::to_string(&session.stored()).unwrap()]);
+    let stored = crate::run::restore([serde_json::to_string(&session.stored()).unwrap()]).unwrap();
     let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
     let again = session
         .on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"#, nested: false });

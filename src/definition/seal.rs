@@ -1,0 +1,285 @@
+//! The seal of a workflow: a hash of every rule that holds for a run of it.
+//!
+//! | rule | not a rule |
+//! | --- | --- |
+//! | which workflows and phases there are, by key and id, in their order | names, emojis, descriptions |
+//! | the root that each workflow comes from | the folder below the root |
+//! | tool lists | `availableProfiles`, which are for information only |
+//! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
+//! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
+//!
+//! It covers the workflow and every workflow nested in it, at any depth.
+//!
+//! The hash is SHA-256 of an unambiguous sequence of bytes: a text is its length and its UTF-8, a number is 64
+//! bits, the lower bytes first, a choice is a number, a list is its length and its items. Any change of it, or of
+//! what is a rule, is a new [`VERSION`].
+
+use std::collections::BTreeSet;
+
+use sha2::{Digest, Sha256};
+
+use super::{
+    AutoContinue, Check, CheckKind, Entry, Gate, Library, OnGateFail, Phase, ToolPolicy, Workflow,
+};
+
+/// The version of the sequence of bytes that is hashed.
+pub const VERSION: u32 = 1;
+
+/// The hash of the rules of a workflow and of all nested in it, in hexadecimal digits; `None` if the library lacks
+/// the workflow.
+pub(super) fn hash(key: &str, library: &Library) -> Option<String> {
+    let mut rules = Rules(Sha256::new());
+    rules.workflow(library.get(key)?);
+    let mut seen = BTreeSet::from([key]);
+    let mut ahead = vec![library.get(key)?];
+    while let Some(workflow) = ahead.pop() {
+        for entry in &workflow.phases {
+            if let Entry::Workflow(key) = entry
+                && seen.insert(key)
+                && let Some(nested) = library.get(key)
+            {
+                rules.workflow(nested);
+                ahead.push(nested);
+            }
+        }
+    }
+    Some(rules.0.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
+}
+
+/// Takes rules in, in a form that tells any two of them apart.
+struct Rules(Sha256);
+
+impl Rules {
+    fn workflow(&mut self, workflow: &Workflow) {
+        let Workflow { key, root, loopable, max_loops, auto_continue, gate, phases, .. } = workflow;
+        self.text(key);
+        self.text(root);
+        self.number(u64::from(*loopable));
+        self.number(u64::from(*max_loops));
+        self.option(auto_continue.as_ref(), |rules, auto_continue| {
+            let AutoContinue { delay_seconds, max_per_phase, max_idle } = auto_continue;
+            rules.number(u64::from(*delay_seconds));
+            rules.number(u64::from(*max_per_phase));
+            rules.number(u64::from(*max_idle));
+        });
+        self.option(gate.as_ref(), Self::gate);
+        self.list(phases, |rules, entry| match entry {
+            Entry::Phase(phase) => rules.phase(phase),
+            Entry::Workflow(key) => {
+                rules.number(1);
+                rules.text(key);
+            }
+        });
+    }
+
+    fn phase(&mut self, phase: &Phase) {
+        let Phase { id, tools, summary_required, gate, .. } = phase;
+        self.number(0);
+        self.text(id);
+        match tools {
+            ToolPolicy::All => self.number(0),
+            ToolPolicy::Except(names) => self.tools(1, names),
+            ToolPolicy::Only(names) => self.tools(2, names),
+        }
+        self.number(u64::from(*summary_required));
+        self.option(gate.as_ref(), Self::gate);
+    }
+
+    /// The order of tools and a second mention mean nothing.
+    fn tools(&mut self, kind: u64, names: &[String]) {
+        let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        self.number(kind);
+        self.number(names.len() as u64);
+        for name in names {
+            self.text(name);
+        }
+    }
+
+    fn gate(&mut self, gate: &Gate) {
+        let Gate { checks, attempts, on_fail } = gate;
+        self.number(u64::from(*attempts));
+        match on_fail {
+            OnGateFail::Stay => self.number(0),
+            OnGateFail::Loop => self.number(1),
+            OnGateFail::Phase(id) => {
+                self.number(2);
+                self.text(id);
+            }
+        }
+        self.list(checks, |rules, Check { label, kind }| {
+            rules.text(label);
+            match kind {
+                CheckKind::Run { command, timeout_ms } => {
+                    rules.number(0);
+                    rules.text(command);
+                    rules.number(u64::from(*timeout_ms));
+                }
+                CheckKind::File { path, contains } => {
+                    rules.number(1);
+                    rules.text(path);
+                    rules.option(contains.as_ref(), |rules, pattern| {
+                        rules.text(&pattern.to_string());
+                    });
+                }
+                CheckKind::Approve { question } => {
+                    rules.number(2);
+                    rules.text(question);
+                }
+            }
+        });
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.update(text.as_bytes());
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.update(number.to_le_bytes());
+    }
+
+    fn option<T>(&mut self, value: Option<&T>, take: impl Fn(&mut Self, &T)) {
+        self.number(u64::from(value.is_some()));
+        if let Some(value) = value {
+            take(self, value);
+        }
+    }
+
+    fn list<T>(&mut self, items: &[T], take: impl Fn(&mut Self, &T)) {
+        self.number(items.len() as u64);
+        for item in items {
+            take(self, item);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Pattern;
+    use super::super::fixtures::{phase, workflow};
+    use super::*;
+
+    fn seal(change: impl Fn(&mut [Workflow])) -> String {
+        let mut workflows = vec![
+            workflow("outer", &["a", "@inner", "z"]),
+            workflow("inner", &["b", "@core"]),
+            workflow("core", &["c"]),
+            workflow("other", &["d"]),
+        ];
+        change(&mut workflows);
+        let library = Library::new(workflows, &mut Vec::new());
+        hash("outer", &library).unwrap()
+    }
+
+    /// The phase of this index.
+    fn at(workflow: &mut Workflow, index: usize) -> &mut Phase {
+        match &mut workflow.phases[index] {
+            Entry::Phase(phase) => std::rc::Rc::make_mut(phase),
+            Entry::Workflow(key) => panic!("{key} is no phase"),
+        }
+    }
+
+    fn gate(kind: CheckKind) -> Option<Gate> {
+        let checks = vec![Check { label: "it".into(), kind }];
+        Some(Gate { checks, attempts: 3, on_fail: OnGateFail::Stay })
+    }
+
+    /// Every stored run relies on this value: another one needs another [`VERSION`].
+    #[test]
+    fn a_seal_is_the_same_for_ever() {
+        assert_eq!(VERSION, 1);
+        let value = seal(|workflows| {
+            workflows[0].loopable = false;
+            workflows[1].auto_continue = None;
+            workflows[2].gate = gate(CheckKind::Approve { question: "Ship it?".into() });
+            let first = at(&mut workflows[0], 0);
+            first.tools = ToolPolicy::Only(vec!["read".into(), "grep".into()]);
+            first.summary_required = true;
+            first.gate = gate(CheckKind::Run { command: "make".into(), timeout_ms: 1000 });
+            first.gate.as_mut().unwrap().on_fail = OnGateFail::Phase("z".into());
+            at(&mut workflows[1], 0).tools = ToolPolicy::Except(vec!["bash".into()]);
+            at(&mut workflows[2], 0).gate =
+                gate(CheckKind::File { path: "*.md".into(), contains: None });
+        });
+        assert_eq!(value, "956b7aa978af158241c0948c9c45697c35c8523d5d81bca5e4718b8df1ea217b");
+    }
+
+    type Change = fn(&mut [Workflow]);
+
+    #[test]
+    fn every_rule_of_every_phase_is_in_it() {
+        let changes: [Change; 27] = [
+            |w| w[0].loopable = false,
+            |w| w[2].loopable = false,
+            |w| w[0].max_loops = 21,
+            |w| w[1].max_loops = 0,
+            |w| w[0].root = "project".into(),
+            |w| w[2].root = "project".into(),
+            |w| w[0].auto_continue = None,
+            |w| w[1].auto_continue = None,
+            |w| w[0].auto_continue.as_mut().unwrap().max_per_phase = 11,
+            |w| w[0].auto_continue.as_mut().unwrap().max_idle = 4,
+            |w| w[0].auto_continue.as_mut().unwrap().delay_seconds = 0,
+            |w| w[0].gate = gate(CheckKind::Approve { question: "?".into() }),
+            |w| w[0].gate = gate(CheckKind::Approve { question: "!".into() }),
+            |w| w[2].gate = gate(CheckKind::Approve { question: "?".into() }),
+            |w| at(&mut w[0], 2).gate = gate(CheckKind::Run { command: "a".into(), timeout_ms: 1 }),
+            |w| at(&mut w[0], 2).gate = gate(CheckKind::Run { command: "a".into(), timeout_ms: 2 }),
+            |w| at(&mut w[2], 0).gate = gate(CheckKind::File { path: "a".into(), contains: None }),
+            |w| {
+                let contains = Some(Pattern::new("a").unwrap());
+                at(&mut w[2], 0).gate = gate(CheckKind::File { path: "a".into(), contains });
+            },
+            |w| at(&mut w[0], 2).tools = ToolPolicy::Only(vec![]),
+            |w| at(&mut w[2], 0).tools = ToolPolicy::Only(vec!["bash".into()]),
+            |w| at(&mut w[2], 0).tools = ToolPolicy::Except(vec!["bash".into()]),
+            |w| at(&mut w[2], 0).summary_required = true,
+            |w| at(&mut w[2], 0).id = "x".into(),
+            |w| w[0].phases.swap(0, 2),
+            |w| w[0].phases[1] = Entry::Workflow("other".into()),
+            |w| w[1].phases.truncate(1),
+            |w| w[2].phases.push(Entry::Phase(phase("e").into())),
+        ];
+        let mut seals = BTreeSet::from([seal(|_| {})]);
+        for (index, change) in changes.iter().enumerate() {
+            assert!(seals.insert(seal(change)), "{index}");
+        }
+    }
+
+    #[test]
+    fn texts_and_other_workflows_are_not() {
+        let changes: [Change; 6] = [
+            |w| {
+                let own = Some("own".to_owned());
+                let names = [&mut w[1].name, &mut w[0].initial_message, &mut w[0].command_name];
+                names.into_iter().for_each(|name| name.push_str(" 2"));
+                w[0].description.clone_from(&own);
+                w[0].role_instruction.clone_from(&own);
+                w[0].advance_reminder.clone_from(&own);
+                w[0].block_reason_template.clone_from(&own);
+                w[0].completion_message.clone_from(&own);
+                w[0].not_done_reminder = own;
+                w[0].folder = "elsewhere".into();
+            },
+            |w| {
+                let phase = at(&mut w[2], 0);
+                (phase.name, phase.emoji, phase.instructions) =
+                    ("N".into(), "e".into(), "I".into());
+                phase.profiles = Some(vec!["p".into()]);
+            },
+            |w| w[3].loopable = false,
+            |w| at(&mut w[3], 0).tools = ToolPolicy::Only(vec![]),
+            |w| w.swap(1, 3),
+            |w| w[0].context_injection = super::super::ContextInjection::EveryRun,
+        ];
+        for (index, change) in changes.iter().enumerate() {
+            assert_eq!(seal(change), seal(|_| {}), "{index}");
+        }
+        let only = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            seal(move |w| at(&mut w[0], 0).tools = ToolPolicy::Only(names.clone()))
+        };
+        assert_eq!(only(&["a", "b"]), only(&["b", "a", "b"]));
+        assert_ne!(only(&["ab"]), only(&["a", "b"]));
+    }
+}

@@ -1,0 +1,407 @@
+//! A run whose rules do not hold.
+
+use super::*;
+
+const WHITELIST: &str = "tools: {whitelist: [read]}\n";
+
+impl Session {
+    /// A run in phase `a` of `outer` (a, inner (b), z), the agent at work.
+    fn held_by_nothing() -> Self {
+        let mut session =
+            Self::new(&[("outer", &["a", "@inner", "z"]), ("inner", &["b"]), ("other", &["x"])]);
+        session.insert("outer/a.md", "emoji: '*'\n", &format!("emoji: '*'\n{WHITELIST}"));
+        session.files.project = std::mem::take(&mut session.files.global);
+        let facts = Facts { has_ui: true, ..Facts::default() };
+        let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+        let _ = session.command("workflow", "outer x");
+        let _ = session.on(Event::AgentStart);
+        session
+    }
+
+    fn insert(&mut self, file: &str, from: &str, to: &str) {
+        let files = [&mut self.files.global, &mut self.files.project];
+        let text = files.into_iter().find_map(|files| files.get_mut(file)).unwrap();
+        assert!(text.contains(from), "{file}: {text}");
+        *text = text.replacen(from, to, 1);
+    }
+
+    fn read_again(&mut self, how: usize) -> Vec<Effect> {
+        let stored = self.as_stored();
+        let facts = Facts { has_ui: true, ..Facts::default() };
+        match how {
+            0 => self.command("workflow", ":check").effects,
+            1 => self.command("workflow", "").effects,
+            2 => {
+                let _ = self.engine.complete("", &self.files);
+                Vec::new()
+            }
+            3 => self.on(Event::Session { stored, in_view: None, facts }).effects,
+            _ => {
+                self.engine = Engine::default();
+                self.on(Event::Session { stored, in_view: None, facts }).effects
+            }
+        }
+    }
+
+    /// The run as the session has it.
+    fn as_stored(&self) -> Option<RunState> {
+        let json = serde_json::to_string(self.engine.run.as_ref().unwrap()).unwrap();
+        crate::run::restore([json]).unwrap()
+    }
+
+    /// What refuses a tool that the rules allow; the call is the first event after the files were read.
+    fn refusal(&mut self) -> Option<String> {
+        let refused = |session: &mut Self, name| match session
+            .on(Event::ToolCall { name, carries_calls: false })
+            .reply
+        {
+            Reply::Block(reason) if reason.starts_with("The workflow is paused: ") => Some(reason),
+            Reply::Block(_) | Reply::None => None,
+            other => panic!("{other:?}"),
+        };
+        let first = refused(self, "read");
+        assert_eq!(refused(self, "bash"), first);
+        first
+    }
+
+    fn status_line(&self) -> String {
+        text::status_line(self.engine.run.as_ref(), &self.engine.library).unwrap()
+    }
+}
+
+fn notices(effects: &[Effect]) -> Vec<&str> {
+    effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Notify { text, .. } => Some(&**text),
+            _ => None,
+        })
+        .collect()
+}
+
+type Change = fn(&mut Session);
+
+/// What breaks the rules of a run, and whether the user can accept what is left.
+const CHANGES: [(Change, &str, bool); 12] = [
+    (|s| s.insert("outer/a.md", WHITELIST, ""), "its rules are no longer", true),
+    (|s| s.insert("outer/a.md", "[read]", "[read, bash]"), "its rules are no longer", true),
+    (
+        |s| s.insert("inner/b.md", "emoji: '*'\n", "emoji: '*'\nsummary: required\n"),
+        "its rules",
+        true,
+    ),
+    (|s| s.insert("outer/workflow.yaml", ", z.md", ""), "its rules are no longer", true),
+    (|s| s.insert("outer/workflow.yaml", "name:", "maxLoops: 1000000\nname:"), "its rules", true),
+    (|s| s.insert("inner/workflow.yaml", "name:", "autoContinue: false\nname:"), "its rules", true),
+    (|s| s.insert("outer/a.md", "id: a", "id: b"), "its rules are no longer", true),
+    (|s| s.files.global.append(&mut s.files.project), "its rules are no longer", true),
+    (
+        |s| s.insert("outer/workflow.yaml", "name: The outer", "name: ["),
+        "the files of the workflow “outer”",
+        false,
+    ),
+    (
+        |s| s.insert("inner/workflow.yaml", "name: The inner", "name: ["),
+        "the files of the workflow “outer”",
+        false,
+    ),
+    (|s| s.files.project.retain(|path, _| !path.starts_with("outer/")), "the files of", false),
+    (|s| s.files.project.clear(), "the files of the workflow “outer” cannot be read", false),
+];
+
+#[test]
+fn a_run_whose_rules_do_not_hold_is_paused_however_that_is_found() {
+    for (index, (change, words, acceptable)) in CHANGES.iter().enumerate() {
+        for how in 0..5 {
+            let mut session = Session::held_by_nothing();
+            assert_eq!(session.refusal(), None);
+            let before = (session.files.global.clone(), session.files.project.clone());
+            change(&mut session);
+            assert_eq!(session.refusal(), None, "nobody has read the files");
+            let mut effects = session.read_again(how);
+            if how == 2 {
+                effects = session.on(Event::TurnEnd).effects;
+            }
+            let told = format!("is paused: {words}");
+            let told = notices(&effects).iter().filter(|text| text.contains(&told)).count();
+            assert_eq!(told, 1, "{index} {how}: {effects:?}");
+            let shown = effects.iter().any(|effect| {
+                matches!(effect, Effect::SetStatus(Some(line)) if line.starts_with("⏸ ") && line.contains(words))
+            });
+            assert!(shown, "{index} {how}: {effects:?}");
+            assert!(session.engine.has_run() && !session.engine.is_running());
+            assert!(session.refusal().unwrap().contains(words));
+            for action in ["next", "loop", "cancel", "cancel", "status"] {
+                let (effects, (text, _)) = session.step_output(action);
+                assert!(text.contains("The workflow is paused: "), "{index} {action}: {text}");
+                assert_eq!(effects, []);
+            }
+            // Nothing goes on by itself, and a message is no consent.
+            assert_eq!(session.stop(), []);
+            assert_eq!(session.stop_as(Stop::Completed, false), []);
+            let _ = session.on(Event::Input { from_person: true });
+            let role = DefaultRole::Worker;
+            assert_eq!(session.on(Event::BeforeAgentStart { role }), Output::default());
+            for control in [":next", ":back", ":skip", ":pause"] {
+                let effects = session.command("workflow", control).effects;
+                assert_eq!(effects.len(), 1, "{index} {control}: {effects:?}");
+            }
+            assert!(session.refusal().is_some());
+            match how {
+                // The files as they were.
+                0 => {
+                    (session.files.global, session.files.project) = before;
+                    let effects = session.on(Event::Input { from_person: true }).effects;
+                    let words = "The workflow goes on: its files have its rules again.";
+                    assert!(notices(&effects).contains(&words), "{effects:?}");
+                    assert_eq!(session.refusal(), None);
+                    assert_eq!(session.status_line(), "The outer > * a [1/3]");
+                }
+                1 => {
+                    let _ = session.command("cancel-workflow", "");
+                    assert_eq!(
+                        session.on(Event::ToolCall { name: "bash", carries_calls: false }),
+                        Output::default()
+                    );
+                }
+                _ => {
+                    let effects = session.command("workflow", ":resume").effects;
+                    assert_eq!(session.refusal().is_none(), *acceptable, "{index}: {effects:?}");
+                    if *acceptable {
+                        assert!(!session.status_line().starts_with('⏸'));
+                        let _ = session.read_again(4);
+                        assert_eq!(session.refusal(), None, "it is stored");
+                    } else {
+                        let told = notices(&effects).concat();
+                        assert!(
+                            told.contains("/workflow :check") && told.contains(":cancel"),
+                            "{told}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let mut session = Session::held_by_nothing();
+    session.insert("outer/workflow.yaml", "name: The outer", "name: [");
+    let effects = session.command("workflow", ":check").effects;
+    let told = notices(&effects).concat();
+    assert!(told.contains("\n.pi/workflows/outer/workflow.yaml:"), "{told}");
+}
+
+#[test]
+fn texts_may_change_while_a_run_goes_on() {
+    let mut session = Session::held_by_nothing();
+    session.insert("outer/a.md", "Do a.", "Do a, and well.");
+    session.insert("outer/workflow.yaml", "name: The outer", "name: Another");
+    session.insert("outer/a.md", "emoji: '*'", "emoji: '+'");
+    for how in 0..5 {
+        let effects = session.read_again(how);
+        assert!(notices(&effects).iter().all(|text| !text.contains("paused")), "{effects:?}");
+        assert_eq!(session.refusal(), None);
+    }
+    assert_eq!(session.status_line(), "Another > + a [1/3]");
+    let role = DefaultRole::Worker;
+    let Reply::Inject { content, .. } = session.on(Event::BeforeAgentStart { role }).reply else {
+        panic!()
+    };
+    assert!(content.contains("Do a, and well."));
+    assert!(session.step("next").0.starts_with("✓"));
+}
+
+#[test]
+fn a_pause_of_another_kind_stays_behind() {
+    let mut session = Session::held_by_nothing();
+    let _ = session.command("workflow", ":pause");
+    session.insert("outer/a.md", WHITELIST, "");
+    let _ = session.read_again(0);
+    let _ = session.on(Event::Input { from_person: true });
+    session.insert("outer/a.md", "emoji: '*'\n", &format!("emoji: '*'\n{WHITELIST}"));
+    let _ = session.read_again(1);
+    assert_eq!(session.status_line(), "⏸ The outer > * a [1/3] (paused: you asked for it)");
+}
+
+#[test]
+fn a_countdown_ends_where_the_rules_do() {
+    let mut session = Session::held_by_nothing();
+    assert!(session.stop().contains(&widget(3)));
+    session.insert("outer/a.md", WHITELIST, "");
+    let _ = session.engine.complete("", &session.files);
+    let effects = session.on(Event::Timer { id: 1, idle: true }).effects;
+    assert!(effects.contains(&Effect::SetCountdown(None)), "{effects:?}");
+    assert!(effects.iter().all(|effect| !matches!(effect, Effect::StartTimer { .. })));
+}
+
+#[test]
+fn a_cancel_that_waits_for_its_answer_is_the_users() {
+    for (answer, cancelled) in [(Answer::NoUi, false), (Answer::Confirmed(true), true)] {
+        let mut session = Session::held_by_nothing();
+        session.step("cancel");
+        let Reply::Ask { ticket, .. } =
+            session.on(Event::Step { input: CANCEL, nested: false }).reply
+        else {
+            panic!()
+        };
+        session.files.project.clear();
+        let _ = session.read_again(0);
+        let _ = session.on(Event::Answer { ticket, answer });
+        assert_eq!(session.engine.has_run(), !cancelled);
+    }
+}
+
+#[test]
+fn without_a_user_interface_the_last_word_says_why() {
+    for (change, line) in [
+        (
+            CHANGES[0].0,
+            "Workflow The outer: paused in * a: its rules are no longer those with which it was started.",
+        ),
+        (
+            CHANGES[11].0,
+            "Workflow outer: paused: the files of the workflow “outer” cannot be read.",
+        ),
+    ] {
+        let mut session = Session::held_by_nothing();
+        change(&mut session);
+        let _ = session.read_again(4);
+        let effects = session.on(Event::SessionShutdown { has_ui: false }).effects;
+        let text = line.to_owned();
+        assert_eq!(effects, [Effect::Notify { level: Level::Info, text }, Effect::SetExitCode(1)]);
+    }
+}
+
+/// A session with this progress in its state.
+fn with_progress(progress: Option<Value>) -> Session {
+    let mut session = Session::held_by_nothing();
+    let mut state = serde_json::to_value(session.as_stored()).unwrap();
+    match progress {
+        Some(mut progress) => {
+            if progress["seal"] == "own" {
+                progress["seal"] = state["progress"]["seal"].clone();
+            }
+            state["progress"] = progress;
+        }
+        None => drop(state.as_object_mut().unwrap().shift_remove("progress")),
+    }
+    let stored = crate::run::restore([state.to_string()]).unwrap();
+    session.engine = Engine::default();
+    let facts = Facts { has_ui: true, ..Facts::default() };
+    let _ = session.on(Event::Session { stored, in_view: None, facts });
+    session
+}
+
+#[test]
+fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
+    let budget = json!({ "reason": { "kind": "budget" }, "at": 1 });
+    let gates = json!({ "reason": { "kind": "gatesChanged" }, "at": 1 });
+    for (progress, words) in [
+        (None, None),
+        (Some(json!({})), None),
+        (Some(json!({ "gates": "0123456789abcdef" })), None),
+        (Some(json!({ "version": 1, "seal": { "version": 0, "hash": "x" } })), None),
+        (Some(json!({ "version": 1, "seal": "own" })), None),
+        (Some(json!({ "version": 1, "seal": "own", "future": [1] })), None),
+        (Some(json!({ "gates": "x", "future": [1] })), Some("the rules with which it was started")),
+        (Some(json!({ "loops": 7 })), Some("the rules with which it was started are not known")),
+        (Some(json!(7)), Some("the rules with which it was started are not known")),
+        (Some(json!({ "version": 1 })), Some("the rules with which it was started are not known")),
+        (Some(json!({ "gates": "x", "paused": budget })), Some("the rules with which it was")),
+        (Some(json!({ "gates": "x", "paused": gates })), Some("its rules are no longer those")),
+        (
+            Some(json!({ "version": 1, "seal": { "version": 1, "hash": "x" } })),
+            Some("its rules are"),
+        ),
+        (
+            Some(json!({ "version": 1, "seal": { "version": 2, "tree": [] } })),
+            Some("a later version"),
+        ),
+        (
+            Some(json!({ "version": 2, "seal": "own" })),
+            Some("a later version of this package stored it"),
+        ),
+    ] {
+        let case = format!("{progress:?}");
+        let mut session = with_progress(progress);
+        let refusal = session.refusal();
+        match words {
+            None => {
+                assert_eq!(refusal, None, "{case}");
+                let seal = session.as_stored().unwrap().progress.seal.unwrap();
+                assert_eq!(Some(seal.hash), session.engine.library.seal("outer"));
+            }
+            Some(words) => {
+                assert!(refusal.unwrap().contains(words), "{case}");
+                // A restart does not help.
+                let _ = session.command("workflow", "other y");
+                let _ = session.read_again(4);
+                assert!(session.refusal().unwrap().contains(words), "{case}");
+                let _ = session.command("workflow", ":resume");
+                assert_eq!(session.refusal(), None, "{case}");
+                let _ = session.read_again(4);
+                assert_eq!(session.refusal(), None, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pause_for_an_unknown_reason_waits_for_a_resume() {
+    let paused = json!({ "reason": { "kind": "budget", "usd": 3 }, "at": 1 });
+    let visits = json!({ "outer:0": { "startedAt": 1, "passes": 1, "summary": { "id": "a", "name": "* a", "text": "T", "step": 0 } } });
+    let progress =
+        json!({ "version": 1, "seal": "own", "paused": paused, "visits": visits, "budget": [1] });
+    let mut session = with_progress(Some(progress.clone()));
+    assert_eq!(
+        session.status_line(),
+        "⏸ The outer > * a [1/3] (paused: “budget”, a reason that this version does not know)"
+    );
+    for action in ["next", "loop"] {
+        let _ = session.on(Event::Input { from_person: true });
+        assert!(session.step(action).0.starts_with("The workflow is paused: “budget”"), "{action}");
+    }
+    let state = serde_json::to_value(session.as_stored()).unwrap();
+    assert_eq!(state["progress"]["paused"], paused);
+    assert_eq!(state["progress"]["visits"], visits);
+    assert_eq!(state["progress"]["budget"], progress["budget"], "it is stored on");
+    let _ = session.command("workflow", ":resume");
+    assert!(session.step("next").0.starts_with("✓"));
+    assert_eq!(session.as_stored().unwrap().summaries().len(), 1);
+}
+
+#[test]
+fn a_path_that_leads_nowhere_is_not_what_the_seal_covers() {
+    for path in [
+        json!([{ "workflowKey": "outer", "phaseIndex": 9 }]),
+        json!([{ "workflowKey": "outer", "phaseIndex": 0 }, { "workflowKey": "other", "phaseIndex": 0 }]),
+        json!([{ "workflowKey": "outer", "phaseIndex": 1 }, { "workflowKey": "other", "phaseIndex": 0 }]),
+    ] {
+        let mut session = Session::held_by_nothing();
+        let mut state = serde_json::to_value(session.as_stored()).unwrap();
+        state["currentPath"] = path.clone();
+        let stored = crate::run::restore([state.to_string()]).unwrap();
+        let facts = Facts { has_ui: true, ..Facts::default() };
+        let _ = session.on(Event::Session { stored, in_view: None, facts });
+        assert!(session.refusal().unwrap().contains("no longer have the phase"), "{path}");
+        let _ = session.command("workflow", ":resume");
+        assert!(session.refusal().is_some(), "{path}");
+    }
+}
+
+#[test]
+fn a_stored_state_beyond_the_bounds_is_told_once() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let facts =
+        || Facts { has_ui: true, unusable: crate::run::restore(["x"]).err(), ..Facts::default() };
+    let mut start = || {
+        let event = Event::Session { stored: None, in_view: None, facts: facts() };
+        notices(&session.on(event).effects).len()
+    };
+    assert_eq!((start(), start()), (1, 0));
+    let _ = session.on(Event::SessionShutdown { has_ui: true });
+    let event = Event::Session { stored: None, in_view: None, facts: facts() };
+    assert_eq!(notices(&session.on(event).effects).len(), 1);
+}

@@ -1,0 +1,118 @@
+//! Whether a run still has the rules that it was started with.
+//!
+//! **Invariant: one function decides it.** [`hold`] compares the seal that the run carries with that of the files as
+//! they were last read. It is asked wherever a rule matters, and nothing remembers its answer: a run is held exactly
+//! as long as the files do not give its seal.
+
+use serde::Serialize;
+
+use crate::definition::{Library, seal};
+
+use super::{Active, PauseReason, Progress, RunState, enter};
+
+/// The version of [`Progress`] as this package stores it.
+pub const PROGRESS_VERSION: u32 = 1;
+
+/// A hash of all rules of a run, see [`seal`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Seal {
+    /// The version of the sequence of bytes that is hashed.
+    pub version: u32,
+    /// SHA-256, in hexadecimal digits.
+    pub hash: String,
+}
+
+impl Seal {
+    /// The seal of a run of this workflow; `None` if the library lacks the workflow.
+    fn of(state: &RunState, library: &Library) -> Option<Self> {
+        let root = state.current_path.first()?;
+        Some(Self { version: seal::VERSION, hash: library.seal(&root.workflow_key)? })
+    }
+}
+
+/// Why the rules of an active run do not hold; `None` while they do.
+pub fn hold(state: &RunState, library: &Library) -> Option<PauseReason> {
+    if !state.active {
+        return None;
+    }
+    let missing = state.current_path.iter().find(|at| library.get(&at.workflow_key).is_none());
+    if let Some(segment) = missing {
+        return Some(PauseReason::FilesUnreadable { workflow: segment.workflow_key.clone() });
+    }
+    if Active::resolve(state, library).is_none() {
+        return Some(PauseReason::PhaseGone);
+    }
+    let Progress { version, seal, paused, later_seal, .. } = &state.progress;
+    if *version > PROGRESS_VERSION || later_seal.is_some() {
+        return Some(PauseReason::LaterVersion);
+    }
+    match seal {
+        Some(_) if *seal == Seal::of(state, library) => None,
+        Some(_) => Some(PauseReason::RulesChanged),
+        // The reference wrote it, or a version that knew no seals.
+        None if *version == 0 => None,
+        None => Some(match paused.as_ref().map(|pause| &pause.reason) {
+            Some(PauseReason::RulesChanged) => PauseReason::RulesChanged,
+            _ => PauseReason::RulesUnknown,
+        }),
+    }
+}
+
+/// Why an active run waits for the user; `None` if it does not.
+pub fn pause_reason(state: &RunState, library: &Library) -> Option<PauseReason> {
+    let paused = state.progress.paused.as_ref().filter(|_| state.active);
+    hold(state, library).or_else(|| paused.map(|pause| pause.reason.clone()))
+}
+
+impl RunState {
+    /// The run with the rules of these files, if it has none to keep yet. A path that ends at a nested workflow, as
+    /// the reference leaves it after a loop, is brought to the first phase in it.
+    pub fn sealed(self, library: &Library) -> Self {
+        if !self.active || hold(&self, library).is_some() {
+            return self;
+        }
+        let mut new = enter(&self, library);
+        if new.progress.seal.is_none() {
+            new.progress.seal = Seal::of(&new, library);
+            new.progress.version = PROGRESS_VERSION;
+        }
+        new
+    }
+
+    /// The run with the rules of these files, which the user accepts in place of those that it had; `None` if they
+    /// cannot be read.
+    pub fn with_accepted_rules(&self, library: &Library) -> Option<Self> {
+        Active::resolve(self, library)?;
+        let mut new = self.clone();
+        new.progress.version = 0;
+        (new.progress.seal, new.progress.later_seal) = (None, None);
+        Some(new.sealed(library))
+    }
+}
+
+impl PauseReason {
+    /// Whether the rules of a run are why. The files end such a pause, or the user's word that accepts them.
+    pub fn is_of_rules(&self) -> bool {
+        match self {
+            Self::RulesChanged
+            | Self::RulesUnknown
+            | Self::LaterVersion
+            | Self::FilesUnreadable { .. }
+            | Self::PhaseGone => true,
+            Self::Person
+            | Self::Aborted
+            | Self::Idle { .. }
+            | Self::Limit { .. }
+            | Self::Gate { .. }
+            | Self::Approval { .. }
+            | Self::Commands
+            | Self::ModelError
+            | Self::Unknown(_) => false,
+        }
+    }
+
+    /// Whether the user can accept the files as they are now.
+    pub fn can_be_accepted(&self) -> bool {
+        matches!(self, Self::RulesChanged | Self::RulesUnknown | Self::LaterVersion)
+    }
+}

@@ -1,0 +1,215 @@
+// A run keeps the rules it was started with: files that change, break or vanish meanwhile pause it.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import { contextPrompt, custom, notices, states, statusTexts, step, toolResults, workflow } from "./harness/workflows.mjs";
+
+/** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
+
+const REST = { text: "I rest." };
+const TASK = "/workflow hello Add a route";
+const FILES = {
+  ...workflow("hello", [{ id: "plan", tools: { whitelist: ["read", "write"] } }, "@inner", "check"]),
+  ...workflow("inner", ["build"], { show: "workflows" }),
+};
+const bash = { calls: [{ name: "bash", arguments: { command: "touch ran" } }] };
+const write = (/** @type {string} */ path, /** @type {string} */ content) => ({
+  calls: [{ name: "write", arguments: { path: `.pi/workflows/${path}`, content } }],
+});
+/** Calls of every kind, then a rest. */
+const TRIES = [bash, { calls: [{ name: "read", arguments: { path: "x" } }] }, step("next"), step("loop"), step("cancel"), step("cancel"), step("status"), REST];
+const replaced = (/** @type {string} */ path, /** @type {string} */ from, /** @type {string} */ to) => {
+  assert.ok(FILES[path].includes(from), path);
+  return FILES[path].replace(from, to);
+};
+const RULES = "its rules are no longer those with which it was started";
+const UNREADABLE = "the files of the workflow “hello” cannot be read";
+
+/** What an agent may write, and why the run then pauses. @type {Record<string, [path: string, text: string, why: string]>} */
+const ATTACKS = {
+  "broken YAML": ["hello/workflow.yaml", "name: [", UNREADABLE],
+  "broken YAML in a nested workflow": ["inner/workflow.yaml", "name: [", UNREADABLE],
+  "a tool list of its own": ["hello/plan.md", replaced("hello/plan.md", '"read","write"', '"read","write","bash"'), RULES],
+  "no tool list": ["hello/plan.md", FILES["hello/plan.md"].replace(/tools: .*\n/, ""), RULES],
+  "a later phase without a check": ["hello/workflow.yaml", replaced("hello/workflow.yaml", ',"check.md"', ""), RULES],
+  "a rule of a nested workflow": ["inner/workflow.yaml", `${FILES["inner/workflow.yaml"]}loopable: false\n`, RULES],
+};
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: a run`, { concurrency: 2 }, () => {
+    for (const [what, [path, text, why]] of Object.entries(ATTACKS)) {
+      test(`pauses when an agent writes ${what}, in this process and in the next`, async (t) => {
+        const { model, sandbox } = await stage(t, [write(path, text), REST, ...TRIES, ...TRIES], { projectFiles: FILES });
+        const first = await startRpc({ version, sandbox });
+        await first.promptAndSettle(TASK);
+        assert.equal(statusTexts(first).at(-1), "The hello > 🔹 Plan [1/3]");
+        await first.prompt("/workflow :check");
+        assert.match(statusTexts(first).at(-1) ?? "", new RegExp(`^⏸ .*\\(paused: ${why}\\)$`));
+        assert.match(notices(first).at(-1) ?? "", new RegExp(`is paused: ${why}\\.`));
+        const refused = async (/** @type {import("./harness/rpc.mjs").Rpc} */ rpc) => {
+          await rpc.promptAndSettle("Go on");
+          const results = toolResults(model.lastRequest()).slice(-7);
+          for (const result of results) assert.match(result, new RegExp(`The workflow is paused: ${why}\\. All tool calls are refused`));
+          assert.equal(existsSync(join(sandbox.project, "ran")), false);
+          const list = states(await rpc.entries());
+          assert.deepEqual([list.length, list.at(-1).active], [1, true]);
+        };
+        await refused(first);
+        await first.close();
+
+        const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+        assert.match(statusTexts(rpc).at(-1) ?? "", new RegExp(`^⏸ .*\\(paused: ${why}\\)$`));
+        assert.match(notices(rpc).at(-1) ?? "", new RegExp(`is paused: ${why}\\.`));
+        await refused(rpc);
+        await rpc.prompt("/workflow :cancel");
+        assert.equal(notices(rpc).at(-1), "info: Workflow cancelled.");
+        assert.deepEqual(rpc.extensionErrors(), []);
+        await rpc.close();
+      });
+    }
+
+    test("goes on when the files are fixed, when the user accepts them, and where texts change only", async (t) => {
+      const { model, sandbox } = await stage(t, [REST, REST, step("next"), REST, bash, REST], { projectFiles: FILES });
+      const file = (/** @type {string} */ path) => join(sandbox.project, ".pi/workflows", path);
+      const put = (/** @type {string} */ path, text = FILES[path]) => writeFileSync(file(path), text);
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      put("hello/workflow.yaml", "name: [");
+      await rpc.prompt("/workflow :check");
+      await rpc.prompt("/workflow :resume");
+      assert.match(notices(rpc).at(-1) ?? "", /cannot be read\.\n.*\.pi\/workflows\/hello\/workflow\.yaml:1:.*error.*\n/);
+      assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ hello /);
+      put("hello/workflow.yaml");
+      await rpc.promptAndSettle("Go on");
+      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
+      assert.ok(notices(rpc).includes("info: The workflow goes on: its files have its rules again."));
+
+      put("hello/plan.md", replaced("hello/plan.md", "Do plan", "Do plan well"));
+      await rpc.prompt("/workflow :check");
+      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
+      await rpc.promptAndSettle("Go on");
+      assert.match(contextPrompt(model.requests[2]) ?? "", /Do plan well/);
+      assert.match(statusTexts(rpc).at(-1) ?? "", /^The hello > The inner \[2\/3\]/);
+
+      put("hello/check.md", replaced("hello/check.md", "emoji", "summary: required\nemoji"));
+      await rpc.prompt("/workflow :check");
+      assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ /);
+      await rpc.promptAndSettle("/workflow :resume");
+      assert.match(statusTexts(rpc).at(-1) ?? "", /^The hello > The inner \[2\/3\]/);
+      assert.equal(existsSync(join(sandbox.project, "ran")), true);
+      const seals = custom(await rpc.entries(), "workflow:state").map(({ progress }) => progress.seal);
+      assert.ok(seals.every(({ version, hash }) => version === 1 && /^[0-9a-f]{64}$/.test(hash)));
+      assert.equal(new Set(seals.map(({ hash }) => hash)).size, 2);
+      await rpc.close();
+    });
+
+    test("pauses when its folder or its whole root is gone, or its project is not trusted any more", async (t) => {
+      const { sandbox } = await stage(t, () => REST, { projectFiles: FILES });
+      const first = await startRpc({ version, sandbox });
+      await first.promptAndSettle(TASK);
+      await first.close();
+      const shown = async (/** @type {boolean | undefined} */ trust = undefined) => {
+        const rpc = await startRpc({ version, sandbox, trust, args: ["--continue"] });
+        const status = statusTexts(rpc).at(-1);
+        await rpc.close();
+        return status;
+      };
+      assert.equal(await shown(), "The hello > 🔹 Plan [1/3]");
+      assert.equal(await shown(false), `⏸ hello (paused: ${UNREADABLE})`);
+      const root = join(sandbox.project, ".pi/workflows");
+      renameSync(root, join(sandbox.root, "away"));
+      assert.equal(await shown(), `⏸ hello (paused: ${UNREADABLE})`);
+      // The same files in the other root are other rules: their commands would run without a question.
+      mkdirSync(sandbox.agent, { recursive: true });
+      rmSync(join(sandbox.agent, "workflows"), { recursive: true, force: true });
+      renameSync(join(sandbox.root, "away"), join(sandbox.agent, "workflows"));
+      assert.match((await shown()) ?? "", new RegExp(`\\(paused: ${RULES}\\)$`));
+    });
+
+    test("says in print mode why it waits, and so does the exit status", async (t) => {
+      const { sandbox } = await stage(t, () => REST, { projectFiles: FILES });
+      const first = await startRpc({ version, sandbox });
+      await first.promptAndSettle(TASK);
+      await first.close();
+      writeFileSync(join(sandbox.project, ".pi/workflows/hello/workflow.yaml"), "name: [");
+      const { code, stderr } = await runPrint({ version, sandbox, prompt: "Go on", args: ["--continue"] });
+      assert.equal(code, 1);
+      assert.equal(stderr.trimEnd().split("\n").at(-1), `Workflow hello: paused: ${UNREADABLE}.`);
+      assert.equal(custom(readSession(sandbox), "workflow:state").length, 1);
+    });
+  });
+}
+
+test("in the terminal a pause stands in the status line", { timeout: 60_000 }, async (t) => {
+  const { sandbox } = await stage(t, () => REST, { projectFiles: { ...FILES, ...workflow("hello", ["plan"], { autoContinue: false }) } });
+  const tui = await startTui({ version: PI_VERSIONS[0], sandbox });
+  await tui.submit(TASK);
+  await tui.waitFor(/The hello > 🔹 Plan \[1\/1\]/);
+  writeFileSync(join(sandbox.project, ".pi/workflows/hello/workflow.yaml"), "name: [");
+  await tui.submit("/workflow :check");
+  await tui.waitFor(/⏸ hello \(paused: the files of the workflow “hello” cannot be read\)/);
+  await tui.waitFor(/All tool calls are refused until the files are there again/);
+});
+
+/**
+ * A session with these state entries.
+ * @param {Sandbox} sandbox
+ * @param {unknown[]} list
+ */
+function writeSession(sandbox, list) {
+  const timestamp = "2026-01-02T03:04:05.000Z";
+  const header = { type: "session", version: 3, id: "01970000", timestamp, cwd: sandbox.project };
+  const id = (/** @type {number} */ index) => String(index).padStart(8, "0");
+  const entries = list.map((data, index) => ({
+    type: "custom",
+    customType: "workflow:state",
+    data,
+    id: id(index),
+    parentId: index ? id(index - 1) : null,
+    timestamp,
+  }));
+  const file = join(sandbox.root, "hostile.jsonl");
+  writeFileSync(file, [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return file;
+}
+
+const STATE = { active: true, workflowKey: "hello", currentPath: [{ workflowKey: "hello", phaseIndex: 0 }], globalStepCount: 0, taskId: "t", taskDescription: "d", startedAt: 5 };
+const many = (/** @type {number} */ count, /** @type {unknown} */ value) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`hello:${n}`, value]));
+
+/** What a session may store, and what the user is told. @type {Record<string, () => [list: unknown[], told: RegExp]>} */
+const HOSTILE = {
+  "a path of ten thousand workflows": () => [[{ ...STATE, currentPath: Array(10_000).fill(STATE.currentPath[0]) }], /its `currentPath` has more than 101 items/],
+  "two hundred thousand visits": () => [[{ ...STATE, progress: { visits: many(200_000, { startedAt: 1, passes: 1 }) } }], /it is longer than 4194304 bytes/],
+  "six thousand visits": () => [[{ ...STATE, progress: { visits: many(6000, { startedAt: 1, passes: 1 }) } }], /its `visits` has more than 5000 items/],
+  "a hundred thousand entries without a workflow": () => [[STATE, ...Array(100_000).fill({})], /the newest 10000 entries name no workflow/],
+  "ten megabytes of text": () => [[STATE, { ...STATE, taskDescription: "x".repeat(10_000_000) }], /it is longer than 4194304 bytes/],
+  "lists in lists": () => [[STATE, { ...STATE, progress: JSON.parse("[".repeat(500) + "]".repeat(500)) }], /it is not JSON, or nested too deep/],
+};
+
+suite("a session that stores", { concurrency: 1 }, () => {
+  for (const [what, make] of Object.entries(HOSTILE)) {
+    test(`${what} opens in time, has no run, and says so once`, { timeout: 60_000 }, async (t) => {
+      const { sandbox } = await stage(t, [], { globalFiles: FILES });
+      const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
+      const [list, told] = make();
+      const sessionPath = writeSession(sandbox, list);
+      const begun = performance.now();
+      await rpc.send({ type: "switch_session", sessionPath });
+      await rpc.prompt("/workflow :skip");
+      assert.ok(performance.now() - begun < 15_000, `${performance.now() - begun} ms`);
+      assert.equal(statusTexts(rpc).at(-1), undefined);
+      const notes = notices(rpc).filter((text) => text.includes("left out"));
+      assert.equal(notes.length, 1);
+      assert.match(notes[0], told);
+      assert.equal(notices(rpc).at(-1), "info: No active workflow.");
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+  }
+});
