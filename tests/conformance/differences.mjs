@@ -152,7 +152,7 @@ export const DIFFERENCES = [
   {
     number: 25,
     reference: "Stores nine fields of a run.",
-    ours: "Stores a tenth, `progress` (visits, pause, continuations, loops), which the reference ignores.",
+    ours: "Stores a tenth, `progress` (seal, visits, pause, continuations, loops), which the reference ignores.",
     why: "`/workflow :status`, bounds and pauses survive restarts.",
   },
   {
@@ -322,5 +322,11 @@ export const DIFFERENCES = [
     reference: "Starts a project's workflow in the place of a global one without a word.",
     ours: "Asks before its first start in that folder; without a UI it says so on standard error.",
     why: "Whoever types a name means the workflow that they know.",
+  },
+  {
+    number: 54,
+    reference: "A run whose files changed goes on by the new rules; one whose files are gone has none, and every tool is allowed.",
+    ours: "A run keeps the rules that it was started with. Where the files do not give them any more it pauses and says why, tool calls are refused, `cancel` too, and `/workflow :resume`, `/workflow :cancel` or the files as they were end that.",
+    why: "An agent that can write files could free itself.",
   },
 ];

@@ -5,8 +5,10 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, edited, makeActions, smallerActions } from "./actions.mjs";
 import { Bounds } from "./bounds.mjs";
 import { Choices } from "./choices.mjs";
+import { because } from "./explained.mjs";
 import { OurSide } from "./our-side.mjs";
 import { ReferenceSide } from "./reference-side.mjs";
+import { rulesOf } from "./rules.mjs";
 import { visible, without } from "./shrink.mjs";
 import { filesOf, isPhase, loadable, makeTree, smallerTrees, withoutBrokenChains } from "./trees.mjs";
 import { passTime, printed, setLuck, writeWorkflows } from "./world.mjs";
@@ -53,7 +55,7 @@ export async function findDisagreement(walk) {
   const walker = new Walker(walk);
   await walker.undergo({ restart: "startup" });
   for (const [index, action] of walk.actions.entries()) {
-    if (walker.disagreement) break;
+    if (walker.disagreement || walker.held) break;
     walker.action = index;
     await walker.act(action);
   }
@@ -64,6 +66,10 @@ class Walker {
   action = -1;
   /** @type {Disagreement | undefined} */
   disagreement;
+  /** 54: whether ours waits for the user, because the files no longer have the rules of the run; the walk ends there. */
+  held = false;
+  /** The rules with which each run was started, by its task id. @type {Map<string, string | undefined>} */
+  #rules = new Map();
   /** Whether the agent is at work after what has been told so far. */
   #running = false;
   /** Whether the answer that the model gives now was begun before the run was started. */
@@ -107,8 +113,10 @@ class Walker {
 
   /** @param {Happening} happening */
   async undergo(happening) {
-    if (this.disagreement) return;
+    if (this.disagreement || this.held) return;
+    const asked = "command" in happening && this.#mustHold();
     const ours = await this.#ours.undergo(happening);
+    if (await this.#holds(happening, asked)) return;
     const { prompts } = ours[ours.length - 1];
     if ("command" in happening) this.#commanded(ours.length > 1, prompts.length > 0);
     const reference = await this.#reference.undergo(happening);
@@ -120,6 +128,29 @@ class Walker {
     } else {
       await this.#deliver(prompts);
     }
+  }
+
+  /**
+   * 54: whether ours holds a run, as it must where the files have other rules than those with which it was started.
+   * @param {Happening} happening
+   * @param {boolean} asked whether it did so during a question, after which another run may have begun
+   */
+  async #holds(happening, asked) {
+    const { state, tree, pi } = this.#ours;
+    if (state?.active && !this.#rules.has(state.taskId)) this.#rules.set(state.taskId, rulesOf(tree, state.workflowKey));
+    const holds = this.#mustHold();
+    this.held = holds || asked;
+    if (!holds) return this.held;
+    /** @type {any} */
+    const answer = await pi.emit("tool_call", { toolCallId: "3", toolName: "read", input: {} });
+    const why = /^The workflow is paused: (its rules are no longer|the files of the workflow|its files no longer have)/;
+    if (!why.test(because(54, undefined, answer?.reason) ?? "")) this.#disagree(visible(happening), ["ours does not hold the run"]);
+    return true;
+  }
+
+  #mustHold() {
+    const { state, tree } = this.#ours;
+    return state?.active === true && rulesOf(tree, state.workflowKey) !== this.#rules.get(state.taskId);
   }
 
   /**

@@ -29,6 +29,7 @@ export const KNOWN = {
   38: oncePerPhase,
   39: rules,
   40: summaries,
+  54: held,
 };
 
 /** The reference shows the model `{description}`, ours the task. @param {Both} both */
@@ -301,6 +302,34 @@ function rules({ reference, ours }) {
   );
   assert.equal(mapStrings(ours, (text) => text.replace(added, "")), 0, "there is more of it");
   return places;
+}
+
+/**
+ * Where the files do not have the rules of the run any more, ours says so in the status line, in a notice and behind each
+ * answer, gives no context prompt and does not continue. The reference shows no status where it cannot find the phase.
+ * @param {Both} both
+ */
+function held({ reference, ours }) {
+  const why = "(?:its rules are no longer those with which it was started|the files of the workflow “[^”]*” cannot be read|its files no longer have the phase that it is in)";
+  const sign = new RegExp(`^status workflow: ⏸ (.*) \\(paused: ${why}\\)$`);
+  ours.screen.forEach((line, index) => {
+    const shown = sign.exec(line)?.[1];
+    if (shown) ours.screen[index] = `status workflow: ${shown.includes(" > ") ? shown : "(none)"}`;
+  });
+  const notices = take(ours.screen, (line) => new RegExp(`^notify warning: ⏸ .* is paused: ${why}\\.\n.*/workflow :cancel ends the run\\.$`).test(line));
+  assert.ok(notices.length > 0, "nobody is told");
+  const continues = (/** @type {import("./play.mjs").PlayRecord} */ { screen }) => / in 3s/.test(screen.at(-1) ?? "");
+  if (continues(reference) && !continues(ours)) reference.screen.pop();
+  const behind = new RegExp(`\n\nThe workflow is paused: ${why}\\. All tool calls are refused [^\n]* wait for the user\\.$`);
+  mapStrings(ours, (text) => text.replace(behind, ""));
+  const isPrompt = (/** @type {string} */ message) => message.startsWith("user: [Workflow path: ");
+  const prompts = reference.requests.flatMap(({ messages }, index) => {
+    const more = messages.length > (ours.requests[index]?.messages.length ?? 0);
+    return more ? take(messages, isPrompt).map((message) => message.slice("user: ".length)) : [];
+  });
+  const missing = takeEntries(reference, ({ customType, content }) => customType === "workflow:context" && prompts.includes(content));
+  assert.equal(missing.length, prompts.length);
+  return notices.length;
 }
 
 /** What the agent handed over is in the prompts, the status and the message at the end. @param {Both} both */

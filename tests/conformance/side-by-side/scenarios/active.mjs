@@ -60,6 +60,7 @@ export default [
       run("/workflow second Two"),
     ],
     differs: [
+      54,
       38,
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
       3, 14, 17, 18, 22, 25, 35, 39,

@@ -140,10 +140,11 @@ export default [
   {
     name: "a reload with changed files",
     global: TWO,
-    model: [step("next"), stop, step("status"), step("next"), step("next"), end],
+    model: [step("next"), stop, step("status"), step("next"), end],
     actions: [
       run("/workflow hello Add a route"),
-      files({ global: workflow("hello", ["analyze", { id: "execute", name: "Execute Well" }, "check"]) }),
+      // Other rules would pause the run of ours: see restarts.
+      files({ global: workflow("hello", ["analyze", { id: "execute", name: "Execute Well" }]) }),
       reload,
       run("Go on"),
     ],
