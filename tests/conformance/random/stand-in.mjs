@@ -244,7 +244,7 @@ export class StandIn {
           this.#deeds.questions.push({ title, message });
           return this.person();
         },
-        // 51: only ours asks so, before a project's workflow runs in the place of a global one.
+        // 53: only ours asks so, before a project's workflow runs in the place of a global one.
         select: async (/** @type {string} */ title) => (/ replaces yours\./.test(title) ? "Yes" : undefined),
         onTerminalInput: (/** @type {(data: string) => void} */ listener) => {
           this.#keyListeners.add(listener);
