@@ -93,7 +93,7 @@ export function showSeconds(text, show) {
   const start = performance.now();
   const tick = () => {
     try {
-      show(`${text} (${Math.round((performance.now() - start) / 1000)} s)`);
+      show(`${text} · ${Math.round((performance.now() - start) / 1000)} s`);
     } catch {
       // The session is gone.
     }

@@ -75,7 +75,7 @@ Look at *all* of it.
 For: Fix it
 
 **Available subagent profiles for this phase:** (none)
-**All profiles:** 
+**All profiles:** (none)
 **Tools in this phase:** all except edit, write; a call of one of those is refused. workflow_step always works.
 **Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
 
@@ -98,7 +98,7 @@ You are working through this workflow, one phase at a time. Do the work of the c
 Do it after Look.
 
 **Available subagent profiles for this phase:** (none)
-**All profiles:** 
+**All profiles:** (none)
 **Tools in this phase:** all. workflow_step always works.
 **Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
 
@@ -236,7 +236,7 @@ fn a_run_from_the_command_to_its_end() {
     pi.did(&[]);
     assert_eq!(
         pi.tool_call("write"),
-        "block: [workflow] The tool \"write\" is blocked during the Look phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.\n**Tools in this phase:** all except edit, write; a call of one of those is refused. workflow_step always works."
+        "block: [workflow] The tool \"write\" is blocked during the Look phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.\nTools in this phase: all except edit, write; a call of one of those is refused. workflow_step always works."
     );
     assert_eq!(pi.tool_call("read"), "none");
     assert_eq!(pi.tool_call("workflow_step"), "none");
@@ -265,7 +265,7 @@ fn a_run_from_the_command_to_its_end() {
 
     assert_eq!(pi.event(Event::AgentEnd(Some(StopReason::Stop))), "none");
     pi.did(&[
-        "append-entry workflow:complete {\"content\":\"✅ **Two Complete**\\n\\n**Task:** Fix it\\n**Task ID:** wf-1747234567890-000000\\n**Phases completed:** 2\",\"taskId\":\"wf-1747234567890-000000\",\"cancelled\":false}",
+        "append-entry workflow:complete {\"content\":\"✅ **Two Complete**\\n\\n**Task:** Fix it\\n**Task ID:** wf-1747234567890-000000\\n**Phases completed:** 2\",\"taskId\":\"wf-1747234567890-000000\",\"cancelled\":false,\"workflow\":\"Two\"}",
         &format!(
             "append-entry workflow:state {}",
             STATE_AT_END.replace(r#""completionNotified":false"#, r#""completionNotified":true"#)
@@ -343,10 +343,9 @@ fn the_command_cancels_at_once() {
         .replace(r#""completionNotified":false"#, r#""completionNotified":true"#)
         .replace(r#""cancelled":false"#, r#""cancelled":true"#);
     pi.did(&[
-        "append-entry workflow:complete {\"content\":\"❌ **Workflow Cancelled**\\n\\n**Task:** Fix it\\n**Task ID:** wf-1747234567890-000000\",\"taskId\":\"wf-1747234567890-000000\",\"cancelled\":true}",
+        "append-entry workflow:complete {\"content\":\"❌ **Workflow Cancelled**\\n\\n**Task:** Fix it\\n**Task ID:** wf-1747234567890-000000\",\"taskId\":\"wf-1747234567890-000000\",\"cancelled\":true,\"workflow\":\"Two\"}",
         &format!("append-entry workflow:state {cancelled}"),
         "clear-status workflow",
-        "notify info: Workflow cancelled.",
     ]);
     assert_eq!(pi.command("cancel-workflow", ""), Outcome::Done);
     pi.did(&["notify info: No active workflow to cancel."]);
@@ -356,7 +355,7 @@ fn the_command_cancels_at_once() {
 fn a_command_that_cannot_start_says_why() {
     let mut pi = Host::with_files(FILES).start_session();
     for (arguments, notice) in [
-        ("two", "notify warning: Usage: /workflow two {description}"),
+        ("three", "notify error: Unknown workflow: \"three\". Available: two, four"),
         ("three Fix it", "notify error: Unknown workflow: \"three\". Available: two, four"),
     ] {
         assert_eq!(pi.command("workflow", arguments), Outcome::Done);
@@ -386,7 +385,10 @@ fn faults_in_files_are_told_once() {
     host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
-    pi.did(&["notify warning: 1 workflow has errors: /workflow :check", "clear-status workflow"]);
+    pi.did(&[
+        "notify warning: ~/project/bad/workflow.yaml: 4 errors: /workflow :check",
+        "clear-status workflow",
+    ]);
     pi.event(Event::SessionTree);
     pi.did(&["clear-status workflow"]);
 }
@@ -504,14 +506,29 @@ fn a_timer_of_nobody_does_nothing() {
 #[test]
 fn whatever_else_happens_stops_the_countdown() {
     for (event, more) in [
-        (Event::TerminalInput, &[][..]),
+        (
+            Event::TerminalInput,
+            &[
+                "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)",
+            ][..],
+        ),
         (Event::Input(InputSource::Interactive), &[]),
         (Event::Input(InputSource::Rpc), &[]),
         (Event::Input(InputSource::Extension), &[]),
         (Event::AgentStart, &[]),
         (Event::BeforeAgentStart, &[]),
-        (Event::SessionTree, &["set-status workflow: Two > 👀 Look [1/2]"]),
-        (Event::SessionStart(SessionReason::Resume), &["set-status workflow: Two > 👀 Look [1/2]"]),
+        (
+            Event::SessionTree,
+            &[
+                "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)",
+            ],
+        ),
+        (
+            Event::SessionStart(SessionReason::Resume),
+            &[
+                "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)",
+            ],
+        ),
     ] {
         let mut pi = counting_down();
         pi.event(event);
@@ -526,12 +543,13 @@ fn whatever_else_happens_stops_the_countdown() {
 #[test]
 fn a_command_stops_the_countdown() {
     let mut pi = counting_down();
-    pi.command("workflow", "two");
+    pi.command("workflow", "three");
     pi.did(&[
         "stop-timer 1",
         "watch-terminal false",
         "clear-widget workflow-countdown",
-        "notify warning: Usage: /workflow two {description}",
+        "notify error: Unknown workflow: \"three\". Available: two, four",
+        "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)",
     ]);
     pi.timer(1);
     pi.did(&[]);
@@ -655,6 +673,7 @@ fn an_agent_at_work_is_told_that_the_person_moved_the_run() {
     let mut pi = at_look();
     pi.event(Event::BeforeAgentStart);
     pi.event(Event::AgentStart);
+    pi.host().calls.clear();
     assert_eq!(pi.command("workflow", ":next"), Outcome::Done);
     let calls = std::mem::take(&mut pi.host().calls);
     assert_eq!(
@@ -686,7 +705,7 @@ fn an_agent_at_rest_is_prompted_when_the_person_moved_the_run() {
 
 #[test]
 fn the_status_is_an_entry_and_without_a_user_interface_a_notice_too() {
-    let panel = "Two > 👀 Look [1/2]\nTask: Fix it\nwf-1747234567890-000000, started 2025-05-14T14:56:07.890Z (0s ago)\n\n▸ 1. 👀 Look  0s\n○ 2. 🔨 Do\n\nAutomatic continuations in this phase: 0. Loops: 0. Steps: 0.";
+    let panel = "⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)\nTask: Fix it\nwf-1747234567890-000000, started 2025-05-14T14:56:07.890Z (0s ago)\n\n▸ 1. 👀 Look  0s\n○ 2. 🔨 Do\n\nAutomatic continuations in this phase: 0. Loops: 0. Steps: 0.";
     let entry = format!("append-entry workflow:status {}", serde_json::json!({ "content": panel }));
     let mut pi = at_look();
     pi.command("workflow", ":status");
@@ -803,7 +822,7 @@ fn a_session_takes_up_its_newest_state() {
         Event::SessionStart(SessionReason::Fork),
     ] {
         assert_eq!(pi.event(event), "none");
-        pi.did(&["set-status workflow: Two > 🔨 Do [2/2]"]);
+        pi.did(&["set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you: send a message, or /workflow :resume)"]);
         let asked = pi.asked();
         let entries: Vec<&String> =
             asked.iter().filter(|asked| asked.starts_with("entries")).collect();
@@ -844,7 +863,7 @@ fn junk_before_the_state_is_turned_over_page_by_page() {
     let host = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).with_states(junk);
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Resume));
-    pi.did(&["set-status workflow: Two > 🔨 Do [2/2]"]);
+    pi.did(&["set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you: send a message, or /workflow :resume)"]);
     assert_eq!(
         pi.asked()[..3],
         [
@@ -873,7 +892,7 @@ fn entries_of_others_are_not_looked_at() {
     host.entries.push(("other:state".into(), STATE_AT_DO.into()));
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
-    pi.did(&["set-status workflow: Two > 👀 Look [1/2]"]);
+    pi.did(&["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)"]);
 }
 
 #[test]
@@ -941,9 +960,9 @@ fn a_countdown_does_not_stand_still() {
 fn a_notice_that_fails_is_not_told_for_ever() {
     let mut pi = at_look();
     pi.host().failing.insert("notify", "no screen");
-    assert_eq!(pi.command("workflow", "two"), Outcome::Done);
+    assert_eq!(pi.command("workflow", "three"), Outcome::Done);
     pi.did(&[
-        "notify warning: Usage: /workflow two {description}",
+        "notify error: Unknown workflow: \"three\". Available: two, four",
         "notify error: Workflow: no screen",
     ]);
 }
@@ -1039,9 +1058,10 @@ fn the_argument_of_the_command_is_completed() {
     let check = (":check", ":check", Some("Show what is wrong in the workflow files"));
     for (prefix, proposals) in [
         ("", &[two, four, graph, panel, check][..]),
-        ("two ", &[("two ", "TASK", Some("👀 Look → 🔨 Do"))]),
+        ("two ", &[]),
         ("t", &[two]),
-        ("four", &[four]),
+        ("four", &[]),
+        ("fou", &[four]),
         ("four Fix", &[]),
         ("Two", &[]),
         ("part", &[]),
@@ -1064,7 +1084,10 @@ fn the_controls_are_completed_while_they_make_sense() {
         let completions = pi.complete("workflow", ":");
         completions.into_iter().map(|it| it.value).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(controls(&mut pi), ":status :pause :next :back :skip :cancel :graph :panel :check");
+    assert_eq!(
+        controls(&mut pi),
+        ":status :pause :resume :next :back :skip :cancel :graph :panel :check"
+    );
     pi.command("workflow", ":pause");
     assert_eq!(controls(&mut pi), ":status :resume :next :back :skip :cancel :graph :panel :check");
     pi.command("workflow", ":cancel");

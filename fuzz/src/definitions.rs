@@ -71,7 +71,11 @@ fn walk(workflow: &Workflow, library: &Library) {
         let active = Active::resolve(&state, library).expect("a run is somewhere");
         assert_eq!(Outline::of(&active), Outline { current: number, total });
         assert!(text::context_reminder(&active).len() <= 300);
-        let _ = (text::status_panel(&active, 1), text::phase_panel(&active), text::status(&active));
+        let _ = (
+            text::status_panel(&active, 1, true),
+            text::phase_panel(&active),
+            text::status(&active),
+        );
         state = advance(&state, library).0;
     }
     assert_eq!(state.active, total > 100);

@@ -267,6 +267,7 @@ impl Play {
         });
         let flag = |bit: u8| argument & bit != 0;
         let facts = Facts {
+            at_work: flag(32),
             has_ui: flag(1),
             terminal: flag(2),
             panel: flag(4),
@@ -342,7 +343,7 @@ impl Play {
         if let Some(active) = active {
             let outline = Outline::of(&active);
             assert!(outline.current >= 1, "{outline:?}");
-            let _ = text::status_panel(&active, self.now);
+            let _ = text::status_panel(&active, self.now, false);
         }
         self.stored = Some(state);
     }

@@ -62,13 +62,13 @@ fn sealed(state: &RunState, library: &Library) {
 }
 
 fn looked_at(state: &RunState, library: &Library) {
-    let _ = text::status_line(Some(state), library);
+    let _ = text::status_line(Some(state), library, true);
     let Some(active) = Active::resolve(state, library) else { return };
     let outline = Outline::of(&active);
     assert!(outline.current >= 1 && outline.total >= 1);
     let _ = text::context_prompt(&active, DefaultRole::Worker);
     assert!(text::context_reminder(&active).len() <= 300);
-    let _ = (text::status(&active), text::status_panel(&active, u64::MAX));
+    let _ = (text::status(&active), text::status_panel(&active, u64::MAX, true));
     assert!(text::phase_panel(&active).len() <= 100);
 }
 

@@ -189,10 +189,10 @@ impl Guest for Component {
         }
     }
 
-    fn draw_tool_call(_name: String, input: String) -> Option<Drawing> {
+    fn draw_tool_call(_name: String, input: String, expanded: bool) -> Option<Drawing> {
         #[cfg(feature = "fault-switch")]
         fault::trip("draw-tool-call");
-        Some(text::draw_step_call(&input).into())
+        Some(text::draw_step_call(&input, expanded).into())
     }
 
     fn draw_tool_result(_name: String, output: ToolResult, expanded: bool) -> Option<Drawing> {
@@ -211,8 +211,7 @@ impl Guest for Component {
         #[cfg(feature = "fault-switch")]
         fault::trip("draw-entry");
         let data: Value = serde_json::from_str(&data).ok()?;
-        let content = data.get("content")?.as_str()?;
-        text::draw_content(&custom_type, content, expanded).map(Into::into)
+        text::draw_entry(&custom_type, &data, expanded).map(Into::into)
     }
 }
 
@@ -234,6 +233,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 terminal: unless_gone(context::run_mode())? == Some(types::Mode::Tui),
                 panel: panel(entries.newest.as_deref())?,
                 unusable,
+                at_work: unless_gone(context::is_idle())? == Some(false),
             };
             handle(at, Event::Session { stored, in_view: in_view(event)?, facts })
         }

@@ -6,6 +6,8 @@ use crate::definition::{
 use crate::run::{Active, MAX_TASK, RunState};
 use crate::text;
 
+use super::controls;
+use super::countdown::Rest;
 use super::gate::OpenGate;
 use super::hooks::Announce;
 use super::replacement::Replacement;
@@ -93,16 +95,23 @@ impl Engine {
         at: Moment,
         files: &dyn WorkflowFiles,
     ) -> Result<Output, FileError> {
-        let mut effects = self.stop_countdown();
+        let arguments = trim(arguments);
+        let control = Some(arguments).filter(|_| name == WORKFLOW_COMMAND).and_then(controls::find);
+        // A command that only shows something leaves the agent to its countdown.
+        let shows = control.is_some_and(|(control, _)| control.only_shows());
+        let was_at_rest = self.is_at_rest();
+        let waited = self.rest == Rest::Waiting;
+        let mut effects = if shows { Vec::new() } else { self.stop_countdown() };
         if self.hold().is_some() {
             self.refresh(files)?;
         }
-        let output = match name {
-            "workflow" if trim(arguments).starts_with(':') => {
-                self.control(trim(arguments), has_ui, at, files)?
+        let output = match (name, control) {
+            (WORKFLOW_COMMAND, Some((control, argument))) => {
+                self.control(control, argument, was_at_rest, has_ui, at, files)?
             }
-            "workflow" => self.workflow_command(arguments, at, files)?,
-            "cancel-workflow" => self.cancel_command(),
+            (WORKFLOW_COMMAND, None) if arguments.starts_with(':') => controls::unknown(arguments),
+            (WORKFLOW_COMMAND, None) => self.workflow_command(arguments, at, files)?,
+            ("cancel-workflow", _) => self.cancel_command(),
             _ => Output::default(),
         };
         let failed = |effect: &Effect| {
@@ -111,7 +120,18 @@ impl Engine {
         if !has_ui && output.reply == Reply::None && output.effects.last().is_some_and(failed) {
             effects.push(Effect::SetExitCode(1));
         }
+        let prompts = |effect: &Effect| matches!(effect, Effect::SendUserMessage(_));
+        let sets_status = |effect: &Effect| matches!(effect, Effect::SetStatus(_));
+        let is_status_set = output.effects.iter().any(sets_status);
+        let goes_on = output.effects.iter().any(prompts);
+        if waited && goes_on && !is_status_set {
+            effects.push(self.status());
+        }
         effects.extend(output.effects);
+        if was_at_rest && !goes_on && !shows {
+            let status_stands = waited && !is_status_set;
+            effects.extend(self.wait_for_user().into_iter().filter(|_| !status_stands));
+        }
         Ok(Output { effects, reply: output.reply })
     }
 
@@ -139,11 +159,11 @@ impl Engine {
             effects.push(Effect::Notify { level, text });
             Ok(Output::from(std::mem::take(&mut effects)))
         };
-        if is_blank(task) {
+        if is_blank(task) && !self.terminal {
             return refuse(Level::Warning, format!("Usage: /workflow {name} {{description}}"));
         }
         let Some(workflow) = self.library.by_command_name(name) else {
-            return refuse(Level::Error, unknown(name, &self.library));
+            return refuse(Level::Error, unknown_workflow(name, &self.library));
         };
         if workflow.show == Show::Workflows {
             let text = format!(
@@ -151,7 +171,11 @@ impl Engine {
             );
             return refuse(Level::Error, text);
         }
-        let output = self.start_or_ask(name, task, at, files);
+        let output = if is_blank(task) {
+            self.picked(name.to_owned())
+        } else {
+            self.start_or_ask(name, task, at, files)
+        };
         effects.extend(output.effects);
         Ok(Output { effects, reply: output.reply })
     }
@@ -232,7 +256,7 @@ impl Engine {
     /// Starts a run: stores its state, names the session, prompts the agent.
     pub(super) fn start(&mut self, command_name: &str, task: &str, at: Moment) -> Output {
         let Some(workflow) = self.library.by_command_name(command_name) else {
-            let text = unknown(command_name, &self.library);
+            let text = unknown_workflow(command_name, &self.library);
             return Output::effect(Effect::Notify { level: Level::Error, text });
         };
         let state = RunState::new(&workflow.key, task, at.unix_ms, at.random);
@@ -241,7 +265,7 @@ impl Engine {
         let mut prompt = text::initial_message(workflow, &self.library, task);
         let mut effects = vec![
             persist(&state),
-            Effect::SetStatus(text::status_line(Some(&state), &self.library)),
+            Effect::SetStatus(text::status_line(Some(&state), &self.library, false)),
             Effect::SetSessionName(text::session_name(workflow, task)),
         ];
         self.run = Some(state);
@@ -273,25 +297,27 @@ impl Engine {
             let told = "The person cancelled the workflow. Stop working on it.";
             effects.push(Effect::Steer(told.into()));
         }
-        let text = "Workflow cancelled.".to_owned();
-        effects.push(Effect::Notify { level: Level::Info, text });
+        // The transcript of a terminal shows the end.
+        if !self.terminal {
+            let text = "Workflow cancelled.".to_owned();
+            effects.push(Effect::Notify { level: Level::Info, text });
+        }
         effects.into()
     }
 
-    /// What could follow `/workflow`. At the beginning of the argument the files are read again.
+    /// Completions of what follows `/workflow`; none where it is complete, so that Enter runs it. At the beginning of the
+    /// argument the files are read again.
     pub fn complete(&mut self, prefix: &str, files: &dyn WorkflowFiles) -> Vec<Completion> {
         if prefix.is_empty() {
             // What cannot be read now stays as it was.
             let _ = self.refresh(files);
         }
         let library = &self.library;
-        if let Some(workflow) =
-            prefix.strip_suffix(' ').and_then(|name| library.by_command_name(name))
-            && workflow.show == Show::User
-        {
-            let description = text::phase_names(workflow, library);
-            return vec![Completion { value: prefix.into(), label: "TASK".into(), description }];
-        }
+        let (before, name) = match prefix.split_once(is_space) {
+            None => ("", prefix),
+            Some((":graph", name)) => (":graph ", name.trim_start_matches(is_space)),
+            Some(_) => return Vec::new(),
+        };
         let controls = self.controls(prefix).map(|(name, description)| Completion {
             value: name.to_owned(),
             label: name.to_owned(),
@@ -299,20 +325,22 @@ impl Engine {
         });
         let workflows = library
             .for_people()
-            .filter(|workflow| workflow.command_name.starts_with(prefix))
+            .filter(|workflow| workflow.command_name.starts_with(name))
             .map(|workflow| Completion {
-                value: workflow.command_name.clone(),
+                value: format!("{before}{}", workflow.command_name),
                 label: workflow.command_name.clone(),
                 description: match text::description(workflow, library) {
                     Some(about) => format!("{}: {about}", text::short_name(&workflow.name)),
                     None => text::short_name(&workflow.name),
                 },
             });
-        if self.is_running() {
+        let completions: Vec<Completion> = if self.is_running() {
             controls.chain(workflows).collect()
         } else {
             workflows.chain(controls).collect()
-        }
+        };
+        let is_complete = completions.iter().any(|completion| completion.value == prefix);
+        if is_complete { Vec::new() } else { completions }
     }
 }
 
@@ -329,7 +357,10 @@ fn usage(library: &Library) -> String {
     )
 }
 
-pub(super) fn unknown(name: &str, library: &Library) -> String {
+pub(super) fn unknown_workflow(name: &str, library: &Library) -> String {
+    if library.left_out().iter().any(|left_out| left_out.key == name) {
+        return format!("The workflow \"{name}\" has errors: /workflow :check shows them.");
+    }
     let names: Vec<&str> =
         library.for_people().map(|workflow| workflow.command_name.as_str()).collect();
     let available = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };

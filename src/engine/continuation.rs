@@ -23,9 +23,9 @@ pub(super) struct Agent {
 }
 
 impl Engine {
-    /// A prompt was given: the countdown ends, and a person's word ends a pause.
+    /// A prompt was given: the rest ends, and a user's message ends a pause.
     pub(super) fn input(&mut self, from_person: bool) -> Output {
-        let mut effects = self.stop_countdown();
+        let mut effects = self.end_rest();
         let own = std::mem::take(&mut self.agent.own_prompt) && !from_person;
         if !own {
             self.agent.automatic = false;
@@ -38,10 +38,10 @@ impl Engine {
         effects.into()
     }
 
-    /// The agent is at work; whoever started it, no countdown is needed.
+    /// The agent is at work, whoever started it.
     pub(super) fn agent_start(&mut self) -> Output {
         self.agent.running = true;
-        self.stop_countdown().into()
+        self.end_rest().into()
     }
 
     /// Remembers how the agent stopped; what follows from it is decided when it is at rest.
@@ -114,6 +114,7 @@ impl Engine {
             Stop::Completed if has_ui => match self.decide() {
                 Decision::Continue(bounds) => self.start_countdown(bounds.delay_seconds).into(),
                 Decision::Pause(reason) => self.pause(reason, has_ui, at).into(),
+                Decision::Wait if self.questions.is_empty() => self.wait_for_user().into(),
                 Decision::Wait => Output::default(),
             },
             Stop::Completed => Output::default(),

@@ -1,59 +1,93 @@
-//! The person's hand on a run: `/workflow :status` and the like.
+//! Run-control subcommands: `/workflow :status` and the like.
 
 use serde_json::json;
 
-use crate::definition::{FileError, Library, Severity, WorkflowFiles, is_space, trim};
+use crate::definition::{FileError, Library, Severity, WorkflowFiles, is_space, nearest, trim};
 use crate::run::{
     Active, Arrival, Evidence, Leaving, Outline, PauseReason, RunState, advance, go_to,
 };
 use crate::text;
 
-use super::commands::unknown;
+use super::commands::unknown_workflow;
+use super::countdown::Rest;
 use super::gate::{By, waits_for_person};
 use super::hooks::Announce;
 use super::{
     CHECK_TYPE, Effect, Engine, GRAPH_TYPE, Level, Moment, Mover, Output, STATUS_TYPE, persist,
 };
 
-/// A control, and when it makes sense.
-struct Control {
-    name: &'static str,
-    description: &'static str,
-    offered: fn(Option<&RunState>) -> bool,
+/// A subcommand of `/workflow` that controls or shows the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Control {
+    Status,
+    Pause,
+    Resume,
+    Next,
+    Back,
+    Skip,
+    Cancel,
+    Graph,
+    Panel,
+    Check,
 }
 
-/// A command name cannot contain a colon, so no workflow is hidden by these.
-const CONTROLS: [Control; 10] = [
-    Control { name: ":status", description: "Show the phases of the run", offered: has_run },
-    Control {
-        name: ":pause",
-        description: "Do not continue automatically",
-        offered: |state| state.is_some_and(|state| state.progress.paused.is_none()),
-    },
-    Control {
-        name: ":resume",
-        description: "Go on after a pause",
-        offered: |state| state.is_some_and(|state| state.progress.paused.is_some()),
-    },
-    Control { name: ":next", description: "Go to the next phase", offered: has_run },
-    Control { name: ":back", description: "Go back to the phase before", offered: has_run },
-    Control { name: ":skip", description: "Pass over the phase", offered: has_run },
-    Control { name: ":cancel", description: "Cancel the run", offered: has_run },
-    Control { name: ":graph", description: "Show a workflow as a diagram", offered: |_| true },
-    Control {
-        name: ":panel",
-        description: "Show the phases above the editor, or not",
-        offered: |_| true,
-    },
-    Control {
-        name: ":check",
-        description: "Show what is wrong in the workflow files",
-        offered: |_| true,
-    },
+/// Every control with its name and what it does. A command name cannot contain a colon, so no workflow is hidden by these.
+const CONTROLS: [(Control, &str, &str); 10] = [
+    (Control::Status, ":status", "Show the phases of the run"),
+    (Control::Pause, ":pause", "Do not continue automatically"),
+    (Control::Resume, ":resume", "Go on after a pause or an interrupted countdown"),
+    (Control::Next, ":next", "Go to the next phase"),
+    (Control::Back, ":back", "Go back to the phase before"),
+    (Control::Skip, ":skip", "Pass over the phase"),
+    (Control::Cancel, ":cancel", "Cancel the run"),
+    (Control::Graph, ":graph", "Show a workflow as a diagram"),
+    (Control::Panel, ":panel", "Show the phases above the editor, or not"),
+    (Control::Check, ":check", "Show what is wrong in the workflow files"),
 ];
 
-fn has_run(state: Option<&RunState>) -> bool {
-    state.is_some()
+impl Control {
+    /// Whether it changes nothing of the run.
+    pub(super) fn only_shows(self) -> bool {
+        match self {
+            Self::Status | Self::Graph | Self::Panel | Self::Check => true,
+            Self::Pause | Self::Resume | Self::Next | Self::Back | Self::Skip | Self::Cancel => {
+                false
+            }
+        }
+    }
+
+    /// Whether it can be obeyed while the rules of the run do not hold.
+    fn works_while_held(self) -> bool {
+        match self {
+            Self::Status
+            | Self::Resume
+            | Self::Cancel
+            | Self::Graph
+            | Self::Panel
+            | Self::Check => true,
+            Self::Pause | Self::Next | Self::Back | Self::Skip => false,
+        }
+    }
+}
+
+/// The control that these arguments of `/workflow` call, and its own argument. Only `:graph` takes one.
+pub(super) fn find(arguments: &str) -> Option<(Control, &str)> {
+    let (name, argument) = arguments.split_once(is_space).unwrap_or((arguments, ""));
+    let (control, ..) = CONTROLS.iter().find(|(_, other, _)| *other == name)?;
+    let argument = trim(argument);
+    (argument.is_empty() || *control == Control::Graph).then_some((*control, argument))
+}
+
+/// The answer to arguments that call no control.
+pub(super) fn unknown(arguments: &str) -> Output {
+    let names = CONTROLS.map(|(_, name, _)| name);
+    let meant = match nearest(arguments, names) {
+        Some(name) if name == arguments => String::new(),
+        Some(name) => format!(" Did you mean {name}?"),
+        None => String::new(),
+    };
+    let text = format!("Unknown control: \"{arguments}\".{meant} There are {}", names.join(", "));
+    notice(Level::Error, text)
 }
 
 /// Which way the person moves a run.
@@ -65,63 +99,44 @@ enum Way {
 }
 
 impl Engine {
-    /// Runs a control.
+    /// Runs a control. `was_at_rest`: the run was in a countdown, or waited for the user.
     ///
     /// # Errors
     ///
     /// [`FileError::Stale`] only.
     pub(super) fn control(
         &mut self,
-        name: &str,
+        control: Control,
+        argument: &str,
+        was_at_rest: bool,
         has_ui: bool,
         at: Moment,
         files: &dyn WorkflowFiles,
     ) -> Result<Output, FileError> {
-        let (control, argument) = name.split_once(is_space).unwrap_or((name, ""));
-        match control {
-            ":check" => return self.show_check(has_ui, files),
-            ":graph" => return self.show_graph(trim(argument), has_ui, files),
-            ":panel" => return Ok(self.switch_panel()),
-            _ => {}
-        }
-        Ok(self.control_run(name, has_ui, at, files))
-    }
-
-    fn control_run(
-        &mut self,
-        name: &str,
-        has_ui: bool,
-        at: Moment,
-        files: &dyn WorkflowFiles,
-    ) -> Output {
-        if !CONTROLS.iter().any(|control| control.name == name) {
-            let names = CONTROLS.map(|control| control.name).join(", ");
-            return notice(Level::Error, format!("Unknown control: \"{name}\". There are {names}"));
-        }
-        if self.run.as_ref().is_none_or(|state| !state.active) {
-            return notice(Level::Info, "No active workflow.".into());
-        }
-        let held = self.hold();
-        match (name, &held) {
-            (":next" | ":back" | ":skip", Some(reason)) if self.shown().is_some() => {
-                return self.refuse_control(reason);
+        let has_run = self.run.as_ref().is_some_and(|state| state.active);
+        if let Some(reason) = self.hold().filter(|_| !control.works_while_held()) {
+            let moves = matches!(control, Control::Next | Control::Back | Control::Skip);
+            if !moves || self.shown().is_some() {
+                return Ok(self.refuse_control(&reason));
             }
-            (":pause", Some(reason)) => return self.refuse_control(reason),
-            _ => {}
         }
-        match name {
-            ":status" => self.show_status(has_ui, at),
-            ":pause" => {
+        Ok(match control {
+            Control::Check => self.show_check(has_ui, files)?,
+            Control::Graph => self.show_graph(argument, has_ui, files)?,
+            Control::Panel => self.switch_panel(),
+            _ if !has_run => notice(Level::Info, "No active workflow.".into()),
+            Control::Status => self.show_status(has_ui, at),
+            Control::Pause => {
                 let mut effects = self.withdraw_gate();
                 effects.extend(self.pause(PauseReason::Person, has_ui, at));
                 effects.into()
             }
-            ":resume" => self.resume_by_hand(at, files),
-            ":next" => self.next_by_hand(at, files),
-            ":back" => self.go(Way::Back, Vec::new(), at),
-            ":skip" => self.go(Way::Skip, Vec::new(), at),
-            _ => self.cancel_command(),
-        }
+            Control::Resume => self.resume_by_hand(was_at_rest, at, files),
+            Control::Next => self.next_by_hand(at, files),
+            Control::Back => self.go(Way::Back, Vec::new(), at),
+            Control::Skip => self.go(Way::Skip, Vec::new(), at),
+            Control::Cancel => self.cancel_command(),
+        })
     }
 
     /// The controls that begin like this and make sense now, each with what it does.
@@ -129,13 +144,25 @@ impl Engine {
         &self,
         prefix: &str,
     ) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let state = self.run.as_ref().filter(|state| state.active);
-        let held = self.hold().is_some();
         CONTROLS
             .iter()
-            .filter(move |control| (control.offered)(state) || held && control.name == ":resume")
-            .filter(move |control| control.name.starts_with(prefix))
-            .map(|control| (control.name, control.description))
+            .filter(move |(_, name, _)| name.starts_with(prefix))
+            .filter(|(control, ..)| self.offers(*control))
+            .map(|(_, name, description)| (*name, *description))
+    }
+
+    fn offers(&self, control: Control) -> bool {
+        let run = self.run.as_ref().filter(|state| state.active);
+        let is_paused = run.is_some_and(|state| state.progress.paused.is_some());
+        let waits = self.is_at_rest() || self.hold().is_some();
+        match control {
+            Control::Graph | Control::Panel | Control::Check => true,
+            Control::Status | Control::Next | Control::Back | Control::Skip | Control::Cancel => {
+                run.is_some()
+            }
+            Control::Pause => run.is_some() && !is_paused,
+            Control::Resume => is_paused || (run.is_some() && waits),
+        }
     }
 
     /// Shows a workflow as a diagram: the one of that name, or that of the run.
@@ -146,15 +173,18 @@ impl Engine {
         files: &dyn WorkflowFiles,
     ) -> Result<Output, FileError> {
         let (library, _) = Library::load(files)?;
-        let workflow = match self.run.as_ref().filter(|state| state.active && name.is_empty()) {
-            Some(state) => library.get(&state.workflow_key),
-            None => library.by_command_name(name).or_else(|| library.get(name)),
+        let run = self.run.as_ref().filter(|state| state.active);
+        let mut for_people = library.for_people();
+        let workflow = match (name, run) {
+            ("", Some(state)) => library.get(&state.workflow_key),
+            ("", None) => for_people.next().filter(|_| for_people.next().is_none()),
+            _ => library.by_command_name(name).or_else(|| library.get(name)),
         };
         let Some(workflow) = workflow else {
             let text = if name.is_empty() {
                 "Usage: /workflow :graph NAME".to_owned()
             } else {
-                unknown(name, &library)
+                unknown_workflow(name, &library)
             };
             return Ok(notice(Level::Error, text));
         };
@@ -182,12 +212,18 @@ impl Engine {
 
     fn show_status(&self, has_ui: bool, at: Moment) -> Output {
         let Some(active) = self.shown() else { return unavailable() };
-        let content = text::status_panel(&active, at.unix_ms);
+        let content = text::status_panel(&active, at.unix_ms, self.rest == Rest::Waiting);
         show(STATUS_TYPE, content, Level::Info, has_ui)
     }
 
-    /// Goes on after a pause. A gate that waits for the person is checked again at once.
-    fn resume_by_hand(&mut self, at: Moment, files: &dyn WorkflowFiles) -> Output {
+    /// Goes on after a pause, or where the run waits for the user. A gate that waits for the user is checked again at
+    /// once.
+    fn resume_by_hand(
+        &mut self,
+        was_at_rest: bool,
+        at: Moment,
+        files: &dyn WorkflowFiles,
+    ) -> Output {
         let mut effects = match self.hold().map(|reason| self.accept_rules(&reason)) {
             Some(Err(refused)) => return refused,
             Some(Ok(effects)) => effects,
@@ -200,7 +236,7 @@ impl Engine {
             effects.extend(next.effects);
             return Output { effects, reply: next.reply };
         }
-        if effects.is_empty() {
+        if effects.is_empty() && !was_at_rest {
             return notice(Level::Info, "The workflow is not paused.".into());
         }
         let reminder = self.not_done();

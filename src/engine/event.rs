@@ -134,6 +134,8 @@ pub struct Facts {
     pub panel: bool,
     /// Why what the session stores is no run, if it is beyond the bounds of what is read.
     pub unusable: Option<Unusable>,
+    /// Whether the agent is at work: the component may be started again in the middle of its run.
+    pub at_work: bool,
 }
 
 /// How a command ended.

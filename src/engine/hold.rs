@@ -27,7 +27,7 @@ impl Engine {
         }
         self.told_hold.clone_from(&reason);
         let mut effects = self.stop_countdown();
-        effects.push(self.status());
+        effects.extend(self.rest_or_status());
         let (level, text) = match reason {
             Some(reason) => (Level::Warning, self.held_notice(&reason)),
             None => (Level::Info, "The workflow goes on: its files have its rules again.".into()),

@@ -46,13 +46,14 @@ impl Engine {
             terminal: self.terminal,
             panel: self.panel,
             unusable: _,
+            at_work: self.agent.running,
         } = facts;
         effects.extend(self.reload(files)?);
         self.run = stored.map(|state| state.sealed(&self.library));
         self.told_hold = None;
         let held = self.tell_hold();
         if held.is_empty() {
-            effects.push(self.status());
+            effects.extend(self.rest_or_status());
         }
         effects.extend(held);
         if unusable != self.told_unusable {
@@ -97,7 +98,7 @@ impl Engine {
         self.untold_move = None;
         self.gate_had = false;
         self.agent.worked = false;
-        let mut effects = self.stop_countdown();
+        let mut effects = self.end_rest();
         let briefing = self.briefing();
         effects.extend(briefing.effects);
         Output { effects, reply: briefing.reply }
@@ -163,17 +164,26 @@ impl Engine {
                 return Output::default();
             }
         };
-        let name = workflow.map_or(&state.workflow_key, |workflow| &workflow.name);
+        let name = workflow.map_or(&state.workflow_key, |workflow| &workflow.name).clone();
         self.ended = Some(Ended { workflow: name.clone(), cancelled: state.cancelled });
-        vec![completion_entry(&state, content), persist(&state.notified()), Effect::SetStatus(None)]
-            .into()
+        vec![
+            completion_entry(&state, &name, content),
+            persist(&state.notified()),
+            Effect::SetStatus(None),
+        ]
+        .into()
     }
 }
 
 /// The entry that shows the end of a run in the transcript.
-fn completion_entry(state: &RunState, content: String) -> Effect {
+fn completion_entry(state: &RunState, workflow: &str, content: String) -> Effect {
     Effect::AppendEntry {
         custom_type: COMPLETE_TYPE,
-        data: json!({ "content": content, "taskId": state.task_id, "cancelled": state.cancelled }),
+        data: json!({
+            "content": content,
+            "taskId": state.task_id,
+            "cancelled": state.cancelled,
+            "workflow": workflow,
+        }),
     }
 }

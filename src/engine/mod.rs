@@ -46,7 +46,7 @@ use crate::text::{self, DefaultRole};
 
 use commands::Question;
 use continuation::Agent;
-use countdown::Countdown;
+use countdown::Rest;
 
 pub use commands::{ALLOW_COMMANDS_FLAG, COMMANDS, Command, Completion, WORKFLOW_COMMAND};
 pub use effect::{Effect, Level, Output, Reply, Request, ToolResult};
@@ -92,7 +92,7 @@ pub struct Engine {
     told_unusable: Option<Unusable>,
     /// Whether the agent's last action was a first call of `cancel`. Never stored.
     cancel_pending: bool,
-    countdown: Option<Countdown>,
+    rest: Rest,
     agent: Agent,
     /// The agent's role where the workflow does not say it.
     role: DefaultRole,
@@ -162,7 +162,7 @@ impl Engine {
                 }
                 self.input(from_person)
             }
-            Event::TerminalInput => self.stop_countdown().into(),
+            Event::TerminalInput => self.terminal_input(),
             Event::BeforeAgentStart { role } => self.before_agent_start(role),
             Event::Compacted => self.compacted(),
             Event::Role(role) => {
@@ -242,7 +242,8 @@ impl Engine {
     }
 
     fn status(&self) -> Effect {
-        Effect::SetStatus(text::status_line(self.run.as_ref(), &self.library))
+        let waits = self.rest == Rest::Waiting;
+        Effect::SetStatus(text::status_line(self.run.as_ref(), &self.library, waits))
     }
 }
 

@@ -78,7 +78,8 @@ impl Session {
     }
 
     fn stop_as(&mut self, stop: Stop, has_ui: bool) -> Vec<Effect> {
-        assert_eq!(self.on(Event::AgentStart).effects.len() % 3, 0);
+        // What ends a countdown, or a wait.
+        assert!(matches!(self.on(Event::AgentStart).effects.len(), 0 | 1 | 3));
         let mut effects = self.on(Event::AgentEnd { stop }).effects;
         effects.extend(self.on(Event::AgentSettled { has_ui }).effects);
         effects
@@ -353,7 +354,7 @@ fn a_phase_refuses_tools_but_never_its_own() {
     assert_eq!(
         call(&mut session, "edit"),
         Reply::Block(
-            "[workflow] The tool \"edit\" is blocked during the locked phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.\n**Tools in this phase:** all except edit; a call of one of those is refused. workflow_step always works.".into()
+            "[workflow] The tool \"edit\" is blocked during the locked phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.\nTools in this phase: all except edit; a call of one of those is refused. workflow_step always works.".into()
         )
     );
     assert_eq!(call(&mut session, "read"), Reply::None);
@@ -527,7 +528,7 @@ fn auto_continue_can_be_off_or_faster() {
     let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
     yaml.push_str("autoContinue: false\n");
     let _ = session.command("workflow", "flat x");
-    assert_eq!(session.stop(), []);
+    assert_eq!(session.stop(), [status(WAITS)]);
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
     yaml.push_str("autoContinue: {delaySeconds: 0, maxIdle: 1}\n");
@@ -625,6 +626,8 @@ fn a_paused_run_can_be_moved_and_resumed() {
     assert_eq!(session.command("workflow", ":resume").effects, not_paused);
     let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :next, :back, :skip, :cancel, :graph, :panel, :check";
     assert_eq!(session.command("workflow", ":fly").effects, notice(Level::Error, unknown));
+    let unknown = unknown.replace(":fly\".", ":stauts\". Did you mean :status?");
+    assert_eq!(session.command("workflow", ":stauts").effects, notice(Level::Error, &unknown));
 }
 
 #[test]
@@ -762,7 +765,7 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
 fn faults_are_told_once_until_they_change() {
     let mut session = Session::new(&[("flat", &["a"])]);
     session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
-    let told = notice(Level::Warning, "1 workflow has errors: /workflow :check");
+    let told = notice(Level::Warning, "~/workflows/bad/workflow.yaml: 4 errors: /workflow :check");
     assert_eq!(
         session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() }).effects
             [..1],
@@ -914,7 +917,7 @@ fn in_any_order_events_leave_one_consistent_state() {
             assert_eq!(run.current_path, stored.current_path, "what is stored is what is so");
             assert_eq!(run.progress.paused, stored.progress.paused);
             assert!(session.engine.is_running());
-            assert_eq!(session.engine.countdown.is_some(), counting);
+            assert_eq!(matches!(session.engine.rest, Rest::Countdown(_)), counting);
             assert!(
                 !(counting && run.progress.paused.is_some()),
                 "a paused run counts nothing down"
@@ -1003,7 +1006,7 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
 
 #[test]
 fn a_workflow_is_shown_as_a_diagram() {
-    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let mut session = Session::new(&[("flat", &["a", "b"]), ("other", &["c"])]);
     let unknown = notice(Level::Error, "Usage: /workflow :graph NAME");
     assert_eq!(session.command("workflow", ":graph").effects, unknown);
     let effects = session.command("workflow", ":graph flat").effects;
@@ -1014,23 +1017,114 @@ fn a_workflow_is_shown_as_a_diagram() {
     assert!(data["mermaid"].as_str().unwrap().starts_with("flowchart TD\n"));
     let _ = session.command("workflow", "flat x");
     assert_eq!(session.command("workflow", ":graph").effects, effects);
-    let text = "Unknown workflow: \"falt\". Available: flat\nDid you mean \"flat\"?";
+    let text = "Unknown workflow: \"falt\". Available: flat, other\nDid you mean \"flat\"?";
     assert_eq!(session.command("workflow", ":graph falt").effects, notice(Level::Error, text));
 }
 
 #[test]
-fn behind_a_name_the_phases_are_a_hint() {
+fn the_only_workflow_is_the_one_that_is_drawn() {
+    let mut session = Session::new(&[("flat", &["a"]), ("part", &["b"])]);
+    let part = "name: Part\ncommandName: part\nshow: workflows\nphases: [b.md]";
+    session.files.global.insert("part/workflow.yaml".into(), part.into());
+    let named = session.command("workflow", ":graph flat");
+    assert_eq!(session.command("workflow", ":graph"), named);
+}
+
+#[test]
+fn a_complete_argument_gets_no_completions() {
+    let mut session = Session::new(&[("flat", &["a", "b"]), ("flatter", &["c"])]);
+    let _ = session.engine.complete("", &session.files);
+    for (prefix, values) in [
+        ("fl", &["flat", "flatter"][..]),
+        ("flat", &[]),
+        ("flatt", &["flatter"]),
+        ("flat ", &[]),
+        ("flat x", &[]),
+        (":gr", &[":graph"]),
+        (":graph", &[]),
+        (":graph ", &[":graph flat", ":graph flatter"]),
+        (":graph  flatt", &[":graph flatter"]),
+        (":graph flatter", &[]),
+        (":graph flatter x", &[]),
+        (":check ", &[]),
+    ] {
+        let completions = session.engine.complete(prefix, &session.files);
+        let completed: Vec<&str> = completions.iter().map(|one| one.value.as_str()).collect();
+        assert_eq!(completed, values, "{prefix:?}");
+    }
+}
+
+#[test]
+fn in_a_terminal_a_start_without_a_task_asks_for_it() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let facts = Facts { has_ui: true, terminal: true, ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let Reply::Ask { ticket, request } = session.command("workflow", "flat").reply else {
+        panic!()
+    };
+    assert_eq!(request, Request::Input { title: "The flat: what is the task?".into() });
+    let answer = Answer::Entered("the thing".into());
+    assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
+    assert_eq!(session.engine.run.as_ref().unwrap().task_description, "the thing");
+    let unknown = session.command("workflow", "nope");
+    assert!(matches!(unknown.effects[..], [Effect::Notify { level: Level::Error, .. }]));
+}
+
+const WAITS: &str = "⏸ The flat > * a [1/2] (waits for you: send a message, or /workflow :resume)";
+
+#[test]
+fn a_run_whose_countdown_was_interrupted_says_how_to_go_on() {
+    for interruption in [
+        Event::TerminalInput,
+        Event::Command { name: "workflow", arguments: ":back", has_ui: true },
+        Event::Command { name: "workflow", arguments: "nope", has_ui: true },
+    ] {
+        let mut session = Session::new(&[("flat", &["a", "b"])]);
+        let _ = session.command("workflow", "flat x");
+        assert_eq!(session.engine.complete(":resume", &session.files), []);
+        assert_eq!(session.stop()[0], widget(3));
+        let effects = session.on(interruption).effects;
+        assert_eq!(effects.last(), Some(&status(WAITS)));
+        assert_eq!(session.on(Event::TerminalInput), Output::default());
+        let completions = session.engine.complete(":r", &session.files);
+        assert_eq!(completions[0].value, ":resume");
+        let panel = session.command("workflow", ":status").effects;
+        assert!(format!("{panel:?}").contains("waits for you"));
+        let effects = session.command("workflow", ":resume").effects;
+        assert_eq!(effects[0], status("The flat > * a [1/2]"));
+        assert!(matches!(effects[1], Effect::SendUserMessage(_)));
+        let not_paused = notice(Level::Info, "The workflow is not paused.");
+        assert_eq!(session.command("workflow", ":resume").effects, not_paused);
+    }
+}
+
+#[test]
+fn what_only_shows_leaves_the_countdown_alone() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
-    let completions = session.engine.complete("flat ", &session.files);
-    assert_eq!(
-        completions,
-        [Completion {
-            value: "flat ".into(),
-            label: "TASK".into(),
-            description: "* a → * b".into()
-        }]
-    );
-    assert_eq!(session.engine.complete("flat x", &session.files), []);
+    let _ = session.command("workflow", "flat x");
+    let _ = session.stop();
+    for control in [":status", ":panel", ":check", ":graph"] {
+        let effects = session.command("workflow", control).effects;
+        assert!(!effects.contains(&Effect::SetCountdown(None)), "{control}: {effects:?}");
+    }
+    let _ = session.on(Event::Timer { id: 1, idle: true });
+    let effects = session.command("workflow", ":resume").effects;
+    assert!(effects.contains(&Effect::SetCountdown(None)));
+    assert!(matches!(effects.last(), Some(Effect::SendUserMessage(_))));
+}
+
+#[test]
+fn a_run_that_is_taken_up_waits_for_the_user_unless_the_agent_is_at_work() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let stored = Some(RunState::new("flat", "x", 0, 0));
+    for (at_work, shown) in [(false, WAITS), (true, "The flat > * a [1/2]")] {
+        let facts = Facts { has_ui: true, at_work, ..Facts::default() };
+        let event = Event::Session { stored: stored.clone(), in_view: None, facts };
+        assert_eq!(session.on(event).effects, [status(shown)]);
+    }
+    let facts = Facts { has_ui: true, ..Facts::default() };
+    let _ = session.on(Event::Session { stored, in_view: None, facts });
+    assert_eq!(session.on(Event::AgentStart).effects, [status("The flat > * a [1/2]")]);
 }
 
 #[test]

@@ -61,7 +61,6 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         active.scope.phases.len(),
         if active.is_nested() { "in current scope" } else { "phases" },
     );
-    let profiles = phase.profiles.as_deref().unwrap_or_default().join(", ");
     let mut lines = vec![
         path(active),
         String::new(),
@@ -86,9 +85,9 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         String::new(),
         format!(
             "**Available subagent profiles for this phase:** {}",
-            if profiles.is_empty() { "(none)" } else { &profiles }
+            names(phase.profiles.as_deref().unwrap_or_default())
         ),
-        format!("**All profiles:** {}", all_profiles(active).join(", ")),
+        format!("**All profiles:** {}", names(&all_profiles(active))),
         tools_line(&phase.tools),
         hand_over_line(phase.summary_required),
         String::new(),
@@ -117,6 +116,14 @@ pub fn context_reminder(active: &Active) -> String {
     reminder
 }
 
+/// A list of names in a line.
+fn names<S: AsRef<str>>(names: &[S]) -> String {
+    if names.is_empty() {
+        return NONE.to_owned();
+    }
+    names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(", ")
+}
+
 /// Cuts a text at a number of bytes, with a sign.
 fn shorten(text: &mut String, limit: usize) {
     const SIGN: &str = "…";
@@ -135,8 +142,13 @@ fn path(active: &Active) -> String {
     format!("[Workflow path: {} ▸ {} {}]", active.breadcrumb().join(" > "), phase.emoji, phase.name)
 }
 
-/// What the phase's tool policy allows and refuses.
-pub(super) fn tools_line(tools: &ToolPolicy) -> String {
+/// What the phase's tool policy allows and refuses, in Markdown.
+fn tools_line(tools: &ToolPolicy) -> String {
+    format!("**Tools in this phase:** {}", tools_rule(tools))
+}
+
+/// What a tool policy allows and refuses.
+pub(super) fn tools_rule(tools: &ToolPolicy) -> String {
     let others = |names: &[String]| {
         let others = names.iter().map(String::as_str).filter(|name| *name != STEP_TOOL);
         others.collect::<Vec<_>>().join(", ")
@@ -152,12 +164,12 @@ pub(super) fn tools_line(tools: &ToolPolicy) -> String {
         (false, false) => format!("all except {names}; a call of one of those is refused"),
         (false, true) => format!("only {names}; a call of any other is refused"),
     };
-    format!("**Tools in this phase:** {rule}. {STEP_TOOL} always works.")
+    format!("{rule}. {STEP_TOOL} always works.")
 }
 
 fn hand_over_line(required: bool) -> String {
     let begin = if required {
-        "this phase is left with a summary only: give"
+        "this phase cannot be left without a summary: give"
     } else {
         "what later phases must know, give"
     };

@@ -2,11 +2,16 @@
 
 use crate::definition::{Fault, Library, Severity};
 
-/// The one line at the start of a session; `None` if no file has errors.
+/// The one line at the start of a session; `None` if no file has errors. A single file is named, a single error told
+/// with its place.
 pub fn fault_notice(library: &Library, faults: &[Fault]) -> Option<String> {
     let errors = count(faults, Severity::Error);
+    let mut of_errors = faults.iter().filter(|fault| fault.severity() == Severity::Error);
+    let first = of_errors.next()?;
+    let in_one_file = of_errors.all(|other| other.file == first.file);
     let what = match (library.left_out().len(), errors) {
-        (_, 0) => return None,
+        (_, 1) => format!("{}: {}", first.location(), first.message()),
+        (_, errors) if in_one_file => format!("{}: {errors} errors", first.file),
         (0, errors) => format!("{} in workflow files", plural(errors, "error")),
         (1, _) => "1 workflow has errors".to_owned(),
         (workflows, _) => format!("{workflows} workflows have errors"),

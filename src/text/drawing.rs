@@ -1,5 +1,7 @@
 //! How tool calls, results, messages and entries look in the transcript.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::engine::{CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE};
@@ -50,12 +52,28 @@ fn span(text: impl Into<String>, color: Color) -> Span {
     Span { text: text.into(), color, bold: false }
 }
 
-/// A call of `workflow_step`; its input may still be incomplete.
-pub fn draw_step_call(input: &str) -> Drawing {
+/// How many lines of a summary a call shows that is not expanded.
+const SUMMARY_LINES: usize = 10;
+
+/// A call of `workflow_step` with its summary; its input may still be incomplete.
+pub fn draw_step_call(input: &str, expanded: bool) -> Drawing {
     let input: Value = serde_json::from_str(input).unwrap_or_default();
-    let action = input.get("action").and_then(Value::as_str).unwrap_or_default();
+    let field = |name| input.get(name).and_then(Value::as_str).unwrap_or_default();
     let name = Span { bold: true, ..span("workflow_step ", Color::ToolTitle) };
-    Drawing::Lines(vec![vec![name, span(action, Color::Accent)]])
+    let mut lines = vec![vec![name, span(field("action"), Color::Accent)]];
+    let summary = collapsed(field("summary").trim(), SUMMARY_LINES, expanded);
+    lines.extend(summary.lines().map(|line| vec![span(line, Color::ToolOutput)]));
+    Drawing::Lines(lines)
+}
+
+/// The first lines of a text, and how many more there are; all of it if it is expanded.
+fn collapsed(text: &str, limit: usize, expanded: bool) -> Cow<'_, str> {
+    let count = text.lines().count();
+    if expanded || count <= limit + 1 {
+        return Cow::Borrowed(text);
+    }
+    let first: Vec<&str> = text.lines().take(limit).collect();
+    Cow::Owned(format!("{}\n… {} more lines", first.join("\n"), count - limit))
 }
 
 /// A result of `workflow_step`: its first line, which says what happened; all of it when the person
@@ -74,6 +92,23 @@ pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
     )
 }
 
+/// An entry of one of our types: `{"content": …}`, and for the end of a run the name of its workflow.
+pub fn draw_entry(custom_type: &str, data: &Value, expanded: bool) -> Option<Drawing> {
+    let content = data.get("content")?.as_str()?;
+    match data.get("workflow").and_then(Value::as_str) {
+        // The text of `/cancel-workflow` has no name.
+        Some(name) if custom_type == COMPLETE_TYPE => {
+            let named = format!("**{name} Cancelled**");
+            draw_content(
+                custom_type,
+                &content.replacen("**Workflow Cancelled**", &named, 1),
+                expanded,
+            )
+        }
+        _ => draw_content(custom_type, content, expanded),
+    }
+}
+
 /// A message or an entry of one of our types.
 ///
 /// Specification: hook lifecycle, "Renderer Details".
@@ -89,7 +124,12 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
             }
             Some(Drawing::Lines(lines))
         }
-        COMPLETE_TYPE => Some(Drawing::Markdown(content.to_owned())),
+        COMPLETE_TYPE if expanded => Some(Drawing::Markdown(content.to_owned())),
+        COMPLETE_TYPE => {
+            // The task id is for programs.
+            let shown = content.lines().filter(|line| !line.starts_with("**Task ID:** "));
+            Some(Drawing::Markdown(shown.collect::<Vec<_>>().join("\n")))
+        }
         COUNTDOWN_TYPE => {
             Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]]))
         }
@@ -163,8 +203,21 @@ mod tests {
             ("null", "workflow_step "),
             (r#"{"action":7}"#, "workflow_step "),
         ] {
-            assert_eq!(plain(&draw_step_call(input)), drawn);
+            assert_eq!(plain(&draw_step_call(input, false)), drawn);
         }
+    }
+
+    #[test]
+    fn a_call_shows_its_summary() {
+        let call = |lines: usize, expanded| {
+            let lines: Vec<String> = (1..=lines).map(|line| format!("line {line}")).collect();
+            let input = serde_json::json!({ "action": "next", "summary": lines.join("\n") });
+            plain(&draw_step_call(&input.to_string(), expanded))
+        };
+        assert_eq!(call(2, false), "workflow_step next\nline 1\nline 2");
+        assert!(call(11, false).ends_with("line 10\nline 11"));
+        assert!(call(12, false).ends_with("line 10\n… 2 more lines"));
+        assert!(call(12, true).ends_with("line 11\nline 12"));
     }
 
     #[test]
@@ -183,5 +236,11 @@ mod tests {
         assert_eq!(plain(&drawn), "🔄 [Workflow Context injected]");
         let drawn = draw_content(COMPLETE_TYPE, "✅ **Done**", false);
         assert_eq!(drawn, Some(Drawing::Markdown("✅ **Done**".into())));
+        let content = "✅ **Done**\n\n**Task:** x\n**Task ID:** wf-1\n**Phases completed:** 2";
+        let drawn = draw_content(COMPLETE_TYPE, content, false);
+        let shown = "✅ **Done**\n\n**Task:** x\n**Phases completed:** 2";
+        assert_eq!(drawn, Some(Drawing::Markdown(shown.into())));
+        let drawn = draw_content(COMPLETE_TYPE, content, true);
+        assert_eq!(drawn, Some(Drawing::Markdown(content.into())));
     }
 }

@@ -55,7 +55,7 @@ fn requirement(check: &Check) -> String {
 
 /// What is shown while a command runs.
 pub fn gate_progress(label: &str, number: usize, of: usize) -> String {
-    format!("Gate: {label} ({number}/{of})")
+    format!("Gate {number}/{of}: {label}")
 }
 
 /// What the agent is told when a check failed, without what follows from it. `left` is how many attempts

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use crate::definition::{Library, ToolPolicy, Workflow, short};
 use crate::run::{Active, RunState};
 
-use super::context_prompt::{phase_instructions, summary_variable, tools_line};
+use super::context_prompt::{phase_instructions, summary_variable, tools_rule};
 use super::template::{resolve, resolve_with};
 use super::{gate, results};
 
@@ -57,7 +57,8 @@ pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
     Some(match &active.root.block_reason_template {
         Some(own) => resolve(own, &variables),
         None => {
-            format!("{}\n{}", resolve(DEFAULT_BLOCK_REASON, &variables), tools_line(policy))
+            let reason = resolve(DEFAULT_BLOCK_REASON, &variables);
+            format!("{reason}\nTools in this phase: {}", tools_rule(policy))
         }
     })
 }

@@ -27,7 +27,9 @@ pub use context_prompt::{
 };
 pub use description::description;
 pub use diagnostics::{check_report, check_summary, diagnostic, fault_notice};
-pub use drawing::{Color, Drawing, Span, draw_content, draw_step_call, draw_step_result};
+pub use drawing::{
+    Color, Drawing, Span, draw_content, draw_entry, draw_step_call, draw_step_result,
+};
 pub use exact::exact;
 pub use gate::{
     GATE_HAD, GATE_OPEN, gate_failed, gate_progress, gate_tail, kept_tail, sample_evidence,

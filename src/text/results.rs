@@ -7,8 +7,9 @@ use crate::run::{RunState, Segment, Summary, cut};
 const MAX_RESULTS: usize = 12_000;
 /// What a part of it has besides its own characters: line ends, the sign that it was cut.
 const OVERHEAD: usize = 12;
-/// How much of a summary a list for the person shows, in characters.
-const MAX_LINE: usize = 160;
+/// The part of a summary that a list for the user shows: lines, and characters in all.
+const MAX_EXCERPT_LINES: usize = 8;
+const MAX_EXCERPT: usize = 600;
 
 /// A phase that can be seen from where the run is, or all phases of a nested workflow that it is not in.
 struct Group<'a> {
@@ -65,23 +66,37 @@ fn length(text: &str) -> usize {
     text.chars().count() + OVERHEAD
 }
 
-/// One line for each phase that handed something over, the oldest first.
+/// A list item in Markdown for each phase that handed something over, the oldest first.
 pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     let mut lines = Vec::new();
     for group in groups(state, library) {
         lines.extend(group.name.map(|name| format!("- {name}")));
         let indent = if group.name.is_some() { "  " } else { "" };
         lines.extend(group.phases.iter().map(|(scopes, summary)| {
-            let names = scope_names(scopes);
-            format!("{indent}- {names}{}: {}", summary.name, one_line(&summary.text))
+            let title = format!("{indent}- {}{}:", scope_names(scopes), summary.name);
+            match &excerpt(&summary.text)[..] {
+                [line] => format!("{title} {line}"),
+                lines => {
+                    let lines = lines.iter().map(|line| format!("\n{indent}  {line}"));
+                    title + &lines.collect::<String>()
+                }
+            }
         }));
     }
     lines
 }
 
-/// The beginning of a summary on one line.
-pub(super) fn one_line(text: &str) -> String {
-    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE)
+/// The first lines of a summary, at most 8 with 600 characters in all; blank ones are left out.
+pub(super) fn excerpt(text: &str) -> Vec<String> {
+    let text = cut(text, MAX_EXCERPT);
+    let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let mut excerpt: Vec<String> =
+        lines.by_ref().take(MAX_EXCERPT_LINES).map(str::to_owned).collect();
+    match lines.count() {
+        0 => {}
+        more => excerpt.push(format!("… {more} more {}", if more == 1 { "line" } else { "lines" })),
+    }
+    excerpt
 }
 
 /// What was handed over last.

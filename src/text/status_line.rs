@@ -10,16 +10,17 @@ use super::names::short_name;
 /// The status line of a run; `None` if there is nothing to show.
 ///
 /// `WORKFLOW > NESTED [2/3] > EMOJI PHASE [1/2]`, a part for every scope; with a sign and the reason
-/// while it is paused.
+/// while it is paused, and with how to go on while it `waits` for the user.
 ///
 /// Specification: hook lifecycle, "updateStatus".
-pub fn status_line(state: Option<&RunState>, library: &Library) -> Option<String> {
+pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool) -> Option<String> {
     let state = state.filter(|state| state.active)?;
     match (place(state, library), pause_reason(state, library)) {
         (place, Some(reason)) => {
             let place = place.unwrap_or_else(|| name(state, library));
             Some(format!("⏸ {place} (paused: {reason})"))
         }
+        (Some(place), None) if waits => Some(format!("⏸ {place} ({WAITS})")),
         (place, None) => place,
     }
 }
@@ -41,6 +42,9 @@ fn place(state: &RunState, library: &Library) -> Option<String> {
     }
     Some(line)
 }
+
+/// How a run goes on that waits for the user.
+const WAITS: &str = "waits for you: send a message, or /workflow :resume";
 
 #[cfg(test)]
 mod tests {
@@ -89,9 +93,15 @@ mod tests {
                     .collect(),
                 ..RunState::new(path[0].0, "", 0, 0)
             };
-            assert_eq!(status_line(Some(&state), &library).as_deref(), line);
-            assert_eq!(status_line(Some(&state.cancelled()), &library), None);
+            assert_eq!(status_line(Some(&state), &library, false).as_deref(), line);
+            let is_held = |line: &str| line.starts_with('⏸');
+            let waits = line.map(|line| match is_held(line) {
+                true => line.to_owned(),
+                false => format!("⏸ {line} ({WAITS})"),
+            });
+            assert_eq!(status_line(Some(&state), &library, true), waits);
+            assert_eq!(status_line(Some(&state.cancelled()), &library, true), None);
         }
-        assert_eq!(status_line(None, &library), None);
+        assert_eq!(status_line(None, &library, true), None);
     }
 }

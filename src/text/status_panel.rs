@@ -12,13 +12,13 @@ use super::{gate, results, status_line, step_result, steps};
 const MAX_STEPS: usize = 200;
 
 /// All steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come) and times,
-/// and how the run stands. `now` is the time, in milliseconds since 1970.
-pub fn status_panel(active: &Active, now: u64) -> String {
+/// and how the run stands. `now` is the time, in milliseconds since 1970; `waits` as in [`status_line`].
+pub fn status_panel(active: &Active, now: u64, waits: bool) -> String {
     let state = active.state;
     let progress = &state.progress;
     let outline = Outline::of(active);
     let mut lines = vec![
-        status_line(Some(state), active.library).unwrap_or_default(),
+        status_line(Some(state), active.library, waits).unwrap_or_default(),
         format!("Task: {}", state.task_description),
         format!(
             "{}, started {} ({} ago)",
@@ -44,7 +44,8 @@ pub fn status_panel(active: &Active, now: u64) -> String {
         let summary = visit.and_then(|visit| visit.summary.as_ref());
         let evidence = gate::phase_evidence_lines(state, &step.path);
         lines.extend(evidence.map(|line| format!("     {line}")));
-        lines.extend(summary.map(|summary| format!("     {}", results::one_line(&summary.text))));
+        let excerpt = summary.map(|summary| results::excerpt(&summary.text)).unwrap_or_default();
+        lines.extend(excerpt.iter().map(|line| format!("     {line}")));
     }
     if outline.total > steps.len() as u64 {
         lines.push(format!("… {} more", outline.total - steps.len() as u64));

@@ -47,7 +47,7 @@ pub fn looped(scope: &str, after: &Active) -> String {
 /// After `next` without the summary that the phase demands.
 pub fn summary_missing(active: &Active) -> String {
     format!(
-        "⚠️ The phase {} {} is left with a summary only. Call workflow_step with action='next' again and give it a `summary`: what this phase found or did, as far as later phases must know it.",
+        "⚠️ The phase {} {} cannot be left without a summary. Call workflow_step with action='next' again and give it a `summary`: what this phase found or did, as far as later phases must know it.",
         active.phase.emoji, active.phase.name
     )
 }

@@ -35,7 +35,7 @@ fn says(said: Stepped, words: &str) {
     }
 }
 
-const MAKE: &str = "exec Gate: make (2/3), 600000: make";
+const MAKE: &str = "exec Gate 2/3: make, 600000: make";
 
 #[test]
 fn checks_are_made_one_after_another() {

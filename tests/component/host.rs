@@ -654,7 +654,7 @@ impl Pi {
     #[track_caller]
     pub fn draw_tool_call(&mut self, input: &str) -> String {
         let drawing =
-            self.guest.call_draw_tool_call(&mut self.store, "workflow_step", &input.into());
+            self.guest.call_draw_tool_call(&mut self.store, "workflow_step", &input.into(), false);
         drawn(drawing.expect("no trap"))
     }
 

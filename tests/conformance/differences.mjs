@@ -329,4 +329,10 @@ export const DIFFERENCES = [
     ours: "A run keeps the rules that it was started with. Where the files do not give them any more it pauses and says why, tool calls are refused, `cancel` too, and `/workflow :resume`, `/workflow :cancel` or the files as they were end that.",
     why: "An agent that can write files could free itself.",
   },
+  {
+    number: 55,
+    reference: "The status line of a run that waits for the user (after a restart, a move in the tree, an interrupted countdown) reads as if the agent were at work.",
+    ours: "It has a `⏸`, and says how to go on.",
+    why: "A user should not wait for an agent that waits for the user.",
+  },
 ];

@@ -284,7 +284,7 @@ impl Guest for Hello {
         told(ui::notify(&format!("Timer {id} has run out."), ui::Level::Info));
     }
 
-    fn draw_tool_call(name: String, input: String) -> Option<Drawing> {
+    fn draw_tool_call(name: String, input: String, _expanded: bool) -> Option<Drawing> {
         trap("draw-tool-call");
         Some(Drawing::Lines(vec![vec![
             Span { text: name, color: Color::ToolTitle, bold: true },

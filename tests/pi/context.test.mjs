@@ -226,7 +226,7 @@ for (const version of PI_VERSIONS) {
       const files = workflow("hello", [{ id: "plan", summary: "required" }, "build"], { autoContinue: false });
       const { model, sandbox } = await stage(t, [step("next"), hand("x".repeat(1_000_000)), REST], { globalFiles: files });
       await runPrint({ version, sandbox, mode: "json", prompt: "/workflow hello Add a route" });
-      assert.match(toolResults(model.requests[1])[0], /^⚠️ The phase 🔹 Plan is left with a summary only\./);
+      assert.match(toolResults(model.requests[1])[0], /^⚠️ The phase 🔹 Plan cannot be left without a summary\./);
       const [, result] = toolResults(model.requests[2]);
       assert.match(result, /### 🔹 Plan\nx{4000}… \(cut\)\n/);
     });

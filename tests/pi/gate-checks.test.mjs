@@ -30,7 +30,7 @@ for (const version of PI_VERSIONS) {
       const { code, stdout } = await runPrint({ version, sandbox, mode: "json", prompt: TASK });
       assert.equal(code, 0);
       const partial = parseJsonLines(stdout).filter(({ type }) => type === "tool_execution_update");
-      assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate: the tests (1/1)")));
+      assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate 1/1: the tests")));
       const [{ content }] = custom(readSession(sandbox), "workflow:complete");
       assert.match(content, /^Done\.\n- 🔹 Plan: ✓ the tests: exit status 0, \d+m?s$/);
     });

@@ -38,7 +38,7 @@ for (const version of PI_VERSIONS) {
       const [{ content }] = custom(await rpc.entries(), "workflow:complete");
       assert.match(content, /\n\n\*\*Gates:\*\*\n- 🔹 Plan: ✓ the tests: exit status 0, \d+m?s$/);
       const partial = rpc.records.filter(({ type }) => type === "tool_execution_update");
-      assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate: the tests (1/1)")));
+      assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate 1/1: the tests")));
       await rpc.close();
     });
 
@@ -438,7 +438,7 @@ for (const version of PI_VERSIONS) {
       });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello Add a route");
-      await tui.waitFor("Gate: the tests (1/2)");
+      await tui.waitFor("Gate 1/2: the tests");
       await tui.press("Escape");
       await tui.waitFor("paused: you stopped the agent");
       writeFileSync(join(sandbox.project, "good"), "");
@@ -457,7 +457,7 @@ for (const version of PI_VERSIONS) {
       await tui.submit("/workflow hello Add a route");
       await tui.waitFor("I rest.");
       await tui.submit("/workflow :next");
-      await tui.waitFor("Gate: the tests (1/1)");
+      await tui.waitFor("Gate 1/1: the tests");
       await tui.press("Escape");
       await tui.waitFor("The gate was interrupted: the tests was stopped.");
       writeFileSync(join(sandbox.project, "good"), "");

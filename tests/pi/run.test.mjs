@@ -61,7 +61,7 @@ const LINES = [3, 2, 1].map((seconds) => `⏳ Auto-continuing in ${seconds}s... 
  * @param {string} path
  * @param {{ task: string, progress: string, pass?: number, steps: string[], number: number, profiles?: string, all?: string }} more
  */
-function prompt(path, { task, progress, pass, steps, number, profiles = "(none)", all = "" }) {
+function prompt(path, { task, progress, pass, steps, number, profiles = "(none)", all = "(none)" }) {
   const phase = path.split(" ▸ ")[1];
   const name = phase.split(" ")[1];
   const list = steps.map((text, index) =>
@@ -714,7 +714,7 @@ Do plan for Look around.
       await rpc.promptAndSettle("/workflow gate Look");
       /** @param {string} tool @param {string} phase @param {string} rule */
       const refused = (tool, phase, rule) =>
-        `[workflow] The tool "${tool}" is blocked during the ${phase} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.\n**Tools in this phase:** ${rule}. workflow_step always works.`;
+        `[workflow] The tool "${tool}" is blocked during the ${phase} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.\nTools in this phase: ${rule}. workflow_step always works.`;
       const notBash = "all except bash; a call of one of those is refused";
       const results = (await rpc.entries()).flatMap(({ message }) => (message?.role === "toolResult" ? [message] : []));
       const line = (/** @type {any} */ { isError, content }) =>

@@ -213,5 +213,5 @@ test("the seconds are shown until they are no longer wanted, whoever breaks", as
   await sleep(1100);
   stop();
   await sleep(1000);
-  assert.deepEqual(shown, ["running (0 s)", "running (1 s)"]);
+  assert.deepEqual(shown, ["running · 0 s", "running · 1 s"]);
 });

@@ -109,7 +109,7 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(toolResults(model), ["exited 0, 5 bytes: done\n\nexited 0, 5 bytes: done\n"]);
       const updates = rpc.records.filter(({ type }) => type === "tool_execution_update");
       const texts = updates.map(({ partialResult }) => partialResult.content[0].text);
-      const both = ["running: sleep 1.1; echo done (0 s)", "running: sleep 1.1; echo done (1 s)"];
+      const both = ["running: sleep 1.1; echo done · 0 s", "running: sleep 1.1; echo done · 1 s"];
       assert.deepEqual(texts, [...both, ...both]);
     });
 
@@ -153,7 +153,7 @@ for (const version of PI_VERSIONS) {
       rpc.onDialog(() => new Promise(() => {}));
       const commands = [rpc.prompt("/hello Ann"), rpc.prompt("/choose"), rpc.prompt("/run echo begun; sleep 60 & wait")];
       await rpc.waitFor(({ method }) => method === "select");
-      await rpc.waitFor(({ method, widgetLines }) => method === "setWidget" && widgetLines?.[0].endsWith("(1 s)"));
+      await rpc.waitFor(({ method, widgetLines }) => method === "setWidget" && widgetLines?.[0].endsWith("· 1 s"));
       await rpc.prompt("/withdraw");
       await Promise.all(commands);
       assert.deepEqual(notices().sort(), [
@@ -162,7 +162,7 @@ for (const version of PI_VERSIONS) {
         "cancelled, 6 bytes: begun\n",
       ]);
       const widgets = rpc.ui("setWidget").map(({ widgetKey, widgetLines }) => [widgetKey, widgetLines?.join()]);
-      assert.deepEqual(widgets[0], ["hello-guest:running", "running: echo begun; sleep 60 & wait (0 s)"]);
+      assert.deepEqual(widgets[0], ["hello-guest:running", "running: echo begun; sleep 60 & wait · 0 s"]);
       assert.deepEqual(widgets.at(-1), ["hello-guest:running", undefined]);
     });
 

@@ -51,7 +51,7 @@ for (const version of PI_VERSIONS) {
     test("a command line of a command is shown while it runs, and Escape stops it", async (t) => {
       const { tui } = await inTerminal(t);
       await tui.submit("/run echo begun; sleep 60");
-      const screen = await tui.waitFor("running: echo begun; sleep 60 (1 s)");
+      const screen = await tui.waitFor("running: echo begun; sleep 60 · 1 s");
       assert.match(screen, /running: echo begun; sleep 60 \(1 s\) · escape stops it/);
       await tui.type("a word");
       await sleep(100);
@@ -65,7 +65,7 @@ for (const version of PI_VERSIONS) {
     test("a reload ends a command line, and what it came to is nobody's", async (t) => {
       const { tui, sandbox } = await inTerminal(t);
       await tui.submit("/run echo $$ > pid; sleep 60 & wait");
-      await tui.waitFor("(1 s)");
+      await tui.waitFor("· 1 s");
       await tui.submit("/reload");
       await tui.waitFor((screen) => /^ *Reloaded/m.test(screen) && !screen.includes("running: echo"));
       await sleep(300);
@@ -82,9 +82,9 @@ for (const version of PI_VERSIONS) {
     test("the key is the person's own", async (t) => {
       const { tui } = await inTerminal(t, [], { keybindings: { "app.interrupt": "ctrl+y" } });
       await tui.submit("/run sleep 60");
-      await tui.waitFor("(1 s) · ctrl+y stops it");
+      await tui.waitFor("· 1 s · ctrl+y stops it");
       await tui.press("Escape");
-      await tui.waitFor("(2 s)");
+      await tui.waitFor("· 2 s");
       await tui.press("C-y");
       await tui.waitFor("cancelled, 0 bytes");
     });
@@ -93,7 +93,7 @@ for (const version of PI_VERSIONS) {
       const call = { name: "run", arguments: { line: "sleep 60", times: 1 } };
       const { tui } = await inTerminal(t, [{ calls: [call] }]);
       await tui.submit("Run it");
-      const screen = await tui.waitFor("running: sleep 60 (1 s)");
+      const screen = await tui.waitFor("running: sleep 60 · 1 s");
       assert.equal(screen.match(/running: sleep 60/g)?.length, 1);
       await tui.press("Escape");
       await tui.waitFor("cancelled, 0 bytes");

@@ -88,7 +88,7 @@ fn a_command_that_succeeds_lets_the_agent_on() {
     let mut session = Session::gated(TESTS);
     let (ticket, request) = asked(session.call_next().reply);
     let command = "make test".to_owned();
-    let progress = "Gate: the tests (1/1)".to_owned();
+    let progress = "Gate 1/1: the tests".to_owned();
     assert_eq!(request, Request::Exec { command, timeout_ms: 600_000, progress });
     let output = session.answer(ticket, ran(0));
     assert!(told(&output).starts_with(PASSED));

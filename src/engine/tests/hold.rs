@@ -65,7 +65,7 @@ impl Session {
     }
 
     fn status_line(&self) -> String {
-        text::status_line(self.engine.run.as_ref(), &self.engine.library).unwrap()
+        text::status_line(self.engine.run.as_ref(), &self.engine.library, false).unwrap()
     }
 }
 

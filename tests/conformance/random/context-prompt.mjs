@@ -44,9 +44,10 @@ export function contextPrompt(prompt, place, visits, delegates) {
   prompt = replaced(18, prompt, WHAT_TO_DO, `${allSteps(place)}\n\n${WHAT_TO_DO}`);
   if (results) prompt = replaced(40, prompt, WHAT_TO_DO, `${results}\n\n${WHAT_TO_DO}`);
   if (pass > 1) prompt = replaced(39, prompt, "\n\n**All steps:**", `\n**Pass:** ${pass}\n\n**All steps:**`);
+  prompt = replaced(39, prompt, "\n**All profiles:** \n", "\n**All profiles:** (none)\n");
   const end = `\n\n${resolve(lastParagraph, right)}`;
   if (!prompt.endsWith(end)) return prompt;
-  return because(39, prompt, `${prompt.slice(0, -end.length)}\n${toolsLine(place)}\n${handOverLine(place)}${end}`);
+  return because(39, prompt, `${prompt.slice(0, -end.length)}\n**Tools in this phase:** ${toolsRule(place)}\n${handOverLine(place)}${end}`);
 }
 
 /** @param {string} prompt */
@@ -56,7 +57,7 @@ const allProfiles = (prompt) => /\n\*\*All profiles:\*\* (.*)\n\n/.exec(prompt)?
  * Which tools the phase allows.
  * @param {Place} place
  */
-export function toolsLine({ phase: { tools } }) {
+export function toolsRule({ phase: { tools } }) {
   const others = (/** @type {string[]} */ names) => names.filter((name) => name !== "workflow_step").join(", ");
   const rule = () => {
     if (tools?.whitelist) {
@@ -66,12 +67,12 @@ export function toolsLine({ phase: { tools } }) {
     const names = others(tools?.blacklist ?? []);
     return names ? `all except ${names}; a call of one of those is refused` : "all";
   };
-  return `**Tools in this phase:** ${rule()}. workflow_step always works.`;
+  return `${rule()}. workflow_step always works.`;
 }
 
 /** @param {Place} place */
 function handOverLine({ phase: { summary } }) {
-  const required = "this phase is left with a summary only: give";
+  const required = "this phase cannot be left without a summary: give";
   const begin = summary === "required" ? required : "what later phases must know, give";
   return `**Hand-over:** ${begin} workflow_step a \`summary\` of at most 4,000 characters.`;
 }

@@ -13,6 +13,7 @@ import { Side } from "./side.mjs";
 const MEANT = /^(Unknown workflow: [^]*)\nDid you mean "[^"\n]*"\?$/;
 const FAULT_NOTICE = /^(1 workflow has|\d+ workflows have|\d+ errors? in workflow files).*: \/workflow :check$/;
 const PAUSE_NOTICE = /^⏸ .* is paused in .*\.\nYour next message resumes it, or \/workflow :resume\.$/s;
+const WAIT_STATUS = /^⏸ (.*) \(waits for you: send a message, or \/workflow :resume\)$/s;
 const PAUSE_STATUS = /^⏸ (.*) \(paused: [^)]*\)$/s;
 
 /** What an agent at work is told when the person cancels. */
@@ -82,9 +83,19 @@ export class OurSide extends Side {
       prompts: continued ? because(8, prompts, deeds.answer.entries.map(reminderOf)) : prompts,
       notices: because(7, because(9, deeds.notices, told), changed && paused && place ? this.#withoutPause(told) : told),
       questions: because(26, deeds.questions, deeds.questions.filter((question) => !this.#isOfCancel(happening, question))).map(read),
-      status: this.#bounds.paused && deeds.status ? because(7, deeds.status, deeds.status.replace(PAUSE_STATUS, "$1")) : deeds.status,
+      status: this.#status(deeds.status),
       answer: continued ? undefined : this.#answer(happening, deeds.answer),
     };
+  }
+
+  /**
+   * The status without the sign that the run is paused, or waits for the user.
+   * @param {string | undefined} status
+   */
+  #status(status) {
+    if (status === undefined) return status;
+    if (this.#bounds.paused) return because(7, status, status.replace(PAUSE_STATUS, "$1"));
+    return because(55, status, status.replace(WAIT_STATUS, "$1"));
   }
 
   /**

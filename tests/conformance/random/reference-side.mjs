@@ -1,6 +1,6 @@
 // The reference, with our deliberate differences brought about or written into what it did.
 
-import { contextPrompt, everyRun, moved, notDone, reminder, toolsLine } from "./context-prompt.mjs";
+import { contextPrompt, everyRun, moved, notDone, reminder, toolsRule } from "./context-prompt.mjs";
 import { UNAVAILABLE } from "./default-texts.mjs";
 import { because } from "./explained.mjs";
 import { Place, enter, resolve } from "./place.mjs";
@@ -364,7 +364,7 @@ export class ReferenceSide extends Side {
     if (!answer || !place) return answer;
     if (answer.message) return { message: await this.#injected(place) };
     if (answer.block && place.root.fields.blockReasonTemplate === undefined) {
-      return because(39, answer, { ...answer, reason: `${answer.reason}\n${toolsLine(place)}` });
+      return because(39, answer, { ...answer, reason: `${answer.reason}\nTools in this phase: ${toolsRule(place)}` });
     }
     if (!("step" in happening)) return answer;
     if (answer.details?.advanced || answer.details?.looped) {
@@ -436,12 +436,12 @@ const GONE = {
 const STALE = { text: UNAVAILABLE, details: { active: false, stale: true } };
 
 /**
- * What `next` gets in a phase that is left with a summary only.
+ * What `next` gets in a phase that cannot be left without a summary.
  * @param {Place} place
  */
 function summaryMissing({ phase }) {
   const how = "Call workflow_step with action='next' again and give it a `summary`: what this phase found or did, as far as later phases must know it.";
-  const text = `⚠️ The phase ${phase.emoji} ${phase.name} is left with a summary only. ${how}`;
+  const text = `⚠️ The phase ${phase.emoji} ${phase.name} cannot be left without a summary. ${how}`;
   return { text, details: { active: true, error: "summary required" } };
 }
 

@@ -30,6 +30,7 @@ export const KNOWN = {
   39: rules,
   40: summaries,
   54: held,
+  55: waits,
 };
 
 /** The reference shows the model `{description}`, ours the task. @param {Both} both */
@@ -102,6 +103,38 @@ function pauses({ reference, ours }) {
   for (const index of surplus.toReversed()) ours.screen.splice(index, 1);
   assert.deepEqual([notices, surplus.length - signs.length], [paused.length, resumed]);
   return paused.length;
+}
+
+/**
+ * A run that waits for the user says so in the status, where the reference shows it as at work or shows nothing new; when
+ * the wait ends the status is as before.
+ * @param {Both} both
+ */
+function waits({ reference, ours }) {
+  const isStatus = (/** @type {string} */ line) => line.startsWith("status workflow: ");
+  const theirs = reference.screen.filter(isStatus);
+  let places = 0;
+  let number = 0;
+  for (let index = 0; index < ours.screen.length; index += 1) {
+    if (!isStatus(ours.screen[index])) continue;
+    const waiting = /^(status workflow: )⏸ (.*) \(waits for you: send a message, or \/workflow :resume\)$/.exec(ours.screen[index]);
+    if (!waiting) {
+      number += 1;
+      continue;
+    }
+    places += 1;
+    const plain = waiting[1] + waiting[2];
+    const next = ours.screen.findIndex((line, at) => at > index && isStatus(line));
+    if (next > 0 && ours.screen[next] === plain) ours.screen.splice(next, 1);
+    if (theirs[number] === plain) {
+      ours.screen[index] = plain;
+      number += 1;
+    } else {
+      ours.screen.splice(index, 1);
+      index -= 1;
+    }
+  }
+  return places;
 }
 
 /** @param {Entry} entry */
@@ -290,15 +323,17 @@ function rules({ reference, ours }) {
   const list = "[^\\n;]+";
   const rule = `(?:all|all except ${list}; a call of one of those is refused|none; every call is refused|only ${list}; a call of any other is refused)`;
   const tools = `\\n\\*\\*Tools in this phase:\\*\\* ${rule}\\. workflow_step always works\\.`;
-  const begin = "(?:what later phases must know, give|this phase is left with a summary only: give)";
+  const begin = "(?:what later phases must know, give|this phase cannot be left without a summary: give)";
   const handOver = `\\n\\*\\*Hand-over:\\*\\* ${begin} workflow_step a \`summary\` of at most 4,000 characters\\.`;
   const pass = /(\n\*\*Progress:\*\* .*)\n\*\*Pass:\*\* ([2-9]|\d\d+)\n/;
   const ofPrompt = new RegExp(`(\\n\\*\\*All profiles:\\*\\* .*)${tools}${handOver}(?=\\n\\n|$)`);
-  const ofRefusal = new RegExp(`(When finished, call workflow_step to advance to the next phase\\.)${tools}$`);
-  const added = /\*\*(Tools in this phase|Hand-over|Pass):\*\*/;
+  const ofRefusal = new RegExp(
+    `(When finished, call workflow_step to advance to the next phase\\.)\\nTools in this phase: ${rule}\\. workflow_step always works\\.$`,
+  );
+  const added = /Tools in this phase:|\*\*(Hand-over|Pass):\*\*|\*\*All profiles:\*\* \(none\)/;
   assert.equal(mapStrings(reference, (text) => text.replace(added, "")), 0);
   const places = mapStrings(ours, (text) =>
-    text.replace(ofPrompt, "$1").replace(pass, "$1\n").replace(ofRefusal, "$1"),
+    text.replace(ofPrompt, "$1").replace("\n**All profiles:** (none)", "\n**All profiles:** ").replace(pass, "$1\n").replace(ofRefusal, "$1"),
   );
   assert.equal(mapStrings(ours, (text) => text.replace(added, "")), 0, "there is more of it");
   return places;

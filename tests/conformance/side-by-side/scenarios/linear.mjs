@@ -58,8 +58,8 @@ export default [
     model: [step("next"), stop],
     actions: [run("/workflow hello Add a route")],
     differs: [
-      { number: 40, at: "requests[1].messages[1]", reference: NEXT, ours: /^tool: ⚠️ .* is left with a summary only\./ },
-      { number: 40, at: "results[0].text", reference: NEXT, ours: /^⚠️ .* is left with a summary only\./ },
+      { number: 40, at: "requests[1].messages[1]", reference: NEXT, ours: /^tool: ⚠️ .* cannot be left without a summary\./ },
+      { number: 40, at: "results[0].text", reference: NEXT, ours: /^⚠️ .* cannot be left without a summary\./ },
       {
         number: 40,
         at: "results[0].details",

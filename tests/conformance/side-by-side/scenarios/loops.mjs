@@ -129,7 +129,7 @@ export default [
     model: [step("next"), step("next"), step("loop"), stop, step("status"), step("next"), step("next"), step("next"), say("Done.")],
     actions: [run("/workflow dev Iterate"), restart(), run("Go on")],
     differs: [
-      38,
+      38, 55,
       { number: 2, reference: "Step 3 (1/3 in current scope)", ours: "Step 3 (1/2 in current scope)" },
       3, 14, 17, 18, 22, 25, 39,
     ],
