@@ -552,8 +552,8 @@ export class Extension {
         const { text, details } = result.val;
         return { content: [{ type: "text", text: plainText(text) }], details: JSON.parse(details) };
       },
-      renderCall: (input, theme, { expanded }) =>
-        this.#drawing(theme, 0, "drawToolCall", name, json(input), expanded),
+      renderCall: (input, theme, context) =>
+        this.#drawing(theme, 0, "drawToolCall", name, json(input), context?.expanded === true),
       renderResult: ({ content, details }, { expanded, isPartial }, theme) => {
         if (isPartial) return new Drawing(() => muted(textOf(content)), theme, this.#host, 0);
         const output = { text: textOf(content), details: json(details) };

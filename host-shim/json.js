@@ -8,11 +8,13 @@ const MAX_DEPTH = 100;
  * A surrogate without its other half is no text in UTF-8; it becomes U+FFFD.
  *
  * @param {unknown} value
+ * @param {number} [limit] in characters; what is longer is cut off there, and is no JSON then
  * @returns {string}
  */
-export function json(value) {
+export function json(value, limit = Infinity) {
   try {
     const text = JSON.stringify(value) ?? "null";
+    if (text.length > limit) return text.slice(0, limit);
     return wellFormed(isDeep(text) ? JSON.stringify(pruned(JSON.parse(text), MAX_DEPTH)) : text);
   } catch {
     return "null"; // A cycle, a BigInt, a `toJSON` that throws.

@@ -42,7 +42,7 @@ export function newestEntries(session, customType, skip, limit, until) {
   while (found.length < limit) {
     const entry = entries.at(customType, skip + found.length, until);
     if (!entry) break;
-    found.push(json(entry.data).slice(0, MAX_DATA));
+    found.push(json(entry.data, MAX_DATA));
   }
   return found;
 }

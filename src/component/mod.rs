@@ -14,11 +14,11 @@ use std::cell::{Cell, RefCell};
 use serde_json::Value;
 
 use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL, WORKFLOW_COMMAND};
-use crate::engine::{Answer, Engine, Event, Facts, Output, Reply, Request, Stop};
 use crate::engine::{
-    CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE, PANEL_ENTRY_TYPE,
-    PANEL_FIELD,
+    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE,
+    PANEL_ENTRY_TYPE, PANEL_FIELD,
 };
+use crate::engine::{Answer, Engine, Event, Facts, Output, Reply, Request, Stop};
 use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 use crate::run::{STATE_ENTRY_TYPE, restore};
 use crate::text::{self, DefaultRole};
@@ -109,7 +109,7 @@ impl Guest for Component {
         for message_type in MESSAGE_TYPES {
             api::register_message_renderer(message_type);
         }
-        for entry_type in [COMPLETE_TYPE, STATUS_TYPE, CHECK_TYPE, GRAPH_TYPE] {
+        for entry_type in [COMPLETE_TYPE, STATUS_TYPE, APPROVAL_TYPE, CHECK_TYPE, GRAPH_TYPE] {
             api::register_entry_renderer(entry_type);
         }
         Ok(())

@@ -55,6 +55,15 @@ pub struct LeftOut {
     pub key: String,
     /// Its folder, as a person would write it.
     pub folder: String,
+    /// Its command name, where that can be read.
+    pub command_name: Option<String>,
+}
+
+impl LeftOut {
+    /// Whether `/workflow NAME` would start it but for its errors.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.command_name.as_ref().unwrap_or(&self.key) == name
+    }
 }
 
 impl Library {
@@ -342,10 +351,10 @@ impl Taken {
                 self.commands.entry(command_name.clone()).or_insert(root);
             }
         }
-        for LeftOut { key, .. } in left_out {
+        for LeftOut { key, command_name, .. } in left_out {
             self.keys.entry(key.to_lowercase()).or_insert(root);
-            // Its command name may not be readable. Most have that of their folder.
-            self.commands.entry(key.clone()).or_insert(root);
+            // Where it cannot be read: most have that of their folder.
+            self.commands.entry(command_name.as_ref().unwrap_or(key).clone()).or_insert(root);
         }
     }
 
@@ -459,6 +468,8 @@ struct RootReader<'a, 'f> {
     found: Vec<Workflow>,
     /// The folder of each key that was met, with or without errors in it.
     folders: BTreeMap<String, String>,
+    /// The command names of workflows with errors, by key.
+    command_names: BTreeMap<String, String>,
     /// The library folders that were looked through or will be, by their paths without links.
     visited: BTreeSet<String>,
     /// The links to folders that were met, and where they lead.
@@ -493,6 +504,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             faults,
             found: Vec::new(),
             folders: BTreeMap::new(),
+            command_names: BTreeMap::new(),
             visited: BTreeSet::from([String::new()]),
             links: BTreeMap::new(),
             phases: BTreeMap::new(),
@@ -524,11 +536,11 @@ impl<'a, 'f> RootReader<'a, 'f> {
         found.extend(self.found.iter().map(|workflow| workflow.key.as_str()));
         let broken = self.folders.iter().filter(|(key, _)| !found.contains(key.as_str()));
         let misnamed = self.misnamed.iter().filter(|(key, _)| !self.folders.contains_key(*key));
-        left_out.extend(
-            broken
-                .chain(misnamed)
-                .map(|(key, folder)| LeftOut { key: key.clone(), folder: folder.clone() }),
-        );
+        left_out.extend(broken.chain(misnamed).map(|(key, folder)| LeftOut {
+            key: key.clone(),
+            folder: folder.clone(),
+            command_name: self.command_names.get(key).cloned(),
+        }));
         named.append(&mut self.named_by);
         Ok(self.found)
     }
@@ -710,8 +722,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 None => {
                     let root = self.root.name.clone();
                     self.found.push(Workflow { phases, root, ..workflow });
+                    return Ok(true);
                 }
             }
+        }
+        if let Ok(yaml) = yaml::parse(&text)
+            && let Some(yaml::Yaml::String(name)) = yaml.get("commandName")
+        {
+            self.command_names.insert(key, name.to_string());
         }
         Ok(true)
     }

@@ -90,7 +90,10 @@ pub(super) fn resolve(
     }
     let mut lots = lots.into_iter();
     let gone = workflows.extract_if(.., |_| lots.next() != Some(Lot::Kept));
-    let gone = gone.map(|Workflow { key, folder, .. }| LeftOut { key, folder });
+    let gone = gone.map(|Workflow { key, folder, command_name, .. }| {
+        let command_name = Some(command_name).filter(|name| !name.is_empty());
+        LeftOut { key, folder, command_name }
+    });
     for workflow in std::mem::take(left_out).into_iter().chain(gone) {
         if let Err(at) = left_out.binary_search(&workflow) {
             left_out.insert(at, workflow);

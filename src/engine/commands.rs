@@ -54,6 +54,9 @@ pub struct Completion {
     pub description: String,
 }
 
+/// The option of a question in a terminal that means yes. No comes first: a key that was meant for the editor does no harm.
+const YES: usize = 1;
+
 /// A question that is open.
 #[derive(Debug)]
 pub(super) enum Question {
@@ -194,6 +197,17 @@ impl Engine {
             return Output::effect(Effect::Notify { level: Level::Error, text });
         }
         match self.run.as_ref().filter(|state| state.active) {
+            Some(state) if self.terminal => {
+                let phase = self.shown().map(|active| text::phase_title(active.phase));
+                let workflow = text::run_name(state, &self.library);
+                let task_of_run = &state.task_description;
+                let phase = phase.unwrap_or_default();
+                let title = text::start_another_question(&workflow, &phase, task_of_run);
+                let options = ["No, go on with it", "Yes, start the other"].map(Into::into).into();
+                let question =
+                    Question::StartAnother { command_name: name.into(), task: task.into() };
+                self.ask(question, Request::Select { title, options })
+            }
             Some(state) => {
                 let phase = Active::resolve(state, &self.library);
                 let message = format!(
@@ -228,9 +242,10 @@ impl Engine {
             return Output::default();
         };
         match (self.questions.remove(index).1, answer) {
-            (Question::StartAnother { command_name, task }, Answer::Confirmed(true)) => {
-                self.start_unless_replaced(&command_name, &task, at, files)
-            }
+            (
+                Question::StartAnother { command_name, task },
+                Answer::Confirmed(true) | Answer::Selected(YES),
+            ) => self.start_unless_replaced(&command_name, &task, at, files),
             (Question::StartAnother { .. }, _) => Output::default(),
             (Question::Pick { mut names }, Answer::Selected(index)) if index < names.len() => {
                 self.picked(names.swap_remove(index))
@@ -239,7 +254,9 @@ impl Engine {
                 self.tasked(&command_name, &task, at, files)
             }
             (Question::Pick { .. } | Question::Task { .. }, _) => Output::default(),
-            (Question::Cancel { .. }, Answer::Confirmed(true)) => self.step_cancelled(at),
+            (Question::Cancel { .. }, Answer::Confirmed(true) | Answer::Selected(YES)) => {
+                self.step_cancelled(at)
+            }
             // Without anybody to ask, the second call is the confirmation.
             (Question::Cancel { .. }, Answer::NoUi) => match self.hold() {
                 Some(reason) => self.step_held("cancel", &reason),
@@ -358,7 +375,7 @@ fn usage(library: &Library) -> String {
 }
 
 pub(super) fn unknown_workflow(name: &str, library: &Library) -> String {
-    if library.left_out().iter().any(|left_out| left_out.key == name) {
+    if library.left_out().iter().any(|left_out| left_out.is_called(name)) {
         return format!("The workflow \"{name}\" has errors: /workflow :check shows them.");
     }
     let names: Vec<&str> =

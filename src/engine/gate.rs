@@ -17,7 +17,9 @@ use crate::text;
 
 use super::commands::Question;
 use super::step_tool::{Caller, handing_over, tool_reply};
-use super::{Answer, CommandEnd, Effect, Engine, Level, Moment, Output, Request, STATUS_TYPE};
+use super::{
+    APPROVAL_TYPE, Answer, CommandEnd, Effect, Engine, Level, Moment, Output, Request, STATUS_TYPE,
+};
 
 /// The root of the project's own files; see the package's manifest.
 const PROJECT_FILES: &str = "project-files";
@@ -453,6 +455,9 @@ impl Engine {
         let stays = *on_fail == OnGateFail::Stay;
         let mut text = text::gate_failed(of, last, stays.then_some(left));
         let label = last.label.clone();
+        let check = gate.checks.get(gate.done.saturating_sub(1)).map(|planned| &planned.check.kind);
+        let is_no = gate.by == By::Person && matches!(check, Some(CheckKind::Approve { .. }));
+        let outcome = |outcome| if is_no { "declined" } else { outcome };
         let back = new.after_gate_failure(on_fail, *depth, active.library);
         let before = active.state.clone();
         if let Err(error) = &back {
@@ -484,13 +489,13 @@ impl Engine {
                 let to = to.unwrap_or_default();
                 let prompt = self.prompt_in_result(gate.is_of_nested_call());
                 text.push_str(&format!("\n\nThe workflow goes back to {to}.\n\n{prompt}"));
-                self.answer_to(&gate.by, effects, text, "back")
+                self.answer_to(&gate.by, effects, text, outcome("back"))
             }
             _ => {
                 let effects = vec![super::persist(&new)];
                 self.run = Some(new);
                 text.push_str("\n\nMend that, then call workflow_step with action='next' again.");
-                self.answer_to(&gate.by, effects, text, "failed")
+                self.answer_to(&gate.by, effects, text, outcome("failed"))
             }
         }
     }
@@ -504,14 +509,14 @@ impl Engine {
                 Output { effects, reply: tool_reply(text, details) }
             }
             By::Person => {
-                let told = matches!(gate, "failed" | "back");
+                let told = matches!(gate, "failed" | "back" | "declined");
                 let paused = self.run.as_ref().is_some_and(|state| state.progress.paused.is_some());
                 if told && !self.agent.running && !paused {
                     effects.push(Effect::SendUserMessage(text));
                     return effects.into();
                 }
-                // Of a pause there is a notice, or the last line of the process.
-                if gate != "paused" {
+                // Of a pause there is a notice, or the last line of the process. A no is known to who said it.
+                if !matches!(gate, "paused" | "declined") {
                     let text = text.lines().next().unwrap_or_default().to_owned();
                     effects.push(Effect::Notify { level: Level::Warning, text });
                 }
@@ -577,7 +582,28 @@ impl Engine {
         let workflow = self.active().map_or("", |active| &active.root.name);
         let dialog = self.dialog(APPROVALS.len());
         let question = text::approval_question(of, workflow, question, dialog);
-        self.select(gate, WaitsFor::Approval, question, APPROVALS.map(Into::into).into())
+        let subject = self.approval_subject(&gate);
+        let options = APPROVALS.map(Into::into).into();
+        let mut output = self.select(gate, WaitsFor::Approval, question, options);
+        // Above what the question has no room for.
+        output.effects.splice(0..0, subject);
+        output
+    }
+
+    /// The entry with what is to be approved: the summary at hand, and the checks so far. The model does not get it.
+    fn approval_subject(&self, gate: &OpenGate) -> Option<Effect> {
+        let active = self.active().filter(|_| self.has_ui)?;
+        let summaries = active.state.summaries();
+        let summary = match &gate.by {
+            By::Agent(Caller { summary: Some(summary), .. }) => Some(&**summary),
+            By::Agent(_) | By::Person => summaries
+                .last()
+                .filter(|_| active.state.has_handed_over())
+                .map(|(_, summary)| &*summary.text),
+        };
+        let content = text::approval_subject(active.phase, &gate.evidence, summary)?;
+        let data = json!({ "content": content });
+        Some(Effect::AppendEntry { custom_type: APPROVAL_TYPE, data })
     }
 
     /// Where a question with so many options is asked.

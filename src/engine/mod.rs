@@ -60,6 +60,8 @@ pub const CONTEXT_MESSAGE_TYPE: &str = "workflow:context";
 pub const COMPLETE_TYPE: &str = "workflow:complete";
 /// The custom type of the panel that `/workflow :status` shows.
 pub const STATUS_TYPE: &str = "workflow:status";
+/// The custom type of what stands above the question of an approval: its subject.
+pub const APPROVAL_TYPE: &str = "workflow:approval";
 /// The custom type of the panel that `/workflow :check` shows.
 pub const CHECK_TYPE: &str = "workflow:check";
 /// The custom type of the diagram that `/workflow :graph` shows.

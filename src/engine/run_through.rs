@@ -125,7 +125,7 @@ mod tests {
         s.push_str("gate: [{run: make, label: the build}]\n");
         let lines = "- * A: ✓ npm test: exit status 0, 1s
 - * A: ✓ docs/*.md: it holds
-- * A: ✓ Ship it?: the person said yes
+- * A: ✓ Ship it?: you said yes
 - * B: ✓ the build: exit status 0, 1s";
         let script = run_through(&files, "w", "the task").unwrap();
         assert!(script.ends_with(&format!("\n\n**Gates:**\n{lines}")), "{script}");

@@ -274,6 +274,12 @@ impl Engine {
             self.cancel_pending = true;
             return result(text, json!({ "active": true, "cancelPending": true }));
         }
+        if self.terminal {
+            let workflow = text::run_name(state, &self.library);
+            let title = text::cancel_question(&workflow, &state.task_description);
+            let options = ["No, go on", "Yes, cancel it"].map(Into::into).into();
+            return self.ask(Question::Cancel { nested }, Request::Select { title, options });
+        }
         let task = text::in_question(&state.task_description);
         let message = format!("{task}\n\nThe agent wants to cancel this workflow. Cancel it?");
         let title = "Cancel the workflow?".to_owned();

@@ -191,6 +191,61 @@ fn another_start_needs_a_yes() {
 }
 
 #[test]
+fn a_workflow_with_errors_is_not_unknown() {
+    let mut session = Session::new(&[("flat", &["a"])]);
+    let files = &mut session.files.global;
+    files.insert("one/workflow.yaml".into(), "name: One\ncommandName: uno\nphases: 7\n".into());
+    files.insert("two/workflow.yaml".into(), "name: [\n".into());
+    let three = "name: T\ncommandName: tre\ninitialMessage: x\nphases: [{subworkflow: gone}]\n";
+    files.insert("three/workflow.yaml".into(), three.into());
+    for (name, has_errors) in [("uno", true), ("one", false), ("two", true), ("tre", true)] {
+        let effects = session.command("workflow", &format!("{name} x")).effects;
+        let Some(Effect::Notify { level: Level::Error, text }) = effects.last() else { panic!() };
+        let told = format!("The workflow \"{name}\" has errors: /workflow :check shows them.");
+        assert_eq!(*text == told, has_errors, "{text}");
+    }
+}
+
+#[test]
+fn in_a_terminal_no_comes_first() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let facts = Facts { has_ui: true, terminal: true, ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let _ = session.command("workflow", "flat first");
+    for (choice, starts) in [(0, false), (1, true)] {
+        let Reply::Ask { ticket, request: Request::Select { title, options } } =
+            session.command("workflow", "flat second").reply
+        else {
+            panic!()
+        };
+        let lines = [
+            "\"The flat\" is still active.",
+            "│ * a",
+            "│ first",
+            "It stays unfinished. Start the other?",
+        ];
+        assert_eq!(title, lines.join("\n"));
+        assert_eq!(options, ["No, go on with it", "Yes, start the other"]);
+        let output = session.on(Event::Answer { ticket, answer: Answer::Selected(choice) });
+        assert_eq!(output.reply == Reply::Settle, starts);
+    }
+    for (choice, cancels) in [(0, false), (1, true)] {
+        session.step("cancel");
+        let Reply::Ask { ticket, request: Request::Select { title, options } } =
+            session.on(Event::Step { input: CANCEL, nested: false }).reply
+        else {
+            panic!()
+        };
+        let lines = ["Cancel \"The flat\"?", "│ second", "The agent asks. It ends unfinished."];
+        assert_eq!(title, lines.join("\n"));
+        assert_eq!(options, ["No, go on", "Yes, cancel it"]);
+        let output = session.on(Event::Answer { ticket, answer: Answer::Selected(choice) });
+        let Reply::Tool(result) = output.reply else { panic!() };
+        assert_eq!(result.details["cancelled"], json!(cancels));
+    }
+}
+
+#[test]
 fn a_question_ends_with_its_session() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat first");

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::engine::{CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE};
+use crate::engine::{
+    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE,
+};
 use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 
 /// Something to draw.
@@ -54,6 +56,8 @@ fn span(text: impl Into<String>, color: Color) -> Span {
 
 /// How many lines of a summary a call shows that is not expanded.
 const SUMMARY_LINES: usize = 10;
+/// How many lines of the subject of an approval are shown that is not expanded.
+const SUBJECT_LINES: usize = 40;
 
 /// A call of `workflow_step` with its summary; its input may still be incomplete.
 pub fn draw_step_call(input: &str, expanded: bool) -> Drawing {
@@ -123,6 +127,9 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
                 lines.extend(content.lines().map(|line| vec![span(line, Color::Dim)]));
             }
             Some(Drawing::Lines(lines))
+        }
+        APPROVAL_TYPE => {
+            Some(Drawing::Markdown(collapsed(content, SUBJECT_LINES, expanded).into_owned()))
         }
         COMPLETE_TYPE if expanded => Some(Drawing::Markdown(content.to_owned())),
         COMPLETE_TYPE => {

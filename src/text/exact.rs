@@ -55,7 +55,7 @@ const HIDDEN: [(char, char); 38] = [
 ];
 
 /// The signs with which [`framed`] marks lines; in a text they are written out.
-const BAR: char = '│';
+pub const BAR: char = '│';
 const BROKEN: char = '↪';
 const SPACES: char = '␣';
 

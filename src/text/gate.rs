@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::names::phase_title;
 use crate::definition::{Check, CheckKind, Entry, Library, Phase};
 use crate::run::{Active, Evidence, GateAhead, RunState, phase_key};
 
@@ -120,6 +121,25 @@ pub fn sample_evidence(active: &Active) -> Vec<Evidence> {
     checks.map(passed).collect()
 }
 
+/// The subject of an approval, in Markdown: the checks of the gate so far, then what the agent hands over. The agent's text
+/// comes last, so that nothing behind it can pass for ours. `None` where there is neither.
+pub fn approval_subject(
+    phase: &Phase,
+    evidence: &[Evidence],
+    summary: Option<&str>,
+) -> Option<String> {
+    let mut parts = Vec::new();
+    if !evidence.is_empty() {
+        let lines: Vec<String> = evidence_lines(evidence).map(|line| format!("- {line}")).collect();
+        parts.push(format!("**Checked before:**\n{}", lines.join("\n")));
+    }
+    if let Some(summary) = summary {
+        let title = phase_title(phase);
+        parts.push(format!("**The agent's summary of {title}:**\n\n{}", summary.trim()));
+    }
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
 /// One line for each check of a phase: whether it held, how, how long it took.
 pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = String> {
     evidence.iter().map(|evidence| {
@@ -132,7 +152,12 @@ pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = Stri
             0 | 1 => String::new(),
             attempt => format!(", attempt {attempt}"),
         };
-        format!("{mark} {}: {}{took}{attempt}", evidence.label, evidence.result)
+        // The result is in the agent's words; the lines are for the user.
+        let result = match evidence.result.strip_prefix("the person said ") {
+            Some(said) => format!("you said {said}"),
+            None => evidence.result.clone(),
+        };
+        format!("{mark} {}: {result}{took}{attempt}", evidence.label)
     })
 }
 

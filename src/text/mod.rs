@@ -32,7 +32,8 @@ pub use drawing::{
 };
 pub use exact::exact;
 pub use gate::{
-    GATE_HAD, GATE_OPEN, gate_failed, gate_progress, gate_tail, kept_tail, sample_evidence,
+    GATE_HAD, GATE_OPEN, approval_subject, gate_failed, gate_progress, gate_tail, kept_tail,
+    sample_evidence,
 };
 pub use graph::{boxes, mermaid, phase_names};
 pub use messages::{
@@ -41,11 +42,11 @@ pub use messages::{
     completion_message, initial_message, not_done_reminder, session_name,
 };
 pub use names::{phase_title, short_name, short_task, task_too_long};
-pub use pause::{ended_line, held, held_notice, pause_notice, paused, unfinished_line};
+pub use pause::{ended_line, held, held_notice, pause_notice, paused, run_name, unfinished_line};
 pub use preview::preview;
 pub use questions::{
-    Dialog, Question, approval_question, consent_question, in_question, replacement_notice,
-    replacement_question,
+    Dialog, Question, approval_question, cancel_question, consent_question, in_question,
+    replacement_notice, replacement_question, start_another_question,
 };
 pub use status_line::status_line;
 pub use status_panel::{phase_panel, status_panel};

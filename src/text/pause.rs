@@ -97,7 +97,7 @@ pub fn held_notice(
     } else {
         "All tool calls are refused until the files are there again (see /workflow :check) and you send a message or /workflow :resume. /workflow :cancel ends the run."
     };
-    format!("⏸ {} is paused: {reason}.{fault}\n{how}", name(state, library))
+    format!("⏸ {} is paused: {reason}.{fault}\n{how}", run_name(state, library))
 }
 
 /// What the agent is told whose tool calls are refused because the rules of the run do not hold.
@@ -109,7 +109,7 @@ pub fn held(reason: &PauseReason) -> String {
 
 /// The last line of a process that ends with a run in progress.
 pub fn unfinished_line(state: &RunState, library: &Library) -> String {
-    let name = name(state, library);
+    let name = run_name(state, library);
     let phase = match Active::resolve(state, library) {
         Some(active) => format!(" in {}", phase_title(active.phase)),
         None => String::new(),
@@ -121,7 +121,7 @@ pub fn unfinished_line(state: &RunState, library: &Library) -> String {
 }
 
 /// The name of a run's workflow; its key, if the library lacks it.
-pub fn name(state: &RunState, library: &Library) -> String {
+pub fn run_name(state: &RunState, library: &Library) -> String {
     let root = state.current_path.first().and_then(|root| library.get(&root.workflow_key));
     root.map_or_else(|| short(&state.workflow_key), |root| short_name(&root.name))
 }

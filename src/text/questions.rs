@@ -4,7 +4,7 @@
 //! [`framed`]. pi cuts a dialog that is too high for the terminal at its bottom, where the options are, so in a
 //! terminal a question has few lines, and the rest stands in the transcript above it.
 
-use super::exact::{Spaces, exact_line, framed, quoted};
+use super::exact::{BAR, Spaces, exact_line, framed, quoted};
 
 /// The columns that a dialog has in a terminal of 40 columns.
 const COLUMNS: usize = 38;
@@ -91,6 +91,24 @@ pub fn replacement_notice(replaced: &str, started: &str) -> String {
     } else {
         format!("This project's {replaced} replaces yours. It is part of {started}.")
     }
+}
+
+/// The question in a terminal whether to start another run although one is active.
+pub fn start_another_question(workflow: &str, phase: &str, task: &str) -> String {
+    let first = format!("{} is still active.", quoted(workflow, 20));
+    let place = [phase, task].map(|line| short_framed(line, COLUMNS));
+    format!("{first}\n{}\nIt stays unfinished. Start the other?", place.join("\n"))
+}
+
+/// The question in a terminal whether to cancel the run, as the agent wants to.
+pub fn cancel_question(workflow: &str, task: &str) -> String {
+    let first = format!("Cancel {}?", quoted(workflow, 28));
+    let task = short_framed(task, COLUMNS);
+    format!("{first}\n{task}\nThe agent asks. It ends unfinished.")
+}
+
+fn short_framed(line: &str, width: usize) -> String {
+    format!("{BAR} {}", exact_line(line, width.saturating_sub(2), Spaces::Single))
 }
 
 /// A name or a task for a line of a question.

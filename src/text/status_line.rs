@@ -3,7 +3,7 @@
 use crate::definition::{Entry, Library};
 use crate::run::{RunState, pause_reason};
 
-use super::pause::name;
+use super::pause::run_name;
 
 use super::names::short_name;
 
@@ -17,7 +17,7 @@ pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool) -> 
     let state = state.filter(|state| state.active)?;
     match (place(state, library), pause_reason(state, library)) {
         (place, Some(reason)) => {
-            let place = place.unwrap_or_else(|| name(state, library));
+            let place = place.unwrap_or_else(|| run_name(state, library));
             Some(format!("⏸ {place} (paused: {reason})"))
         }
         (Some(place), None) if waits => Some(format!("⏸ {place} ({WAITS})")),

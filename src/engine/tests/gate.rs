@@ -458,11 +458,56 @@ fn in_a_terminal_what_does_not_fit_stands_above_the_question() {
     assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
 
     let output = session.next_later();
-    let Effect::AppendEntry { data, .. } = &output.effects[0] else { panic!("{output:?}") };
+    let [
+        Effect::AppendEntry { custom_type: APPROVAL_TYPE, .. },
+        Effect::AppendEntry { data, .. },
+        ..,
+    ] = &output.effects[..]
+    else {
+        panic!("{output:?}")
+    };
     assert_eq!(data["content"], "Gate \"b\" asks:\n│ Is it?\n│ \n│ \n│ Or is it not?");
     let (_, request) = asked(output.reply);
     let Request::Select { title, .. } = request else { panic!("{request:?}") };
     assert_eq!(title, "Approve \"b\"?\nThe question, 4 lines: shown above");
+}
+
+#[test]
+fn the_subject_of_an_approval_stands_above_the_question() {
+    let subject = |effects: &[Effect]| match effects {
+        [Effect::AppendEntry { custom_type: APPROVAL_TYPE, data }, ..] => {
+            Some(data["content"].as_str().unwrap().to_owned())
+        }
+        _ => None,
+    };
+    let gate = "gate:\n  - {run: make, label: the tests}\n  - approve: Ship it?\n";
+    let mut session = Session::gated(gate);
+    let summary = "The plan:\n\n1. Look\n2. Leap";
+    let input = json!({ "action": "next", "summary": summary }).to_string();
+    let (ticket, _) = asked(session.on(Event::Step { input: &input, nested: false }).reply);
+    let output = session.answer(ticket, ran(0));
+    assert_eq!(
+        subject(&output.effects).unwrap(),
+        format!(
+            "**Checked before:**\n- ✓ the tests: exit status 0, 12s\n\n**The agent's summary of * a:**\n\n{summary}"
+        )
+    );
+    // The user asks for the next phase: the agent handed nothing over in this pass but that summary.
+    let (ticket, _) = asked(output.reply);
+    let _ = session.answer(ticket, Answer::Selected(0));
+    let (ticket, _) = asked(session.command("workflow", ":resume").reply);
+    let output = session.answer(ticket, ran(0));
+    assert!(subject(&output.effects).unwrap().ends_with(summary));
+    // A no is not told to the user who said it; the agent is told.
+    let (ticket, _) = asked(output.reply);
+    let (ticket, _) = asked(session.answer(ticket, Answer::Selected(2)).reply);
+    let output = session.answer(ticket, Answer::Entered("too early".into()));
+    assert!(!output.effects.iter().any(|effect| matches!(effect, Effect::Notify { .. })));
+    assert!(matches!(output.effects.last(), Some(Effect::Steer(_))), "{output:?}");
+
+    let mut session = Session::gated(APPROVE);
+    let output = session.call_next();
+    assert_eq!(subject(&output.effects).as_deref(), Some("**The agent's summary of * a:**\n\nS"));
 }
 
 #[test]

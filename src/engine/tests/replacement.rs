@@ -139,12 +139,12 @@ fn every_way_to_a_start_asks() {
     assert_eq!(session.runs(), None);
     // Another start beside a run.
     let _ = session.command("workflow", "x y");
-    let Reply::Ask { ticket, request: Request::Confirm { .. } } =
+    let Reply::Ask { ticket, request: Request::Select { .. } } =
         session.command("workflow", "rpir x").reply
     else {
         panic!()
     };
-    let (ticket, _) = recalls(&session.answer_to(ticket, Answer::Confirmed(true)));
+    let (ticket, _) = recalls(&session.answer_to(ticket, Answer::Selected(1)));
     let (ticket, _) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
     let _ = session.answer_to(ticket, NO);
     assert_eq!(session.runs(), Some("x"));

@@ -1,0 +1,126 @@
+// What a user sees of a run that waits, and before approving, ending or replacing one; what a command needs to start.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { PI_VERSIONS } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import { steps, workflow } from "./harness/workflows.mjs";
+import { gated } from "./harness/gates.mjs";
+
+const REST = { text: "I rest." };
+const SLOW = { autoContinue: { delaySeconds: 60 } };
+const HELLO = workflow("hello", ["plan", "build"], SLOW);
+const WAITS = "(waits for you: send a message, or /workflow :resume)";
+const SUMMARY = "The plan:\n\n1. **Look** at it\n2. Leap";
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: a run that waits`, { concurrency: 2 }, () => {
+    test("says so after a key and how to go on, and goes on", async (t) => {
+      const { model, sandbox } = await stage(t, [REST, ...steps("next", "next"), REST], { globalFiles: HELLO });
+      const tui = await startTui({ version, sandbox });
+      await tui.type("/workflow hello Do it");
+      await tui.press("Enter");
+      await tui.waitFor(/Auto-continuing in \d+s/);
+      await tui.type("/workflow :r");
+      const screen = await tui.waitFor(/→ :resume/);
+      assert.ok(screen.replaceAll("\n", " ").includes("⏸ The hello > 🔹 Plan [1/2] (waits for you"), screen);
+      assert.doesNotMatch(screen, /Auto-continuing/);
+      await tui.press("Tab");
+      await tui.waitFor((screen) => screen.includes("/workflow :resume") && !screen.includes("→ :resume"));
+      await tui.press("Enter");
+      await tui.waitFor("The hello Complete");
+      assert.equal(model.requests.length, 4);
+    });
+
+    test("leaves the countdown to commands that only show something, and waits after others", async (t) => {
+      const { sandbox } = await stage(t, [REST], { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Do it");
+      const statuses = () => rpc.ui("setStatus").map(({ statusText }) => statusText);
+      const countdowns = () => rpc.ui("setWidget").filter(({ widgetKey }) => widgetKey === "workflow-countdown");
+      await rpc.waitFor(({ widgetKey }) => widgetKey === "workflow-countdown");
+      for (const control of [":status", ":panel", ":check", ":graph", ":panel"]) await rpc.prompt(`/workflow ${control}`);
+      assert.ok(countdowns().every(({ widgetLines }) => widgetLines), "the countdown was taken away");
+      assert.ok(!statuses().some((text) => text?.includes("waits for you")));
+      await rpc.prompt("/workflow nobody knows");
+      assert.equal(countdowns().at(-1).widgetLines, undefined);
+      assert.equal(statuses().at(-1), `⏸ The hello > 🔹 Plan [1/2] ${WAITS}`);
+      await rpc.close();
+    });
+
+    test("says so after a restart", async (t) => {
+      const { sandbox } = await stage(t, [REST, REST], { globalFiles: HELLO });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Do it");
+      await rpc.close();
+      const again = await startRpc({ version, sandbox, args: ["--continue"] });
+      await again.waitFor(({ statusText }) => statusText === `⏸ The hello > 🔹 Plan [1/2] ${WAITS}`);
+      const settled = again.waitForSettled();
+      await again.prompt("/workflow :resume");
+      await settled;
+      assert.ok(again.ui("setStatus").some(({ statusText }) => statusText === "The hello > 🔹 Plan [1/2]"));
+      await again.close();
+    });
+  });
+
+  suite(`pi ${version}: what a user must know`, { concurrency: 2 }, () => {
+    test("stands above an approval: the summary and the checks before it", async (t) => {
+      const gate = [{ run: "true", label: "the tests" }, { approve: "Ship it?" }];
+      const next = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: SUMMARY } }] };
+      const { sandbox } = await stage(t, [next, REST, REST], { globalFiles: gated(gate, {}, SLOW) });
+      const tui = await startTui({ version, sandbox });
+      await tui.type("/workflow hello Do it");
+      await tui.press("Enter");
+      const screen = await tui.waitFor("Not yet");
+      const [call, subject] = screen.split("Checked before:");
+      assert.match(call, /workflow_step next\s+The plan:\s+1\. \*\*Look\*\* at it\s+2\. Leap/, "the call shows its summary");
+      assert.match(subject, /✓ the tests: exit status 0[^]*summary of 🔹 Plan:\s+The plan:\s+1\. Look at it\s+2\. Leap[^]*Ship it\?/);
+    });
+
+    test("is asked with No first before a run is replaced", async (t) => {
+      const { sandbox } = await stage(t, [REST, REST], { globalFiles: HELLO });
+      const tui = await startTui({ version, sandbox, columns: 60, rows: 20 });
+      await tui.type("/workflow hello One");
+      await tui.press("Enter");
+      await tui.waitFor("I rest.");
+      await tui.type("/workflow hello Two");
+      await tui.press("Enter");
+      const screen = await tui.waitFor("Yes, start the other");
+      assert.match(screen, /"The hello" is still active\.\s+│ 🔹 Plan\s+│ One\s+It stays unfinished\. Start the other\?/);
+      assert.match(screen, /→ No, go on with it\s+Yes, start the other/);
+      await tui.press("Enter");
+      await tui.waitFor((screen) => !screen.includes("Start the other") && screen.includes("The hello > 🔹 Plan"));
+    });
+  });
+
+  suite(`pi ${version}: a start`, { concurrency: 2 }, () => {
+    test("asks for the task where there is none, and Enter runs a complete command", async (t) => {
+      const { sandbox } = await stage(t, [{ text: "Thinking", hang: true }], { globalFiles: HELLO });
+      const tui = await startTui({ version, sandbox });
+      await tui.type("/workflow hell");
+      await tui.waitFor(/→ hello/);
+      await tui.type("o");
+      await tui.waitFor((screen) => screen.includes("/workflow hello") && !screen.includes("→ hello"));
+      await tui.press("Enter");
+      await tui.waitFor("The hello: what is the task?");
+      await tui.type("Do it");
+      await tui.press("Enter");
+      assert.match(await tui.waitFor("Thinking"), /Start The hello: Do it/);
+    });
+
+    test("of a workflow with errors, and a misspelt control, say what is meant", async (t) => {
+      const globalFiles = { ...HELLO, "typos/workflow.yaml": "name: Typos\ncommandName: tidy\ninitialMesage: Go\nphases: [a.md]\n" };
+      const { sandbox } = await stage(t, [REST], { globalFiles });
+      const rpc = await startRpc({ version, sandbox });
+      const notices = () => rpc.ui("notify").map(({ message }) => message);
+      await rpc.waitFor(({ method, message }) => method === "notify" && /typos\/workflow\.yaml: \d errors: \/workflow :check$/.test(message));
+      await rpc.prompt("/workflow tidy the house");
+      assert.equal(notices().at(-1), 'The workflow "tidy" has errors: /workflow :check shows them.');
+      await rpc.prompt("/workflow :stauts");
+      assert.match(notices().at(-1), /^Unknown control: ":stauts"\. Did you mean :status\?/);
+      await rpc.close();
+    });
+  });
+}
