@@ -130,7 +130,7 @@ function main(parameters) {
   return command.run(word, values);
 }
 
-/** Whether this process has a working directory. */
+/** Tests if the working directory of this process exists. */
 function hasFolder() {
   try {
     return process.cwd() !== "";

@@ -1,6 +1,6 @@
-// What went wrong, in one line.
+// Error messages of the command line: one line each.
 
-/** What the user can change; its message says what is wrong. */
+/** An error that the user can correct; the message says what is wrong. */
 export class Failure extends Error {}
 
 /**
@@ -20,7 +20,7 @@ export function inWords(error) {
 }
 
 /**
- * What the user typed, in a message.
+ * Text typed by the user, shortened for a message.
  * @param {string} text
  */
 export const quoted = (text) => `"${shortened(text)}"`;

@@ -448,8 +448,8 @@ export class Extension {
   }
 
   /**
-   * Whether the session of the current call was replaced. pi's error for that has no class and no code of its own, and
-   * any error may have its words, say in a path. But such a context refuses everything, also a field that is just there.
+   * Tests if the session of the current call was replaced. pi's error for that has no class and no code of its own, and any
+   * error may contain its words, say in a path; but every access to such a context throws, so reading a field tells.
    */
   #isStale() {
     try {
@@ -660,7 +660,7 @@ const EVENTS = {
 };
 
 /**
- * What pi calls an event of the interface; `undefined` for keys, which are no event of pi, see `ui.watch-terminal`.
+ * pi's name of an event of the interface; `undefined` for keys, which are no event of pi, see `ui.watch-terminal`.
  * @param {string} kind
  */
 export function eventName(kind) {
@@ -671,8 +671,8 @@ export function eventName(kind) {
 }
 
 /**
- * Whether a tool is one of pi's own that say of themselves that they reach other tools. A tool of an extension that says so
- * may do anything else besides.
+ * Tests if a tool is one of pi's own and declares that it reaches other tools. A tool of an extension that declares this may
+ * do anything else besides.
  *
  * @param {ExtensionAPI} pi
  * @param {string} name

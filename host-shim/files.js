@@ -18,7 +18,7 @@ import { Record } from "./record.js";
  */
 
 /**
- * Where the bases are now. What one of these functions throws is an error of the interface.
+ * The current locations of the bases. Each function throws errors of the interface only.
  * @typedef {object} Bases
  * @property {() => string} agentDir
  * @property {() => string} cwd
@@ -327,7 +327,7 @@ export function isWithin(root, path) {
 }
 
 /**
- * What a link leads to, and where that is below the root, if it lies within the root.
+ * The kind of a link's target and its path below the root; `other` if it lies outside the root.
  * @param {string} root
  * @param {string} path
  */
@@ -358,8 +358,8 @@ function display(path, cwd) {
 }
 
 /**
- * What tells a folder from any other that may take its path: its device and inode, and when it was made where the file
- * system knows that, since numbers of inodes are used again. Nothing where there are no such numbers.
+ * An identifier of a folder that no other folder at the same path has: device, inode and, where the file system records it,
+ * creation time, because inode numbers are reused. `undefined` on systems without inodes.
  * @param {string} path
  */
 export function identityOf(path) {
