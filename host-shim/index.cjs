@@ -15,8 +15,9 @@ const nodeRequire = createRequire(__filename);
 function shim() {
   try {
     return nodeRequire("./component/shim.cjs");
-  } catch {
-    // It says what is not built.
+  } catch (/** @type {any} */ error) {
+    if (error.code !== "MODULE_NOT_FOUND") throw error;
+    // Not built: load.js says so.
     return nodeRequire("./load.js");
   }
 }

@@ -198,11 +198,9 @@ impl Engine {
         }
         match self.run.as_ref().filter(|state| state.active) {
             Some(state) if self.terminal => {
-                let phase = self.shown().map(|active| text::phase_title(active.phase));
                 let workflow = text::run_name(state, &self.library);
-                let task_of_run = &state.task_description;
-                let phase = phase.unwrap_or_default();
-                let title = text::start_another_question(&workflow, &phase, task_of_run);
+                let phase = self.shown().map_or("unknown", |active| &active.phase.name);
+                let title = text::start_another_question(&workflow, phase, &state.task_description);
                 let options = ["No, go on with it", "Yes, start the other"].map(Into::into).into();
                 let question =
                     Question::StartAnother { command_name: name.into(), task: task.into() };

@@ -220,7 +220,7 @@ fn in_a_terminal_no_comes_first() {
         };
         let lines = [
             "\"The flat\" is still active.",
-            "│ * a",
+            "│ a",
             "│ first",
             "It stays unfinished. Start the other?",
         ];
