@@ -15,6 +15,7 @@ const FAST = { autoContinue: { delaySeconds: 0 } };
 const HELLO = workflow("hello", ["plan", "build"]);
 const QUICK = workflow("hello", ["plan", "build"], FAST);
 const IDLE_PAUSE = "the agent did nothing in 3 automatic continuations";
+const WAITS = "⏸ The hello > 🔹 Plan [1/2] (waits for you: send a message, or /workflow :resume)";
 
 /** @param {any[]} entries */
 const pauses = (entries) =>
@@ -126,6 +127,7 @@ for (const version of PI_VERSIONS) {
       await sleep(500);
       assert.equal(model.requests.length, 1);
       assert.deepEqual([countdownLines(rpc), notices(rpc)], [[], []]);
+      assert.equal(statusTexts(rpc).at(-1), WAITS.replace("1/2", "1/1"));
     });
 
     test("RPC: a client's prompt interrupts the countdown", async (t) => {
@@ -185,32 +187,38 @@ for (const version of PI_VERSIONS) {
       const { tui, stays } = await counting(t);
       await tui.type("wait");
       await stays();
-      assert.match(await tui.screen(), /^ ?wait/m);
+      const screen = await tui.screen();
+      assert.match(screen, /^ ?wait/m);
+      assert.ok(screen.includes(WAITS), screen);
     });
 
     test("Escape stops the countdown", async (t) => {
       const { tui, stays } = await counting(t);
       await tui.press("Escape");
       await stays();
+      assert.ok((await tui.screen()).includes(WAITS));
     });
 
     test("/cancel-workflow stops the countdown", async (t) => {
       const { tui, stays } = await counting(t);
       await tui.submit("/cancel-workflow");
-      await tui.waitFor(/Workflow Cancelled/);
+      await tui.waitFor(/❌ The hello Cancelled/);
       await stays();
+      assert.doesNotMatch(await tui.screen(), /Workflow cancelled|waits for you/);
     });
 
     test("a new session stops the countdown", async (t) => {
       const { tui, stays } = await counting(t);
       await tui.submit("/new");
       await stays();
+      assert.doesNotMatch(await tui.screen(), /waits for you/);
     });
 
     test("a reload stops the countdown", async (t) => {
       const { tui, stays } = await counting(t);
       await tui.submit("/reload");
       await stays();
+      assert.ok((await tui.screen()).includes(WAITS));
     });
 
     test("a message stops the countdown and is answered", async (t) => {

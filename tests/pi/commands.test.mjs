@@ -136,7 +136,10 @@ for (const version of PI_VERSIONS) {
       assert.equal(new Set(ids).size, 2, "a new run has a new id");
       assert.deepEqual(custom(entries, "workflow:complete"), []);
       assert.equal((await rpc.state()).sessionName, "Workflow: Two");
-      assert.deepEqual(statusTexts(rpc).slice(-2), ["The hello > 🔹 Build [2/2]", "Ada's way > 🔹 Think [1/1]"]);
+      assert.deepEqual(statusTexts(rpc).slice(-2), [
+        "⏸ The hello > 🔹 Build [2/2] (waits for you: send a message, or /workflow :resume)",
+        "Ada's way > 🔹 Think [1/1]",
+      ]);
     });
 
     test("asks nobody after a run has ended", async (t) => {
@@ -249,7 +252,7 @@ for (const version of PI_VERSIONS) {
       ]);
       const [{ taskId }] = custom(entries, "workflow:state");
       const [complete] = custom(entries, "workflow:complete");
-      assert.deepEqual(complete, { content: complete.content, taskId, cancelled: true });
+      assert.deepEqual(complete, { content: complete.content, taskId, cancelled: true, workflow: "The hello" });
       assert.equal(withoutIds(complete.content), CANCELLED);
       assert.deepEqual(notices(rpc), ["info: Workflow cancelled."]);
       assert.equal(statusTexts(rpc).at(-1), undefined);

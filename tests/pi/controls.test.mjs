@@ -89,8 +89,6 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       await rpc.promptAndSettle("Go on");
       assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
       assert.equal(countdownLines(rpc).at(-1), COUNTDOWN);
-      await rpc.prompt("/workflow :resume");
-      assert.equal(notices(rpc).at(-1), "info: The workflow is not paused.");
 
       await rpc.prompt("/workflow :pause");
       const settled = rpc.waitForSettled();
@@ -107,6 +105,47 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         { kind: "person" },
         undefined,
       ]);
+    });
+
+    test(":resume goes on where a run waits for its countdown or the user, and does nothing while the agent works", async (t) => {
+      /** @type {() => void} */
+      let letGo = () => {};
+      const asked = new Promise((resolve) => (letGo = () => resolve(undefined)));
+      const { model, sandbox } = await stage(
+        t,
+        async (_, index) => {
+          if (index === 1) await asked;
+          return REST;
+        },
+        { globalFiles: HELLO },
+      );
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Add a route");
+      assert.deepEqual(countdownLines(rpc), [COUNTDOWN]);
+      const settled = rpc.waitForSettled();
+      await rpc.prompt("/workflow :resume");
+      assert.deepEqual(countdownLines(rpc), [COUNTDOWN, undefined]);
+      await model.waitForRequests(2);
+      assert.deepEqual(notices(rpc), []);
+      await rpc.prompt("/workflow :resume");
+      assert.deepEqual(notices(rpc), ["info: The workflow is not paused."]);
+      letGo();
+      await settled;
+      assert.equal(model.requests.length, 2);
+
+      await rpc.prompt("/workflow nobody knows");
+      assert.equal(
+        statusTexts(rpc).at(-1),
+        "⏸ The hello > 🔹 Plan [1/3] (waits for you: send a message, or /workflow :resume)",
+      );
+      const again = rpc.waitForSettled();
+      await rpc.prompt("/workflow :resume");
+      await again;
+      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
+      assert.equal(model.requests.length, 3);
+      for (const request of model.requests.slice(1))
+        assert.match(userTexts(request).at(-2) ?? "", /^⚠️ The The hello is still active\. Current phase: 🔹 Plan\.\n/);
+      assert.deepEqual(pauses(await rpc.entries()), [undefined]);
     });
 
     test(":pause lets an agent at work finish, and no further", async (t) => {
@@ -335,9 +374,17 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       const all = [":status", ":pause", ":resume", ":next", ":back", ":skip", ":cancel"];
       for (const control of all) await first.prompt(`/workflow ${control}`);
       assert.deepEqual(notices(first), Array(7).fill("info: No active workflow."));
-      for (const control of [":fly", ":", ":next now", "::next"]) {
+      for (const [control, meant] of [
+        [":fly", ""],
+        [":", ""],
+        [":next now", ""],
+        ["::next", " Did you mean :next?"],
+      ]) {
         await first.prompt(`/workflow ${control}`);
-        assert.equal(notices(first).at(-1), `error: Unknown control: "${control}". There are ${[...all, ":graph", ":panel", ":check"].join(", ")}`);
+        assert.equal(
+          notices(first).at(-1),
+          `error: Unknown control: "${control}".${meant} There are ${[...all, ":graph", ":panel", ":check"].join(", ")}`,
+        );
       }
       await first.promptAndSettle("/workflow hello Add a route");
       await first.close();
@@ -364,7 +411,8 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       await tui.submit("/workflow hello Add a route");
       await tui.waitFor(COUNTDOWN);
       await tui.type("/workflow :");
-      const running = [":status", ":pause", ":next", ":back", ":skip", ":cancel"];
+      // The key has ended the countdown: the run waits for the user.
+      const running = [":status", ":pause", ":resume", ":next", ":back", ":skip", ":cancel"];
       // The popup shows five at a time.
       assert.deepEqual(offered(await tui.waitFor(/→ :status/)), running.slice(0, offered(await tui.screen()).length));
       await tui.type("pau");

@@ -10,6 +10,7 @@ import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import {
   contextPrompt,
+  custom,
   nextUntilDone,
   notices,
   paths,
@@ -387,16 +388,28 @@ function put(sandbox, { files, prepare }) {
   prepare?.(folder);
 }
 
-/**
- * What `/workflow :check` shows: the lines with a place and a message, from below the workflows folder on.
- *
- * @param {import("./harness/rpc.mjs").Rpc} rpc
- */
-async function faultLines(rpc) {
+/** What `/workflow :check` shows. @param {import("./harness/rpc.mjs").Rpc} rpc @returns {Promise<string>} */
+async function check(rpc) {
   await rpc.prompt("/workflow :check");
-  const [panel] = (await rpc.entries()).filter(({ customType }) => customType === "workflow:check").slice(-1);
-  const lines = /** @type {string} */ (panel.data.content).split("\n").filter((line) => SEVERITY.test(line));
+  return custom(await rpc.entries(), "workflow:check").at(-1).content;
+}
+
+/** The lines of it with a place and a message, from below the workflows folder on. @param {string} panel */
+function faultLines(panel) {
+  const lines = panel.split("\n").filter((line) => SEVERITY.test(line));
   return lines.map((line) => line.replace(/^\.pi\/workflows\//, "").replace(SEVERITY, ": "));
+}
+
+/** The notice of the errors in it; `undefined` where there are none. @param {string} panel */
+function noticeOf(panel) {
+  const errors = panel.split("\n").filter((line) => / error: /.test(line) && SEVERITY.test(line));
+  const files = new Set(errors.map((line) => line.replace(/(:\d+:\d+)?: error: .*$/, "")));
+  const leftOut = Number(/ (\d+) workflows? (is|are) left out\.$/.exec(panel)?.[1] ?? 0);
+  if (errors.length === 0) return undefined;
+  if (errors.length === 1) return `warning: ${errors[0].replace(SEVERITY, ": ")}: /workflow :check`;
+  if (files.size === 1) return `warning: ${[...files][0]}: ${errors.length} errors: /workflow :check`;
+  if (leftOut === 0) return `warning: ${errors.length} errors in workflow files: /workflow :check`;
+  return `warning: ${leftOut === 1 ? "1 workflow has" : `${leftOut} workflows have`} errors: /workflow :check`;
 }
 
 const SEVERITY = /: (error|warning): /;
@@ -416,9 +429,10 @@ for (const version of PI_VERSIONS) {
         await rpc.prompt("/workflow");
         const [usage = "", told, ...more] = notices(rpc).slice(from).reverse();
         assert.deepEqual(more, [], name);
-        if (told) assert.match(told, /^warning: (1 workflow has|\d+ workflows have) errors: \/workflow :check$/, name);
+        const panel = await check(rpc);
+        assert.equal(told, noticeOf(panel), name);
         // Where the expected line names no place, the other test below says what is wanted.
-        const found = await faultLines(rpc);
+        const found = faultLines(panel);
         const lines = found.map((line) => (notice.includes(line) ? line : withoutPlace(line)));
         assert.deepEqual(lines.sort(), [...notice].sort(), name);
         const offered = usage
@@ -445,7 +459,7 @@ for (const version of PI_VERSIONS) {
       const placeless = [];
       for (const faulty of Object.values(CASES)) {
         put(sandbox, faulty);
-        const lines = await faultLines(rpc);
+        const lines = faultLines(await check(rpc));
         placeless.push(...lines.filter((line) => !whole.test(line) && withoutPlace(line) === line));
       }
       assert.deepEqual(placeless, []);
@@ -459,7 +473,7 @@ for (const version of PI_VERSIONS) {
       const rpc = await startRpc({ version, sandbox });
       await rpc.waitFor(({ method }) => method === "notify");
       assert.deepEqual(notices(rpc), ["warning: 2 workflows have errors: /workflow :check"]);
-      const [worse, bad] = (await faultLines(rpc)).reverse();
+      const [worse, bad] = faultLines(await check(rpc)).reverse();
       assert.equal(worse, "worse/workflow.yaml:1:8: not valid YAML: did not find expected node content");
       assert.ok(bad.startsWith(`${sandbox.agent}/workflows/bad/a.md:1:1: a phase file must begin with front matter`), bad);
       const told = async () => {
@@ -472,8 +486,13 @@ for (const version of PI_VERSIONS) {
       put(sandbox, { files, notice: [] });
       assert.deepEqual(await told(), ["warning: 11 workflows have errors: /workflow :check"]);
       put(sandbox, { files: {}, notice: [] });
-      assert.deepEqual(await told(), ["warning: 1 workflow has errors: /workflow :check"]);
+      assert.deepEqual(await told(), [`warning: ${bad}: /workflow :check`]);
+      put(sandbox, { files: { "a/workflow.yaml": "phases: 7\n" }, notice: [] });
+      rmSync(join(sandbox.agent, "workflows/bad/a.md"));
+      assert.deepEqual(await told(), ["warning: 2 workflows have errors: /workflow :check"]);
       rmSync(join(sandbox.agent, "workflows/bad"), { recursive: true });
+      assert.deepEqual(await told(), ["warning: .pi/workflows/a/workflow.yaml: 4 errors: /workflow :check"]);
+      put(sandbox, { files: {}, notice: [] });
       assert.deepEqual(await told(), []);
       put(sandbox, { files: { "a/workflow.yaml": "7\n" }, notice: [] });
       assert.equal((await told()).length, 1);
@@ -493,7 +512,7 @@ for (const version of PI_VERSIONS) {
       });
       write(join(sandbox.agent, "agents"), { "scout.md": "Scout.", "p.md": "---\nname: the planner\n---\nPlan." });
       write(join(sandbox.project, ".pi/agents"), { "own.md": "---\nname: Own\n---\nDo." });
-      const lines = await faultLines(await startRpc({ version, sandbox }));
+      const lines = faultLines(await check(await startRpc({ version, sandbox })));
       assert.deepEqual(lines.map((line) => line.replace(/^.*look\.md/, "")), [
         ':5:21: pi has no tool "edti"',
         ':6:28: nobody defines a subagent profile "the planer"',
@@ -511,7 +530,7 @@ for (const version of PI_VERSIONS) {
         const time = Math.round(performance.now() - start);
         assert.ok(time < 2500, `${nested.slice(0, 2)} took ${time} ms`);
       }
-      assert.match((await faultLines(rpc))[0], /^deep\/workflow\.yaml/);
+      assert.match(faultLines(await check(rpc))[0], /^deep\/workflow\.yaml/);
     });
 
     test("a command name that two workflows have is offered once", async (t) => {
@@ -590,7 +609,9 @@ for (const version of PI_VERSIONS) {
       await first.promptAndSettle("/workflow local Do it");
       await first.close();
       const rpc = await startRpc({ version, sandbox, trust: false, args: ["--continue"] });
-      assert.deepEqual(statusTexts(rpc), [undefined]);
+      const reason = "the files of the workflow “local” cannot be read";
+      assert.deepEqual(statusTexts(rpc), [`⏸ local (paused: ${reason})`]);
+      assert.match(notices(rpc)[0], new RegExp(`^warning: ⏸ local is paused: ${reason}\\.\nAll tool calls are refused until`));
       await rpc.promptAndSettle("Go on");
       assert.equal(contextPrompt(model.requests[1]), contextPrompt(model.requests[0]), "no further context prompt");
     });
@@ -615,7 +636,7 @@ for (const version of PI_VERSIONS) {
       symlinkSync("main", join(folder, "zz-link"));
       const rpc = await startRpc({ version, sandbox });
       assert.deepEqual(notices(rpc), []);
-      const duplicates = (await faultLines(rpc)).filter((line) => line.includes("the command name"));
+      const duplicates = faultLines(await check(rpc)).filter((line) => line.includes("the command name"));
       assert.deepEqual(
         duplicates.map((text) => text.replaceAll(folder, "")),
         ['/zz-link/workflow.yaml:2:14: the command name "main" is that of "zz-link" and of "main" (/main/workflow.yaml); "main" is used'],
@@ -653,7 +674,7 @@ for (const version of PI_VERSIONS) {
         projectFiles: Object.fromEntries(Object.entries(HELLO).map(([path, text]) => [`${folder}/${path}`, text])),
       });
       const rpc = await startRpc({ version, sandbox });
-      const [deep] = await faultLines(rpc);
+      const [deep] = faultLines(await check(rpc));
       assert.match(deep, /^a\/b\/[a-z/]+: folders below this one are too deep to be searched for workflows$/);
     });
   });

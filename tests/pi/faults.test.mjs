@@ -66,7 +66,10 @@ for (const version of PI_VERSIONS) {
         await rpc.close();
 
         const again = await startRpc({ version, sandbox, args: ["--continue"] });
-        assert.equal(statusTexts(again).at(-1), "The hello > 🔹 Check [3/3]");
+        assert.equal(
+          statusTexts(again).at(-1),
+          "⏸ The hello > 🔹 Check [3/3] (waits for you: send a message, or /workflow :resume)",
+        );
       });
     }
   });

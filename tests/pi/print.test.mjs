@@ -86,7 +86,7 @@ for (const version of PI_VERSIONS) {
       assert.equal(status.code, 1, "the run is not done");
       assert.match(
         status.stderr,
-        /^The hello > 🔹 Build \[2\/2\]\nTask: Add a route\n[^]*\nWorkflow The hello: not finished, in 🔹 Build\.\n$/,
+        /^⏸ The hello > 🔹 Build \[2\/2\] \(waits for you: send a message, or \/workflow :resume\)\nTask: Add a route\n[^]*\nWorkflow The hello: not finished, in 🔹 Build\.\n$/,
       );
       const run = await runPrint({ version, sandbox, prompt: "Go on", args: ["--continue"] });
       assert.deepEqual(run, { code: 0, stdout: "Done.\n", stderr: DONE });
@@ -130,7 +130,8 @@ for (const version of PI_VERSIONS) {
         globalFiles: HELLO,
         projectFiles: { "bad/workflow.yaml": "name: [\n" },
       });
-      const faults = "1 workflow has errors: /workflow :check\n";
+      const fault = ".pi/workflows/bad/workflow.yaml:1:8: not valid YAML: did not find expected node content";
+      const faults = `${fault}: /workflow :check\n`;
       assert.deepEqual(await runPrint({ version, sandbox, prompt: "/workflow nope Do it" }), {
         code: 1,
         stdout: "",
@@ -172,7 +173,8 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(states(appended), TO_DONE);
       assert.equal(custom(appended, "workflow:complete").length, 1);
       assert.deepEqual(states(readSession(sandbox)), TO_DONE);
-      assert.match(run.stderr, /^1 workflow has errors: \/workflow :check\nWorkflow The hello: DONE\.\n$/);
+      const fault = `${sandbox.agent}/workflows/bad/workflow.yaml:1:1: a workflow.yaml must be a mapping of fields to values`;
+      assert.equal(run.stderr, `${fault}: /workflow :check\n${DONE}`);
     });
   });
 }
