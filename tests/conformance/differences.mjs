@@ -56,7 +56,7 @@ export const DIFFERENCES = [
   {
     number: 9,
     reference: "Prints faults in workflow files over the terminal, the first of each file.",
-    ours: "Says in one line how many workflows have errors; `/workflow :check` shows all of them, with file, line and column.",
+    ours: "Says in one notice which error there is, in which file several are, or how many workflows have some; `/workflow :check` shows all of them, with file, line and column.",
     why: "An author must find the fault.",
   },
   {

@@ -164,7 +164,7 @@ for (const version of PI_VERSIONS) {
       const from = question.indexOf('"The hello" is still active.');
       assert.deepEqual(question.slice(from, from + 6), [
         '"The hello" is still active.',
-        "│ 🔹 Plan",
+        "│ Plan",
         "│ One",
         "It stays unfinished. Start the other?",
         "→ No, go on with it",
