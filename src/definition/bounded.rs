@@ -2,7 +2,7 @@
 
 use super::files::{DirEntry, FileError, WorkflowFiles};
 
-/// How many entries of directories one load takes, and phases that workflows name.
+/// How many entries of directories one load takes, with the phases that workflows name and the checks of their gates.
 pub const MAX_ENTRIES: usize = 50_000;
 /// How many bytes of files one load reads.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;

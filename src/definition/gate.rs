@@ -1,5 +1,6 @@
 //! Gates: what must hold before a phase may be left.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::time::Duration;
 
@@ -85,42 +86,55 @@ pub enum OnGateFail {
     Phase(String),
 }
 
-/// A regular expression; `^` and `$` mean lines.
+/// A regular expression; `^` and `$` mean lines. It is compiled when it is first used: a load only checks it.
 #[derive(Clone)]
 pub struct Pattern {
-    regex: Regex,
-    /// See [`Pattern::work`].
-    work: usize,
+    expression: String,
+    /// Compiled, with [`Pattern::work`]; `None` inside where it cannot be compiled.
+    compiled: OnceCell<Option<(Regex, usize)>>,
 }
 
 impl Pattern {
-    /// Compiles an expression, within [`MAX_EXPRESSION`].
+    /// Checks that an expression can be compiled within [`MAX_EXPRESSION`].
     pub(super) fn new(expression: &str) -> Result<Self, regex_lite::Error> {
-        let build =
-            |limit: usize| RegexBuilder::new(expression).multi_line(true).size_limit(limit).build();
-        // The library does not tell the size of what it compiled, only whether it is within a limit.
-        let mut limit = MAX_EXPRESSION;
-        let mut regex = build(limit)?;
-        while let Ok(smaller) = build(limit / 4 * 3) {
-            (regex, limit) = (smaller, limit / 4 * 3);
-        }
-        let literal = !expression.contains(|c: char| r"\.+*?()|[]{}^$".contains(c));
-        Ok(Self { regex, work: if literal { LITERAL_WORK } else { BYTE_WORK + limit } })
+        build(expression, MAX_EXPRESSION)?;
+        Ok(Self { expression: expression.to_owned(), compiled: OnceCell::new() })
+    }
+
+    fn is_literal(&self) -> bool {
+        !self.expression.contains(|c: char| r"\.+*?()|[]{}^$".contains(c))
+    }
+
+    fn compiled(&self) -> Option<&(Regex, usize)> {
+        let compile = || {
+            // The library does not tell the size of what it compiled, only whether it is within a limit.
+            let mut limit = MAX_EXPRESSION;
+            let mut regex = build(&self.expression, limit).ok()?;
+            while let Ok(smaller) = build(&self.expression, limit / 4 * 3) {
+                (regex, limit) = (smaller, limit / 4 * 3);
+            }
+            Some((regex, BYTE_WORK + limit))
+        };
+        self.compiled.get_or_init(compile).as_ref()
     }
 
     /// Whether it occurs in a text.
     pub fn is_in(&self, text: &str) -> bool {
-        if self.work == LITERAL_WORK {
-            return text.contains(self.regex.as_str());
+        if self.is_literal() {
+            return text.contains(&self.expression);
         }
-        self.regex.is_match(text)
+        self.compiled().is_some_and(|(regex, _)| regex.is_match(text))
     }
 
     /// How much work each byte of a text is, at most, in nanoseconds or so: every state of the compiled
     /// expression may be looked at for it.
     pub fn work(&self) -> usize {
-        self.work
+        if self.is_literal() { LITERAL_WORK } else { self.compiled().map_or(0, |(_, work)| *work) }
     }
+}
+
+fn build(expression: &str, limit: usize) -> Result<Regex, regex_lite::Error> {
+    RegexBuilder::new(expression).multi_line(true).size_limit(limit).build()
 }
 
 /// The work of a byte in the search for a text that is no expression.
@@ -151,7 +165,7 @@ pub fn expansions(glob: &str) -> usize {
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.regex.as_str())
+        f.write_str(&self.expression)
     }
 }
 
@@ -163,7 +177,7 @@ impl fmt::Debug for Pattern {
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        self.regex.as_str() == other.regex.as_str()
+        self.expression == other.expression
     }
 }
 

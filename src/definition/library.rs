@@ -857,6 +857,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let file = self.display(&resolved);
         let phase =
             phase_file::read(&file, text, self.files.files(), self.check, self.faults).map(Rc::new);
+        let gate = phase.as_ref().and_then(|phase| phase.gate.as_ref());
+        let checks = gate.map_or(0, |gate| gate.checks.len());
+        self.files.count(checks, &self.root.name, &resolved)?;
         self.phases.insert(real, phase.clone());
         Ok(Ok(phase))
     }

@@ -31,13 +31,16 @@ pub(super) fn resolve(
     let targets = targets(workflows);
     let (circles, depths) = circles(&targets);
     let mut lots = vec![Lot::Kept; workflows.len()];
-    for circle in &circles {
-        let in_circle = || circle.iter().filter_map(|&index| workflows.get(index));
-        let keys = in_circle().chain(in_circle().take(1)).map(|workflow| workflow.key.clone());
-        let keys: Vec<String> = keys.collect();
-        let problem = || Problem::Cycle { keys: keys.clone() };
-        faults.extend(in_circle().map(|workflow| fault(workflow, problem())));
-        for &index in circle {
+    for Circle { way, members } in &circles {
+        let on_way = || way.iter().filter_map(|&index| workflows.get(index));
+        let keys = on_way().chain(on_way().take(1)).map(|workflow| workflow.key.clone());
+        let mut keys: Vec<String> = keys.collect();
+        if way.len() == MAX_WAY {
+            keys.insert(MAX_WAY, "…".into());
+        }
+        for &index in members {
+            let problem = Problem::Cycle { keys: keys.clone() };
+            faults.extend(workflows.get(index).map(|workflow| fault(workflow, problem)));
             if let Some(lot) = lots.get_mut(index) {
                 *lot = Lot::InCircle;
             }
@@ -138,10 +141,21 @@ fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
     workflows.iter().map(|workflow| references(workflow).map(target).collect()).collect()
 }
 
-/// The circles that a depth-first search finds, each as the indices along it; and how deep the nesting
+/// How many workflows along a circle a diagnostic names.
+const MAX_WAY: usize = 10;
+
+/// A circle of references, as indices of workflows.
+struct Circle {
+    /// Along it, the first [`MAX_WAY`].
+    way: Vec<usize>,
+    /// Those in no circle found before; at least one.
+    members: Vec<usize>,
+}
+
+/// The circles that a depth-first search finds, each with a workflow that none before it has; and how deep the nesting
 /// of each workflow is. A workflow that is searched through is not searched again, so the work is
 /// linear in the number of references.
-fn circles(targets: &[Vec<Option<usize>>]) -> (Vec<Vec<usize>>, Vec<usize>) {
+fn circles(targets: &[Vec<Option<usize>>]) -> (Vec<Circle>, Vec<usize>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
@@ -151,6 +165,7 @@ fn circles(targets: &[Vec<Option<usize>>]) -> (Vec<Vec<usize>>, Vec<usize>) {
     let mut marks = vec![Mark::New; targets.len()];
     let mut depths = vec![0_usize; targets.len()];
     let mut circles = Vec::new();
+    let mut in_circle = vec![false; targets.len()];
     for start in 0..targets.len() {
         if marks.get(start) != Some(&Mark::New) {
             continue;
@@ -180,12 +195,19 @@ fn circles(targets: &[Vec<Option<usize>>]) -> (Vec<Vec<usize>>, Vec<usize>) {
                     *mark = Mark::Open;
                     path.push((target, 0));
                 }
-                Some(Mark::Open) => circles.push(
-                    path.iter()
-                        .map(|(index, _)| *index)
-                        .skip_while(|&index| index != target)
-                        .collect(),
-                ),
+                Some(Mark::Open) => {
+                    let around =
+                        || path.iter().map(|(index, _)| *index).skip_while(|&at| at != target);
+                    let is_new = |index: &usize| in_circle.get(*index) == Some(&false);
+                    let members: Vec<usize> = around().filter(is_new).collect();
+                    if members.is_empty() {
+                        continue;
+                    }
+                    for &index in &members {
+                        in_circle.get_mut(index).into_iter().for_each(|mark| *mark = true);
+                    }
+                    circles.push(Circle { way: around().take(MAX_WAY).collect(), members });
+                }
                 _ => {}
             }
         }

@@ -393,3 +393,20 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
 
 mod gates;
 mod totals;
+
+#[test]
+fn many_circles_take_little() {
+    let mut files = Files::default();
+    for index in 0..600 {
+        let text = format!(
+            "name: N\ncommandName: c{index}\ninitialMessage: x\nphases: [{{subworkflow: w0}}, {{subworkflow: w{}}}]\n",
+            index + 1
+        );
+        files.global.insert(format!("w{index}/workflow.yaml"), text);
+    }
+    let (library, faults) = Library::load(&files).unwrap();
+    assert_eq!(library.iter().count(), 0);
+    let circles = faults.iter().filter(|fault| matches!(fault.problem, Problem::Cycle { .. }));
+    assert_eq!(circles.count(), 600, "each in one");
+    assert!(faults.iter().all(|fault| fault.message().len() < 200));
+}

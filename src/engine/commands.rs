@@ -63,7 +63,7 @@ pub(super) enum Question {
     /// Whether to start this although a run is in progress.
     StartAnother { command_name: String, task: String },
     /// Whether to cancel the run, as the agent wants to.
-    Cancel { nested: bool },
+    Cancel { nested: bool, task_id: String },
     /// Which of these workflows to start.
     Pick { names: Vec<String> },
     /// What the task is.
@@ -105,12 +105,13 @@ impl Engine {
         let was_at_rest = self.is_at_rest();
         let waited = self.rest == Rest::Waiting;
         let mut effects = if shows { Vec::new() } else { self.stop_countdown() };
-        if self.hold().is_some() {
+        let was_held = self.hold().is_some();
+        if was_held {
             self.refresh(files)?;
         }
         let output = match (name, control) {
             (WORKFLOW_COMMAND, Some((control, argument))) => {
-                self.control(control, argument, was_at_rest, has_ui, at, files)?
+                self.control(control, argument, was_at_rest || was_held, has_ui, at, files)?
             }
             (WORKFLOW_COMMAND, None) if arguments.starts_with(':') => controls::unknown(arguments),
             (WORKFLOW_COMMAND, None) => self.workflow_command(arguments, at, files)?,
@@ -252,6 +253,9 @@ impl Engine {
                 self.tasked(&command_name, &task, at, files)
             }
             (Question::Pick { .. } | Question::Task { .. }, _) => Output::default(),
+            (Question::Cancel { task_id, .. }, _) if !self.is_run(&task_id) => {
+                super::step_tool::ended()
+            }
             (Question::Cancel { .. }, Answer::Confirmed(true) | Answer::Selected(YES)) => {
                 self.step_cancelled(at)
             }
@@ -266,6 +270,10 @@ impl Engine {
             }
             (Question::Gate(gate), answer) => self.answer_gate(*gate, answer, at, files),
         }
+    }
+
+    fn is_run(&self, task_id: &str) -> bool {
+        self.run.as_ref().is_some_and(|state| state.active && state.task_id == task_id)
     }
 
     /// Starts a run: stores its state, names the session, prompts the agent.

@@ -74,7 +74,7 @@ impl Engine {
     /// has ended without them, and nobody gets their results.
     fn give_up_calls(&mut self) -> Vec<Effect> {
         let nested = |question: &Question| match question {
-            Question::Cancel { nested } => *nested,
+            Question::Cancel { nested, .. } => *nested,
             Question::Gate(gate) => gate.is_of_nested_call(),
             Question::StartAnother { .. }
             | Question::Pick { .. }

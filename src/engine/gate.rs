@@ -16,9 +16,10 @@ use crate::run::{Active, Evidence, GateAhead, Leaving, PauseReason, RunState, Se
 use crate::text;
 
 use super::commands::Question;
-use super::step_tool::{Caller, handing_over, tool_reply};
+use super::step_tool::{Caller, RUN_ENDED, handing_over, tool_reply};
 use super::{
-    APPROVAL_TYPE, Answer, CommandEnd, Effect, Engine, Level, Moment, Output, Request, STATUS_TYPE,
+    APPROVAL_TYPE, Answer, CommandEnd, Effect, Engine, Level, Moment, Mover, Output, Request,
+    STATUS_TYPE,
 };
 
 /// The root of the project's own files; see the package's manifest.
@@ -487,8 +488,17 @@ impl Engine {
                     .active()
                     .map(|active| format!("{} {}", active.phase.emoji, active.phase.name));
                 let to = to.unwrap_or_default();
-                let prompt = self.prompt_in_result(gate.is_of_nested_call());
-                text.push_str(&format!("\n\nThe workflow goes back to {to}.\n\n{prompt}"));
+                text.push_str(&format!("\n\nThe workflow goes back to {to}."));
+                let paused = self.run.as_ref().is_some_and(|state| state.progress.paused.is_some());
+                if gate.by == By::Person && paused && !self.agent.running {
+                    self.note = Some(text.clone());
+                } else {
+                    let prompt = self.prompt_in_result(gate.is_of_nested_call());
+                    text.push_str(&format!("\n\n{prompt}"));
+                }
+                if gate.by == By::Person && self.agent.running {
+                    self.untold_move = Some(Mover::User);
+                }
                 self.answer_to(&gate.by, effects, text, outcome("back"))
             }
             _ => {
@@ -534,7 +544,7 @@ impl Engine {
             Some(active) if place(active.state) == gate.at => text::paused(&active)
                 .unwrap_or_else(|| "The person stopped the checks of the gate.".to_owned()),
             Some(active) => text::outdated(&active),
-            None => "The workflow has ended meanwhile; this call had no effect.".to_owned(),
+            None => RUN_ENDED.to_owned(),
         };
         match gate.by {
             By::Agent(_) => self.answer_to(&gate.by, Vec::new(), text, "overtaken"),

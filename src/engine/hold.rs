@@ -1,7 +1,7 @@
 //! A run whose rules do not hold: it waits until the user accepts the rules that the files have now, fixes the files
 //! or cancels, and every tool call is refused but `status`. See [`hold`].
 
-use crate::run::{Active, PauseReason, hold};
+use crate::run::{Active, PauseReason, Seal, hold};
 use crate::text;
 
 use super::{Effect, Engine, Level, Output, persist};
@@ -38,8 +38,19 @@ impl Engine {
         effects
     }
 
-    /// The user accepts the rules that the files have now.
+    /// The seal of the workflow of the run as its files were last read.
+    pub(super) fn seal_of_files(&self) -> Option<Seal> {
+        Seal::of(self.run.as_ref()?, &self.library)
+    }
+
+    /// The user accepts the rules that the files have now, if they are those that the user was told of before: an
+    /// agent may change them at any time.
     pub(super) fn accept_rules(&mut self, reason: &PauseReason) -> Result<Vec<Effect>, Output> {
+        let now = self.seal_of_files();
+        if reason.can_be_accepted() && self.offered != now {
+            return Err(self.refuse_control(reason));
+        }
+        self.accepted_replacements.extend(self.replacements_of_run());
         let state = self.run.as_ref().filter(|_| reason.can_be_accepted());
         let Some(new) = state.and_then(|state| state.with_accepted_rules(&self.library)) else {
             return Err(self.refuse_control(reason));
@@ -65,6 +76,15 @@ impl Engine {
         Active::resolve(self.run.as_ref()?, &self.library)
     }
 
+    /// The keys of the project's workflows that the run reaches in the place of the user's own, and that the user has
+    /// not accepted in this session.
+    fn replacements_of_run(&self) -> Vec<String> {
+        let root = self.run.as_ref().and_then(|state| self.library.get(&state.workflow_key));
+        let mut keys = root.map(|root| self.library.replacements_in(root)).unwrap_or_default();
+        keys.retain(|key| !self.accepted_replacements.contains(key));
+        keys
+    }
+
     fn held_notice(&self, reason: &PauseReason) -> String {
         let Some(state) = &self.run else { return String::new() };
         let fault = match reason {
@@ -78,6 +98,6 @@ impl Engine {
             }
             _ => None,
         };
-        text::held_notice(state, &self.library, reason, fault)
+        text::held_notice(state, &self.library, reason, fault, &self.replacements_of_run())
     }
 }

@@ -41,7 +41,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::definition::{Fault, FileError, Library, Severity, WorkflowFiles};
-use crate::run::{Active, PauseReason, RunState, STATE_ENTRY_TYPE, Unusable};
+use crate::run::{Active, PauseReason, RunState, STATE_ENTRY_TYPE, Seal, Unusable};
 use crate::text::{self, DefaultRole};
 
 use commands::Question;
@@ -90,6 +90,8 @@ pub struct Engine {
     run: Option<RunState>,
     /// Why the user was told that the rules of the run do not hold.
     told_hold: Option<PauseReason>,
+    /// The rules of the files that the user was told of while they are not those of the run: these can be accepted.
+    offered: Option<Seal>,
     /// What the user was told of a stored state that is no run.
     told_unusable: Option<Unusable>,
     /// Whether the agent's last action was a first call of `cancel`. Never stored.
@@ -141,6 +143,7 @@ impl Engine {
         let Ok(output) = self.react(event, at, files) else { return Output::default() };
         effects.extend(output.effects);
         effects.extend(self.tell_hold());
+        self.offered = self.hold().and_then(|_| self.seal_of_files());
         if self.panel && hidden != self.hides_panel() {
             effects.push(self.draw_panel());
         }

@@ -274,16 +274,17 @@ impl Engine {
             self.cancel_pending = true;
             return result(text, json!({ "active": true, "cancelPending": true }));
         }
+        let question = Question::Cancel { nested, task_id: state.task_id.clone() };
         if self.terminal {
             let workflow = text::run_name(state, &self.library);
             let title = text::cancel_question(&workflow, &state.task_description);
             let options = ["No, go on", "Yes, cancel it"].map(Into::into).into();
-            return self.ask(Question::Cancel { nested }, Request::Select { title, options });
+            return self.ask(question, Request::Select { title, options });
         }
         let task = text::in_question(&state.task_description);
         let message = format!("{task}\n\nThe agent wants to cancel this workflow. Cancel it?");
         let title = "Cancel the workflow?".to_owned();
-        self.ask(Question::Cancel { nested }, Request::Confirm { title, message })
+        self.ask(question, Request::Confirm { title, message })
     }
 
     /// The run is cancelled, as the agent wanted.
@@ -337,6 +338,14 @@ pub(super) fn handing_over(active: &Active, summary: Option<&str>) -> RunState {
 fn result(text: impl Into<String>, details: Value) -> Output {
     Output::reply(tool_reply(text, details))
 }
+
+/// The answer to a call whose run has ended while it waited.
+pub(super) fn ended() -> Output {
+    result(RUN_ENDED, json!({ "active": false }))
+}
+
+/// What a call is told whose run has ended while it waited.
+pub(super) const RUN_ENDED: &str = "The workflow has ended meanwhile; this call had no effect.";
 
 /// The tool's answer.
 pub(super) fn tool_reply(text: impl Into<String>, details: Value) -> Reply {

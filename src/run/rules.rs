@@ -24,7 +24,7 @@ pub struct Seal {
 
 impl Seal {
     /// The seal of a run of this workflow; `None` if the library lacks the workflow.
-    fn of(state: &RunState, library: &Library) -> Option<Self> {
+    pub fn of(state: &RunState, library: &Library) -> Option<Self> {
         let root = state.current_path.first()?;
         Some(Self { version: seal::VERSION, hash: library.seal(&root.workflow_key)? })
     }

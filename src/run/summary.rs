@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::definition::{Phase, trim};
+use crate::definition::{Phase, short, trim};
 
 use super::{RunState, Segment, phase_key};
 
@@ -10,6 +10,8 @@ use super::{RunState, Segment, phase_key};
 const MAX_SUMMARY: usize = 4000;
 /// How long all summaries of a run may be together: every state entry of the session holds them all.
 const MAX_SUMMARIES: usize = 100_000;
+/// How much of a phase's emoji and of its name is kept, in characters each.
+const MAX_NAME: usize = 100;
 /// What is left of the oldest where that is too much.
 const MAX_OLD_SUMMARY: usize = 100;
 /// What stands at the end of a text that was cut.
@@ -35,7 +37,7 @@ impl RunState {
         let mut new = self.clone();
         let summary = Summary {
             id: phase.id.clone(),
-            name: format!("{} {}", phase.emoji, phase.name),
+            name: format!("{} {}", short(&phase.emoji, MAX_NAME), short(&phase.name, MAX_NAME)),
             text: cut(trim(text), MAX_SUMMARY),
             step: self.global_step_count,
         };

@@ -8,6 +8,7 @@ use crate::definition::{Fault, Library, on_one_line};
 use crate::run::{Active, PauseReason, RunState, cut, pause_reason};
 
 use super::diagnostics::diagnostic;
+use super::questions::replacement_notice;
 
 use super::names::{phase_title, short_name};
 
@@ -84,12 +85,14 @@ pub fn paused(active: &Active) -> Option<String> {
     Some(format!("The workflow is paused: {}. Stop here and wait for the person.", pause.reason))
 }
 
-/// What the user is told when the rules of a run do not hold any more; `fault` is what is wrong in the files.
+/// What the user is told when the rules of a run do not hold any more; `fault` is what is wrong in the files, `replaced`
+/// the keys of the user's workflows in whose place the project's would run.
 pub fn held_notice(
     state: &RunState,
     library: &Library,
     reason: &PauseReason,
     fault: Option<&Fault>,
+    replaced: &[String],
 ) -> String {
     let fault = fault.map_or_else(String::new, |fault| format!("\n{}", diagnostic(fault)));
     let how = if reason.can_be_accepted() {
@@ -97,7 +100,9 @@ pub fn held_notice(
     } else {
         "All tool calls are refused until the files are there again (see /workflow :check) and you send a message or /workflow :resume. /workflow :cancel ends the run."
     };
-    format!("⏸ {} is paused: {reason}.{fault}\n{how}", run_name(state, library))
+    let replaced = replaced.iter().map(|key| replacement_notice(key, &state.workflow_key));
+    let replaced: String = replaced.map(|notice| format!("\n{notice}")).collect();
+    format!("⏸ {} is paused: {reason}.{fault}{replaced}\n{how}", run_name(state, library))
 }
 
 /// What the agent is told whose tool calls are refused because the rules of the run do not hold.

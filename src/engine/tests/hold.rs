@@ -405,3 +405,66 @@ fn a_stored_state_beyond_the_bounds_is_told_once() {
     let event = Event::Session { stored: None, in_view: None, facts: facts() };
     assert_eq!(notices(&session.on(event).effects).len(), 1);
 }
+
+/// A run whose agent has rewritten its workflow; nobody has read the files again.
+fn rewritten() -> Session {
+    let mut session = Session::new(&[("flat", &["locked", "b"])]);
+    let facts = Facts { has_ui: true, ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let _ = session.command("workflow", "flat x");
+    let _ = session.stop();
+    let phase = session.files.global.get_mut("flat/locked.md").unwrap();
+    *phase = phase.replace("tools: {blacklist: [edit]}\n", "");
+    session
+}
+
+#[test]
+fn rules_are_accepted_only_after_the_user_was_told_of_them() {
+    let mut session = rewritten();
+    // The completion of the command reads the files, and tells nobody.
+    let _ = session.engine.complete("", &session.files);
+    let effects = session.command("workflow", ":resume").effects;
+    assert!(!notices(&effects).is_empty());
+    assert!(session.refusal().is_some(), "accepted unseen");
+    let _ = session.command("workflow", ":resume");
+    assert_eq!(session.refusal(), None);
+
+    // Files that could not be read come back with other rules.
+    let mut session = rewritten();
+    let phase = session.files.global.remove("flat/b.md").unwrap();
+    let _ = session.command("workflow", ":check");
+    assert!(session.refusal().is_some());
+    session.files.global.insert("flat/b.md".into(), phase);
+    let effects = session.command("workflow", ":resume").effects;
+    assert!(notices(&effects).iter().any(|text| text.contains("goes on with the rules")));
+    assert!(session.refusal().is_some(), "accepted unseen");
+    let _ = session.command("workflow", ":resume");
+    assert_eq!(session.refusal(), None);
+}
+
+#[test]
+fn a_resume_after_the_files_were_repaired_goes_on() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    let _ = session.stop();
+    let phase = session.files.global.remove("flat/b.md").unwrap();
+    let _ = session.command("workflow", ":check");
+    assert!(session.refusal().is_some());
+    session.files.global.insert("flat/b.md".into(), phase);
+    let effects = session.command("workflow", ":resume").effects;
+    assert!(
+        effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn the_notice_names_what_the_project_puts_in_the_place_of_the_users_own() {
+    let mut session = rewritten();
+    for (path, text) in session.files.global.clone() {
+        session.files.project.insert(path, text);
+    }
+    let effects = session.command("workflow", ":check").effects;
+    let told = notices(&effects).concat();
+    assert!(told.contains("This project's \"flat\" replaces yours."), "{told}");
+}
