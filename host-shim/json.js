@@ -8,42 +8,33 @@ const MAX_DEPTH = 100;
  * A surrogate without its other half is no text in UTF-8; it becomes U+FFFD.
  *
  * @param {unknown} value
- * @param {number} [limit] in characters; what is longer is cut off there, and is no JSON then
+ * @param {number} [limit] in characters; for a longer one there are that many blanks, which are no JSON
  * @returns {string}
  */
 export function json(value, limit = Infinity) {
+  /** The values that the one at hand lies in, outermost first. @type {unknown[]} */
+  const around = [];
+  /** At least so many characters may follow, or none. */
+  let room = limit;
+  /** @this {unknown} @param {string} key @param {unknown} item */
+  function bounded(key, item) {
+    while (around.length > 0 && around.at(-1) !== this) around.pop();
+    if (around.length === 0) around.push(this);
+    if (item === undefined || typeof item === "function" || typeof item === "symbol") return item;
+    room -= (Array.isArray(this) ? 0 : key.length) + (typeof item === "string" ? item.length : 1);
+    if (room < 0) throw new RangeError("too long");
+    if (typeof item !== "object" || item === null) return item;
+    if (around.length > MAX_DEPTH) return null;
+    around.push(item);
+    return item;
+  }
   try {
-    const text = JSON.stringify(value) ?? "null";
-    if (text.length > limit) return text.slice(0, limit);
-    return wellFormed(isDeep(text) ? JSON.stringify(pruned(JSON.parse(text), MAX_DEPTH)) : text);
+    const text = JSON.stringify(value, bounded) ?? "null";
+    return text.length > limit ? " ".repeat(limit) : wellFormed(text);
   } catch {
-    return "null"; // A cycle, a BigInt, a `toJSON` that throws.
+    // Too long, or without JSON: a cycle, a BigInt, a `toJSON` that throws.
+    return room < 0 ? " ".repeat(limit) : "null";
   }
-}
-
-/** @param {string} text JSON */
-function isDeep(text) {
-  // Each level takes two characters.
-  if (text.length <= 2 * MAX_DEPTH) return false;
-  let depth = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
-    if (token === "[" || token === "{") depth += 1;
-    else if (token === "]" || token === "}") depth -= 1;
-    if (depth > MAX_DEPTH) return true;
-  }
-  return false;
-}
-
-/**
- * @param {any} value
- * @param {number} depth
- * @returns {unknown}
- */
-function pruned(value, depth) {
-  if (typeof value !== "object" || value === null) return value;
-  if (depth === 0) return null;
-  if (Array.isArray(value)) return value.map((item) => pruned(item, depth - 1));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, pruned(item, depth - 1)]));
 }
 
 /**

@@ -7,7 +7,7 @@ import { json } from "./json.js";
 /** @typedef {import("@earendil-works/pi-coding-agent").ContextEvent["messages"]} Messages */
 /** @typedef {import("@earendil-works/pi-coding-agent").CustomEntry} CustomEntry */
 
-/** How much of an entry's data is given, in characters of JSON. */
+/** How long an entry's data may be, in characters of JSON. */
 const MAX_DATA = 8 * 2 ** 20;
 
 /** What pi itself notes when a session begins is no more than this many entries. */
@@ -27,7 +27,7 @@ export function isNew(session) {
 }
 
 /**
- * The data of custom entries of one type, newest first. What is very long is cut off, and is no JSON then.
+ * The data of custom entries of one type, newest first. For what is very long there are blanks, which are no JSON.
  *
  * @param {Session} session
  * @param {string} customType

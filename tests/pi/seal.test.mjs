@@ -8,7 +8,7 @@ import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { contextPrompt, custom, notices, states, statusTexts, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { contextPrompt, custom, notices, states, statusTexts, step, toolResults, waiting, workflow } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
 
@@ -29,6 +29,7 @@ const replaced = (/** @type {string} */ path, /** @type {string} */ from, /** @t
   return FILES[path].replace(from, to);
 };
 const RULES = "its rules are no longer those with which it was started";
+const UNKNOWN = "the rules with which it was started are not known, for its stored state cannot be read in full";
 const UNREADABLE = "the files of the workflow “hello” cannot be read";
 
 /** What an agent may write, and why the run then pauses. @type {Record<string, [path: string, text: string, why: string]>} */
@@ -120,7 +121,7 @@ for (const version of PI_VERSIONS) {
         await rpc.close();
         return status;
       };
-      assert.equal(await shown(), "The hello > 🔹 Plan [1/3]");
+      assert.equal(await shown(), waiting("The hello > 🔹 Plan [1/3]"));
       assert.equal(await shown(false), `⏸ hello (paused: ${UNREADABLE})`);
       const root = join(sandbox.project, ".pi/workflows");
       renameSync(root, join(sandbox.root, "away"));
@@ -158,38 +159,40 @@ test("in the terminal a pause stands in the status line", { timeout: 60_000 }, a
 });
 
 /**
- * A session with these state entries.
+ * A session with these state entries, each as JSON.
  * @param {Sandbox} sandbox
- * @param {unknown[]} list
+ * @param {string[]} list
  */
 function writeSession(sandbox, list) {
   const timestamp = "2026-01-02T03:04:05.000Z";
-  const header = { type: "session", version: 3, id: "01970000", timestamp, cwd: sandbox.project };
-  const id = (/** @type {number} */ index) => String(index).padStart(8, "0");
-  const entries = list.map((data, index) => ({
-    type: "custom",
-    customType: "workflow:state",
-    data,
-    id: id(index),
-    parentId: index ? id(index - 1) : null,
-    timestamp,
-  }));
+  const header = { type: "session", version: 3, id: "0197000001970000", timestamp, cwd: sandbox.project };
+  const id = (/** @type {number} */ index) => (index < 0 ? null : String(index).padStart(8, "0"));
+  const entries = list.map((data, index) => {
+    const entry = { type: "custom", customType: "workflow:state", id: id(index), parentId: id(index - 1), timestamp };
+    return JSON.stringify(entry).replace("{", () => `{"data":${data},`);
+  });
   const file = join(sandbox.root, "hostile.jsonl");
-  writeFileSync(file, [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  writeFileSync(file, [JSON.stringify(header), ...entries].map((line) => `${line}\n`).join(""));
   return file;
 }
 
-const STATE = { active: true, workflowKey: "hello", currentPath: [{ workflowKey: "hello", phaseIndex: 0 }], globalStepCount: 0, taskId: "t", taskDescription: "d", startedAt: 5 };
-const many = (/** @type {number} */ count, /** @type {unknown} */ value) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`hello:${n}`, value]));
+/** A stored run, and with more in it. @param {Record<string, unknown>} [more] */
+const state = (more) => JSON.stringify({ active: true, workflowKey: "hello", currentPath: [AT], globalStepCount: 0, taskId: "t", taskDescription: "d", startedAt: 5, ...more });
+const AT = { workflowKey: "hello", phaseIndex: 0 };
+/** With this progress, as JSON. @param {string} progress */
+const withProgress = (progress) => state().replace("{", () => `{"progress":${progress},`);
+const visits = (/** @type {number} */ count) =>
+  withProgress(`{"visits":{${Array.from({ length: count }, (_, n) => `"hello:${n}":{"startedAt":1,"passes":1}`)}}}`);
 
-/** What a session may store, and what the user is told. @type {Record<string, () => [list: unknown[], told: RegExp]>} */
+/** What a session may store, and what the user is told. @type {Record<string, () => [list: string[], told: RegExp]>} */
 const HOSTILE = {
-  "a path of ten thousand workflows": () => [[{ ...STATE, currentPath: Array(10_000).fill(STATE.currentPath[0]) }], /its `currentPath` has more than 101 items/],
-  "two hundred thousand visits": () => [[{ ...STATE, progress: { visits: many(200_000, { startedAt: 1, passes: 1 }) } }], /it is longer than 4194304 bytes/],
-  "six thousand visits": () => [[{ ...STATE, progress: { visits: many(6000, { startedAt: 1, passes: 1 }) } }], /its `visits` has more than 5000 items/],
-  "a hundred thousand entries without a workflow": () => [[STATE, ...Array(100_000).fill({})], /the newest 10000 entries name no workflow/],
-  "ten megabytes of text": () => [[STATE, { ...STATE, taskDescription: "x".repeat(10_000_000) }], /it is longer than 4194304 bytes/],
-  "lists in lists": () => [[STATE, { ...STATE, progress: JSON.parse("[".repeat(500) + "]".repeat(500)) }], /it is not JSON, or nested too deep/],
+  "a path of ten thousand workflows": () => [[state({ currentPath: Array(10_000).fill(AT) })], /its `currentPath` has more than 101 items/],
+  "three hundred thousand visits": () => [[state(), visits(300_000)], /it is longer than 4194304 bytes/],
+  "six thousand visits": () => [[visits(6000)], /its `visits` has more than 5000 items/],
+  "a hundred thousand entries without a workflow": () => [[state(), ...Array(100_000).fill("{}")], /the newest 10000 entries name no workflow/],
+  "five megabytes of text": () => [[state(), state({ taskDescription: "x".repeat(5_000_000) })], /it is longer than 4194304 bytes/],
+  "ten megabytes of text": () => [[state(), state({ taskDescription: "x".repeat(10_000_000) })], /it is longer than 4194304 bytes/],
+  "three million line ends": () => [[state(), state({ taskDescription: "\n".repeat(3_000_000) })], /it is longer than 4194304 bytes/],
 };
 
 suite("a session that stores", { concurrency: 1 }, () => {
@@ -200,14 +203,44 @@ suite("a session that stores", { concurrency: 1 }, () => {
       const [list, told] = make();
       const sessionPath = writeSession(sandbox, list);
       const begun = performance.now();
-      await rpc.send({ type: "switch_session", sessionPath });
+      await rpc.send({ type: "switch_session", sessionPath }, { timeoutMs: 20_000 });
       await rpc.prompt("/workflow :skip");
-      assert.ok(performance.now() - begun < 15_000, `${performance.now() - begun} ms`);
+      const took = performance.now() - begun;
+      t.diagnostic(`${Math.round(took)} ms`);
+      assert.ok(took < 15_000, `${took} ms`);
       assert.equal(statusTexts(rpc).at(-1), undefined);
       const notes = notices(rpc).filter((text) => text.includes("left out"));
       assert.equal(notes.length, 1);
       assert.match(notes[0], told);
       assert.equal(notices(rpc).at(-1), "info: No active workflow.");
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+  }
+
+  for (const depth of [120, 500, 100_000]) {
+    test(`${depth} lists in each other in a run's progress has that run, which is held`, { timeout: 60_000 }, async (t) => {
+      const deep = "[".repeat(depth) + "]".repeat(depth);
+      const { model, sandbox } = await stage(t, (_request, index) => TRIES[index % TRIES.length], { globalFiles: FILES });
+      const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
+      for (const [progress, why] of [
+        [`{"version":${deep}}`, "a later version of this package stored it"],
+        ...[deep, `{"visits":${deep}}`, `{"future":${deep}}`, `{"seal":${deep}}`, `{"paused":${deep},"version":1}`].map((text) => [text, UNKNOWN]),
+      ]) {
+        // The run before it, which nothing holds, is not the one that counts.
+        const list = [state(), withProgress(progress)];
+        await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, list) });
+        const held = `⏸ The hello > 🔹 Plan [1/3] (paused: ${why})`;
+        assert.equal(statusTexts(rpc).at(-1), held, progress.slice(0, 20));
+        await rpc.promptAndSettle("Go on");
+        const results = toolResults(model.lastRequest()).slice(-7);
+        assert.equal(results.length, 7);
+        for (const result of results) assert.ok(result.includes(`The workflow is paused: ${why}. All tool calls are refused`), result);
+        assert.equal(existsSync(join(sandbox.project, "ran")), false);
+        assert.equal(statusTexts(rpc).at(-1), held);
+      }
+      await rpc.prompt("/workflow :resume");
+      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });

@@ -20,7 +20,7 @@ suite("json", () => {
     const cycle = { a: 1 };
     cycle.cycle = cycle;
     const thrower = { toJSON: () => assert.fail() };
-    for (const value of [undefined, () => 1, Symbol("x"), 7n, cycle, thrower, list(1000, cycle)]) assert.equal(json(value), "null");
+    for (const value of [undefined, () => 1, Symbol("x"), 7n, cycle, thrower, list(98, cycle)]) assert.equal(json(value), "null");
   });
 
   test("has no half of a surrogate pair", () => {
@@ -41,11 +41,33 @@ suite("json", () => {
   test("is at most 100 deep, and keeps what is not", () => {
     assert.equal(json(list(101)), JSON.stringify(list(100, null)));
     for (const depth of [101, 128, 500, 3000]) {
+      assert.deepEqual(JSON.parse(json([{ a: {}, b: list(depth) }, {}, list(3)])), [{ a: {}, b: list(98, null) }, {}, list(3)]);
       const { action, summary, deep } = JSON.parse(json({ action: "next", deep: list(depth), summary: "{[" }));
       assert.deepEqual([action, summary, deep], ["next", "{[", list(99, null)]);
     }
+    // Deeper than JSON.stringify itself can go, and a value that is in several places.
+    const deep = JSON.parse("[".repeat(200_000) + "]".repeat(200_000));
+    assert.equal(json(deep), JSON.stringify(list(100, null)));
+    const both = { a: [{}] };
+    assert.equal(json([both, [both], both]), JSON.stringify([both, [both], both]));
     // Brackets in a text are no nesting.
     const text = "[".repeat(500);
     assert.equal(json({ text }), JSON.stringify({ text }));
+  });
+
+  test("of a very long text is that text, wherever it is made", () => {
+    /** @param {number} calls @param {unknown} value @returns {string} */
+    const deeper = (calls, value) => (calls === 0 ? json(value) : deeper(calls - 1, value));
+    for (const text of ["x".repeat(9_000_000), "\n\"".repeat(3_000_000)]) assert.equal(deeper(1000, [text]), JSON.stringify([text]));
+  });
+
+  test("that would be too long is blanks, and what is not is there", () => {
+    for (const value of ["\n".repeat(10), Array(11).fill(0), { abcdefghijkl: 1, b: undefined }, list(30)]) {
+      const { length } = JSON.stringify(value);
+      assert.equal(json(value, length), JSON.stringify(value));
+      assert.equal(json(value, length - 1), " ".repeat(length - 1));
+    }
+    assert.equal(json({ a: undefined, abcdefghijklmnopqrstuvwxyz: undefined }, 2), "{}");
+    assert.equal(json([undefined, () => 1], 11), "[null,null]");
   });
 });

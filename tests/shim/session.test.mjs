@@ -116,12 +116,24 @@ test("entries are looked for once, however often and for whichever type somebody
   assert.ok(performance.now() - begun < 5000);
 });
 
-test("data without end is cut off", () => {
+test("data without end is blanks, and is not written as JSON to find that out", () => {
   const session = SessionManager.inMemory("/tmp");
-  session.appendCustomEntry(NOTE, "x".repeat(9 * 2 ** 20));
-  const [json] = newestEntries(session, NOTE, 0, 1);
-  assert.equal(json.length, 8 * 2 ** 20);
-  assert.throws(() => JSON.parse(json), SyntaxError);
+  const many = Array.from({ length: 1_000_000 }, () => ({ a: "x".repeat(10) }));
+  many.push(/** @type {any} */ ({ toJSON: () => assert.fail("it was looked at") }));
+  for (const data of ["x".repeat(9 * 2 ** 20), "\n".repeat(5 * 2 ** 20), many]) {
+    session.appendCustomEntry(NOTE, data);
+    const [json] = newestEntries(session, NOTE, 0, 1);
+    assert.equal(json.length, 8 * 2 ** 20);
+    assert.throws(() => JSON.parse(json), SyntaxError);
+  }
+});
+
+test("data that is long, but not too long, is given", () => {
+  const session = SessionManager.inMemory("/tmp");
+  for (const data of ["x".repeat(8 * 2 ** 20 - 2), "\n".repeat(4 * 2 ** 20 - 1), Array(2 ** 21).fill(1), Array(2 ** 20 - 1).fill({ a: 1 })]) {
+    session.appendCustomEntry(NOTE, data);
+    assert.deepEqual(JSON.parse(newestEntries(session, NOTE, 0, 1)[0]), data);
+  }
 });
 
 suite("of the messages for the model", () => {
