@@ -171,6 +171,7 @@ for (const version of PI_VERSIONS) {
         { file: "link.md" },
         { file: "large.md", contains: "x" },
         { file: "tree/**/*.md" },
+        { file: "wide/**/*.md" },
         { file: "large.md" },
       ];
       const phases = gates.map((check, index) => ({ id: `p${index}`, gate: [check] }));
@@ -180,12 +181,18 @@ for (const version of PI_VERSIONS) {
       writeFileSync(join(sandbox.project, "large.md"), "x".repeat(2 << 20));
       mkdirSync(join(sandbox.project, "tree/0"), { recursive: true });
       for (let file = 0; file < 1000; file += 1) writeFileSync(join(sandbox.project, `tree/0/${file}`), "");
-      for (let folder = 1; folder < 20; folder += 1) symlinkSync("0", join(sandbox.project, `tree/${folder}`));
+      // Folders are looked through once: with each of the links to it this one would have more files than are looked through.
+      for (let folder = 1; folder <= 20; folder += 1) symlinkSync("0", join(sandbox.project, `tree/${folder}`));
+      for (let folder = 0; folder < 20; folder += 1) {
+        mkdirSync(join(sandbox.project, `wide/${folder}`), { recursive: true });
+        for (let file = 0; file < 1000; file += 1) writeFileSync(join(sandbox.project, `wide/${folder}/${file}`), "");
+      }
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(TASK);
       for (const why of [
         /link\.md: it lies outside the project\./,
         /large\.md: .*(large|MiB|bytes)/,
+        /: no file matches tree\/\*\*\/\*\.md\. /,
         /more than 20000 files would have to be looked through\./,
       ]) {
         await rpc.promptAndSettle("/workflow :next");

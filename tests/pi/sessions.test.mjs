@@ -25,6 +25,7 @@ import {
   steps,
   toolResults,
   userTexts,
+  waiting,
   withoutIds,
   workflow,
 } from "./harness/workflows.mjs";
@@ -120,7 +121,7 @@ for (const version of PI_VERSIONS) {
       await first.close();
 
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.deepEqual(statusTexts(rpc), ["The hello > 🔹 Build [2/3]"]);
+      assert.deepEqual(statusTexts(rpc), [waiting("The hello > 🔹 Build [2/3]")]);
       assert.equal((await rpc.state()).sessionName, "Workflow: Add a route");
       await rpc.promptAndSettle("Go on");
       assert.match(contextPrompt(model.requests[2]) ?? "", /\n\*\*Progress:\*\* Step 1 \(2\/3 phases\)\n/);
@@ -143,7 +144,7 @@ for (const version of PI_VERSIONS) {
       await first.close({ timeoutMs: 0 });
 
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.deepEqual(statusTexts(rpc), ["The outer > The inner [2/3] > 🔹 B [1/2]"]);
+      assert.deepEqual(statusTexts(rpc), [waiting("The outer > The inner [2/3] > 🔹 B [1/2]")]);
       await rpc.promptAndSettle("Where are you?");
       assert.match(contextPrompt(model.requests[4]) ?? "", /\n\*\*Progress:\*\* Step 3 \(1\/2 in current scope\)\n/);
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /\n\*\*Phase:\*\* 🔹 B \[1\/2\] \(step 3\)\n/);
@@ -284,7 +285,7 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(statusTexts(again), [changed]);
       writeFileSync(yaml, HELLO["hello/workflow.yaml"]);
       await again.prompt("/workflow :status");
-      assert.deepEqual(statusTexts(again), [changed, "The hello > 🔹 Plan [1/3]"]);
+      assert.deepEqual(statusTexts(again), [changed, waiting("The hello > 🔹 Plan [1/3]")]);
       await again.close();
       rmSync(folder, { recursive: true });
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
@@ -323,7 +324,7 @@ for (const version of PI_VERSIONS) {
         ["new", stored({ _cancelPending: true, future: { x: 1 } }), "The hello > 🔹 Plan [1/3]", "hello:1", 1],
       ])) {
         await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, name, [data]) });
-        assert.equal(statusTexts(rpc).at(-1), status, name);
+        assert.equal(statusTexts(rpc).at(-1), waiting(status), name);
         await rpc.promptAndSettle("Go on");
         const list = custom(await rpc.entries(), "workflow:state").slice(1);
         assert.equal(paths(list)[0], next, name);
@@ -376,7 +377,7 @@ for (const version of PI_VERSIONS) {
       // Entries that say nothing are passed over.
       const file = writeSession(sandbox, "over", [stored(), undefined, null, 7, {}, { workflowKey: null }]);
       await rpc.send({ type: "switch_session", sessionPath: file });
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
+      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/3]"));
       assert.deepEqual(rpc.extensionErrors(), []);
       assert.equal(rpc.stderr(), "");
       assert.equal(model.requests.length, 0);
@@ -417,13 +418,13 @@ for (const version of PI_VERSIONS) {
       const firstAnswer = entries.find(({ message }) => message?.role === "assistant").id;
       await rpc.prompt(`/go-tree ${firstAnswer}`);
       assert.deepEqual(countdownLines(rpc), [COUNTDOWN, undefined]);
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
+      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/3]"));
       await rpc.prompt(`/go-tree ${entries[0].id}`);
       assert.equal(statusTexts(rpc).at(-1), undefined);
       await rpc.prompt("/cancel-workflow");
       assert.deepEqual(notices(rpc).at(-1), "info: No active workflow to cancel.");
       await rpc.prompt(`/go-tree ${leaf}`);
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Build [2/3]");
+      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Build [2/3]"));
       await rpc.promptAndSettle("Go on");
       assert.match(contextPrompt(model.requests[2]) ?? "", /\n\*\*Current Phase:\*\* 🔹 Build\n/);
       assert.deepEqual(rpc.extensionErrors(), []);
@@ -436,12 +437,12 @@ for (const version of PI_VERSIONS) {
       await rpc.promptAndSettle("Go on");
       assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Check [3/3]");
       assert.equal((await rpc.send({ type: "clone" })).success, true);
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Check [3/3]");
+      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Check [3/3]"));
 
       const { messages } = (await rpc.send({ type: "get_fork_messages" })).data;
       const { entryId } = messages.find((/** @type {{ text: string }} */ { text }) => text === "Go on");
       assert.equal((await rpc.send({ type: "fork", entryId })).success, true);
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Build [2/3]");
+      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Build [2/3]"));
       await rpc.promptAndSettle("Go on in another way");
       assert.match(contextPrompt(model.lastRequest()) ?? "", /\n\*\*Progress:\*\* Step 1 \(2\/3 phases\)\n/);
       assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1"]);
@@ -463,7 +464,7 @@ for (const version of PI_VERSIONS) {
       await rpc.promptAndSettle("Hello");
       assert.deepEqual(userTexts(model.lastRequest()), ["Hello"]);
       await rpc.send({ type: "switch_session", sessionPath: sessionFile });
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Build [2/3]");
+      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Build [2/3]"));
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
@@ -508,7 +509,7 @@ for (const version of PI_VERSIONS) {
       const file = join(sandbox.agent, "workflows/hello/workflow.yaml");
       writeFileSync(file, HELLO["hello/workflow.yaml"].replace("The hello", "The new hello"));
       await rpc.prompt("/go-reload");
-      await rpc.waitFor(({ statusText }) => statusText === "The new hello > 🔹 Build [2/3]");
+      await rpc.waitFor(({ statusText }) => statusText === waiting("The new hello > 🔹 Build [2/3]"));
       await rpc.promptAndSettle("Go on");
       assert.match(contextPrompt(model.lastRequest()) ?? "", /^\[Workflow path: The new hello ▸ 🔹 Build\]\n/);
       assert.equal(states(await rpc.entries()).length, 2);
@@ -529,7 +530,7 @@ for (const version of PI_VERSIONS) {
       assert.match(texts.at(-1) ?? "", /^\[Workflow path: The hello ▸ 🔹 Build\]\n/);
       await first.close();
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.deepEqual(statusTexts(rpc), ["The hello > 🔹 Build [2/3]"]);
+      assert.deepEqual(statusTexts(rpc), [waiting("The hello > 🔹 Build [2/3]")]);
     });
 
     test("a compaction that takes longer than the countdown, without an error", async (t) => {

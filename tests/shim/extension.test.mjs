@@ -1013,16 +1013,19 @@ suite("tools", () => {
     };
     const pi = withTool({ name: "t" }, { drawToolCall: draw, drawToolResult: draw });
     const tool = pi.registered.get("tool t");
-    const call = tool.renderCall({ a: 1 }, pi.theme);
+    const call = tool.renderCall({ a: 1 }, pi.theme, { expanded: true });
+    const bare = tool.renderCall({}, pi.theme);
     const content = [{ type: "text", text: "one" }, { type: "image" }, { type: "text", text: "two" }];
     const result = tool.renderResult({ content, details: undefined }, { expanded: true }, pi.theme);
     assert.deepEqual(got, [], "nothing is drawn before it is rendered");
     assert.equal(call.render(20).join("").trim(), "<accent>x[2J");
     assert.equal(call.render(20).join("").trim(), "<accent>x[2J");
     result.render(20);
-    assert.deepEqual(got, [["t", '{"a":1}'], ["t", { text: "one\ntwo", details: "null" }, true]]);
+    // An older pi says nothing about it.
+    bare.render(20);
+    assert.deepEqual(got, [["t", '{"a":1}', true], ["t", { text: "one\ntwo", details: "null" }, true], ["t", "{}", false]]);
     call.invalidate();
     call.render(20);
-    assert.equal(got.length, 3);
+    assert.equal(got.length, 4);
   });
 });

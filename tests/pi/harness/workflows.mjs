@@ -217,6 +217,15 @@ export function statusTexts(rpc) {
 }
 
 /**
+ * What the status bar shows instead of this while the run waits for the user.
+ *
+ * @param {string} text
+ */
+export function waiting(text) {
+  return `⏸ ${text} (waits for you: send a message, or /workflow :resume)`;
+}
+
+/**
  * The lines that the countdown showed, one after the other; `undefined` where it went away.
  *
  * @param {import("./rpc.mjs").Rpc} rpc
