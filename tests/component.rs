@@ -541,6 +541,18 @@ fn whatever_else_happens_stops_the_countdown() {
 }
 
 #[test]
+fn a_move_in_the_tree_is_not_work_of_the_agent() {
+    let mut pi = counting_down();
+    pi.host().is_idle = false;
+    pi.event(Event::SessionTree);
+    let waits = "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)";
+    pi.did(&["stop-timer 1", "watch-terminal false", "clear-widget workflow-countdown", waits]);
+    // A component that is started again in the middle of a run of the agent.
+    pi.event(Event::Restarted);
+    pi.did(&["set-status workflow: Two > 👀 Look [1/2]"]);
+}
+
+#[test]
 fn a_command_stops_the_countdown() {
     let mut pi = counting_down();
     pi.command("workflow", "three");

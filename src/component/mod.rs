@@ -233,7 +233,9 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 terminal: unless_gone(context::run_mode())? == Some(types::Mode::Tui),
                 panel: panel(entries.newest.as_deref())?,
                 unusable,
-                at_work: unless_gone(context::is_idle())? == Some(false),
+                // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.
+                at_work: !matches!(event, guest::Event::SessionTree)
+                    && unless_gone(context::is_idle())? == Some(false),
             };
             handle(at, Event::Session { stored, in_view: in_view(event)?, facts })
         }
