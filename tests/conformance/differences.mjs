@@ -32,7 +32,7 @@ export const DIFFERENCES = [
   {
     number: 5,
     reference: "Says “type anything to interrupt”, but typing does not.",
-    ours: "A key, a message, Escape, a command, another session: each stops the countdown.",
+    ours: "A key, a message, Escape, a command that does more than show something, another session: each stops the countdown.",
     why: "The text promises it.",
   },
   {
@@ -313,7 +313,7 @@ export const DIFFERENCES = [
   },
   {
     number: 52,
-    reference: "Ignores an unknown key under `tools` (`blocklist`), a tool's name in another case (`Edit`), and a rule in another spelling or place (`Tools`, `blacklist` beside `tools`, `tools` in `workflow.yaml`).",
+    reference: "Ignores an unknown key under `tools` (`blocklist`), a tool's name in another case (`Edit`), a rule in another spelling or place (`Tools`, `blacklist` beside `tools`, `tools` in `workflow.yaml`), and a workflow whose file has another name (`workflow.yml`).",
     ours: "Each is an error.",
     why: "A rule that is ignored protects nothing.",
   },

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readSession, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { paths, states, statusTexts, step, workflow } from "./harness/workflows.mjs";
+import { paths, states, statusTexts, step, waiting, workflow } from "./harness/workflows.mjs";
 
 const KILLS = 50;
 const PHASES = Array.from({ length: 12 }, (_, index) => `p${index + 1}`);
@@ -36,7 +36,7 @@ test(`killed ${KILLS} times, a run of 12 phases goes through each of them in ord
       const rpc = await startRpc({ sandbox, args: ["--continue"] });
       if (stored) {
         const index = stored.currentPath[0].phaseIndex;
-        const line = stored.active ? `Long > 🔹 ${PHASES[index].toUpperCase()} [${index + 1}/12]` : undefined;
+        const line = stored.active ? waiting(`Long > 🔹 ${PHASES[index].toUpperCase()} [${index + 1}/12]`) : undefined;
         assert.equal(statusTexts(rpc).at(-1), line);
       }
       const settled = rpc.waitForSettled().catch(() => undefined);

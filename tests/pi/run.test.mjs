@@ -118,8 +118,9 @@ for (const version of PI_VERSIONS) {
       const stored = custom(entries, "workflow:state");
       assert.equal(
         JSON.stringify(stored[0]),
-        `{"active":true,"workflowKey":"hello","currentPath":[{"workflowKey":"hello","phaseIndex":0}],"globalStepCount":0,"taskId":"${stored[0].taskId}","taskDescription":"Add a route","startedAt":${stored[0].startedAt},"completionNotified":false,"cancelled":false,"progress":{"visits":{"hello:0":{"startedAt":${stored[0].startedAt},"passes":1}}}}`,
+        `{"active":true,"workflowKey":"hello","currentPath":[{"workflowKey":"hello","phaseIndex":0}],"globalStepCount":0,"taskId":"${stored[0].taskId}","taskDescription":"Add a route","startedAt":${stored[0].startedAt},"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"${stored[0].progress.seal.hash}"},"visits":{"hello:0":{"startedAt":${stored[0].startedAt},"passes":1}}}}`,
       );
+      assert.match(stored[0].progress.seal.hash, /^[0-9a-f]{64}$/);
       assert.equal(new Set(stored.map(({ taskId }) => taskId)).size, 1, "one task id for the whole run");
       assert.ok(stored[0].startedAt >= before && stored[0].startedAt <= Date.now());
       assert.deepEqual(custom(entries, "workflow:complete"), [
@@ -127,6 +128,7 @@ for (const version of PI_VERSIONS) {
           content: `✅ **The hello Complete**\n\n**Task:** Add a route\n**Task ID:** ${stored[0].taskId}\n**Phases completed:** 2`,
           taskId: stored[0].taskId,
           cancelled: false,
+          workflow: "The hello",
         },
       ]);
       assert.deepEqual(
@@ -466,6 +468,7 @@ Do plan for Look around.
           content: `❌ **The hello Cancelled**\n\n**Task:** Add a route\n**Task ID:** ${taskId}`,
           taskId,
           cancelled: true,
+          workflow: "The hello",
         },
       ]);
       assert.deepEqual(statusTexts(rpc), [undefined, "The hello > 🔍 Plan [1/2]", undefined]);

@@ -9,7 +9,7 @@ import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL } from "./harness/travel.mjs";
-import { contextPrompt, notices, paths, states, statusTexts, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { contextPrompt, notices, paths, states, statusTexts, step, toolResults, waiting, workflow } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
 
@@ -80,7 +80,7 @@ for (const version of PI_VERSIONS) {
         const from = notices(rpc).length;
         await rpc.promptAndSettle(`Go on after ${name}`);
         assert.deepEqual(traps(notices(rpc).slice(from)), [name]);
-        assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]", name);
+        assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/3]"), name);
       }
       // A sound call: three panics without one are the end of it.
       await rpc.prompt("/workflow :status");
@@ -123,7 +123,7 @@ for (const version of PI_VERSIONS) {
       const widget = rpc.ui("setWidget").findLast(({ widgetKey }) => widgetKey === "workflow-countdown");
       assert.equal(widget.widgetLines, undefined);
       assert.equal(model.requests.length, 1);
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/2]");
+      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/2]"));
     });
 
     test("three times in a row has tool calls of the run refused until a reload, or :cancel", async (t) => {
@@ -138,7 +138,7 @@ for (const version of PI_VERSIONS) {
       assert.equal(toolResults(model.lastRequest()).at(-1), OFF_CALL);
       breakAt(sandbox, "");
       await rpc.prompt("/go-reload");
-      assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Plan [1/3]");
+      assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/3]"));
       breakAt(sandbox, "tool-call restarted!");
       const told = notices(rpc).length;
       await rpc.promptAndSettle("Read it twice");

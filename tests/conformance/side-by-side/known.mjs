@@ -169,8 +169,8 @@ function pendingStored({ reference, ours }) {
 }
 
 /**
- * The reference prints faults, again and again; ours shows how many workflows have errors, and all faults when it is
- * asked. Both speak of the same workflows.
+ * The reference prints faults, again and again; ours shows in one line what is wrong, or how much, and all faults when it
+ * is asked. Both speak of the same workflows.
  * @param {Both} both
  */
 function faults({ reference, ours }) {
@@ -179,6 +179,12 @@ function faults({ reference, ours }) {
   const checked = take(ours.checked, () => true);
   const duplicates = checked.filter((text) => text.includes(": the command name "));
   assert.equal(notices.length > 0, checked.length > duplicates.length, "a notice without errors, or errors without one");
+  for (const notice of notices) {
+    const { file, message } = NOTICE.exec(notice)?.groups ?? {};
+    const ofFile = checked.filter((text) => file && text.includes(`${file}: `));
+    const isTrue = !file || ofFile.some((text) => text.endsWith(`${file}: ${message}`)) || message === `${ofFile.length} errors`;
+    assert.ok(isTrue, `nothing is checked that is so: ${notice}`);
+  }
   const printedOf = printed.flatMap((text) => {
     const circle = /Cycle detected: (.*?)\. /.exec(text)?.[1].split(" → ");
     const named = / workflows "[^"]*" and "([^"]*)"/.exec(text) ?? /orkflow(?: definition)? "([^"]*)"/.exec(text);
@@ -189,7 +195,11 @@ function faults({ reference, ours }) {
   return printed.length;
 }
 
-const NOTICE = /^notify warning: (1 workflow has|\d+ workflows have) errors: \/workflow :check$/;
+/** One error with its place, the errors of one file, or the workflows with errors. */
+const NOTICE = new RegExp(
+  "^notify warning: (?:(?<file>\\S+\\.(?:yaml|md))(?::\\d+:\\d+)?: (?<message>[^\n]+)" +
+    "|1 workflow has errors|\\d+ workflows have errors): /workflow :check$",
+);
 
 /** The default role, where no tool delegates. @param {Both} both */
 function role({ reference, ours }) {

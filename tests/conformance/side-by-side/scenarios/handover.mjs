@@ -181,7 +181,12 @@ export default [
     actions: [interrupt("/workflow hello Add a route"), restart(), run("Go on")],
     toOurs: [
       { number: 7, at: "sessions[0][0]", ours: STATE },
-      { number: 7, at: "screen[0]", ours: /⏸ Hello > 🔹 Execute \[2\/2\] \(paused: / },
+      {
+        number: 7,
+        at: "screen[0]",
+        reference: /⏸ Hello > 🔹 Execute \[2\/2\] \(waits for you: /,
+        ours: /⏸ Hello > 🔹 Execute \[2\/2\] \(paused: /,
+      },
     ],
   },
   {

@@ -196,6 +196,29 @@ export default [
     ],
   },
   {
+    name: "rules with a slip",
+    global: {
+      ...withPhase({
+        beside: { blacklist: ["bash"] },
+        case: { tools: { blacklist: ["Edit"] } },
+        key: { tools: { blocklist: ["bash"] } },
+        spelling: { Tools: { blacklist: ["bash"] } },
+      }),
+      ...withFields({ place: { tools: { blacklist: ["bash"] } } }),
+    },
+    actions: ask,
+    differs: [
+      { number: 52, at: "screen[0]", ours: "notify warning: 5 workflows have errors: /workflow :check" },
+      { number: 52, at: "checked[0..]", ours: [/\/beside\/1\.md: .*`blacklist`$/, /"Edit"/, /\/key\/1\.md: .*`blocklist`$/, /\/place\/workflow\.yaml: .*`tools`$/, /`Tools`$/] },
+      {
+        number: 52,
+        reference: "  beside — Beside\n  case — Case\n  good — Good\n  key — Key\n  place — Place\n  spelling — Spelling",
+        ours: "  good — Good",
+      },
+      { number: 52, reference: "Available: beside, case, good, key, place, spelling", ours: "Available: good" },
+    ],
+  },
+  {
     name: "optional fields of another type have no effect",
     global: withFields({
       odd: {

@@ -123,7 +123,18 @@ export default [
       files({ global: { newer: undefined } }),
       command("/workflow newer Do it"),
     ],
-    differs: [{ number: 23, reference: "Available: b, , new", ours: "Available: b, new" }, 5, 14, 18, 22, 25, 39],
+    differs: [
+      { number: 23, reference: "Available: b, , new", ours: "Available: b, new" },
+      {
+        number: 54,
+        at: "screen[7..]",
+        ours: [
+          "status workflow: ⏸ newer (paused: the files of the workflow “newer” cannot be read)",
+          /^notify warning: ⏸ newer is paused: the files of the workflow “newer” cannot be read\./,
+        ],
+      },
+      5, 14, 18, 22, 25, 39,
+    ],
   },
   {
     name: "folders and files that are no workflows",
@@ -137,7 +148,10 @@ export default [
       ".dot/workflow.yaml": workflow("dot", ["@w"])["dot/workflow.yaml"],
     },
     actions: ask,
-    differs: [],
+    differs: [
+      { number: 52, at: "screen[0]", ours: "notify warning: 2 workflows have errors: /workflow :check" },
+      { number: 52, at: "checked[0..]", ours: [/\/WORKFLOW\.YAML: .* the name `workflow\.yaml`$/, /\/workflow\.yml: .* the name `workflow\.yaml`$/] },
+    ],
   },
   {
     name: "workflows in library folders",

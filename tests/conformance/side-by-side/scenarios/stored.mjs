@@ -183,7 +183,8 @@ export default [
     session: session({ ...STATE, _cancelPending: true }),
     model: [step("cancel"), stop],
     actions: [run("Go on")],
-    differs: [55, 
+    differs: [
+      55,
       { number: 6, at: "requests[1].messages[1]", reference: /Workflow cancelled/, ours: /Confirm cancellation/ },
       {
         number: 6,
@@ -207,7 +208,8 @@ export default [
     model: [step("next"), stop],
     actions: [run("Go on")],
     differs: [
-      38, 55,
+      38,
+      { number: 55, at: "screen[0]", ours: /⏸ W > Inner \[3\/3\] > 🔹 X \[1\/2\] \(waits for you: / },
       { number: 20, reference: "path: W ▸ 🔹 X]", ours: "path: W > Inner ▸ 🔹 X]" },
       { number: 20, reference: "(3/3 phases)", ours: "(1/2 in current scope)" },
       { number: 20, at: "requests[1].messages[1]", reference: /Entered subworkflow 'Inner': X → 🔹 X/, ours: /Advanced: X → 🔹 Y/ },
