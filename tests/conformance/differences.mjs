@@ -80,7 +80,7 @@ export const DIFFERENCES = [
   {
     number: 13,
     reference: "Completions know the global workflows only.",
-    ours: "They know the project's too, with a description.",
+    ours: "They know the project's too, with a description; there are none for a name that is complete, so that Enter runs it.",
     why: "What can be started should be offered.",
   },
   {
@@ -104,7 +104,7 @@ export const DIFFERENCES = [
   {
     number: 17,
     reference: "Completion, cancellation and countdown are messages that the model gets too.",
-    ours: "They are entries of the session, shown and never sent.",
+    ours: "They are entries of the session, shown and never sent; in a terminal that of `/cancel-workflow` replaces its notice.",
     why: "They are for the person.",
   },
   {
@@ -206,7 +206,7 @@ export const DIFFERENCES = [
   {
     number: 34,
     reference: "Passes over a workflow folder that is a link.",
-    ours: "Follows it, within the workflows folder.",
+    ours: "Follows it, within the workflows folder: it is a workflow of its own key. Folders without a `workflow.yaml` are looked through once.",
     why: "People link what they share.",
   },
   {
@@ -301,8 +301,8 @@ export const DIFFERENCES = [
   },
   {
     number: 50,
-    reference: "`/workflow` alone lists the workflows.",
-    ours: "In a terminal it asks which one, and for the task; elsewhere it lists them.",
+    reference: "`/workflow` alone lists the workflows; a name without a task gets the usage.",
+    ours: "In a terminal it asks which one, and for the task; elsewhere it is as in the reference.",
     why: "What can be started should be easy to start.",
   },
   {
@@ -334,5 +334,11 @@ export const DIFFERENCES = [
     reference: "The status line of a run that waits for the user (after a restart, a move in the tree, an interrupted countdown) reads as if the agent were at work.",
     ours: "It has a `⏸`, and says how to go on.",
     why: "A user should not wait for an agent that waits for the user.",
+  },
+  {
+    number: 56,
+    reference: "Asks whether to start another workflow with yes as the first answer.",
+    ours: "In a terminal no comes first, as in the question whether the agent may cancel; each names the workflow, and its lines are cut at the width of a narrow terminal.",
+    why: "A key that was meant for the editor should do no harm.",
   },
 ];

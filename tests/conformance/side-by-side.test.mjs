@@ -26,7 +26,7 @@ const GROUPS = { linear, nested, loops, cancel, restarts, sessions, active, tool
 const SCENARIOS = Object.values(GROUPS).flat();
 
 /** Differences that can only be seen in a terminal; tests/pi has tests of each. */
-const IN_THE_TERMINAL = [13, 15, 50];
+const IN_THE_TERMINAL = [13, 15, 50, 56];
 
 /** Differences of the YAML libraries; files.test.mjs has examples of each. */
 const IN_FILES = [44, 45, 46, 47, 48, 49];

@@ -92,7 +92,7 @@ class Comparison {
   /** Whether the workflow in question is there: the one that nests it is, then. */
   async #acceptance() {
     if (this.#difference) return;
-    const [{ answer }] = await this.#ours.undergo({ complete: "outer" });
+    const [{ answer }] = await this.#ours.undergo({ complete: "oute" });
     const { accepted } = this;
     if (!accepted && answer === null && !this.#ours.faults) this.#differ("ours refuses without a word", "", []);
     if (accepted === (answer !== null)) return;

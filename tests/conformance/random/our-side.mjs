@@ -5,13 +5,15 @@ import { isDeepStrictEqual } from "node:util";
 import { because } from "./explained.mjs";
 import { ours } from "./ours.mjs";
 import { Place } from "./place.mjs";
+import { cancelling } from "./questions.mjs";
 import { Side } from "./side.mjs";
 
 /** @typedef {import("./side.mjs").Happening} Happening */
 /** @typedef {import("./stand-in.mjs").Deeds} Deeds */
 
 const MEANT = /^(Unknown workflow: [^]*)\nDid you mean "[^"\n]*"\?$/;
-const FAULT_NOTICE = /^(1 workflow has|\d+ workflows have|\d+ errors? in workflow files).*: \/workflow :check$/;
+const FAULT_NOTICE =
+  /^(1 workflow has errors|\d+ workflows have errors|\d+ errors in workflow files|\S.*\/workflows\/.*?(: \d+ errors|(:\d+:\d+)?: \S.*)): \/workflow :check$/;
 const PAUSE_NOTICE = /^⏸ .* is paused in .*\.\nYour next message resumes it, or \/workflow :resume\.$/s;
 const WAIT_STATUS = /^⏸ (.*) \(waits for you: send a message, or \/workflow :resume\)$/s;
 const PAUSE_STATUS = /^⏸ (.*) \(paused: [^)]*\)$/s;
@@ -31,6 +33,10 @@ const CANCELLED = {
 
 export class OurSide extends Side {
   #bounds;
+  /** 55: whether the run waits for the user and says so. */
+  #waits = false;
+  /** Whether it was in a countdown or waited before what is happening. */
+  #wasAtRest = false;
 
   /**
    * @param {import("./stand-in.mjs").Setting} setting
@@ -59,6 +65,7 @@ export class OurSide extends Side {
 
   /** @override @param {Happening} happening */
   async prepare(happening) {
+    this.#wasAtRest = this.#waits || this.pi.widget !== undefined;
     this.#bounds.foresee(happening, this.state, this.tree, this.asking);
   }
 
@@ -68,6 +75,7 @@ export class OurSide extends Side {
     const goesOn = happening ? "stop" in happening && this.continues : deeds.prompts.length > 0;
     if (goesOn) this.#bounds.wentOn();
     if (happening) this.#bounds.observe(happening, deeds.answer, this.state, started === true);
+    this.#rest(happening, deeds);
     const { paused, changed } = this.#bounds.verdict(happening);
     const faultless = deeds.notices.filter(({ text }) => !FAULT_NOTICE.test(text));
     const told = because(23, faultless, faultless.map(({ level, text }) => ({ level, text: text.replace(MEANT, "$1") })));
@@ -82,7 +90,7 @@ export class OurSide extends Side {
       entries: because(7, common, stored).map((entry) => this.#withoutMore(entry)),
       prompts: continued ? because(8, prompts, deeds.answer.entries.map(reminderOf)) : prompts,
       notices: because(7, because(9, deeds.notices, told), changed && paused && place ? this.#withoutPause(told) : told),
-      questions: because(26, deeds.questions, deeds.questions.filter((question) => !this.#isOfCancel(happening, question))).map(read),
+      questions: this.#questions(because(26, deeds.questions, deeds.questions.filter((question) => !this.#isOfCancel(happening, question)))),
       status: this.#status(deeds.status),
       answer: continued ? undefined : this.#answer(happening, deeds.answer),
     };
@@ -95,7 +103,31 @@ export class OurSide extends Side {
   #status(status) {
     if (status === undefined) return status;
     if (this.#bounds.paused) return because(7, status, status.replace(PAUSE_STATUS, "$1"));
-    return because(55, status, status.replace(WAIT_STATUS, "$1"));
+    const plain = because(55, status, status.replace(WAIT_STATUS, "$1"));
+    return (plain !== status) === this.#waits ? plain : `${plain}, and whether it waits should be ${this.#waits}`;
+  }
+
+  /**
+   * 55: when a run waits for the user: after a restart or a move in the tree, where a countdown was interrupted, and where it
+   * is not to go on by itself.
+   * @param {Happening | undefined} happening
+   * @param {Deeds} deeds
+   */
+  #rest(happening, { prompts }) {
+    const place = Place.of(this.state, this.tree);
+    const begins = () => {
+      if (!happening) return false;
+      if ("restart" in happening || "back" in happening) return true;
+      if ("key" in happening) return this.#wasAtRest && this.setting.mode === "tui";
+      if ("command" in happening) return this.#wasAtRest;
+      const isOver = "stop" in happening && (happening.stop === "stop" || happening.stop === undefined);
+      return isOver && place?.root.fields.autoContinue === false && this.setting.mode !== "print" && !this.asking;
+    };
+    const goesOn = happening && "event" in happening && ["input", "before_agent_start", "agent_start"].includes(happening.event);
+    const ends = prompts.length > 0 || goesOn;
+    this.#waits = (this.#waits || begins()) && !ends && place !== undefined && !this.#bounds.paused && !this.pi.running;
+    // What it was counts once: a command that asks is over after the answer.
+    this.#wasAtRest = false;
   }
 
   /**
@@ -126,8 +158,22 @@ export class OurSide extends Side {
    * @param {Deeds["questions"][number]} question
    */
   #isOfCancel(happening, { title, message }) {
+    const { state } = this;
+    if (this.setting.mode === "tui") {
+      const name = this.tree.find(({ key }) => key === state?.workflowKey)?.fields.name ?? state?.workflowKey;
+      const wanted = state && cancelling(name ?? "", state.taskDescription);
+      return happening && "step" in happening && isDeepStrictEqual({ title, message }, wanted);
+    }
     const wanted = /^[^\n]*\n\nThe agent wants to cancel this workflow\. Cancel it\?$/;
     return happening && "step" in happening && title === "Cancel the workflow?" && wanted.test(message);
+  }
+
+  /**
+   * 42: the questions as they are meant; those of a terminal are compared as they are.
+   * @param {Deeds["questions"]} questions
+   */
+  #questions(questions) {
+    return this.setting.mode === "tui" ? questions.map(withoutAbout) : questions.map(read);
   }
 
   /**
@@ -160,7 +206,7 @@ export class OurSide extends Side {
   #answer(happening, answer) {
     if (!happening || !answer) return answer;
     if ("complete" in happening) {
-      const workflows = because(28, answer, answer.filter((/** @type {any} */ { value, label }) => !value.startsWith(":") && label !== "TASK"));
+      const workflows = because(28, answer, answer.filter((/** @type {any} */ { value }) => !value.startsWith(":")));
       if (workflows.length === 0) return null;
       return because(13, workflows, workflows.map(withoutDescription));
     }
@@ -177,6 +223,15 @@ const read = ({ title, message }) => {
   // eslint-disable-next-line no-control-regex
   return { title, message: meant.replace(/[\t\r\n ]+/g, " ").replace(/[\0-\x1f\x7f-\x9f]/g, "") };
 };
+
+/**
+ * 50: the choice of a workflow without what each is about.
+ * @param {Deeds["questions"][number]} question
+ */
+const withoutAbout = ({ title, message }) => ({
+  title,
+  message: title === "Which workflow?" ? message.replace(/^(.*? — .*?): .*( {2}\(\S.*\))$/gm, "$1$2") : message,
+});
 
 /** @param {any} completion */
 const withoutDescription = ({ description, ...rest }) => (description ? rest : { ...rest, description });

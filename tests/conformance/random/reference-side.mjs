@@ -4,10 +4,11 @@ import { contextPrompt, everyRun, moved, notDone, reminder, toolsRule } from "./
 import { UNAVAILABLE } from "./default-texts.mjs";
 import { because } from "./explained.mjs";
 import { Place, enter, resolve } from "./place.mjs";
+import { startAnother } from "./questions.mjs";
 import { reference, timerManager } from "./reference.mjs";
 import { Side } from "./side.mjs";
 import { Visits } from "./visits.mjs";
-import { passTime } from "./world.mjs";
+import { FOLDERS, passTime } from "./world.mjs";
 
 /** @typedef {import("./side.mjs").Happening} Happening */
 /** @typedef {import("./stand-in.mjs").Deeds} Deeds */
@@ -18,6 +19,8 @@ const COUNTDOWN = "⏳ Auto-continuing in 3s... (type anything to interrupt)";
 const INTERRUPTIONS = new Set(["input", "before_agent_start", "agent_start"]);
 
 export class ReferenceSide extends Side {
+  /** The names of workflows that have errors. @type {string[]} */
+  leftOut = [];
   /** Whether it waits for a second `cancel`. */
   #cancelPending = false;
   /** The newest entry, the place and the status before what is happening. */
@@ -77,15 +80,16 @@ export class ReferenceSide extends Side {
     if (happening && !refused) this.#visit(happening, deeds, starts === true);
     const entries = deeds.entries.map((entry) => this.#withResults(asEntry(entry)));
     if (happening && "compact" in happening) entries.push(...(await this.#briefed()));
+    const { notices, questions } = this.#inTerminal(deeds);
     const prompts = [];
     for (const prompt of deeds.prompts) prompts.push(await this.#prompt(happening, prompt));
     return {
       ...deeds,
-      status: await this.#status(happening, deeds),
+      status: onOneLine(await this.#status(happening, deeds)),
       entries,
       prompts: prompts.map((prompt) => ({ ...prompt, text: plain(prompt.text) })),
-      notices: this.#unasked(deeds.notices).map(({ level, text }) => ({ level, text: plain(this.#offer(text)) })),
-      questions: deeds.questions.map(({ title, message }) => ({ title: plain(title), message: plain(message).replace(/[\t\r\n ]+/g, " ") })),
+      notices: notices.map(({ level, text }) => ({ level, text: plain(this.#offer(text)) })),
+      questions: questions.map(({ title, message }) => this.#question(title, message)),
       sessionNames: deeds.sessionNames.map((name) => plain(withWholeCharacters(name))),
       answer: plainAnswer(refused ? deeds.answer : await this.#answer(happening, deeds.answer)),
     };
@@ -322,20 +326,65 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 50: in a terminal the list of workflows is a question.
-   * @param {Deeds["notices"]} notices
+   * What differs in a terminal only. 17: the end of a run is an entry. 50: what is missing behind `/workflow` is asked for.
+   * @param {Deeds} deeds
    */
-  #unasked(notices) {
-    if (this.setting.mode !== "tui" || this.#startable().length === 0) return notices;
-    return because(50, notices, notices.filter(({ text }) => !text.startsWith("Usage: /workflow {name} {description}\n")));
+  #inTerminal({ notices, questions }) {
+    if (this.setting.mode !== "tui") return { notices, questions };
+    const others = because(17, notices, notices.filter(({ text }) => text !== "Workflow cancelled."));
+    const asked = others.map((notice) => this.#asked(notice) ?? notice);
+    return {
+      notices: asked.filter((what) => "text" in what),
+      questions: [...questions, ...asked.filter((what) => "title" in what)],
+    };
   }
 
   /**
-   * 23: what is offered can be started: it is for people, and the first of its name.
+   * 50: what ours does in a terminal where the reference says how the command is used.
+   * @param {Deeds["notices"][number]} notice
+   * @returns {Deeds["notices"][number] | Deeds["questions"][number] | undefined}
+   */
+  #asked({ text }) {
+    if (text.startsWith("Usage: /workflow {name} {description}\n")) {
+      const folders = { global: FOLDERS.global, project: ".pi/workflows" };
+      const options = this.#startable().map(({ key, root, fields }) => `${fields.commandName} — ${fields.name}  (${folders[root]}/${key})`);
+      const title = "Which workflow?";
+      return options.length > 0 ? because(50, undefined, { title, message: options.join("\n") }) : undefined;
+    }
+    const name = /^Usage: \/workflow (.*) \{description\}$/s.exec(text)?.[1];
+    if (name === undefined) return undefined;
+    const fields = this.tree.find(({ fields }) => fields.commandName === name)?.fields;
+    const error = (/** @type {string} */ text) => because(50, undefined, { level: "error", text });
+    if (!fields) return error(`Unknown workflow: "${name}". Available: `);
+    if (fields.show === "workflows") return error(`"${name}" is a subworkflow that can only run as part of another workflow. It cannot be started directly.`);
+    return because(50, undefined, { title: `${fields.name}: what is the task?`, message: "" });
+  }
+
+  /**
+   * 56: in a terminal the question before another start is a choice.
+   * @param {string} title
+   * @param {string} message
+   */
+  #question(title, message) {
+    const { state } = this;
+    const [, phase, task] = /^Phase: (.*)\nTask: (.*)\n\nStart a new one\?$/s.exec(message) ?? [];
+    if (this.setting.mode === "tui" && state && title === "Workflow already active" && task !== undefined) {
+      const root = this.tree.find(({ key }) => key === state.workflowKey)?.fields.name ?? state.workflowKey;
+      return because(56, { title, message }, startAnother(root, phase, task));
+    }
+    const isAsked = title.endsWith(": what is the task?") || title === "Which workflow?";
+    return isAsked ? { title, message } : { title: plain(title), message: plain(message).replace(/[\t\r\n ]+/g, " ") };
+  }
+
+  /**
+   * 9 and 23: what is offered can be started: it is for people, and the first of its name; one with errors is not unknown.
    * @param {string} text
    */
   #offer(text) {
-    const unknown = /^Unknown workflow: ".*"\. Available: /s.exec(text)?.[0];
+    const [unknown, name] = /^Unknown workflow: "(.*)"\. Available: /s.exec(text) ?? [];
+    if (unknown && this.leftOut.includes(name)) {
+      return because(9, text, `The workflow "${name}" has errors: /workflow :check shows them.`);
+    }
     if (unknown) {
       const names = this.#startable().map(({ fields }) => fields.commandName);
       return because(23, text, unknown + (names.join(", ") || "(none)"));
@@ -363,6 +412,10 @@ export class ReferenceSide extends Side {
     const place = Place.of(this.state, this.tree);
     if (!answer || !place) return answer;
     if (answer.message) return { message: await this.#injected(place) };
+    if (answer.details?.cancelPending) {
+      const { taskDescription } = place.state;
+      return { ...answer, text: answer.text.replace(taskDescription, () => onOneLine(taskDescription)) };
+    }
     if (answer.block && place.root.fields.blockReasonTemplate === undefined) {
       return because(39, answer, { ...answer, reason: `${answer.reason}\nTools in this phase: ${toolsRule(place)}` });
     }
@@ -406,12 +459,13 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 13 and 23: the project's workflows too, and each name once.
+   * 13 and 23: the project's workflows too, and each name once; nothing where it is complete.
    * @param {string} prefix
    * @param {{ value: string, label: string }[] | null} answer
    */
   #completions(prefix, answer) {
     const names = this.#startable().map(({ fields }) => fields.commandName ?? "");
+    if (names.includes(prefix)) return because(13, answer, null);
     if (this.tree.some(({ root }) => root === "project")) {
       const offered = names.filter((name) => name.startsWith(prefix)).map((name) => ({ value: name, label: name }));
       return because(13, answer, offered.length > 0 ? offered : null);
@@ -461,6 +515,14 @@ function outdated(place) {
  * @param {string} name
  */
 const withWholeCharacters = (name) => because(41, name, name.replace(/[\ud800-\udbff](?=…$)/, ""));
+
+/**
+ * 51: names and tasks on one line.
+ * @template {string | undefined} T
+ * @param {T} text
+ * @returns {T}
+ */
+const onOneLine = (text) => because(51, text, /** @type {T} */ (text?.replaceAll("\n", " ")));
 
 /**
  * 42: nothing of what is shown reaches the terminal as a command.

@@ -19,7 +19,7 @@ const { validateToolArguments } = await import(
  * @property {{ customType: string, data: any }[]} entries custom entries, and messages for the transcript
  * @property {Prompt[]} prompts what it said in the person's place
  * @property {{ level: string, text: string }[]} notices
- * @property {{ title: string, message: string }[]} questions
+ * @property {{ title: string, message: string }[]} questions `message`: of a choice its options, a line each
  * @property {string[]} sessionNames
  * @property {(string | undefined)[]} widgets the countdown's line, each time that it changed
  * @property {string | undefined} status the text in the status bar after it
@@ -244,8 +244,16 @@ export class StandIn {
           this.#deeds.questions.push({ title, message });
           return this.person();
         },
-        // 53: only ours asks so, before a project's workflow runs in the place of a global one.
-        select: async (/** @type {string} */ title) => (/ replaces yours\./.test(title) ? "Yes" : undefined),
+        select: async (/** @type {string} */ title, /** @type {string[]} */ options) => {
+          // 53: only ours asks so, before a project's workflow runs in the place of a global one.
+          if (/ replaces yours\./.test(title)) return "Yes";
+          this.#deeds.questions.push({ title, message: options.join("\n") });
+          const [no, yes] = options;
+          // 50: which workflow to start, the person does not say.
+          if (!no.startsWith("No, ")) return undefined;
+          return (await this.person()) ? yes : no;
+        },
+        input: async (/** @type {string} */ title, /** @type {string} */ message) => void this.#deeds.questions.push({ title, message }),
         onTerminalInput: (/** @type {(data: string) => void} */ listener) => {
           this.#keyListeners.add(listener);
           return () => this.#keyListeners.delete(listener);

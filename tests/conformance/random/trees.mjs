@@ -208,16 +208,34 @@ export function filesOf(tree) {
  * @param {Tree} tree
  */
 export function loadable(tree) {
-  const ofRoot = (/** @type {string} */ root) =>
-    tree.filter((workflow) => workflow.root === root).sort((a, b) => (a.key < b.key ? -1 : 1));
-  const all = [...ofRoot("global"), ...ofRoot("project")];
-  let loaded = [...new Map(all.map((workflow) => [workflow.key, workflow])).values()];
+  let loaded = oneOfEachKey(tree);
   for (;;) {
     const keys = new Set(loaded.map(({ key }) => key));
     const rest = loaded.filter(({ phases }) => phases.every((entry) => isPhase(entry) || keys.has(entry.subworkflow)));
     if (rest.length === loaded.length) return loaded;
     loaded = rest;
   }
+}
+
+/**
+ * The names by which a user would start what neither package loads.
+ * @param {Tree} tree
+ */
+export function namesLeftOut(tree) {
+  const loaded = loadable(tree);
+  const leftOut = oneOfEachKey(tree).filter((workflow) => !loaded.includes(workflow));
+  return leftOut.map(({ key, fields }) => fields.commandName ?? key);
+}
+
+/**
+ * The workflows in their order, of one key the project's.
+ * @param {Tree} tree
+ */
+function oneOfEachKey(tree) {
+  const ofRoot = (/** @type {string} */ root) =>
+    tree.filter((workflow) => workflow.root === root).sort((a, b) => (a.key < b.key ? -1 : 1));
+  const all = [...ofRoot("global"), ...ofRoot("project")];
+  return [...new Map(all.map((workflow) => [workflow.key, workflow])).values()];
 }
 
 /**

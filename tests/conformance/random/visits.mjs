@@ -5,8 +5,9 @@
 /** @typedef {State["currentPath"]} Path */
 /** @typedef {{ path: Path, passes: number, summary?: { name: string, text: string, step: number } }} Visit */
 
-/** How much of a summary is shown at the end, in characters. */
-const MAX_LINE = 160;
+/** How much of a summary is shown at the end: lines, and characters. */
+const MAX_LINES = 8;
+const MAX_CHARACTERS = 600;
 
 export class Visits {
   /** @type {Map<string, Visit>} */
@@ -64,7 +65,7 @@ export class Visits {
   lines({ currentPath }, workflows) {
     return this.#groups(currentPath, workflows).flatMap(({ name, phases }) => [
       ...(name === undefined ? [] : [`- ${name}`]),
-      ...phases.map(({ title, text }) => `${name === undefined ? "" : "  "}- ${title}: ${oneLine(text)}`),
+      ...phases.map(({ title, text }) => item(name === undefined ? "" : "  ", title, excerpt(text))),
     ]);
   }
 
@@ -93,8 +94,22 @@ export class Visits {
 /** @param {Path} path */
 const keyOf = (path) => path.map(({ workflowKey, phaseIndex }) => `${workflowKey}:${phaseIndex}`).join("/");
 
-/** @param {string} text */
-function oneLine(text) {
-  const characters = [...text.split(/\s+/).join(" ")];
-  return characters.length > MAX_LINE ? `${characters.slice(0, MAX_LINE).join("")}… (cut)` : characters.join("");
+/**
+ * An item of a list; several lines stand below its title.
+ * @param {string} indent
+ * @param {string} title
+ * @param {string[]} lines
+ */
+function item(indent, title, lines) {
+  const text = lines.length === 1 ? ` ${lines[0]}` : lines.map((line) => `\n${indent}  ${line}`).join("");
+  return `${indent}- ${title}:${text}`;
+}
+
+/** The beginning of a summary. @param {string} text */
+function excerpt(text) {
+  const characters = [...text];
+  const cut = characters.length > MAX_CHARACTERS ? `${characters.slice(0, MAX_CHARACTERS).join("")}… (cut)` : text;
+  const lines = cut.split(/\r?\n/).map((line) => line.trimEnd()).filter((line) => line !== "");
+  const more = lines.length - MAX_LINES;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `… ${more} more ${more === 1 ? "line" : "lines"}`] : lines;
 }

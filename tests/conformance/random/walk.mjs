@@ -10,7 +10,7 @@ import { OurSide } from "./our-side.mjs";
 import { ReferenceSide } from "./reference-side.mjs";
 import { rulesOf } from "./rules.mjs";
 import { visible, without } from "./shrink.mjs";
-import { filesOf, isPhase, loadable, makeTree, smallerTrees, withoutBrokenChains } from "./trees.mjs";
+import { filesOf, isPhase, loadable, makeTree, namesLeftOut, smallerTrees, withoutBrokenChains } from "./trees.mjs";
 import { passTime, printed, setLuck, writeWorkflows } from "./world.mjs";
 
 /** @typedef {import("./actions.mjs").Action} Action */
@@ -286,6 +286,7 @@ class Walker {
     this.#tree = withoutBrokenChains(edited(this.#tree, edit));
     writeWorkflows(filesOf(this.#tree));
     this.#reference.tree = this.#ours.tree = loadable(this.#tree);
+    this.#reference.leftOut = namesLeftOut(this.#tree);
     this.#ours.faults = "";
   }
 
