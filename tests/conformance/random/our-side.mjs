@@ -80,6 +80,7 @@ export class OurSide extends Side {
     const faultless = deeds.notices.filter(({ text }) => !FAULT_NOTICE.test(text));
     const told = because(23, faultless, faultless.map(({ level, text }) => ({ level, text: text.replace(MEANT, "$1") })));
     this.faults = deeds.notices.find(({ text }) => FAULT_NOTICE.test(text))?.text ?? this.faults;
+    const asked = because(26, deeds.questions, deeds.questions.filter((question) => !this.#isOfCancel(happening, question)));
     const common = because(29, deeds.entries, this.#withoutWord(happening, deeds.entries));
     const stored = common.filter(({ data }) => !(changed && this.#isOfPause(data, paused)));
     const continued = happening && "stop" in happening && deeds.answer?.continue;
@@ -90,7 +91,7 @@ export class OurSide extends Side {
       entries: because(7, common, stored).map((entry) => this.#withoutMore(entry)),
       prompts: continued ? because(8, prompts, deeds.answer.entries.map(reminderOf)) : prompts,
       notices: because(7, because(9, deeds.notices, told), changed && paused && place ? this.#withoutPause(told) : told),
-      questions: this.#questions(because(26, deeds.questions, deeds.questions.filter((question) => !this.#isOfCancel(happening, question)))),
+      questions: this.#questions(asked),
       status: this.#status(deeds.status),
       answer: continued ? undefined : this.#answer(happening, deeds.answer),
     };

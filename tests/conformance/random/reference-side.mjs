@@ -347,16 +347,17 @@ export class ReferenceSide extends Side {
   #asked({ text }) {
     if (text.startsWith("Usage: /workflow {name} {description}\n")) {
       const folders = { global: FOLDERS.global, project: ".pi/workflows" };
-      const options = this.#startable().map(({ key, root, fields }) => `${fields.commandName} — ${fields.name}  (${folders[root]}/${key})`);
-      const title = "Which workflow?";
-      return options.length > 0 ? because(50, undefined, { title, message: options.join("\n") }) : undefined;
+      const lines = this.#startable().map(
+        ({ key, root, fields }) => `${fields.commandName} — ${fields.name}  (${folders[root]}/${key})`,
+      );
+      return lines.length > 0 ? because(50, undefined, { title: WHICH, message: lines.join("\n") }) : undefined;
     }
     const name = /^Usage: \/workflow (.*) \{description\}$/s.exec(text)?.[1];
     if (name === undefined) return undefined;
     const fields = this.tree.find(({ fields }) => fields.commandName === name)?.fields;
     const error = (/** @type {string} */ text) => because(50, undefined, { level: "error", text });
     if (!fields) return error(`Unknown workflow: "${name}". Available: `);
-    if (fields.show === "workflows") return error(`"${name}" is a subworkflow that can only run as part of another workflow. It cannot be started directly.`);
+    if (fields.show === "workflows") return error(`"${name}" ${HIDDEN}`);
     return because(50, undefined, { title: `${fields.name}: what is the task?`, message: "" });
   }
 
@@ -372,7 +373,7 @@ export class ReferenceSide extends Side {
       const root = this.tree.find(({ key }) => key === state.workflowKey)?.fields.name ?? state.workflowKey;
       return because(56, { title, message }, startAnother(root, phase, task));
     }
-    const isAsked = title.endsWith(": what is the task?") || title === "Which workflow?";
+    const isAsked = title.endsWith(": what is the task?") || title === WHICH;
     return isAsked ? { title, message } : { title: plain(title), message: plain(message).replace(/[\t\r\n ]+/g, " ") };
   }
 
@@ -476,6 +477,10 @@ export class ReferenceSide extends Side {
     return because(23, answer, offered.length > 0 ? offered : null);
   }
 }
+
+/** What a terminal asks behind `/workflow` alone, and what is said of a workflow that is not for people. */
+const WHICH = "Which workflow?";
+const HIDDEN = "is a subworkflow that can only run as part of another workflow. It cannot be started directly.";
 
 const DECLINED = {
   text: "The person declined: the workflow is not cancelled. Continue with the current phase.",
