@@ -245,14 +245,14 @@ impl Engine {
                 Question::StartAnother { command_name, task },
                 Answer::Confirmed(true) | Answer::Selected(YES),
             ) => self.start_unless_replaced(&command_name, &task, at, files),
-            (Question::StartAnother { .. }, _) => Output::default(),
+            (Question::StartAnother { .. }, _) => self.not_started(),
             (Question::Pick { mut names }, Answer::Selected(index)) if index < names.len() => {
                 self.picked(names.swap_remove(index))
             }
             (Question::Task { command_name }, Answer::Entered(task)) => {
                 self.tasked(&command_name, &task, at, files)
             }
-            (Question::Pick { .. } | Question::Task { .. }, _) => Output::default(),
+            (Question::Pick { .. } | Question::Task { .. }, _) => self.not_started(),
             (Question::Cancel { task_id, .. }, _) if !self.is_run(&task_id) => {
                 super::step_tool::ended()
             }
@@ -270,6 +270,14 @@ impl Engine {
             }
             (Question::Gate(gate), answer) => self.answer_gate(*gate, answer, at, files),
         }
+    }
+
+    /// Nothing is started. If the agent came to rest while the user was asked, the run waits for the user.
+    pub(super) fn not_started(&mut self) -> Output {
+        if self.is_at_rest() || !self.questions.is_empty() {
+            return Output::default();
+        }
+        self.wait_for_user().into()
     }
 
     fn is_run(&self, task_id: &str) -> bool {

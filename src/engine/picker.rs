@@ -46,7 +46,7 @@ impl Engine {
         files: &dyn WorkflowFiles,
     ) -> Output {
         if is_blank(task) {
-            return Output::default();
+            return self.not_started();
         }
         self.start_or_ask(command_name, task, at, files)
     }

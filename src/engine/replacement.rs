@@ -108,7 +108,9 @@ impl Engine {
             }
             _ => {
                 let text = "The workflow is not started.".to_owned();
-                Output::effect(Effect::Notify { level: Level::Info, text })
+                let mut effects = vec![Effect::Notify { level: Level::Info, text }];
+                effects.extend(self.not_started().effects);
+                effects.into()
             }
         }
     }

@@ -318,6 +318,36 @@ fn a_failure_leads_where_the_gate_says() {
 }
 
 #[test]
+fn a_call_for_the_phase_that_a_failed_gate_of_the_user_left_has_no_effect() {
+    let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+    session.write_gate("flat/b.md", &format!("{TESTS}onGateFail: a\n"));
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
+    let _ = session.command("workflow", "flat x");
+    let _ = session.on(Event::AgentStart);
+    session.step("next");
+    let (ticket, _) = asked(session.command("workflow", ":next").reply);
+    let _ = session.answer(ticket, ran(1));
+    assert_eq!(session.phase(), "a");
+    assert_eq!(session.step("next").1, json!({ "active": true, "moved": true }));
+    assert_eq!(session.phase(), "a");
+}
+
+#[test]
+fn a_run_that_a_question_kept_from_its_countdown_waits_for_the_user() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
+    let _ = session.command("workflow", "flat x");
+    let _ = session.on(Event::AgentStart);
+    let (ticket, _) = asked(session.command("workflow", "flat y").reply);
+    let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+    assert_eq!(session.on(Event::AgentSettled { has_ui: true }).effects, []);
+    let effects = session.answer(ticket, Answer::Confirmed(false)).effects;
+    assert!(
+        matches!(&effects[..], [Effect::SetStatus(Some(line))] if line.contains("waits for you"))
+    );
+}
+
+#[test]
 fn a_workflow_has_a_gate_at_its_end() {
     let mut session = Session::new(&[("flat", &["a", "@sub"]), ("sub", &["b"])]);
     for (key, command) in [("flat", "outer"), ("sub", "inner")] {
