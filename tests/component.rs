@@ -109,6 +109,12 @@ fn at_look() -> Pi {
     Host::with_files(FILES).with_states([STATE_AT_LOOK]).start_session()
 }
 
+/// The same where another program shows pi's dialogs.
+fn at_look_by_rpc() -> Pi {
+    let host = Host::with_files(FILES).with_states([STATE_AT_LOOK]);
+    Host { mode: Mode::Rpc, ..host }.start_session()
+}
+
 /// … at which the agent stopped, in pi's terminal: the countdown runs.
 fn counting_down() -> Pi {
     let mut pi = at_look();
@@ -196,6 +202,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
         "register-message-renderer workflow:reminder",
         "register-entry-renderer workflow:complete",
         "register-entry-renderer workflow:status",
+        "register-entry-renderer workflow:approval",
         "register-entry-renderer workflow:check",
         "register-entry-renderer workflow:graph",
     ]);
@@ -285,7 +292,7 @@ fn a_run_from_the_command_to_its_end() {
 
 /// A session with a run that the model wants to cancel, and the question to the person; its ticket.
 fn asked_to_cancel() -> (Pi, u64) {
-    let mut pi = at_look();
+    let mut pi = at_look_by_rpc();
     let (text, details) = pi.step("cancel");
     assert_eq!(
         text,
@@ -731,7 +738,7 @@ fn the_status_is_an_entry_and_without_a_user_interface_a_notice_too() {
 
 /// A session with a run, and the question whether to start another; its ticket.
 fn asked_to_start_another() -> (Pi, u64) {
-    let mut pi = at_look();
+    let mut pi = at_look_by_rpc();
     match pi.command("workflow", "four Something else") {
         Outcome::Asks { ticket, title, message } => {
             assert_eq!(title, "Workflow already active");

@@ -98,6 +98,8 @@ pub struct Host {
     pub messages: Vec<CustomMessage>,
     /// Whether somebody can see dialogs.
     pub has_ui: bool,
+    /// How pi runs.
+    pub mode: Mode,
     /// What identifies the project's directory.
     pub identity: Option<String>,
     /// Whether the agent is at rest.
@@ -129,6 +131,7 @@ impl Default for Host {
             entries: Vec::new(),
             messages: Vec::new(),
             has_ui: true,
+            mode: Mode::Tui,
             identity: Some("1:2:3".into()),
             is_idle: true,
             tools: ["read", "bash", "edit", "write", "workflow_step"].map(Into::into).into(),
@@ -362,7 +365,7 @@ impl api::Host for Host {
 impl context::Host for Host {
     fn run_mode(&mut self) -> Result<Mode, types::Error> {
         self.asked("run-mode".into());
-        self.answer("run-mode", Mode::Tui)
+        self.answer("run-mode", self.mode)
     }
 
     fn has_ui(&mut self) -> Result<bool, types::Error> {
