@@ -13,9 +13,12 @@ use super::nearest::nearest;
 use super::workflow_file::{self, PhaseRef};
 use super::yaml::{self, Step};
 use super::{
-    Entry, Gate, OnGateFail, Phase, Show, Workflow, front_matter, phase_file, references, seal,
+    Check, CheckKind, Entry, Gate, OnGateFail, Phase, Show, Workflow, front_matter, phase_file,
+    references, seal,
 };
 
+/// How many entries of a load a regular expression of a gate counts as: it is compiled.
+const EXPRESSION: usize = 5;
 /// How deep below a root a workflow's folder may lie.
 const MAX_FOLDER_DEPTH: usize = 8;
 
@@ -699,6 +702,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
         self.folders.insert(key.clone(), self.display(folder));
         let (folder_name, file_name) = (self.display(folder), self.display(&path));
+        let before = self.faults.len();
         let (workflow, entries) = workflow_file::read(
             &key,
             &folder_name,
@@ -707,6 +711,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.check.is_some(),
             self.faults,
         );
+        let gate = workflow.as_ref().and_then(|workflow| workflow.gate.as_ref());
+        self.count_gate(gate, before, &path)?;
         if self.check.is_some() {
             self.all_named &= !entries.is_empty();
             self.folders(folder, true)?;
@@ -855,13 +861,30 @@ impl<'a, 'f> RootReader<'a, 'f> {
             }
         };
         let file = self.display(&resolved);
+        let before = self.faults.len();
         let phase =
             phase_file::read(&file, text, self.files.files(), self.check, self.faults).map(Rc::new);
-        let gate = phase.as_ref().and_then(|phase| phase.gate.as_ref());
-        let checks = gate.map_or(0, |gate| gate.checks.len());
-        self.files.count(checks, &self.root.name, &resolved)?;
+        self.count_gate(phase.as_ref().and_then(|phase| phase.gate.as_ref()), before, &resolved)?;
         self.phases.insert(real, phase.clone());
         Ok(Ok(phase))
+    }
+
+    /// Counts the checks of a gate that was read, or that has errors: `before` is how many faults there were. Each expression
+    /// was compiled.
+    fn count_gate(
+        &mut self,
+        gate: Option<&Gate>,
+        before: usize,
+        path: &str,
+    ) -> Result<(), FileError> {
+        let checks = gate.map_or(&[][..], |gate| &gate.checks).iter();
+        let has_expression =
+            |check: &Check| matches!(check.kind, CheckKind::File { contains: Some(_), .. });
+        let sound = checks.map(|check| if has_expression(check) { EXPRESSION } else { 1 });
+        let faults = self.faults.get(before..).unwrap_or_default().iter();
+        let bad = faults.filter(|fault| matches!(fault.problem, Problem::BadExpression { .. }));
+        let count = sound.sum::<usize>() + bad.count() * EXPRESSION;
+        self.files.count(count, &self.root.name, path)
     }
 
     /// The file beside one that is not there that may have been meant, written as `path` is.

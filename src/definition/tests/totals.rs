@@ -157,3 +157,24 @@ fn the_files_that_may_have_been_meant_are_looked_for_a_few_times() {
     assert_eq!(faults.len(), 1000);
     assert!(files.lists.get() < 60, "{} lists", files.lists.get());
 }
+
+#[test]
+fn checks_of_gates_count_and_expressions_more() {
+    for (check, loaded) in
+        [("approve: Yes?", 300), ("file: a, contains: a+", 198), ("file: a, contains: (", 0)]
+    {
+        let checks = format!("  - {{{check}}}\n").repeat(50);
+        let phase = PHASE.replace("id: a\n", &format!("id: a\ngate:\n{checks}"));
+        assert_ne!(phase, PHASE);
+        let mut files = Files::default();
+        for n in 0..300 {
+            let yaml = FLOW.replace("commandName: flow", &format!("commandName: w{n}"));
+            files.global.insert(format!("w{n:03}/workflow.yaml"), yaml);
+            files.global.insert(format!("w{n:03}/a.md"), phase.clone());
+        }
+        let (library, faults) = load_files(&files);
+        assert_eq!(library.iter().count(), loaded, "{check}");
+        let reached = faults.iter().any(|fault| fault.contains("nothing is loaded from here on"));
+        assert_eq!(reached, loaded < 300, "{check}");
+    }
+}
