@@ -1,6 +1,6 @@
 // Values of pi as the interface's `json`.
 
-/** How deep lists and objects may be nested. */
+/** Maximum nesting of lists and objects. */
 const MAX_DEPTH = 100;
 
 /**

@@ -7,7 +7,7 @@ import { json } from "./json.js";
 /** @typedef {import("@earendil-works/pi-coding-agent").ContextEvent["messages"]} Messages */
 /** @typedef {import("@earendil-works/pi-coding-agent").CustomEntry} CustomEntry */
 
-/** How long an entry's data may be, in characters of JSON. */
+/** Maximum length of an entry's data, in characters of JSON. */
 const MAX_DATA = 8 * 2 ** 20;
 
 /** What pi itself notes when a session begins is no more than this many entries. */

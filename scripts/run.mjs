@@ -1,4 +1,4 @@
-// What `npm run NAME` is: looks at the arguments, installs what is missing, builds, and runs NAME.mjs beside it.
+// Implements `npm run NAME`: checks the arguments, installs what is missing, builds, and runs NAME.mjs beside it.
 //
 //   node scripts/run.mjs NAME [ARGUMENT …]
 import { spawnSync } from "node:child_process";

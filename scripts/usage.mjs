@@ -4,10 +4,10 @@
 /** An argument that may be left out: how often, or how large. */
 const NUMBER = /^([1-9]\d{0,6})?$/;
 
-/** What `npm run bench` measures, each with its argument. */
+/** The benchmarks of `npm run bench`, each with its argument. */
 export const BENCHMARKS = { start: NUMBER, loading: NUMBER, hooks: NUMBER, sessions: NUMBER, context: NUMBER, instructions: /^(update)?$/ };
 
-/** What `npm test` runs. */
+/** The steps of `npm test`. */
 export const TESTS = ["format", "clippy", "clippy-wasm", "types", "rust", "pi"];
 
 /**

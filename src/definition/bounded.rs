@@ -2,9 +2,9 @@
 
 use super::files::{DirEntry, FileError, WorkflowFiles};
 
-/// How many entries of directories one load takes, with the phases that workflows name and the checks of their gates.
+/// Maximum number of directory entries of one load, with the phases that workflows name and the checks of their gates.
 pub const MAX_ENTRIES: usize = 50_000;
-/// How many bytes of files one load reads.
+/// Maximum number of bytes that one load reads.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// A total of one load.

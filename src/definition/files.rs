@@ -20,7 +20,7 @@ pub struct DirEntry {
     pub name: String,
     /// What it is.
     pub kind: FileKind,
-    /// Where a link leads: the path from the root, without links. `None` if it is no link, or leads nowhere or
+    /// Target of a link: its path from the root, without links. `None` if it is no link, or leads nowhere or
     /// out of the root.
     pub target: Option<String>,
 }
@@ -91,13 +91,13 @@ pub(super) fn tool_in_another_case<'a>(name: &str, tools: &'a [String]) -> Optio
     known.all(|tool| tool != name).then_some(meant)
 }
 
-/// Whether it is the name of one of pi's own tools.
+/// Tests if this is the name of one of pi's own tools.
 pub(super) fn is_of_pi(name: &str) -> bool {
     PI_TOOLS.contains(&name)
 }
 
 impl FileError {
-    /// Whether nothing more can be read after it.
+    /// Tests if nothing more can be read after this error.
     pub(super) fn is_final(&self) -> bool {
         matches!(self, Self::Stale | Self::TotalReached)
     }

@@ -26,7 +26,7 @@ impl Document {
         self.text.get(self.front_matter.clone()).unwrap_or_default()
     }
 
-    /// Whether it begins with the line `---` of front matter, and no other follows.
+    /// Tests if the front matter is opened by `---` and never closed.
     pub fn is_unclosed(&self) -> bool {
         let opens = self.text.lines().next().is_some_and(|line| line.trim_end() == "---");
         opens && self.front_matter.end == 0

@@ -19,11 +19,11 @@ const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;
 const MAX_TIMEOUT_MS: u32 = 24 * 60 * 60 * 1000;
 const DEFAULT_ATTEMPTS: u32 = 3;
 const MAX_CHECKS: usize = 50;
-/// How large a regular expression may be once compiled, in bytes.
+/// Maximum size of a compiled regular expression, in bytes.
 const MAX_EXPRESSION: usize = 1 << 16;
-/// How many characters a label may have.
+/// Maximum length of a label, in characters.
 const MAX_LABEL: usize = 100;
-/// How many paths the alternatives of a glob may expand to.
+/// Maximum number of paths that the alternatives of a glob expand to.
 const MAX_EXPANSIONS: usize = 100;
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 /// The fields of which a check has exactly one.
@@ -126,7 +126,7 @@ impl Pattern {
         self.compiled().is_some_and(|(regex, _)| regex.is_match(text))
     }
 
-    /// How much work each byte of a text is, at most, in nanoseconds or so: every state of the compiled
+    /// Upper bound of the work for each byte of a text, in about nanoseconds: every state of the compiled
     /// expression may be looked at for it.
     pub fn work(&self) -> usize {
         if self.is_literal() { LITERAL_WORK } else { self.compiled().map_or(0, |(_, work)| *work) }
@@ -142,7 +142,7 @@ const LITERAL_WORK: usize = 10;
 /// That in the search for an expression, before its size is taken into account.
 const BYTE_WORK: usize = 100;
 
-/// How many paths the alternatives of a glob without `\\` expand to, at most: the sizes of its groups, multiplied.
+/// Upper bound of the number of paths that the alternatives of a glob without `\\` expand to: the sizes of its groups, multiplied.
 pub fn expansions(glob: &str) -> usize {
     let (mut product, mut open) = (1_usize, Vec::new());
     let mut bytes = glob.bytes().peekable();

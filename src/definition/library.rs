@@ -17,7 +17,7 @@ use super::{
     references, seal,
 };
 
-/// How many entries of a load a regular expression of a gate counts as: it is compiled.
+/// Number of entries that a regular expression of a gate counts as, because it is compiled.
 const EXPRESSION: usize = 5;
 /// How deep below a root a workflow's folder may lie.
 const MAX_FOLDER_DEPTH: usize = 8;
@@ -63,7 +63,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Whether `/workflow NAME` would start it but for its errors.
+    /// Tests if `/workflow NAME` would start it but for its errors.
     pub fn is_called(&self, name: &str) -> bool {
         self.command_name.as_ref().unwrap_or(&self.key) == name
     }
@@ -247,7 +247,7 @@ impl Library {
         &self.left_out
     }
 
-    /// Whether a fault belongs to a folder: its file lies in the folder, above it, or a workflow of the
+    /// Tests if a fault belongs to a folder: its file lies in the folder, above it, or a workflow of the
     /// folder names it as a phase file. For a library that comes from a check.
     pub fn concerns(&self, folder: &str, fault: &Fault) -> bool {
         let file = &fault.file;
@@ -961,7 +961,7 @@ fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether a path is a folder's or lies below it.
+/// Tests if a path is a folder or lies below it.
 pub fn is_within(folder: &str, path: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -232,7 +232,7 @@ pub(crate) mod fixtures {
         pub recorded: RefCell<Option<[BTreeMap<String, String>; 2]>>,
         /// Links, by `ROOT/PATH`: the path from the root that each leads to.
         pub links: BTreeMap<String, String>,
-        /// How many files were read, and how many directories.
+        /// Numbers of files and of directories that were read.
         pub reads: Cell<usize>,
         pub lists: Cell<usize>,
         /// What identifies the project's directory.

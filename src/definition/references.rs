@@ -141,7 +141,7 @@ fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
     workflows.iter().map(|workflow| references(workflow).map(target).collect()).collect()
 }
 
-/// How many workflows along a circle a diagnostic names.
+/// Maximum number of workflows that a diagnostic names of a cycle.
 const MAX_WAY: usize = 10;
 
 /// A circle of references, as indices of workflows.

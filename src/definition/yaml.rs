@@ -26,7 +26,7 @@ pub(super) enum Yaml<'a> {
     Map(Vec<(Cow<'a, str>, Yaml<'a>)>),
 }
 
-/// Why a text is not read, and where.
+/// An error in a YAML text, with its place.
 #[derive(Debug, PartialEq)]
 pub(super) struct YamlError {
     pub kind: YamlErrorKind,
@@ -260,7 +260,7 @@ fn readable(text: &str) -> (String, Result<Yaml<'static>, Refusal>) {
     (text, yaml)
 }
 
-/// Why the parser did not read a text to its end.
+/// Kinds of errors in a YAML text.
 enum Refusal {
     /// A tag that is not of the core schema, as it is written.
     Tag(String, Option<Place>),

@@ -68,14 +68,14 @@ pub(super) enum Question {
     Pick { names: Vec<String> },
     /// What the task is.
     Task { command_name: String },
-    /// Whether to start this although the project replaces workflows of the user.
+    /// Confirmation of a start in which the project replaces workflows of the user.
     Replacement(Replacement),
     /// What a check of a gate needs.
     Gate(Box<OpenGate>),
 }
 
 impl Question {
-    /// Whether the user has a dialog for it.
+    /// Tests if the user has a dialog for it.
     pub(super) fn is_for_user(&self) -> bool {
         match self {
             Self::StartAnother { .. }

@@ -46,7 +46,7 @@ const CONTROLS: [(Control, &str, &str); 10] = [
 ];
 
 impl Control {
-    /// Whether it changes nothing of the run.
+    /// Tests if it changes nothing of the run.
     pub(super) fn only_shows(self) -> bool {
         match self {
             Self::Status | Self::Graph | Self::Panel | Self::Check => true,
@@ -56,7 +56,7 @@ impl Control {
         }
     }
 
-    /// Whether it can be obeyed while the rules of the run do not hold.
+    /// Tests if it works while the rules of the run do not hold.
     fn works_while_held(self) -> bool {
         match self {
             Self::Status

@@ -7,7 +7,7 @@ use super::{Effect, Engine, Output};
 /// The only timer of the engine.
 const TIMER: u64 = 1;
 
-/// What an active run does while the agent is at rest. A paused run is [`Rest::Over`]: its pause says more.
+/// State of an active run while the agent is at rest. A paused run is [`Rest::Over`]: its pause says more.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The agent is at work or about to be, or nothing is to be done.
@@ -71,7 +71,7 @@ impl Engine {
         if waits.is_empty() { vec![self.status()] } else { waits }
     }
 
-    /// Whether the run goes on by itself soon, or waits for the user.
+    /// Tests if the run is in a countdown or waits for the user.
     pub(super) fn is_at_rest(&self) -> bool {
         self.rest != Rest::Over
     }

@@ -71,14 +71,14 @@ pub enum Event<'a> {
     ToolCall {
         /// Its name.
         name: &'a str,
-        /// Whether its effect is to call or find other tools, and each of those calls is such an event too.
+        /// Set for a tool that only calls or finds other tools; each of those calls is an event of its own.
         carries_calls: bool,
     },
     /// The model calls `workflow_step`.
     Step {
         /// The arguments, any JSON.
         input: &'a str,
-        /// Whether another tool makes the call: the model does not see the result.
+        /// Set if another tool makes the call: the model does not see the result.
         nested: bool,
     },
     /// The person runs a command.
@@ -134,7 +134,7 @@ pub struct Facts {
     pub panel: bool,
     /// Why what the session stores is no run, if it is beyond the bounds of what is read.
     pub unusable: Option<Unusable>,
-    /// Whether the agent is at work: the component may be started again in the middle of its run.
+    /// Set while the agent is at work: the component may be started again in the middle of its run.
     pub at_work: bool,
 }
 

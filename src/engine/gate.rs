@@ -28,7 +28,7 @@ const PROJECT_FILES: &str = "project-files";
 const OWN_WORKFLOWS: &str = "global";
 /// How many files of a project are looked through for a glob.
 const MAX_FILES: usize = 20_000;
-/// How much work the checks of files may be in one call, in nanoseconds or so: nothing else is done meanwhile.
+/// Bound of the work of all file checks in one call, in about nanoseconds: nothing else is done meanwhile.
 const MAX_WORK: usize = 600_000_000;
 /// The work of an entry of a folder that is looked through, of a folder, and of a file that is read.
 const ENTRY_WORK: usize = 5_000;
@@ -127,12 +127,12 @@ impl OpenGate {
         matches!(self.by, By::Agent(_))
     }
 
-    /// Whether another tool waits for it, or no longer does.
+    /// Tests if a nested call opened it.
     pub(super) fn is_of_nested_call(&self) -> bool {
         matches!(&self.by, By::Agent(caller) if caller.nested)
     }
 
-    /// Whether it waits for an answer of the user.
+    /// Tests if it waits for an answer of the user.
     pub(super) fn is_for_user(&self) -> bool {
         match self.waits_for {
             WaitsFor::Consent { .. } | WaitsFor::Approval | WaitsFor::Reason => true,
@@ -616,7 +616,7 @@ impl Engine {
         Some(Effect::AppendEntry { custom_type: APPROVAL_TYPE, data })
     }
 
-    /// Where a question with so many options is asked.
+    /// The dialog for a question with this number of options.
     fn dialog(&self, options: usize) -> text::Dialog {
         if self.terminal { text::Dialog::Terminal { options } } else { text::Dialog::Program }
     }

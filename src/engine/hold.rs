@@ -7,7 +7,7 @@ use crate::text;
 use super::{Effect, Engine, Level, Output, persist};
 
 impl Engine {
-    /// Why the rules of the run do not hold; `None` while they do, or without a run.
+    /// The reason why the rules of the run do not hold; `None` while they do, or without a run.
     pub(super) fn hold(&self) -> Option<PauseReason> {
         hold(self.run.as_ref()?, &self.library)
     }

@@ -88,11 +88,11 @@ pub struct Engine {
     is_read: bool,
     /// The run in progress, or one that has ended and is still to be announced.
     run: Option<RunState>,
-    /// Why the user was told that the rules of the run do not hold.
+    /// The reason that the user was last told of why the rules of the run do not hold.
     told_hold: Option<PauseReason>,
     /// The rules of the files that the user was told of while they are not those of the run: these can be accepted.
     offered: Option<Seal>,
-    /// What the user was told of a stored state that is no run.
+    /// The error in the stored state that the user was last told of.
     told_unusable: Option<Unusable>,
     /// Whether the agent's last action was a first call of `cancel`. Never stored.
     cancel_pending: bool,
@@ -100,7 +100,7 @@ pub struct Engine {
     agent: Agent,
     /// The agent's role where the workflow does not say it.
     role: DefaultRole,
-    /// Who moved the run, if the answer that the model is giving does not know it yet.
+    /// The origin of a move that the model's current answer does not know yet.
     untold_move: Option<Mover>,
     /// What the agent is told with the next context prompt.
     note: Option<String>,
@@ -189,12 +189,12 @@ impl Engine {
         })
     }
 
-    /// Whether a run is in progress whose rules hold.
+    /// Tests if a run is in progress whose rules hold.
     pub fn is_running(&self) -> bool {
         self.active().is_some()
     }
 
-    /// Whether a run is in progress, whatever became of its files.
+    /// Tests if a run is in progress, also one whose files are gone.
     pub fn has_run(&self) -> bool {
         self.run.as_ref().is_some_and(|state| state.active)
     }
@@ -236,7 +236,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Where an answer about something in the project of this identity is remembered, and as what.
+    /// Key and value under which an answer is remembered for the project of this identity.
     fn remembered(&self, kind: &str, identity: &str, about: &str) -> Remembered {
         let value = json!([self.project, identity, about]).to_string();
         // FNV-1a. Two answers may share a key; the value tells.
@@ -252,7 +252,7 @@ impl Engine {
     }
 }
 
-/// Who moved a run without the model's knowledge.
+/// Origin of a move that the model does not know of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mover {
     /// The user, by a command.

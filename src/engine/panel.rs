@@ -46,7 +46,7 @@ impl Engine {
         output
     }
 
-    /// Whether the panel makes room for a question: a small terminal does not show the options beside both.
+    /// Tests if the panel is hidden for a question: a small terminal does not show the options beside both.
     pub(super) fn hides_panel(&self) -> bool {
         self.terminal && self.questions.iter().any(|(_, question)| question.is_for_user())
     }

@@ -316,9 +316,9 @@ impl Engine {
 /// A call of the tool that moves the run.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Caller {
-    /// What the phase hands over.
+    /// Summary that the phase hands over.
     pub summary: Option<String>,
-    /// Whether another tool made the call: the model does not see the result.
+    /// Set if another tool made the call: the model does not see the result.
     pub nested: bool,
 }
 
@@ -344,7 +344,7 @@ pub(super) fn ended() -> Output {
     result(RUN_ENDED, json!({ "active": false }))
 }
 
-/// What a call is told whose run has ended while it waited.
+/// Result of a call whose run has ended while it waited.
 pub(super) const RUN_ENDED: &str = "The workflow has ended meanwhile; this call had no effect.";
 
 /// The tool's answer.

@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use super::{Evidence, RunState, Seal, Segment, Summary};
 
-/// How many visits are kept: the last ones.
+/// Maximum number of visits that are kept, the last ones.
 pub(super) const MAX_VISITS: usize = 5000;
-/// How many checks are kept of a visit, and of all: the last ones.
+/// Maximum number of checks that are kept of a visit, and in all, the last ones.
 pub(super) const MAX_EVIDENCE: usize = 2000;
 
 /// See the module.
@@ -37,7 +37,7 @@ pub struct Progress {
     /// Those of them at the end in which the agent did nothing.
     #[serde(skip_serializing_if = "is_zero")]
     pub idle: u32,
-    /// How often each gate ahead was not passed since the current phase began, by
+    /// Failed attempts of each gate ahead since the current phase began, by
     /// [`GateAhead::key`](super::GateAhead::key).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_attempts: BTreeMap<String, u32>,
@@ -119,12 +119,12 @@ impl PauseReason {
         matches!(self, Self::Gate { .. } | Self::Approval { .. } | Self::Commands)
     }
 
-    /// Whether the agent must not leave the phase before the user resumes the run.
+    /// Tests if the agent must not leave the phase before the user resumes the run.
     pub fn keeps_phase(&self) -> bool {
         self.is_of_gate() || self.needs_resume()
     }
 
-    /// Whether nothing but `/workflow :resume` ends it: a message of the user does not.
+    /// Tests if only `/workflow :resume` ends it, not a message of the user.
     pub fn needs_resume(&self) -> bool {
         self.is_of_rules() || matches!(self, Self::Unknown(_))
     }

@@ -1,4 +1,4 @@
-//! Whether a run still has the rules that it was started with.
+//! Comparison of a run's rules with those that it was started with.
 //!
 //! **Invariant: one function decides it.** [`hold`] compares the seal that the run carries with that of the files as
 //! they were last read. It is asked wherever a rule matters, and nothing remembers its answer: a run is held exactly
@@ -30,7 +30,7 @@ impl Seal {
     }
 }
 
-/// Why the rules of an active run do not hold; `None` while they do.
+/// The reason why the rules of an active run do not hold; `None` while they do.
 pub fn hold(state: &RunState, library: &Library) -> Option<PauseReason> {
     if !state.active {
         return None;
@@ -58,7 +58,7 @@ pub fn hold(state: &RunState, library: &Library) -> Option<PauseReason> {
     }
 }
 
-/// Why an active run waits for the user; `None` if it does not.
+/// The reason why an active run waits for the user; `None` if it does not.
 pub fn pause_reason(state: &RunState, library: &Library) -> Option<PauseReason> {
     let paused = state.progress.paused.as_ref().filter(|_| state.active);
     hold(state, library).or_else(|| paused.map(|pause| pause.reason.clone()))
@@ -91,7 +91,7 @@ impl RunState {
 }
 
 impl PauseReason {
-    /// Whether the rules of a run are why. The files end such a pause, or the user's word that accepts them.
+    /// Tests if the rules of a run are the reason. The files end such a pause, or the user's word that accepts them.
     pub fn is_of_rules(&self) -> bool {
         match self {
             Self::RulesChanged
@@ -111,7 +111,7 @@ impl PauseReason {
         }
     }
 
-    /// Whether the user can accept the files as they are now.
+    /// Tests if the user can accept the files as they are now.
     pub fn can_be_accepted(&self) -> bool {
         matches!(self, Self::RulesChanged | Self::RulesUnknown | Self::LaterVersion)
     }

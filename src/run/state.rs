@@ -6,7 +6,7 @@ use crate::definition::trim;
 
 use super::Progress;
 
-/// How many characters a task may have. It stands in every state entry of its run.
+/// Maximum length of a task, in characters. It stands in every state entry of its run.
 pub const MAX_TASK: usize = 10_000;
 
 /// A run of a workflow, in the form that is stored in the session.

@@ -14,20 +14,20 @@ use super::{Evidence, Pause, PauseReason, Progress, RunState, Seal, Segment, Sum
 /// The custom type of the entries that hold a run's state.
 pub const STATE_ENTRY_TYPE: &str = "workflow:state";
 
-/// How long an entry may be, in bytes of JSON.
+/// Maximum length of an entry, in bytes of JSON.
 const MAX_ENTRY: usize = 4 << 20;
-/// How many entries without a workflow are passed over.
+/// Maximum number of entries without a workflow that are passed over.
 const MAX_PASSED_OVER: usize = 10_000;
-/// How many scopes a path may have.
+/// Maximum number of scopes of a path.
 const MAX_PATH: usize = MAX_NESTING + 1;
-/// How many scopes and gates may be counted.
+/// Maximum number of counted scopes, and of counted gates.
 const MAX_COUNTS: usize = 1000;
-/// How long a text may be, in bytes.
+/// Maximum length of a text, in bytes.
 const MAX_TEXT: usize = 1 << 20;
-/// How much of what other versions stored is kept, in bytes of JSON.
+/// Maximum size of unknown fields that are kept, in bytes of JSON.
 const MAX_OTHERS: usize = 64 << 10;
 
-/// Why what a session stores is no run, although it says that it is one.
+/// Errors in a stored state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unusable {
     /// The newest entry is too long.
@@ -38,7 +38,7 @@ pub enum Unusable {
     TooMany {
         /// The name of the list.
         list: &'static str,
-        /// How many it may have.
+        /// Its maximum number of items.
         most: usize,
     },
     /// A text of it is too long.
@@ -266,7 +266,7 @@ fn pause(data: &Value) -> Pause {
     }
 }
 
-/// How long a reason that is not known may be, in bytes of JSON.
+/// Maximum length of an unknown reason, in bytes of JSON.
 const MAX_REASON: usize = 4 << 10;
 
 /// A value of other versions, or nothing if it is longer than that.

@@ -10,7 +10,7 @@ use super::{RunState, Segment, phase_key};
 const MAX_SUMMARY: usize = 4000;
 /// How long all summaries of a run may be together: every state entry of the session holds them all.
 const MAX_SUMMARIES: usize = 100_000;
-/// How much of a phase's emoji and of its name is kept, in characters each.
+/// Maximum length of a phase's emoji and of its name in a summary, in characters each.
 const MAX_NAME: usize = 100;
 /// What is left of the oldest where that is too much.
 const MAX_OLD_SUMMARY: usize = 100;

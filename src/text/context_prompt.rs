@@ -142,12 +142,12 @@ fn path(active: &Active) -> String {
     format!("[Workflow path: {} ▸ {} {}]", active.breadcrumb().join(" > "), phase.emoji, phase.name)
 }
 
-/// What the phase's tool policy allows and refuses, in Markdown.
+/// Line of Markdown with the tools that the policy allows and refuses.
 fn tools_line(tools: &ToolPolicy) -> String {
     format!("**Tools in this phase:** {}", tools_rule(tools))
 }
 
-/// What a tool policy allows and refuses.
+/// Description of the tools that a policy allows and refuses.
 pub(super) fn tools_rule(tools: &ToolPolicy) -> String {
     let others = |names: &[String]| {
         let others = names.iter().map(String::as_str).filter(|name| *name != STEP_TOOL);

@@ -54,9 +54,9 @@ fn span(text: impl Into<String>, color: Color) -> Span {
     Span { text: text.into(), color, bold: false }
 }
 
-/// How many lines of a summary a call shows that is not expanded.
+/// Maximum number of lines of a summary in a folded call.
 const SUMMARY_LINES: usize = 10;
-/// How many lines of the subject of an approval are shown that is not expanded.
+/// Maximum number of lines of the folded subject of an approval.
 const SUBJECT_LINES: usize = 40;
 
 /// A call of `workflow_step` with its summary; its input may still be incomplete.

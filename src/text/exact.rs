@@ -59,16 +59,16 @@ pub const BAR: char = '│';
 const BROKEN: char = '↪';
 const SPACES: char = '␣';
 
-/// How many spaces in a row are counted instead of shown.
+/// Number of spaces in a row from which on they are counted instead of shown.
 const MANY_SPACES: usize = 5;
 
-/// Whether a character is written out as its code point.
+/// Tests if a character is written out as its code point.
 fn is_hidden(c: char) -> bool {
     let at = HIDDEN.partition_point(|(_, last)| *last < c);
     HIDDEN.get(at).is_some_and(|(first, _)| *first <= c) || matches!(c, BAR | BROKEN | SPACES)
 }
 
-/// How many columns of a terminal a character takes at most.
+/// Upper bound of the terminal columns of a character.
 fn columns(c: char) -> usize {
     if c.is_ascii() { 1 } else { 2 }
 }
@@ -96,7 +96,7 @@ pub fn exact(text: &str) -> String {
     lines.join("\n")
 }
 
-/// What becomes of several spaces in a row.
+/// Treatment of several spaces in a row.
 #[derive(Debug, Clone, Copy)]
 pub enum Spaces {
     /// One.

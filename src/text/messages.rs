@@ -32,7 +32,7 @@ const INSTRUCTIONS_GIVEN: &str = "(as given for this phase)";
 
 const DEFAULT_SESSION_NAME_PREFIX: &str = "Workflow: ";
 const DEFAULT_SESSION_NAME_MAX_LENGTH: usize = 50;
-/// How many characters the session's name has at most, whatever the workflow says.
+/// Maximum length of the session's name in characters, whatever the workflow sets.
 const MAX_SESSION_NAME: usize = 200;
 
 /// Why the current phase refuses a tool; `None` if it allows it.

@@ -3,9 +3,9 @@
 use crate::definition::{Phase, short};
 use crate::run::{MAX_TASK, RunState};
 
-/// How many characters of a name are shown on such a line.
+/// Maximum length of a name on such a line, in characters.
 const MAX_NAME: usize = 100;
-/// How many of a task.
+/// Maximum length of a task on such a line, in characters.
 const MAX_SHORT_TASK: usize = 200;
 
 /// The name of a workflow or a phase.
@@ -23,7 +23,7 @@ pub fn short_task(state: &RunState) -> String {
     short(&state.task_description, MAX_SHORT_TASK)
 }
 
-/// Why a task of so many characters is refused.
+/// Refusal of a task of this length, in characters.
 pub fn task_too_long(length: usize) -> String {
     format!(
         "The task has {length} characters; at most {MAX_TASK} are kept with a run, so nothing was started. Write it to a file, and name the file in the task."

@@ -85,7 +85,7 @@ pub fn paused(active: &Active) -> Option<String> {
     Some(format!("The workflow is paused: {}. Stop here and wait for the person.", pause.reason))
 }
 
-/// What the user is told when the rules of a run do not hold any more; `fault` is what is wrong in the files, `replaced`
+/// Notice to the user that the rules of a run do not hold any more; `fault` is what is wrong in the files, `replaced`
 /// the keys of the user's workflows in whose place the project's would run.
 pub fn held_notice(
     state: &RunState,
@@ -105,7 +105,7 @@ pub fn held_notice(
     format!("⏸ {} is paused: {reason}.{fault}{replaced}\n{how}", run_name(state, library))
 }
 
-/// What the agent is told whose tool calls are refused because the rules of the run do not hold.
+/// Refusal of the agent's tool calls while the rules of the run do not hold.
 pub fn held(reason: &PauseReason) -> String {
     format!(
         "The workflow is paused: {reason}. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user."

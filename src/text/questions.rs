@@ -19,11 +19,11 @@ const MANY_LINES: usize = 200;
 pub struct Question {
     /// The question.
     pub title: String,
-    /// What the dialog has no room for: it stands in the transcript above it.
+    /// Text without room in the dialog, for the transcript above it.
     pub above: Option<String>,
 }
 
-/// Where a question is asked.
+/// Kind of user interface that shows a question.
 #[derive(Debug, Clone, Copy)]
 pub enum Dialog {
     /// In a terminal of unknown size, with so many options.

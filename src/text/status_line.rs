@@ -25,7 +25,7 @@ pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool) -> 
     }
 }
 
-/// Where a run is; `None` if its files do not tell.
+/// Position of a run; `None` if its files do not tell.
 fn place(state: &RunState, library: &Library) -> Option<String> {
     let root = library.get(&state.current_path.first()?.workflow_key)?;
     let mut line = short_name(&root.name);
@@ -43,7 +43,7 @@ fn place(state: &RunState, library: &Library) -> Option<String> {
     Some(line)
 }
 
-/// How a run goes on that waits for the user.
+/// Instruction for a run that waits for the user.
 const WAITS: &str = "waits for you: send a message, or /workflow :resume";
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ pub fn phase_panel(active: &Active) -> Vec<String> {
 
 /// How many steps the panel above the editor has.
 const PANEL_STEPS: usize = 7;
-/// How many characters each of them has at most.
+/// Maximum length of each, in characters.
 const MAX_PANEL_LINE: usize = 200;
 
 /// A step with its mark.

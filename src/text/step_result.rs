@@ -10,7 +10,7 @@ use super::{results, steps};
 /// The latest time that has four digits of a year: 9999-12-31T23:59:59.999Z.
 const MAX_UNIX_MS: u64 = 253_402_300_799_999;
 
-/// What stands for the context prompt in the result of a nested call.
+/// Replacement of the context prompt in the result of a nested call.
 pub const PROMPT_FOLLOWS: &str =
     "The instructions of this phase follow the result of the call that made this one.";
 
@@ -60,7 +60,7 @@ pub fn outdated(now: &Active) -> String {
     )
 }
 
-/// What a call gets after a nested call that moved the run in the same answer of the model.
+/// Result of a call after a nested call that moved the run in the same answer of the model.
 pub fn outdated_in_script(now: &Active) -> String {
     format!(
         "The workflow has moved already, by a call that another tool made; this call had no effect. The current phase is {} {}. {PROMPT_FOLLOWS}",

@@ -1,4 +1,4 @@
-//! What one load reads at most, and that it reads nothing twice.
+//! Tests of the totals of one load, and that it reads nothing twice.
 
 use std::rc::Rc;
 
