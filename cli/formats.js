@@ -1,20 +1,20 @@
-// What `check` prints: for people, for programs, for GitHub.
+// What `check` prints: for users, for programs, for GitHub.
 
 /** @typedef {import("./workflows.js").Report} Report */
 
 /** @type {Record<string, (report: Report) => string>} */
 export const FORMATS = {
-  text: ({ faults, summary }) => [...faults.map(({ text }) => `${text}\n`), summary, ""].join("\n"),
+  text: ({ diagnostics, summary }) => [...diagnostics.map(({ text }) => `${text}\n`), summary, ""].join("\n"),
 
-  json: ({ faults, summary }) => {
-    const all = faults.map(({ severity, file, place, message, help }) => ({ severity, file, ...place, message, help }));
-    return `${JSON.stringify({ faults: all, summary }, null, 2)}\n`;
+  json: ({ diagnostics, summary }) => {
+    const all = diagnostics.map(({ severity, file, place, message, help }) => ({ severity, file, ...place, message, help }));
+    return `${JSON.stringify({ diagnostics: all, summary }, null, 2)}\n`;
   },
 
-  github: ({ faults, summary }) => [...faults.map(annotation), summary, ""].join("\n"),
+  github: ({ diagnostics, summary }) => [...diagnostics.map(annotation), summary, ""].join("\n"),
 };
 
-/** A workflow command. @param {import("./workflows.js").Fault} fault */
+/** A workflow command. @param {import("./workflows.js").Diagnostic} diagnostic */
 function annotation({ severity, file, place, message, help }) {
   const at = place ? { line: place.line, col: place.column, endColumn: place.endColumn } : {};
   const properties = Object.entries({ file, ...at }).map(([name, value]) => `${name}=${property(String(value))}`);

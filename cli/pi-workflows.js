@@ -14,12 +14,12 @@ import { agentDir, placesOf } from "./places.js";
 import { openWorkflows } from "./workflows.js";
 import { Failure, inWords, quoted } from "./words.js";
 
-/** The tools that pi brings along. Extensions bring others, so only a slip in a name is a fault. */
+/** The tools that pi brings along. Extensions bring others, so only a slip in a name is a diagnostic. */
 const PI_TOOLS = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
 const USAGE = `Usage: pi-workflows COMMAND [options]
 
-  check [DIR]        every fault of every file; fails if there are errors
+  check [DIR]        every diagnostic of every file; fails if there are errors
   graph NAME         a workflow as a Mermaid flowchart
   show NAME          a workflow with all that is nested in it, and what its templates become
   run-through NAME   what an agent is told that goes through all phases; no model is needed
@@ -86,7 +86,7 @@ function check(word, options) {
   const places = placesOf(word ?? options.dir);
   const surroundings = { tools: names(options, "tools") ?? PI_TOOLS, moreTools: options.tools === undefined, profiles: names(options, "profiles") };
   const report = openWorkflows(places.grants).check(surroundings, places.only);
-  const fails = report.faults.some(({ severity }) => severity === "error" || options.strict);
+  const fails = report.diagnostics.some(({ severity }) => severity === "error" || options.strict);
   return { output: format(report), status: fails ? 1 : 0 };
 }
 

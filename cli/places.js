@@ -37,7 +37,7 @@ export function placesOf(dir) {
   const folder = resolve(dir);
   const ofProject = folderIfThere(join(folder, ".pi", "workflows"));
   if (existsSync(ofProject)) return { grants: [project(ofProject)] };
-  // Under another name too: then that is the fault.
+  // Under another name too: then that is the diagnostic.
   if (!readdirSync(folder).some((name) => /^workflow\.ya?ml$/i.test(name))) return { grants: [project(folder)] };
   // A link to a workflow's folder may stand anywhere.
   const real = realpathSync(folder);

@@ -10,8 +10,8 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
 
 /**
  * @typedef {{ line: number, column: number, endColumn: number }} Place
- * @typedef {{ severity: "error" | "warning", file: string, place?: Place, message: string, help?: string, text: string }} Fault
- * @typedef {{ faults: Fault[], summary: string }} Report
+ * @typedef {{ severity: "error" | "warning", file: string, place?: Place, message: string, help?: string, text: string }} Diagnostic
+ * @typedef {{ diagnostics: Diagnostic[], summary: string }} Report
  *
  * @typedef {object} Workflows
  * @property {(surroundings: { tools: string[], moreTools: boolean, profiles?: string[] }, folder?: string) => Report} check

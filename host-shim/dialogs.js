@@ -1,4 +1,4 @@
-// Puts questions to the person.
+// Puts questions to the user.
 import { plainText } from "./drawing.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */

@@ -18,7 +18,7 @@ const RAW_TAIL = 128 * 1024;
 const PLAIN_TAIL = 16 * 1024;
 
 /**
- * The person's shell, as pi's settings have it. A project's settings have no say: what the person agreed to
+ * The user's shell, as pi's settings have it. A project's settings have no say: what the user agreed to
  * is to be what runs.
  *
  * @param {import("./load.js").Host["codingAgent"]} codingAgent

@@ -18,13 +18,13 @@ import { TerminalWatch, onInterruptKey } from "./terminal-watch.js";
 /**
  * Where it is shown how far something is.
  * @typedef {object} Progress
- * @property {(stop: () => void) => () => void} begin lets the person stop it; what it returns ends that and the showing
+ * @property {(stop: () => void) => () => void} begin lets the user stop it; what it returns ends that and the showing
  * @property {(text: string) => void} show
  */
 
 /** What is said for a call that the guest broke in, and for one that comes when it is switched off. */
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
-const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the person.";
+const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 
 /** What is said of a guest that has no instance any more. */
 const OFF = "is switched off until a command of its own or /reload starts it again";

@@ -171,7 +171,7 @@ export function filesBelow(folders, cwd) {
       });
     });
 
-  /** Where the folders are: another one may have the same path for people. */
+  /** Where the folders are: another one may have the same path for users. */
   const places = () => attempt(() => folders.map((folder) => (folder.granted() ? folder.path() : "")));
 
   return {
@@ -348,7 +348,7 @@ function kindOf(entry) {
 }
 
 /**
- * A path as a person would write it.
+ * A path as a user would write it.
  * @param {string} path
  * @param {string} cwd
  */

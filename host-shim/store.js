@@ -21,7 +21,7 @@ const FOLDER = "extension-data";
  *
  * @param {{ name: string } | undefined} grant
  * @param {() => string} agentDir
- * @param {(words: string) => void} tell tells the person
+ * @param {(words: string) => void} tell tells the user
  */
 export function storeImports(grant, agentDir, tell) {
   const path = () => {
@@ -29,7 +29,7 @@ export function storeImports(grant, agentDir, tell) {
     return join(agentDir(), FOLDER, `${grant.name}.json`);
   };
   /** @param {string} file */
-  const readOrMend = (file) => {
+  const readOrRepair = (file) => {
     try {
       return read(file);
     } catch (error) {
@@ -44,7 +44,7 @@ export function storeImports(grant, agentDir, tell) {
     const file = path();
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     locked(file, () => {
-      const values = readOrMend(file);
+      const values = readOrRepair(file);
       if (change(values)) write(file, values);
     });
   };
@@ -56,7 +56,7 @@ export function storeImports(grant, agentDir, tell) {
           return read(file).get(key);
         } catch (error) {
           if (!(error instanceof BrokenStore)) throw error;
-          return locked(file, () => readOrMend(file).get(key));
+          return locked(file, () => readOrRepair(file).get(key));
         }
       }),
 

@@ -1,7 +1,7 @@
 // Starts the real pi with this package and the example workflows, in a project that is thrown away.
 //
 //   npm run demo                          a scripted model plays the agent: no key, no network
-//   npm run demo -- --model PROVIDER/ID   the person's own pi configuration and models
+//   npm run demo -- --model PROVIDER/ID   the user's own pi configuration and models
 //
 // Without a terminal it plays one workflow and prints what happened; exit 0 only if it reached DONE.
 import { spawn } from "node:child_process";
@@ -32,13 +32,13 @@ const sandbox = makeSandbox({
 cpSync(join(REPO, "workflows-examples"), join(sandbox.project, ".pi/workflows"), { recursive: true });
 
 const options = {
-  // With a model of their own, the person's own environment: keys, settings, sign-ins.
+  // With a model of their own, the user's own environment: keys, settings, sign-ins.
   sandbox: chosen ? { ...sandbox, env: () => /** @type {any} */ (process.env) } : sandbox,
   trust: true,
   args: chosen ? ["--model", chosen] : [],
 };
 
-/** Lets the person use pi, and says what to type. */
+/** Lets the user use pi, and says what to type. */
 async function play() {
   const hint = join(REPO, "scripts/demo/hint.js");
   const [node, ...parameters] = piCommand({ ...options, extension: [REPO, hint] });

@@ -1,4 +1,4 @@
-// Captures what a person sees in the real pi, and puts it into the README between its marks.
+// Captures what a user sees in the real pi, and puts it into the README between its marks.
 //
 //   node scripts/screens.mjs
 //

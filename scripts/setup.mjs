@@ -27,7 +27,7 @@ const STEPS = {
   test: [npmPackages, nodeBinary, wasmTarget, piTarballs, tmux],
 };
 
-/** A fault the person at the keyboard can mend; its message says how. */
+/** A fault the user at the keyboard can fix; its message says how. */
 class SetupError extends Error {}
 
 function npmPackages() {

@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | [`definition`] | what a workflow is, and how it is read from files |
 //! | [`run`] | a workflow in progress: its state, its transitions, its stored form |
-//! | [`text`] | what people and models read |
+//! | [`text`] | what users and models read |
 //! | [`engine`] | events in, effects out |
 //! | `component` | the only place that knows the WIT interface |
 //!

@@ -290,7 +290,7 @@ fn a_run_from_the_command_to_its_end() {
     assert_eq!(details, r#"{"active":false}"#);
 }
 
-/// A session with a run that the model wants to cancel, and the question to the person; its ticket.
+/// A session with a run that the model wants to cancel, and the question to the user; its ticket.
 fn asked_to_cancel() -> (Pi, u64) {
     let mut pi = at_look_by_rpc();
     let (text, details) = pi.step("cancel");
@@ -328,11 +328,13 @@ fn the_tool_cancels_when_the_person_agrees_or_is_not_there() {
 }
 
 #[test]
-fn the_tool_does_not_cancel_against_the_person() {
+fn the_tool_does_not_cancel_against_the_user() {
     for answer in [Answer::Confirmed(false), Answer::Cancelled] {
         let (mut pi, ticket) = asked_to_cancel();
         let declined = Stepped::Says {
-            text: "The person declined: the workflow is not cancelled. Continue with the current phase.".into(),
+            text:
+                "The user declined: the workflow is not cancelled. Continue with the current phase."
+                    .into(),
             details: r#"{"active":true,"cancelled":false,"declined":true}"#.into(),
         };
         assert_eq!(pi.answer_tool(ticket, answer), declined);
@@ -387,7 +389,7 @@ fn in_a_terminal_the_command_alone_asks() {
 }
 
 #[test]
-fn faults_in_files_are_told_once() {
+fn diagnostics_in_files_are_told_once() {
     let mut host = Host::with_files(FILES);
     host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
     let mut pi = host.start();
@@ -401,7 +403,7 @@ fn faults_in_files_are_told_once() {
 }
 
 #[test]
-fn all_faults_are_shown_on_demand_and_held_against_the_tools_of_pi() {
+fn all_diagnostics_are_shown_on_demand_and_held_against_the_tools_of_pi() {
     let mut host = Host::with_files(FILES);
     host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
     host.tools.retain(|tool| tool != "write");
@@ -614,7 +616,7 @@ fn without_a_user_interface_the_agent_goes_on_at_once_until_it_does_nothing() {
 }
 
 #[test]
-fn an_agent_that_was_stopped_or_failed_waits_for_the_person() {
+fn an_agent_that_was_stopped_or_failed_waits_for_the_user() {
     for (stop, kind, words) in [
         (StopReason::Aborted, "aborted", "you stopped the agent"),
         (StopReason::Error, "modelError", "the model failed"),
@@ -635,7 +637,7 @@ fn an_agent_that_was_stopped_or_failed_waits_for_the_person() {
         ]);
         pi.event(Event::AgentSettled);
         pi.did(&[]);
-        // An extension is not the person.
+        // An extension is not the user.
         pi.event(Event::Input(InputSource::Extension));
         pi.did(&[]);
         pi.event(Event::Input(InputSource::Interactive));
@@ -685,7 +687,7 @@ fn a_command_that_fails_without_a_user_interface_fails_the_process() {
     pi.did(&["set-exit-code 1", "notify error: Unknown workflow: \"three\". Available: two, four"]);
 }
 
-// --- the person's hand ------------------------------------------------------------------------------
+// --- the user's hand ------------------------------------------------------------------------------
 
 #[test]
 fn an_agent_at_work_is_told_that_the_person_moved_the_run() {
@@ -703,7 +705,7 @@ fn an_agent_at_work_is_told_that_the_person_moved_the_run() {
             "notify info: 👀 Look → 🔨 Do",
         ]
     );
-    let told = "send-message steer and start nothing: workflow:moved shown: The person moved the workflow on: 👀 Look → 🔨 Do.\n\n[Workflow path: Two ▸ 🔨 Do]\n";
+    let told = "send-message steer and start nothing: workflow:moved shown: The user moved the workflow on: 👀 Look → 🔨 Do.\n\n[Workflow path: Two ▸ 🔨 Do]\n";
     assert!(calls[3].starts_with(told), "{}", calls[3]);
     assert_eq!(calls.len(), 4);
 }
@@ -718,7 +720,7 @@ fn an_agent_at_rest_is_prompted_when_the_person_moved_the_run() {
         &format!("append-entry workflow:state {skipped}"),
         "set-status workflow: Two > 🔨 Do [2/2]",
         "notify info: 👀 Look → 🔨 Do",
-        "send-user-message follow-up: The person moved the workflow on, and skipped a phase: 👀 Look → 🔨 Do.",
+        "send-user-message follow-up: The user moved the workflow on, and skipped a phase: 👀 Look → 🔨 Do.",
     ]);
 }
 

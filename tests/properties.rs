@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use one_level::Files;
 
-/// Workflows `w0` to `w4` of phases and of workflows with a higher number: no circles.
+/// Workflows `w0` to `w4` of phases and of workflows with a higher number: no cycles.
 fn sound_files() -> impl Strategy<Value = Files> {
     let entries = prop::collection::vec(0_usize..10, 1..5);
     let workflow = (entries, any::<bool>());
@@ -228,7 +228,7 @@ impl Play<'_> {
                 self.on(Event::Answer { ticket: *ticket, answer: Answer::Confirmed(*yes) })
             }
             Action::BeforeRun => {
-                self.on(Event::Input { from_person: false });
+                self.on(Event::Input { from_user: false });
                 self.on(Event::AgentStart);
                 self.on(Event::BeforeAgentStart { role: DefaultRole::Worker })
             }
@@ -267,8 +267,8 @@ proptest! {
         files in sound_files(),
         actions in prop::collection::vec(action(), 0..60),
     ) {
-        let (library, faults) = Library::load(&files).unwrap();
-        prop_assert!(faults.is_empty(), "{faults:?}");
+        let (library, diagnostics) = Library::load(&files).unwrap();
+        prop_assert!(diagnostics.is_empty(), "{diagnostics:?}");
         let mut play = Play { engine: Engine::default(), files: &files, entries: vec![], prompts: 0 };
         play.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         for action in &actions {
@@ -367,8 +367,8 @@ proptest! {
         files in handing_over(),
         steps in prop::collection::vec((summary(), prop::bool::weighted(0.1)), 1..50),
     ) {
-        let (library, faults) = Library::load(&files).unwrap();
-        prop_assert!(faults.is_empty(), "{faults:?}");
+        let (library, diagnostics) = Library::load(&files).unwrap();
+        prop_assert!(diagnostics.is_empty(), "{diagnostics:?}");
         let task = "a {previousSummary} of {summary.same}";
         let reminded = library.get("w0").unwrap().advance_reminder.is_some();
         let mut state = enter(&RunState::new("w0", task, 0, 0), &library).begun(0);

@@ -1,6 +1,6 @@
 //! Loading: any files, named by lines `=== ROOT/PATH` between them.
 
-use pi_workflows::definition::{Entry, Fault, Library, Severity, Workflow};
+use pi_workflows::definition::{Diagnostic, Entry, Library, Severity, Workflow};
 use pi_workflows::engine::run_through;
 use pi_workflows::run::{Active, Outline, RunState, advance, enter};
 use pi_workflows::text;
@@ -15,24 +15,24 @@ pub fn check(data: &[u8]) {
     if !folder.is_small() {
         return;
     }
-    let (library, faults) = Library::load(&folder).expect("nothing is stale");
-    let (checked, all_faults) = Library::check(&folder).expect("nothing is stale");
+    let (library, diagnostics) = Library::load(&folder).expect("nothing is stale");
+    let (checked, all_diagnostics) = Library::check(&folder).expect("nothing is stale");
     assert!(library.iter().eq(checked.iter()), "a check sees other workflows");
-    let errors = |faults: &[Fault]| {
-        faults.iter().filter(|fault| fault.severity() == Severity::Error).count()
+    let errors = |diagnostics: &[Diagnostic]| {
+        diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error).count()
     };
-    assert_eq!(errors(&faults), errors(&all_faults), "a check finds other errors");
-    assert!(library.left_out().is_empty() || errors(&faults) > 0, "left out without a word");
+    assert_eq!(errors(&diagnostics), errors(&all_diagnostics), "a check finds other errors");
+    assert!(library.left_out().is_empty() || errors(&diagnostics) > 0, "left out without a word");
     let (commented, _) = Library::load(&folder.commented()).expect("nothing is stale");
     assert!(library.iter().eq(commented.iter()), "the two readers of YAML differ");
-    for fault in &all_faults {
-        is_plain(&text::diagnostic(fault));
+    for diagnostic in &all_diagnostics {
+        is_plain(&text::diagnostic_text(diagnostic));
     }
-    is_plain(&text::check_report(&checked, &all_faults));
+    is_plain(&text::check_report(&checked, &all_diagnostics));
     for workflow in library.iter() {
         of_workflow(workflow, &library);
     }
-    for workflow in library.for_people() {
+    for workflow in library.for_users() {
         let _ = run_through(&folder, &workflow.command_name, "a task");
     }
 }

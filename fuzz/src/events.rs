@@ -75,8 +75,8 @@ struct Play {
 impl Play {
     fn new() -> Self {
         let folder = Folder::parse(FILES.as_bytes());
-        let (library, faults) = Library::load(&folder).expect("nothing is stale");
-        assert!(faults.is_empty(), "{faults:?}");
+        let (library, diagnostics) = Library::load(&folder).expect("nothing is stale");
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
         let mut play = Self {
             engine: Engine::default(),
             folder,
@@ -111,7 +111,7 @@ impl Play {
                 let _ = self.engine.complete(TEXTS[index % TEXTS.len()], &self.folder);
                 self.library = Library::load(&self.folder).expect("nothing is stale").0;
             }
-            14 => self.plain(Event::Input { from_person: has_ui }),
+            14 => self.plain(Event::Input { from_user: has_ui }),
             15 => self.plain(Event::AgentStart),
             16 => self.plain(Event::BeforeAgentStart { role: DefaultRole::Worker }),
             17 => self.plain(Event::TurnEnd),

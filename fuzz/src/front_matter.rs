@@ -1,6 +1,6 @@
 //! Phase files: any bytes.
 
-use pi_workflows::definition::{Entry, Fault, Library, Phase};
+use pi_workflows::definition::{Diagnostic, Entry, Library, Phase};
 use pi_workflows::text;
 
 use super::definitions::is_plain;
@@ -8,30 +8,30 @@ use super::folder::Folder;
 
 const WORKFLOW: &[u8] = b"name: W\ncommandName: w\ninitialMessage: go\nphases: [p.md]\n";
 
-fn load(phase: &[u8]) -> (Option<Phase>, Vec<Fault>) {
+fn load(phase: &[u8]) -> (Option<Phase>, Vec<Diagnostic>) {
     let folder =
         Folder::default().with("global/w/workflow.yaml", WORKFLOW).with("global/w/p.md", phase);
-    let (library, faults) = Library::check(&folder).expect("nothing is stale");
+    let (library, diagnostics) = Library::check(&folder).expect("nothing is stale");
     let phase = library.get("w").and_then(|workflow| match workflow.phases.first()? {
         Entry::Phase(phase) => Some((**phase).clone()),
         Entry::Workflow(_) => None,
     });
-    (phase, faults)
+    (phase, diagnostics)
 }
 
 /// # Panics
 ///
 /// If something that must hold does not.
 pub fn check(data: &[u8]) {
-    let (phase, faults) = load(data);
-    assert!(phase.is_some() || !faults.is_empty(), "left out without a word");
+    let (phase, diagnostics) = load(data);
+    assert!(phase.is_some() || !diagnostics.is_empty(), "left out without a word");
     let lines =
         1 + String::from_utf8_lossy(data).replace("\r\n", "\n").matches(['\n', '\r']).count();
-    for fault in &faults {
-        is_plain(&text::diagnostic(fault));
-        if let Some(place) = fault.place.filter(|_| fault.file.ends_with("p.md")) {
-            assert!(place.line >= 1 && place.column >= 1, "{fault:?}");
-            assert!(place.line <= lines, "{fault:?} in {lines} lines");
+    for diagnostic in &diagnostics {
+        is_plain(&text::diagnostic_text(diagnostic));
+        if let Some(place) = diagnostic.place.filter(|_| diagnostic.file.ends_with("p.md")) {
+            assert!(place.line >= 1 && place.column >= 1, "{diagnostic:?}");
+            assert!(place.line <= lines, "{diagnostic:?} in {lines} lines");
         }
     }
     // The fast reader of YAML does not know comments that are indented; the parser does.

@@ -49,7 +49,7 @@ fn put_in(marked: &str, values: [&str; 3]) -> String {
     text
 }
 
-/// Everything that is made of templates and of what a person, a model or a session says.
+/// Everything that is made of templates and of what a user, a model or a session says.
 fn texts(library: &Library, [task, summary, tool]: [&str; 3]) -> Vec<String> {
     let Some(workflow) = library.get("w") else { return Vec::new() };
     let Some(Entry::Phase(first)) = workflow.phases.first() else { return Vec::new() };

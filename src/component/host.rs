@@ -34,7 +34,7 @@ pub(super) fn perform(output: Output) -> Reply {
     output.reply
 }
 
-/// Tells the person what did not work. If even that fails there is nobody left to tell.
+/// Tells the user what did not work. If even that fails there is nobody left to tell.
 pub(super) fn tell(words: &str) {
     let _ = ui::notify(&format!("Workflow: {words}"), ui::Level::Error);
 }
@@ -102,7 +102,7 @@ fn steer(custom_type: &str, content: String, display: bool) -> Result<(), types:
     api::send_message(&message, false, Some(api::Delivery::Steer))
 }
 
-/// What was kept under a key. What cannot be read was not kept; the person is told.
+/// What was kept under a key. What cannot be read was not kept; the user is told.
 pub(super) fn recall(key: &str) -> Option<String> {
     store::get(key).unwrap_or_else(|error| {
         tell(&format!("earlier answers could not be read: {}", words(&error)));

@@ -244,9 +244,9 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             handle(at, Event::SessionShutdown { has_ui: known(context::has_ui())? })
         }
         guest::Event::Input(source) => {
-            let from_person =
+            let from_user =
                 matches!(source, guest::InputSource::Interactive | guest::InputSource::Rpc);
-            handle(at, Event::Input { from_person })
+            handle(at, Event::Input { from_user })
         }
         guest::Event::TerminalInput => handle(at, Event::TerminalInput),
         guest::Event::BeforeAgentStart => {
@@ -301,7 +301,7 @@ fn perform(at: Moment, output: Output) -> Reply {
 /// The session that the work was for is gone.
 struct Gone;
 
-/// What the host says; the least that it can mean, if it cannot say it and the person was told why.
+/// What the host says; the least that it can mean, if it cannot say it and the user was told why.
 fn known<T: Default>(answer: Result<T, types::Error>) -> Result<T, Gone> {
     answer.or_else(|error| match error {
         types::Error::Stale => Err(Gone),
@@ -320,7 +320,7 @@ fn unless_gone<T>(answer: Result<T, types::Error>) -> Result<Option<T>, Gone> {
     }
 }
 
-/// Whether the person has the panel on in this session: what was said since the newest state, or else what
+/// Whether the user has the panel on in this session: what was said since the newest state, or else what
 /// that tells, so that a long session is not searched.
 fn panel(newest_state: Option<&str>) -> Result<bool, Gone> {
     use bindings::pi::extension::session;

@@ -1,7 +1,7 @@
 //! The exported `pi-workflows:tools/workflows`.
 
 use crate::definition::{
-    Fault, FileError, Library, Severity, Surroundings, Workflow, WorkflowFiles,
+    Diagnostic, FileError, Library, Severity, Surroundings, Workflow, WorkflowFiles,
 };
 use crate::definition::{is_within, nearest, skeleton};
 use crate::engine::run_through;
@@ -17,15 +17,17 @@ impl wit::Guest for Component {
         folder: Option<String>,
     ) -> Result<wit::Report, String> {
         let files = Checked { files: Files, surroundings: surroundings.into() };
-        let (library, mut faults) = Library::check(&files).map_err(words)?;
+        let (library, mut diagnostics) = Library::check(&files).map_err(words)?;
         let root = files.roots().map_err(words)?.pop().map_or_else(String::new, |root| root.path);
         let asked = folder.map(|folder| format!("{root}/{folder}"));
         let is_asked = |own: &str| asked.as_ref().is_none_or(|asked| is_within(asked, own));
-        faults.retain(|fault| asked.as_ref().is_none_or(|asked| library.concerns(asked, fault)));
+        diagnostics.retain(|diagnostic| {
+            asked.as_ref().is_none_or(|asked| library.concerns(asked, diagnostic))
+        });
         let workflows = library.iter().filter(|workflow| is_asked(&workflow.folder)).count();
         let left_out = library.left_out().iter().filter(|left_out| is_asked(&left_out.folder));
-        let summary = text::check_summary(workflows, left_out.count(), &faults);
-        Ok(wit::Report { faults: faults.into_iter().map(Into::into).collect(), summary })
+        let summary = text::check_summary(workflows, left_out.count(), &diagnostics);
+        Ok(wit::Report { diagnostics: diagnostics.into_iter().map(Into::into).collect(), summary })
     }
 
     fn all() -> Result<Vec<wit::Entry>, String> {
@@ -99,24 +101,24 @@ impl From<wit::Surroundings> for Surroundings {
     }
 }
 
-impl From<Fault> for wit::Fault {
-    fn from(fault: Fault) -> Self {
+impl From<Diagnostic> for wit::Diagnostic {
+    fn from(diagnostic: Diagnostic) -> Self {
         let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let marked = fault.excerpt.as_ref().map_or(1, |excerpt| excerpt.marked);
+        let marked = diagnostic.excerpt.as_ref().map_or(1, |excerpt| excerpt.marked);
         Self {
-            severity: match fault.severity() {
+            severity: match diagnostic.severity() {
                 Severity::Warning => wit::Severity::Warning,
                 Severity::Error => wit::Severity::Error,
             },
-            place: fault.place.map(|place| wit::Place {
+            place: diagnostic.place.map(|place| wit::Place {
                 line: number(place.line),
                 column: number(place.column),
                 end_column: number(place.column.saturating_add(marked)),
             }),
-            message: fault.message(),
-            help: fault.help(),
-            text: text::diagnostic(&fault),
-            file: fault.file,
+            message: diagnostic.message(),
+            help: diagnostic.help(),
+            text: text::diagnostic_text(&diagnostic),
+            file: diagnostic.file,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The line of a file that a fault is in, with a mark under the place.
+//! The line of a file that a diagnostic is in, with a mark under the place.
 
 use std::fmt;
 

@@ -1,19 +1,19 @@
-//! The fields of one YAML mapping, read with a fault for each that is not as it should be.
+//! The fields of one YAML mapping, read with a diagnostic for each that is not as it should be.
 
 use std::ops::RangeInclusive;
 
-use super::fault::{Fault, Needs, Place, Problem};
+use super::diagnostic::{Diagnostic, Needs, Place, Problem};
 use super::is_blank;
 use super::nearest::nearest;
 use super::variables::{self, Unknown};
 use super::yaml::{self, Step, Yaml, YamlErrorKind};
 
-/// For how many faults of a file a place is looked up: each look-up parses the text again.
+/// For how many diagnostics of a file a place is looked up: each look-up parses the text again.
 pub(super) const MAX_PLACES: usize = 50;
 
-/// The YAML of one file, and the list that its faults go to.
+/// The YAML of one file, and the list that its diagnostics go to.
 pub(super) struct Fields<'a> {
-    /// The file, as a person would write it.
+    /// The file, as a user would write it.
     pub file: &'a str,
     /// The YAML text.
     pub text: &'a str,
@@ -26,8 +26,8 @@ pub(super) struct Fields<'a> {
     /// What it says.
     pub root: Yaml<'a>,
     /// What is wrong with it.
-    pub faults: &'a mut Vec<Fault>,
-    /// How many of the faults are of other files.
+    pub diagnostics: &'a mut Vec<Diagnostic>,
+    /// How many of the diagnostics are of other files.
     before: usize,
 }
 
@@ -39,44 +39,48 @@ impl<'a> Fields<'a> {
         text: &'a str,
         lines_before: usize,
         (what, needs, known): (&'static str, Needs, &'static [&'static str]),
-        faults: &'a mut Vec<Fault>,
+        diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Option<Self> {
-        let before = faults.len();
+        let before = diagnostics.len();
         let mut fields =
-            Self { file, text, lines_before, needs, known, root: Yaml::Null, faults, before };
+            Self { file, text, lines_before, needs, known, root: Yaml::Null, diagnostics, before };
         match yaml::parse(text) {
             Ok(root @ Yaml::Map(_)) => {
                 fields.root = root;
                 return Some(fields);
             }
-            Ok(_) => fields.fault(&[], Problem::NotAMapping { what }),
+            Ok(_) => fields.diagnostic(&[], Problem::NotAMapping { what }),
             Err(error) => {
                 let problem = match error.kind {
                     YamlErrorKind::NotYaml(words) => Problem::NotYaml(words),
                     YamlErrorKind::UnknownTag(tag) => Problem::UnknownTag { tag },
                 };
-                fields.fault_at(error.place, problem);
+                fields.diagnostic_at(error.place, problem);
             }
         }
         None
     }
 
-    /// Reports a fault of the node at a path, or of the nearest one above it that exists.
-    pub fn fault(&mut self, path: &[Step], problem: Problem) {
+    /// Reports a diagnostic of the node at a path, or of the nearest one above it that exists.
+    pub fn diagnostic(&mut self, path: &[Step], problem: Problem) {
         let place = self.place(path);
-        self.fault_at(place, problem);
+        self.diagnostic_at(place, problem);
     }
 
     fn place(&self, path: &[Step]) -> Option<Place> {
-        let look_up = self.faults.len() - self.before < MAX_PLACES;
+        let look_up = self.diagnostics.len() - self.before < MAX_PLACES;
         (0..=path.len())
             .rev()
             .filter(|_| look_up)
             .find_map(|depth| yaml::locate(self.text, path.get(..depth)?))
     }
 
-    fn fault_at(&mut self, place: Option<Place>, problem: Problem) {
-        self.faults.push(Fault::of(self.file, problem).at(self.text, place, self.lines_before));
+    fn diagnostic_at(&mut self, place: Option<Place>, problem: Problem) {
+        self.diagnostics.push(Diagnostic::of(self.file, problem).at(
+            self.text,
+            place,
+            self.lines_before,
+        ));
     }
 
     /// Reports that a field which must be there is not. A key that nobody knows and that looks like it
@@ -86,8 +90,8 @@ impl<'a> Fields<'a> {
         let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
         let problem = Problem::Missing { of: self.needs, field, instead: instead.clone() };
         match &instead {
-            Some(key) => self.fault(&[Step::Name(key)], problem),
-            None => self.fault(&[], problem),
+            Some(key) => self.diagnostic(&[Step::Name(key)], problem),
+            None => self.diagnostic(&[], problem),
         }
     }
 
@@ -99,7 +103,7 @@ impl<'a> Fields<'a> {
             let Some(rule) = rule_meant(&key) else { continue };
             let here = self.known.contains(&rule.split('.').next().unwrap_or(rule));
             let field = key.clone();
-            self.fault(&[Step::Name(&key)], Problem::UnknownRule { field, rule, here });
+            self.diagnostic(&[Step::Name(&key)], Problem::UnknownRule { field, rule, here });
             sound = None;
         }
         sound
@@ -116,7 +120,7 @@ impl<'a> Fields<'a> {
             if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some())
             {
                 let path = [path, &[Step::Name(&field)]].concat();
-                self.fault(&path, Problem::UnknownField { field: field.clone(), known });
+                self.diagnostic(&path, Problem::UnknownField { field: field.clone(), known });
             }
         }
     }
@@ -129,8 +133,8 @@ impl<'a> Fields<'a> {
 
     /// Whether a key was reported as the name of a missing field.
     fn taken_for_another(&self, key: &str) -> bool {
-        self.faults.iter().skip(self.before).any(
-            |fault| matches!(&fault.problem, Problem::Missing { instead: Some(name), .. } if name == key),
+        self.diagnostics.iter().skip(self.before).any(
+            |diagnostic| matches!(&diagnostic.problem, Problem::Missing { instead: Some(name), .. } if name == key),
         )
     }
 
@@ -143,7 +147,7 @@ impl<'a> Fields<'a> {
             let value = self.place(&[Step::Key(field)]);
             let place =
                 value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
-            self.fault_at(place, Unknown::problem(&name, Some(field), known));
+            self.diagnostic_at(place, Unknown::problem(&name, Some(field), known));
         }
     }
 
@@ -184,7 +188,7 @@ impl<'a> Fields<'a> {
                 return None;
             }
         };
-        self.fault(&[Step::Key(field)], problem);
+        self.diagnostic(&[Step::Key(field)], problem);
         None
     }
 
@@ -220,7 +224,7 @@ impl<'a> Fields<'a> {
                 Problem::NoChoice { field: field.into(), words, found }
             }
         };
-        self.fault(&[Step::Key(field)], problem);
+        self.diagnostic(&[Step::Key(field)], problem);
         None
     }
 
@@ -250,13 +254,16 @@ impl<'a> Fields<'a> {
             Some(Yaml::Number(_)) => "another number",
             Some(other) => other.kind(),
         };
-        self.fault(path, Problem::OutOfRange { field: names.join("."), range, found });
+        self.diagnostic(path, Problem::OutOfRange { field: names.join("."), range, found });
         None
     }
 
     /// Reports a field that has no effect.
     pub fn ignore(&mut self, field: &'static str, expected: &'static str, found: &'static str) {
-        self.fault(&[Step::Key(field)], Problem::Ignored { field: field.into(), expected, found });
+        self.diagnostic(
+            &[Step::Key(field)],
+            Problem::Ignored { field: field.into(), expected, found },
+        );
     }
 }
 

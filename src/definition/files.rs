@@ -9,7 +9,7 @@ use super::nearest::nearest;
 pub struct Root {
     /// Its name in the grant, for example `global`.
     pub name: String,
-    /// Where it is, as a person would write it.
+    /// Where it is, as a user would write it.
     pub path: String,
 }
 
@@ -108,7 +108,7 @@ impl FileError {
 pub struct Surroundings {
     /// The names of the tools that there are.
     pub tools: Vec<String>,
-    /// Whether there may be more tools than these. Only a slip is a fault then.
+    /// Whether there may be more tools than these. Only a slip is a diagnostic then.
     pub more_tools: bool,
     /// The names of the subagent profiles that somebody defines, where that is known.
     pub profiles: Option<Vec<String>>,

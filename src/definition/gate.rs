@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use regex_lite::{Regex, RegexBuilder};
 
+use super::diagnostic::Problem;
 use super::excerpt::short;
-use super::fault::Problem;
 use super::fields::Fields;
 use super::is_blank;
 use super::schema::{CHECK_FIELDS, MAX_GATE_ATTEMPTS, names};
@@ -43,7 +43,7 @@ pub struct Gate {
 /// One check of a gate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// What a person and the agent call it; not blank.
+    /// What a user and the agent call it; not blank.
     pub label: String,
     /// What it is.
     pub kind: CheckKind,
@@ -67,7 +67,7 @@ pub enum CheckKind {
         /// What it must contain.
         contains: Option<Pattern>,
     },
-    /// A person says yes.
+    /// A user says yes.
     Approve {
         /// The question; not blank.
         question: String,
@@ -181,7 +181,7 @@ impl PartialEq for Pattern {
     }
 }
 
-/// Reads `gate`, `gateAttempts` and `onGateFail`. Outer `None` if one of them is faulty: a check must
+/// Reads `gate`, `gateAttempts` and `onGateFail`. Outer `None` if one of them is invalid: a check must
 /// not be lost by a slip.
 pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
     let attempts =
@@ -204,12 +204,12 @@ pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
             let there = |field: &&str| !matches!(fields.root.get(field), None | Some(Yaml::Null));
             let field = ["gateAttempts", "onGateFail"].into_iter().find(there);
             if let Some(field) = field {
-                fields.fault(&[Step::Key(field)], Problem::WithoutGate { field });
+                fields.diagnostic(&[Step::Key(field)], Problem::WithoutGate { field });
             }
             return field.is_none().then_some(None);
         }
         Some(Yaml::List(items)) if items.is_empty() || items.len() > MAX_CHECKS => {
-            fields.fault(&[Step::Key("gate")], Problem::GateSize { limit: MAX_CHECKS });
+            fields.diagnostic(&[Step::Key("gate")], Problem::GateSize { limit: MAX_CHECKS });
             return None;
         }
         Some(Yaml::List(items)) => items.clone(),
@@ -230,7 +230,10 @@ pub(super) fn check_attempts(fields: &mut Fields) {
     let Some(Yaml::String(word)) = fields.root.get("onGateFail") else { return };
     if word != "stay" && there("gate") && there("gateAttempts") {
         let on_gate_fail = word.to_string();
-        fields.fault(&[Step::Name("gateAttempts")], Problem::UnusedGateAttempts { on_gate_fail });
+        fields.diagnostic(
+            &[Step::Name("gateAttempts")],
+            Problem::UnusedGateAttempts { on_gate_fail },
+        );
     }
 }
 
@@ -244,8 +247,10 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     for (key, _) in entries {
         if !FIELDS.contains(&&**key) {
             let at = [Step::Key("gate"), Step::Item(index), Step::Name(key)];
-            fields
-                .fault(&at, Problem::UnknownCheckField { field: key.to_string(), known: &FIELDS });
+            fields.diagnostic(
+                &at,
+                Problem::UnknownCheckField { field: key.to_string(), known: &FIELDS },
+            );
             sound = false;
         }
     }
@@ -263,7 +268,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
                     found: other.kind(),
                 },
             };
-            fields.fault(&at, problem);
+            fields.diagnostic(&at, problem);
             None
         }
     };
@@ -272,7 +277,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let timeout = timeout(fields, index, item);
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
     let timeout_ms = timeout?;
-    // What follows from one of these faults is not reported too.
+    // What follows from one of these diagnostics is not reported too.
     sound.then_some(())?;
     let kinds: Vec<&'static str> =
         KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
@@ -282,7 +287,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             others.filter(|&(field, of)| kind != of && item.get(field).is_some()).peekable();
         sound = misplaced.peek().is_none();
         for (field, of) in misplaced {
-            fields.fault(&here, Problem::MisplacedCheckField { field, of });
+            fields.diagnostic(&here, Problem::MisplacedCheckField { field, of });
         }
         sound.then_some(())?;
     }
@@ -295,24 +300,24 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
                 || path.split('/').any(|part| part == "..")
             {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.fault(&at, Problem::OutsideProject { path });
+                fields.diagnostic(&at, Problem::OutsideProject { path });
                 return None;
             }
             if fast_glob::validate(&path).is_err() {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.fault(&at, Problem::BadGlob { path });
+                fields.diagnostic(&at, Problem::BadGlob { path });
                 return None;
             }
             if expansions(&path) > MAX_EXPANSIONS {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.fault(&at, Problem::WideGlob { limit: MAX_EXPANSIONS });
+                fields.diagnostic(&at, Problem::WideGlob { limit: MAX_EXPANSIONS });
                 return None;
             }
             let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {
                 Ok(contains) => contains,
                 Err(error) => {
                     let at = [Step::Key("gate"), Step::Item(index), Step::Key("contains")];
-                    fields.fault(&at, Problem::BadExpression { words: error.to_string() });
+                    fields.diagnostic(&at, Problem::BadExpression { words: error.to_string() });
                     return None;
                 }
             };
@@ -320,18 +325,18 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
         }
         (None, None, Some(question)) => (question.clone(), CheckKind::Approve { question }),
         (None, None, None) => {
-            fields.fault(&here, Problem::BadCheck);
+            fields.diagnostic(&here, Problem::BadCheck);
             return None;
         }
         _ => {
-            fields.fault(&here, Problem::SeveralChecks { kinds });
+            fields.diagnostic(&here, Problem::SeveralChecks { kinds });
             return None;
         }
     };
     let long = |label: &String| label.chars().count() > MAX_LABEL;
     if label.as_ref().is_some_and(long) {
         let at = [Step::Key("gate"), Step::Item(index), Step::Key("label")];
-        fields.fault(&at, Problem::LongLabel { limit: MAX_LABEL });
+        fields.diagnostic(&at, Problem::LongLabel { limit: MAX_LABEL });
     }
     let label = label.unwrap_or(default_label);
     let label = short(&label.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LABEL);
@@ -350,7 +355,7 @@ fn timeout(fields: &mut Fields, index: usize, item: &Yaml) -> Option<u32> {
     let found = milliseconds.filter(|found| (1..=MAX_TIMEOUT_MS).contains(found));
     if found.is_none() {
         let at = [Step::Key("gate"), Step::Item(index), Step::Key("timeout")];
-        fields.fault(&at, Problem::BadDuration);
+        fields.diagnostic(&at, Problem::BadDuration);
     }
     found
 }
@@ -362,5 +367,5 @@ fn wrong_type(
     expected: &'static str,
     found: &'static str,
 ) {
-    fields.fault(at, Problem::WrongType { field: field.to_owned(), expected, found });
+    fields.diagnostic(at, Problem::WrongType { field: field.to_owned(), expected, found });
 }

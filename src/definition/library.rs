@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::bounded::Bounded;
-use super::fault::{self, Fault, MeantPhase, Place, Problem, Severity};
+use super::diagnostic::{self, Diagnostic, MeantPhase, Place, Problem, Severity};
 use super::fields::MAX_PLACES;
 use super::files::{FileError, FileKind, Root, Surroundings, WorkflowFiles};
 use super::nearest::nearest;
@@ -24,7 +24,7 @@ const MAX_FOLDER_DEPTH: usize = 8;
 
 /// Every workflow that can be run, in the order of the roots and of the folder names in them.
 ///
-/// Every reference between workflows of a library leads to one of them, and none in a circle.
+/// Every reference between workflows of a library leads to one of them, and none in a cycle.
 #[derive(Debug, Default, Clone)]
 pub struct Library {
     workflows: Vec<Workflow>,
@@ -56,7 +56,7 @@ struct Replacing {
 pub struct LeftOut {
     /// The name of its folder.
     pub key: String,
-    /// Its folder, as a person would write it.
+    /// Its folder, as a user would write it.
     pub folder: String,
     /// Its command name, where that can be read.
     pub command_name: Option<String>,
@@ -79,25 +79,25 @@ impl Library {
     /// [`FileError::Stale`] only: the session that the library was for is gone.
     ///
     /// Specification: architecture, "Workflow Loading"; configuration reference, all of it.
-    pub fn load(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Fault>), FileError> {
+    pub fn load(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), FileError> {
         Self::read(files, None)
     }
 
-    /// As [`Library::load`], with faults that do no harm too. It takes longer: files that no workflow
+    /// As [`Library::load`], with diagnostics that do no harm too. It takes longer: files that no workflow
     /// names are looked at.
     ///
     /// # Errors
     ///
     /// [`FileError::Stale`] only.
-    pub fn check(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Fault>), FileError> {
+    pub fn check(files: &dyn WorkflowFiles) -> Result<(Self, Vec<Diagnostic>), FileError> {
         Self::read(files, Some(&files.surroundings()?))
     }
 
     fn read(
         files: &dyn WorkflowFiles,
         check: Option<&Surroundings>,
-    ) -> Result<(Self, Vec<Fault>), FileError> {
-        let mut faults = Vec::new();
+    ) -> Result<(Self, Vec<Diagnostic>), FileError> {
+        let mut diagnostics = Vec::new();
         let mut workflows: Vec<Workflow> = Vec::new();
         let mut index: BTreeMap<String, usize> = BTreeMap::new();
         let mut left_out = Vec::new();
@@ -110,7 +110,7 @@ impl Library {
             if bounded.reached().is_some() {
                 break;
             }
-            let reader = RootReader::new(&mut bounded, root, check, &mut faults);
+            let reader = RootReader::new(&mut bounded, root, check, &mut diagnostics);
             let broken = left_out.len();
             let found = reader.read(&mut left_out, &mut named)?;
             if number + 1 < roots.len() {
@@ -121,7 +121,7 @@ impl Library {
                     Some(earlier) => {
                         let key = workflow.key.clone();
                         let problem = Problem::Shadows { key, other: earlier.folder.clone() };
-                        replaced.push(Fault::of(workflow.file(), problem));
+                        replaced.push(Diagnostic::of(workflow.file(), problem));
                         *earlier = workflow;
                     }
                     None => {
@@ -132,43 +132,45 @@ impl Library {
             }
         }
         let outside = check.map_or(&[][..], |check| &check.profiles_outside);
-        faults.extend(outside.iter().map(|folder| Fault::of(folder, Problem::ProfilesOutside)));
-        let of_files = faults.len();
+        diagnostics
+            .extend(outside.iter().map(|folder| Diagnostic::of(folder, Problem::ProfilesOutside)));
+        let of_files = diagnostics.len();
         let replacing = taken.replacing(&workflows, &roots);
-        let library = Self::with_left_out(workflows, left_out, &mut faults);
+        let library = Self::with_left_out(workflows, left_out, &mut diagnostics);
         let library = Self { replacing, named, ..library };
         if check.is_some() {
-            faults.extend(replaced);
-            report_similar_command_names(&library.workflows, &mut faults);
+            diagnostics.extend(replaced);
+            report_similar_command_names(&library.workflows, &mut diagnostics);
         }
-        for (number, fault) in faults.split_off(of_files).into_iter().enumerate() {
+        for (number, diagnostic) in diagnostics.split_off(of_files).into_iter().enumerate() {
             let look_up = number < MAX_PLACES;
-            let place = look_up.then(|| place_between_files(files, &roots, &fault)).transpose()?;
-            faults.push(match place.flatten() {
-                Some((text, place)) => fault.at(&text, Some(place), 0),
-                None => fault,
+            let place =
+                look_up.then(|| place_between_files(files, &roots, &diagnostic)).transpose()?;
+            diagnostics.push(match place.flatten() {
+                Some((text, place)) => diagnostic.at(&text, Some(place), 0),
+                None => diagnostic,
             });
         }
-        suggest_references(&library, &mut faults);
+        suggest_references(&library, &mut diagnostics);
         if check.is_some() {
-            settle_summaries(&library.workflows, &mut faults);
+            settle_summaries(&library.workflows, &mut diagnostics);
         }
-        fault::sort(&mut faults);
-        Ok((library, faults))
+        diagnostic::sort(&mut diagnostics);
+        Ok((library, diagnostics))
     }
 
     /// Makes a library of workflows that were read, and leaves out those whose references cannot be
     /// followed.
-    pub fn new(workflows: Vec<Workflow>, faults: &mut Vec<Fault>) -> Self {
-        Self::with_left_out(workflows, Vec::new(), faults)
+    pub fn new(workflows: Vec<Workflow>, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        Self::with_left_out(workflows, Vec::new(), diagnostics)
     }
 
     fn with_left_out(
         mut workflows: Vec<Workflow>,
         mut left_out: Vec<LeftOut>,
-        faults: &mut Vec<Fault>,
+        diagnostics: &mut Vec<Diagnostic>,
     ) -> Self {
-        references::resolve(&mut workflows, &mut left_out, faults);
+        references::resolve(&mut workflows, &mut left_out, diagnostics);
         let (mut index, mut commands) = (BTreeMap::new(), BTreeMap::new());
         for (at, workflow) in workflows.iter().enumerate() {
             index.insert(workflow.key.clone(), at);
@@ -180,7 +182,7 @@ impl Library {
             library.measure(at, &mut sizes);
         }
         library.sizes = sizes;
-        library.report_duplicate_command_names(faults);
+        library.report_duplicate_command_names(diagnostics);
         library
     }
 
@@ -233,8 +235,8 @@ impl Library {
         self.workflows.get(*self.commands.get(name)?)
     }
 
-    /// The workflows that a person can start.
-    pub fn for_people(&self) -> impl Iterator<Item = &Workflow> {
+    /// The workflows that a user can start.
+    pub fn for_users(&self) -> impl Iterator<Item = &Workflow> {
         let first = |(index, workflow): &(usize, &Workflow)| {
             self.commands.get(&workflow.command_name) == Some(index)
         };
@@ -247,10 +249,10 @@ impl Library {
         &self.left_out
     }
 
-    /// Tests if a fault belongs to a folder: its file lies in the folder, above it, or a workflow of the
+    /// Tests if a diagnostic belongs to a folder: its file lies in the folder, above it, or a workflow of the
     /// folder names it as a phase file. For a library that comes from a check.
-    pub fn concerns(&self, folder: &str, fault: &Fault) -> bool {
-        let file = &fault.file;
+    pub fn concerns(&self, folder: &str, diagnostic: &Diagnostic) -> bool {
+        let file = &diagnostic.file;
         is_within(folder, file)
             || is_within(file, folder)
             || self.named.iter().any(|(own, named)| named == file && is_within(folder, own))
@@ -293,18 +295,18 @@ impl Library {
         }
     }
 
-    fn report_duplicate_command_names(&self, faults: &mut Vec<Fault>) {
+    fn report_duplicate_command_names(&self, diagnostics: &mut Vec<Diagnostic>) {
         for workflow in self.workflows.iter().filter(|workflow| !workflow.command_name.is_empty()) {
             let name = &workflow.command_name;
             let first = self.by_command_name(name).filter(|first| first.key != workflow.key);
-            faults.extend(first.map(|first| {
+            diagnostics.extend(first.map(|first| {
                 let problem = Problem::DuplicateCommandName {
                     name: name.clone(),
                     first: first.key.clone(),
                     second: workflow.key.clone(),
                     first_file: first.file(),
                 };
-                Fault::of(workflow.file(), problem)
+                Diagnostic::of(workflow.file(), problem)
             }));
         }
     }
@@ -319,9 +321,11 @@ impl Library {
 }
 
 /// Where an entry of `phases` is no file but names a workflow: suggests the reference to it.
-fn suggest_references(library: &Library, faults: &mut [Fault]) {
-    for fault in faults {
-        let Problem::PhaseUnreadable { path, nearest, .. } = &mut fault.problem else { continue };
+fn suggest_references(library: &Library, diagnostics: &mut [Diagnostic]) {
+    for diagnostic in diagnostics {
+        let Problem::PhaseUnreadable { path, nearest, .. } = &mut diagnostic.problem else {
+            continue;
+        };
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         if nearest.as_ref().is_some_and(|file| *file == format!("{path}.md")) {
             continue;
@@ -331,7 +335,7 @@ fn suggest_references(library: &Library, faults: &mut [Fault]) {
         let known = known.map(|workflow| (&workflow.key, &workflow.folder));
         if let Some((key, folder)) =
             known.or_else(|| left_out.map(|left_out| (&left_out.key, &left_out.folder)))
-            && fault.file != format!("{folder}/workflow.yaml")
+            && diagnostic.file != format!("{folder}/workflow.yaml")
         {
             *nearest = Some(format!("subworkflow: {key}"));
         }
@@ -379,8 +383,8 @@ impl Taken {
 
 /// Keeps of the `{summary.ID}` that were found those of which no phase has the id. If anything has errors
 /// its phases are not all known, and nothing is said.
-fn settle_summaries(workflows: &[Workflow], faults: &mut Vec<Fault>) {
-    let sound = faults.iter().all(|fault| fault.severity() == Severity::Warning);
+fn settle_summaries(workflows: &[Workflow], diagnostics: &mut Vec<Diagnostic>) {
+    let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity() == Severity::Warning);
     let entries = workflows.iter().flat_map(|workflow| &workflow.phases);
     let phases = entries.filter_map(|entry| match entry {
         Entry::Phase(phase) => Some(phase.id.as_str()),
@@ -388,7 +392,7 @@ fn settle_summaries(workflows: &[Workflow], faults: &mut Vec<Fault>) {
     });
     let mut ids = BTreeSet::new();
     ids.extend(phases);
-    faults.retain_mut(|fault| match &mut fault.problem {
+    diagnostics.retain_mut(|diagnostic| match &mut diagnostic.problem {
         Problem::UnknownSummary { id, nearest: meant } => {
             *meant = nearest(id, ids.iter().copied()).map(Into::into);
             sound && !ids.contains(id.as_str())
@@ -397,15 +401,15 @@ fn settle_summaries(workflows: &[Workflow], faults: &mut Vec<Fault>) {
     });
 }
 
-/// Where in its `workflow.yaml` a fault is that only shows beside other workflows, and its text. The
+/// Where in its `workflow.yaml` a diagnostic is that only shows beside other workflows, and its text. The
 /// file is read again: it was sound when it was read first, and its text was not kept.
 fn place_between_files(
     files: &dyn WorkflowFiles,
     roots: &[Root],
-    fault: &Fault,
+    diagnostic: &Diagnostic,
 ) -> Result<Option<(String, Place)>, FileError> {
     let root = roots.iter().rev().find_map(|root| {
-        Some((&root.name, fault.file.strip_prefix(&root.path)?.strip_prefix('/')?))
+        Some((&root.name, diagnostic.file.strip_prefix(&root.path)?.strip_prefix('/')?))
     });
     let Some((root, path)) = root else { return Ok(None) };
     let bytes = match files.read(root, path) {
@@ -414,7 +418,7 @@ fn place_between_files(
         Err(_) => return Ok(None),
     };
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let place = in_workflow_yaml(&text, &fault.problem);
+    let place = in_workflow_yaml(&text, &diagnostic.problem);
     Ok(place.map(|place| (text, place)))
 }
 
@@ -444,11 +448,11 @@ fn in_workflow_yaml(text: &str, problem: &Problem) -> Option<Place> {
     yaml::locate(text, &[Step::Key("phases"), Step::Item(entry?)])
 }
 
-/// Command names that a person takes for one, in every spelling but the first.
-fn report_similar_command_names(workflows: &[Workflow], faults: &mut Vec<Fault>) {
+/// Command names that a user takes for one, in every spelling but the first.
+fn report_similar_command_names(workflows: &[Workflow], diagnostics: &mut Vec<Diagnostic>) {
     let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
-    let for_people = |(_, workflow): &(usize, &Workflow)| workflow.show == Show::User;
-    for (at, workflow) in workflows.iter().enumerate().filter(for_people) {
+    let for_users = |(_, workflow): &(usize, &Workflow)| workflow.show == Show::User;
+    for (at, workflow) in workflows.iter().enumerate().filter(for_users) {
         let first = *by_name.entry(workflow.command_name.to_ascii_lowercase()).or_insert(at);
         let first = workflows.get(first);
         if let Some(first) = first.filter(|first| first.command_name != workflow.command_name) {
@@ -456,7 +460,7 @@ fn report_similar_command_names(workflows: &[Workflow], faults: &mut Vec<Fault>)
                 names: [first.command_name.clone(), workflow.command_name.clone()],
                 keys: [first.key.clone(), workflow.key.clone()],
             };
-            faults.push(Fault::of(workflow.file(), problem));
+            diagnostics.push(Diagnostic::of(workflow.file(), problem));
         }
     }
 }
@@ -467,7 +471,7 @@ struct RootReader<'a, 'f> {
     root: &'a Root,
     /// What is checked beside errors.
     check: Option<&'a Surroundings>,
-    faults: &'a mut Vec<Fault>,
+    diagnostics: &'a mut Vec<Diagnostic>,
     found: Vec<Workflow>,
     /// The folder of each key that was met, with or without errors in it.
     folders: BTreeMap<String, String>,
@@ -481,7 +485,7 @@ struct RootReader<'a, 'f> {
     phases: BTreeMap<String, Option<Rc<Phase>>>,
     /// The phase files that workflows name, in lower case. Collected for a check only.
     named: BTreeSet<String>,
-    /// Each workflow's folder, with each phase file that it names, as a person would write them. Collected for a check only.
+    /// Each workflow's folder, with each phase file that it names, as a user would write them. Collected for a check only.
     named_by: Vec<(String, String)>,
     /// Those that may be meant by names of files that are not there, in lower case. Collected for a check only.
     meant: BTreeSet<String>,
@@ -498,13 +502,13 @@ impl<'a, 'f> RootReader<'a, 'f> {
         files: &'a mut Bounded<'f>,
         root: &'a Root,
         check: Option<&'a Surroundings>,
-        faults: &'a mut Vec<Fault>,
+        diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
         Self {
             files,
             root,
             check,
-            faults,
+            diagnostics,
             found: Vec::new(),
             folders: BTreeMap::new(),
             command_names: BTreeMap::new(),
@@ -660,16 +664,17 @@ impl<'a, 'f> RootReader<'a, 'f> {
                         .is_ok_and(|yaml| yaml.get("emoji").is_some())
                     {
                         if !self.meant.contains(&lower) {
-                            let fault = Fault::of(self.display(&path), Problem::UnusedPhase);
+                            let diagnostic =
+                                Diagnostic::of(self.display(&path), Problem::UnusedPhase);
                             let place = Some(Place { line: 1, column: 1 });
-                            self.faults.push(fault.at(&text, place, 0));
+                            self.diagnostics.push(diagnostic.at(&text, place, 0));
                         }
                         // What is wrong in it leaves nothing out as long as nothing uses it.
                         let mut own = Vec::new();
                         let file = self.display(&path);
                         phase_file::read(&file, text, self.files.files(), self.check, &mut own);
-                        own.retain(|fault| fault.severity() == Severity::Warning);
-                        self.faults.append(&mut own);
+                        own.retain(|diagnostic| diagnostic.severity() == Severity::Warning);
+                        self.diagnostics.append(&mut own);
                     }
                 }
                 Err(_) => {}
@@ -702,14 +707,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
         self.folders.insert(key.clone(), self.display(folder));
         let (folder_name, file_name) = (self.display(folder), self.display(&path));
-        let before = self.faults.len();
+        let before = self.diagnostics.len();
         let (workflow, entries) = workflow_file::read(
             &key,
             &folder_name,
             &file_name,
             &text,
             self.check.is_some(),
-            self.faults,
+            self.diagnostics,
         );
         let gate = workflow.as_ref().and_then(|workflow| workflow.gate.as_ref());
         self.count_gate(gate, before, &path)?;
@@ -723,7 +728,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             match leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable) {
                 Some(problem) => {
                     let place = yaml::locate(&text, &[Step::Key("onGateFail")]);
-                    self.faults.push(Fault::of(&file_name, problem).at(&text, place, 0));
+                    self.diagnostics.push(Diagnostic::of(&file_name, problem).at(&text, place, 0));
                 }
                 None => {
                     let root = self.root.name.clone();
@@ -751,14 +756,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let mut phases = Some(Vec::with_capacity(entries.len()));
         let mut ids: BTreeMap<String, String> = BTreeMap::new();
         let mut leading_nowhere = Vec::new();
-        let before = self.faults.len();
+        let before = self.diagnostics.len();
         for (index, entry) in entries {
             self.files.count(1, &self.root.name, folder)?;
             let path = [Step::Key("phases"), Step::Item(index)];
-            let look_up = self.faults.len() - before < MAX_PLACES;
+            let look_up = self.diagnostics.len() - before < MAX_PLACES;
             let in_yaml = |problem| {
                 let place = look_up.then(|| yaml::locate(yaml_text, &path)).flatten();
-                Fault::of(yaml_file, problem).at(yaml_text, place, 0)
+                Diagnostic::of(yaml_file, problem).at(yaml_text, place, 0)
             };
             let entry = match entry {
                 PhaseRef::Workflow(key) => Some(Entry::Workflow(key)),
@@ -778,13 +783,13 @@ impl<'a, 'f> RootReader<'a, 'f> {
                         MapEntry::Occupied(first) => {
                             let (id, first) = (phase.id.clone(), first.get().clone());
                             let problem = Problem::DuplicateId { id, first, second: path };
-                            self.faults.push(in_yaml(problem));
+                            self.diagnostics.push(in_yaml(problem));
                             None
                         }
                     },
                     Ok(None) => None,
                     Err(problem) => {
-                        self.faults.push(in_yaml(problem));
+                        self.diagnostics.push(in_yaml(problem));
                         None
                     }
                 },
@@ -819,8 +824,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         };
         let document = front_matter::split(text);
         let place = yaml::locate(document.front_matter(), &[Step::Key("onGateFail")]);
-        let fault = Fault::of(self.display(&path), problem);
-        self.faults.push(fault.at(document.front_matter(), place, document.lines_before));
+        let diagnostic = Diagnostic::of(self.display(&path), problem);
+        self.diagnostics.push(diagnostic.at(document.front_matter(), place, document.lines_before));
         Ok(())
     }
 
@@ -861,15 +866,15 @@ impl<'a, 'f> RootReader<'a, 'f> {
             }
         };
         let file = self.display(&resolved);
-        let before = self.faults.len();
-        let phase =
-            phase_file::read(&file, text, self.files.files(), self.check, self.faults).map(Rc::new);
+        let before = self.diagnostics.len();
+        let phase = phase_file::read(&file, text, self.files.files(), self.check, self.diagnostics)
+            .map(Rc::new);
         self.count_gate(phase.as_ref().and_then(|phase| phase.gate.as_ref()), before, &resolved)?;
         self.phases.insert(real, phase.clone());
         Ok(Ok(phase))
     }
 
-    /// Counts the checks of a gate that was read, or that has errors: `before` is how many faults there were. Each expression
+    /// Counts the checks of a gate that was read, or that has errors: `before` is how many diagnostics there were. Each expression
     /// was compiled.
     fn count_gate(
         &mut self,
@@ -881,8 +886,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let has_expression =
             |check: &Check| matches!(check.kind, CheckKind::File { contains: Some(_), .. });
         let sound = checks.map(|check| if has_expression(check) { EXPRESSION } else { 1 });
-        let faults = self.faults.get(before..).unwrap_or_default().iter();
-        let bad = faults.filter(|fault| matches!(fault.problem, Problem::BadExpression { .. }));
+        let diagnostics = self.diagnostics.get(before..).unwrap_or_default().iter();
+        let bad = diagnostics
+            .filter(|diagnostic| matches!(diagnostic.problem, Problem::BadExpression { .. }));
         let count = sound.sum::<usize>() + bad.count() * EXPRESSION;
         self.files.count(count, &self.root.name, path)
     }
@@ -919,7 +925,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
 
     fn report(&mut self, path: &str, problem: Problem) {
         let file = self.display(path);
-        self.faults.push(Fault::of(file, problem));
+        self.diagnostics.push(Diagnostic::of(file, problem));
     }
 
     fn display(&self, path: &str) -> String {

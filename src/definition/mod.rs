@@ -1,11 +1,11 @@
 //! What a workflow is, and how it is read from files.
 //!
 //! [`Library::load`] reads every workflow of every root. It never fails: it returns what could be
-//! built and a [`Fault`] for everything that could not.
+//! built and a [`Diagnostic`] for everything that could not.
 
 mod bounded;
+mod diagnostic;
 mod excerpt;
-mod fault;
 mod fields;
 mod files;
 mod front_matter;
@@ -28,8 +28,8 @@ mod tests;
 use std::rc::Rc;
 
 pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
+pub use diagnostic::{Diagnostic, MeantPhase, Place, Problem, Severity};
 pub use excerpt::{Excerpt, columns, on_one_line, short};
-pub use fault::{Fault, MeantPhase, Place, Problem, Severity};
 pub use files::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
 pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
 pub use library::{LeftOut, Library, is_within};
@@ -45,7 +45,7 @@ pub use skeleton::skeleton;
 pub struct Workflow {
     /// The name of its folder. Unique in a [`Library`]; sessions and references name it so.
     pub key: String,
-    /// Its name for people; not blank.
+    /// Its name for users; not blank.
     pub name: String,
     /// The NAME of `/workflow NAME TASK`. Empty only where `show` is [`Show::Workflows`].
     pub command_name: String,
@@ -83,12 +83,12 @@ pub struct Workflow {
     pub gate: Option<Gate>,
     /// The name of the root that it was read from.
     pub root: String,
-    /// The folder it was read from, as a person would write it.
+    /// The folder it was read from, as a user would write it.
     pub folder: String,
 }
 
 impl Workflow {
-    /// Its `workflow.yaml`, as a person would write it.
+    /// Its `workflow.yaml`, as a user would write it.
     pub fn file(&self) -> String {
         format!("{}/workflow.yaml", self.folder)
     }
@@ -102,7 +102,7 @@ impl Workflow {
 /// How a run goes on by itself after the agent stopped too early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AutoContinue {
-    /// How long the person has to interrupt, in seconds, at most an hour. Default: 3.
+    /// How long the user has to interrupt, in seconds, at most an hour. Default: 3.
     pub delay_seconds: u32,
     /// How often in one phase before the run pauses. Default: 10.
     pub max_per_phase: u32,
@@ -154,7 +154,7 @@ pub enum Entry {
 pub struct Phase {
     /// Unique among the phases of its workflow; not blank.
     pub id: String,
-    /// Its name for people; not blank.
+    /// Its name for users; not blank.
     pub name: String,
     /// A sign for the status line; not blank.
     pub emoji: String,

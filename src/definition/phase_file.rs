@@ -1,6 +1,6 @@
 //! Reads a phase file.
 
-use super::fault::{Fault, Needs, Place, Problem};
+use super::diagnostic::{Diagnostic, Needs, Place, Problem};
 use super::fields::{Fields, texts};
 use super::files::{Surroundings, WorkflowFiles, is_of_pi, tool_in_another_case};
 use super::front_matter::{self, Document};
@@ -14,7 +14,7 @@ const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
 const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
 const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] };
 
-/// Reads a phase from the text of its file, and reports every fault of it; those that do no harm only
+/// Reads a phase from the text of its file, and reports every diagnostic of it; those that do no harm only
 /// where `check` tells what the phase is held against.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
@@ -23,7 +23,7 @@ pub(super) fn read(
     content: String,
     files: &dyn WorkflowFiles,
     check: Option<&Surroundings>,
-    faults: &mut Vec<Fault>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Phase> {
     let document = front_matter::split(content);
     if is_blank(document.front_matter()) {
@@ -33,24 +33,28 @@ pub(super) fn read(
         } else {
             Problem::NoFrontMatter
         };
-        faults.push(Fault::of(file, problem).at(document.text(), place, 0));
+        diagnostics.push(Diagnostic::of(file, problem).at(document.text(), place, 0));
         return None;
     }
     let has_body = !document.body().is_empty();
     if !has_body {
         let line = document.lines_before + document.front_matter().lines().count() + 1;
         let place = Some(Place { line, column: 1 });
-        faults.push(Fault::of(file, Problem::NoInstructions).at(document.text(), place, 0));
+        diagnostics.push(Diagnostic::of(file, Problem::NoInstructions).at(
+            document.text(),
+            place,
+            0,
+        ));
     }
     if check.is_some() {
-        check_instructions(file, &document, faults);
+        check_instructions(file, &document, diagnostics);
     }
     let mut fields = Fields::parse(
         file,
         document.front_matter(),
         document.lines_before,
         ("the front matter", NEEDS, &FIELDS),
-        faults,
+        diagnostics,
     )?;
     let id = fields.required_text("id");
     let name = fields.required_text("name");
@@ -81,17 +85,17 @@ pub(super) fn read(
 }
 
 /// Reports the variables that instructions do not know.
-fn check_instructions(file: &str, document: &Document, faults: &mut Vec<Fault>) {
+fn check_instructions(file: &str, document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     let Place { line: first, column } = document.body_place();
     for unknown in variables::unknown(document.body(), &PHASE_VARIABLES) {
         let problem = Unknown::problem(unknown.name, None, &PHASE_VARIABLES);
-        let mut fault =
-            Fault::of(file, problem).at(document.body(), Some(unknown.place), first - 1);
+        let mut diagnostic =
+            Diagnostic::of(file, problem).at(document.body(), Some(unknown.place), first - 1);
         // The first line of the body is shown without the white space before it.
-        if let Some(place) = fault.place.as_mut().filter(|place| place.line == first) {
+        if let Some(place) = diagnostic.place.as_mut().filter(|place| place.line == first) {
             place.column += column - 1;
         }
-        faults.push(fault);
+        diagnostics.push(diagnostic);
     }
 }
 
@@ -116,7 +120,7 @@ fn check_case(
             });
             if let Some(tool) = tool_in_another_case(&name, tools) {
                 let problem = Problem::ToolInAnotherCase { name, tool: tool.to_owned() };
-                fields.fault(&[path[0], path[1], Step::Item(index)], problem);
+                fields.diagnostic(&[path[0], path[1], Step::Item(index)], problem);
                 sound = None;
             }
         }
@@ -133,7 +137,7 @@ fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
             let in_another_case = tool_in_another_case(&name, &surroundings.tools).is_some();
             if surroundings.lacks_tool(&name) && !in_another_case {
                 let problem = Problem::UnknownTool { name, nearest };
-                fields.fault(&[path[0], path[1], Step::Item(index)], problem);
+                fields.diagnostic(&[path[0], path[1], Step::Item(index)], problem);
             }
         }
     }
@@ -142,7 +146,8 @@ fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
     for (index, name) in fields.names_at(&[list]) {
         if !profiles.contains(&name) {
             let nearest = nearest(&name, profiles.iter().map(String::as_str)).map(Into::into);
-            fields.fault(&[list, Step::Item(index)], Problem::UnknownProfile { name, nearest });
+            fields
+                .diagnostic(&[list, Step::Item(index)], Problem::UnknownProfile { name, nearest });
         }
     }
 }
@@ -157,7 +162,10 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
                 for field in unknown {
                     let path = [Step::Key("tools"), Step::Name(&field)];
                     let field = field.clone();
-                    fields.fault(&path, Problem::UnknownPart { of: "tools", field, known: &TOOLS });
+                    fields.diagnostic(
+                        &path,
+                        Problem::UnknownPart { of: "tools", field, known: &TOOLS },
+                    );
                 }
                 return None;
             }
@@ -167,25 +175,25 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
             let found = other.kind();
             let problem =
                 Problem::WrongType { field: "tools".into(), expected: "a mapping", found };
-            fields.fault(&[Step::Key("tools")], problem);
+            fields.diagnostic(&[Step::Key("tools")], problem);
             return None;
         }
     };
     let [blacklist, whitelist] = TOOLS.map(|list| tool_list(found, list));
     match (blacklist, whitelist) {
         (Ok(Some(_)), Ok(Some(_))) => {
-            fields.fault(&[Step::Key("tools")], Problem::BothToolLists);
+            fields.diagnostic(&[Step::Key("tools")], Problem::BothToolLists);
             None
         }
         (Ok(Some(refused)), Ok(None)) => Some(ToolPolicy::Except(refused)),
         (Ok(None), Ok(Some(allowed))) => Some(ToolPolicy::Only(allowed)),
         (Ok(None), Ok(None)) => Some(ToolPolicy::All),
         (blacklist, whitelist) => {
-            for (list, faulty) in TOOLS.into_iter().zip([blacklist.err(), whitelist.err()]) {
-                let Some(found) = faulty else { continue };
+            for (list, invalid) in TOOLS.into_iter().zip([blacklist.err(), whitelist.err()]) {
+                let Some(found) = invalid else { continue };
                 let field = format!("tools.{list}");
                 let problem = Problem::WrongType { field, expected: "a list of tool names", found };
-                fields.fault(&[Step::Key("tools"), Step::Key(list)], problem);
+                fields.diagnostic(&[Step::Key("tools"), Step::Key(list)], problem);
             }
             None
         }

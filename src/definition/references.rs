@@ -1,17 +1,17 @@
-//! References between workflows: every one must lead to a workflow, and none in a circle.
+//! References between workflows: every one must lead to a workflow, and none in a cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::library::LeftOut;
 use super::nearest::nearest;
-use super::{Entry, Fault, Problem, Workflow};
+use super::{Diagnostic, Entry, Problem, Workflow};
 
 /// How deep workflows may be nested: what walks along a nesting needs no other bound.
 pub const MAX_NESTING: usize = 100;
 
 /// Leaves out the workflows whose references cannot be followed, and reports each.
 ///
-/// First those in a circle, then, until nothing changes, those that refer to one that is not there.
+/// First those in a cycle, then, until nothing changes, those that refer to one that is not there.
 /// A reference whose case differs from the only key that it can mean is set right: file systems that
 /// ignore case hand out folder names in either.
 ///
@@ -19,7 +19,7 @@ pub const MAX_NESTING: usize = 100;
 pub(super) fn resolve(
     workflows: &mut Vec<Workflow>,
     left_out: &mut Vec<LeftOut>,
-    faults: &mut Vec<Fault>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
     #[derive(Clone, Copy, PartialEq)]
     enum Lot {
@@ -29,9 +29,9 @@ pub(super) fn resolve(
     }
     set_case_right(workflows);
     let targets = targets(workflows);
-    let (circles, depths) = circles(&targets);
+    let (cycles, depths) = cycles(&targets);
     let mut lots = vec![Lot::Kept; workflows.len()];
-    for Circle { way, members } in &circles {
+    for Circle { way, members } in &cycles {
         let on_way = || way.iter().filter_map(|&index| workflows.get(index));
         let keys = on_way().chain(on_way().take(1)).map(|workflow| workflow.key.clone());
         let mut keys: Vec<String> = keys.collect();
@@ -40,7 +40,7 @@ pub(super) fn resolve(
         }
         for &index in members {
             let problem = Problem::Cycle { keys: keys.clone() };
-            faults.extend(workflows.get(index).map(|workflow| fault(workflow, problem)));
+            diagnostics.extend(workflows.get(index).map(|workflow| diagnostic(workflow, problem)));
             if let Some(lot) = lots.get_mut(index) {
                 *lot = Lot::InCircle;
             }
@@ -48,7 +48,7 @@ pub(super) fn resolve(
     }
     for ((workflow, lot), depth) in workflows.iter().zip(&mut lots).zip(depths) {
         if depth > MAX_NESTING && *lot == Lot::Kept {
-            faults.push(fault(workflow, Problem::NestedTooDeep { limit: MAX_NESTING }));
+            diagnostics.push(diagnostic(workflow, Problem::NestedTooDeep { limit: MAX_NESTING }));
             *lot = Lot::LeftOut;
         }
     }
@@ -85,7 +85,7 @@ pub(super) fn resolve(
                 let nearest = nearest(name.unwrap_or(&reference), others).map(Into::into);
                 Problem::UnknownWorkflow { workflow: workflow_key, reference, nearest }
             };
-            faults.push(fault(workflow, problem));
+            diagnostics.push(diagnostic(workflow, problem));
         }
         if lots == before {
             break;
@@ -104,8 +104,8 @@ pub(super) fn resolve(
     }
 }
 
-fn fault(workflow: &Workflow, problem: Problem) -> Fault {
-    Fault::of(workflow.file(), problem)
+fn diagnostic(workflow: &Workflow, problem: Problem) -> Diagnostic {
+    Diagnostic::of(workflow.file(), problem)
 }
 
 fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
@@ -144,18 +144,18 @@ fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
 /// Maximum number of workflows that a diagnostic names of a cycle.
 const MAX_WAY: usize = 10;
 
-/// A circle of references, as indices of workflows.
+/// A cycle of references, as indices of workflows.
 struct Circle {
     /// Along it, the first [`MAX_WAY`].
     way: Vec<usize>,
-    /// Those in no circle found before; at least one.
+    /// Those in no cycle found before; at least one.
     members: Vec<usize>,
 }
 
-/// The circles that a depth-first search finds, each with a workflow that none before it has; and how deep the nesting
+/// The cycles that a depth-first search finds, each with a workflow that none before it has; and how deep the nesting
 /// of each workflow is. A workflow that is searched through is not searched again, so the work is
 /// linear in the number of references.
-fn circles(targets: &[Vec<Option<usize>>]) -> (Vec<Circle>, Vec<usize>) {
+fn cycles(targets: &[Vec<Option<usize>>]) -> (Vec<Circle>, Vec<usize>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
@@ -164,7 +164,7 @@ fn circles(targets: &[Vec<Option<usize>>]) -> (Vec<Circle>, Vec<usize>) {
     }
     let mut marks = vec![Mark::New; targets.len()];
     let mut depths = vec![0_usize; targets.len()];
-    let mut circles = Vec::new();
+    let mut cycles = Vec::new();
     let mut in_circle = vec![false; targets.len()];
     for start in 0..targets.len() {
         if marks.get(start) != Some(&Mark::New) {
@@ -206,11 +206,11 @@ fn circles(targets: &[Vec<Option<usize>>]) -> (Vec<Circle>, Vec<usize>) {
                     for &index in &members {
                         in_circle.get_mut(index).into_iter().for_each(|mark| *mark = true);
                     }
-                    circles.push(Circle { way: around().take(MAX_WAY).collect(), members });
+                    cycles.push(Circle { way: around().take(MAX_WAY).collect(), members });
                 }
                 _ => {}
             }
         }
     }
-    (circles, depths)
+    (cycles, depths)
 }

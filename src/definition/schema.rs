@@ -112,7 +112,7 @@ pub(super) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
 pub const WORKFLOW_FIELDS: [Field; 20] = [
-    needed("name", Kind::Text, Needed::Always, "Its name for people."),
+    needed("name", Kind::Text, Needed::Always, "Its name for users."),
     needed(
         "commandName",
         Kind::CommandName,
@@ -178,7 +178,7 @@ pub const WORKFLOW_FIELDS: [Field; 20] = [
         "completionMessage",
         Kind::Template(&COMPLETION_VARIABLES),
         "that the workflow is complete, with its task",
-        "What is shown to the person at the end.",
+        "What is shown to the user at the end.",
     ),
     field(
         "notDoneReminder",
@@ -244,7 +244,7 @@ pub const CHECK_FIELDS: [Field; 6] = [
         "",
         "A path or glob from the project's directory: a file that must be there and not be empty.",
     ),
-    field("approve", Kind::Text, "", "A question to the person, who must say yes."),
+    field("approve", Kind::Text, "", "A question to the user, who must say yes."),
     field("label", Kind::Text, "the command, path or question", "What the check is called."),
     field(
         "timeout",
@@ -287,7 +287,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// Specification: configuration reference, "Phase `.md` File Reference".
 pub const PHASE_FIELDS: [Field; 9] = [
     needed("id", Kind::Text, Needed::Always, "Its name in sessions; unique in its workflow."),
-    needed("name", Kind::Text, Needed::Always, "Its name for people."),
+    needed("name", Kind::Text, Needed::Always, "Its name for users."),
     needed("emoji", Kind::Text, Needed::Always, "Its sign in the status bar."),
     field(
         "tools",

@@ -68,7 +68,7 @@ Take one step at a time. At the end run the command that shows that it worked, a
 #[cfg(test)]
 mod tests {
     use super::super::fixtures::Files;
-    use super::super::{Fault, Library};
+    use super::super::{Diagnostic, Library};
     use super::*;
 
     #[test]
@@ -78,8 +78,8 @@ mod tests {
             for (path, text) in skeleton(name).unwrap() {
                 files.global.insert(format!("{name}/{path}"), text);
             }
-            let (library, faults) = Library::check(&files).unwrap();
-            assert_eq!(faults.iter().map(Fault::to_string).collect::<Vec<_>>(), [""; 0]);
+            let (library, diagnostics) = Library::check(&files).unwrap();
+            assert_eq!(diagnostics.iter().map(Diagnostic::to_string).collect::<Vec<_>>(), [""; 0]);
             assert_eq!(library.by_command_name(name).unwrap().name, title);
         }
         for name in ["", "a b", "../x", "é"] {

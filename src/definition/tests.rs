@@ -1,4 +1,4 @@
-//! Given these files, exactly this library and these faults.
+//! Given these files, exactly this library and these diagnostics.
 
 use super::fixtures::Files;
 use super::*;
@@ -13,8 +13,8 @@ fn load(files: &[(&str, &str)]) -> (Library, Vec<String>) {
 }
 
 fn load_files(files: &dyn WorkflowFiles) -> (Library, Vec<String>) {
-    let (library, faults) = Library::load(files).unwrap();
-    (library, faults.iter().map(Fault::to_string).collect())
+    let (library, diagnostics) = Library::load(files).unwrap();
+    (library, diagnostics.iter().map(Diagnostic::to_string).collect())
 }
 
 fn keys(library: &Library) -> Vec<&str> {
@@ -23,23 +23,23 @@ fn keys(library: &Library) -> Vec<&str> {
 
 /// A workflow with this `workflow.yaml` is left out, for these reasons.
 #[track_caller]
-fn refused(yaml: &str, faults: &[&str]) {
+fn refused(yaml: &str, diagnostics: &[&str]) {
     let (library, found) = load(&[("w/workflow.yaml", yaml), ("w/a.md", PHASE)]);
-    assert_eq!(found, faults);
+    assert_eq!(found, diagnostics);
     assert_eq!(keys(&library), [""; 0]);
 }
 
 /// A workflow with this phase file is left out, for these reasons.
 #[track_caller]
-fn phase_refused(phase: &str, faults: &[&str]) {
+fn phase_refused(phase: &str, diagnostics: &[&str]) {
     let (library, found) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", phase)]);
-    assert_eq!(found, faults);
+    assert_eq!(found, diagnostics);
     assert_eq!(keys(&library), [""; 0]);
 }
 
 #[test]
 fn every_field_is_read() {
-    let (library, faults) = load(&[
+    let (library, diagnostics) = load(&[
         (
             "w/workflow.yaml",
             "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
@@ -51,7 +51,7 @@ fn every_field_is_read() {
         ("_shared/b.md", "---\nid: b\nname: B\nemoji: b\ntools: {blacklist: []}\n---\nB"),
         ("s/workflow.yaml", "name: S\nshow: workflows\nphases: [../w/a.md]"),
     ]);
-    assert_eq!(faults, [""; 0]);
+    assert_eq!(diagnostics, [""; 0]);
     let a = Phase {
         id: "a".into(),
         name: "A".into(),
@@ -108,7 +108,7 @@ fn every_field_is_read() {
 }
 
 #[test]
-fn all_faults_of_a_file_are_told_with_their_places() {
+fn all_diagnostics_of_a_file_are_told_with_their_places() {
     refused(
         "name: ' '\ncommandName: a b\ninitialMessage: [x]\nshow: all\nloopable: 'no'\nphases:\n  - a.md\n  - 7\n  - subworkflow: ''\n",
         &[
@@ -178,7 +178,7 @@ fn a_phase_file_that_is_not_there_is_told_where_it_is_named() {
 }
 
 #[test]
-fn all_faults_of_a_phase_file_are_told() {
+fn all_diagnostics_of_a_phase_file_are_told() {
     phase_refused(
         "Do it.",
         &[
@@ -214,12 +214,12 @@ fn all_faults_of_a_phase_file_are_told() {
 
 #[test]
 fn a_field_without_effect_is_told_and_does_no_harm() {
-    let (library, faults) = load(&[
+    let (library, diagnostics) = load(&[
         ("w/workflow.yaml", &format!("{FLOW}sessionNamePrefix: 7\nsessionNameMaxLength: -1\n")),
         ("w/a.md", &PHASE.replace("emoji", "availableProfiles: x\nemoji")),
     ]);
     assert_eq!(
-        faults,
+        diagnostics,
         [
             "~/workflows/w/workflow.yaml:6:20: `sessionNamePrefix` must be a text, but is a number; it has no effect",
             "~/workflows/w/workflow.yaml:7:23: `sessionNameMaxLength` must be a number from 0, but is below 0; it has no effect",
@@ -231,7 +231,7 @@ fn a_field_without_effect_is_told_and_does_no_harm() {
 
 #[test]
 fn bounds_that_are_not_understood_are_errors() {
-    for (field, fault) in [
+    for (field, diagnostic) in [
         ("autoContinue: 3", "6:15: `autoContinue` must be `false` or a mapping, but is a number"),
         ("autoContinue: {maxIdel: 3}", "6:16: `autoContinue` has no field `maxIdel`"),
         (
@@ -247,7 +247,10 @@ fn bounds_that_are_not_understood_are_errors() {
             "6:11: `maxLoops` must be a whole number from 0 to 1000000, but is another number",
         ),
     ] {
-        refused(&format!("{FLOW}{field}\n"), &[&format!("~/workflows/w/workflow.yaml:{fault}")]);
+        refused(
+            &format!("{FLOW}{field}\n"),
+            &[&format!("~/workflows/w/workflow.yaml:{diagnostic}")],
+        );
     }
     for (value, expected) in [
         ("false", None),
@@ -256,8 +259,8 @@ fn bounds_that_are_not_understood_are_errors() {
         ("", Some(AutoContinue::default())),
     ] {
         let yaml = format!("{FLOW}autoContinue: {value}\n");
-        let (library, faults) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", PHASE)]);
-        assert_eq!((library.get("w").unwrap().auto_continue, faults), (expected, vec![]));
+        let (library, diagnostics) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", PHASE)]);
+        assert_eq!((library.get("w").unwrap().auto_continue, diagnostics), (expected, vec![]));
     }
 }
 
@@ -272,7 +275,7 @@ fn nested(command: &str, references: &[&str]) -> String {
 
 #[test]
 fn references_that_lead_nowhere_leave_out_all_that_rests_on_them() {
-    let (library, faults) = load(&[
+    let (library, diagnostics) = load(&[
         ("a/workflow.yaml", &nested("a", &["b"])),
         ("b/workflow.yaml", &nested("b", &["c"])),
         ("c/workflow.yaml", &nested("c", &["z"])),
@@ -283,7 +286,7 @@ fn references_that_lead_nowhere_leave_out_all_that_rests_on_them() {
     assert_eq!(keys(&library), ["d", "e"]);
     assert_eq!(library.get("d").unwrap().phases[1], Entry::Workflow("e".into()));
     assert_eq!(
-        faults,
+        diagnostics,
         [
             "~/workflows/c/workflow.yaml:4:21: the workflow \"c\" refers to \"z\", which does not exist",
             "~/workflows/b/workflow.yaml:4:21: the workflow \"b\" refers to \"c\", which has errors",
@@ -294,7 +297,7 @@ fn references_that_lead_nowhere_leave_out_all_that_rests_on_them() {
 
 #[test]
 fn a_circle_leaves_out_all_of_it() {
-    let (library, faults) = load(&[
+    let (library, diagnostics) = load(&[
         ("a/workflow.yaml", &nested("a", &["b"])),
         ("b/workflow.yaml", &nested("b", &["c"])),
         ("c/workflow.yaml", &nested("c", &["b"])),
@@ -304,12 +307,12 @@ fn a_circle_leaves_out_all_of_it() {
     ]);
     assert_eq!(keys(&library), ["e"]);
     assert_eq!(
-        faults,
+        diagnostics,
         [
-            "~/workflows/b/workflow.yaml:4:21: the workflows refer to each other in a circle: b → c → b",
-            "~/workflows/c/workflow.yaml:4:21: the workflows refer to each other in a circle: b → c → b",
-            "~/workflows/d/workflow.yaml:4:21: the workflows refer to each other in a circle: d → d",
-            "~/workflows/a/workflow.yaml:4:21: the workflow \"a\" refers to \"b\", which is part of a circle",
+            "~/workflows/b/workflow.yaml:4:21: the workflows refer to each other in a cycle: b → c → b",
+            "~/workflows/c/workflow.yaml:4:21: the workflows refer to each other in a cycle: b → c → b",
+            "~/workflows/d/workflow.yaml:4:21: the workflows refer to each other in a cycle: d → d",
+            "~/workflows/a/workflow.yaml:4:21: the workflow \"a\" refers to \"b\", which is part of a cycle",
         ]
     );
 }
@@ -324,9 +327,13 @@ fn a_nesting_too_deep_is_left_out() {
         let yaml = nested(&format!("w{level:03}"), &references);
         files.global.insert(format!("w{level:03}/workflow.yaml"), yaml);
     }
-    let (library, faults) = load_files(&files);
+    let (library, diagnostics) = load_files(&files);
     assert_eq!(library.iter().count(), 101);
-    assert!(faults[0].ends_with("workflows are nested more than 100 deep"), "{}", faults[0]);
+    assert!(
+        diagnostics[0].ends_with("workflows are nested more than 100 deep"),
+        "{}",
+        diagnostics[0]
+    );
 }
 
 #[test]
@@ -352,14 +359,14 @@ fn a_project_replaces_global_workflows_by_their_folder() {
         ]),
         ..Files::default()
     };
-    let (library, faults) = load_files(&files);
+    let (library, diagnostics) = load_files(&files);
     assert_eq!(keys(&library), ["a", "b", "c", "__proto__"]);
     assert_eq!(library.get("b").unwrap().name, "Mine");
-    assert_eq!(library.get("a").unwrap().name, "Flow", "a faulty one replaces nothing");
+    assert_eq!(library.get("a").unwrap().name, "Flow", "a invalid one replaces nothing");
     assert_eq!(library.by_command_name("flow").unwrap().key, "a");
     assert!(library.get("constructor").is_none());
     let duplicates: Vec<&String> =
-        faults.iter().filter(|fault| fault.contains("command name")).collect();
+        diagnostics.iter().filter(|diagnostic| diagnostic.contains("command name")).collect();
     assert_eq!(
         duplicates,
         [
@@ -371,7 +378,7 @@ fn a_project_replaces_global_workflows_by_their_folder() {
 
 #[test]
 fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
-    let (library, faults) = load(&[
+    let (library, diagnostics) = load(&[
         ("_shared/review/workflow.yaml", &nested("deep", &[])),
         ("_shared/more/test/workflow.yaml", &nested("test", &[])),
         ("_shared/more/x/a.md", PHASE),
@@ -383,7 +390,7 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
     assert_eq!(keys(&library), ["review", "test"]);
     assert_eq!(library.get("review").unwrap().command_name, "near");
     assert_eq!(
-        faults,
+        diagnostics,
         [
             "~/workflows/_shared/review: there is a workflow \"review\" already (~/workflows/review); that one is used",
             "~/workflows/1/2/3/4/5/6/7/8/9: folders below this one are too deep to be searched for workflows",
@@ -404,9 +411,10 @@ fn many_circles_take_little() {
         );
         files.global.insert(format!("w{index}/workflow.yaml"), text);
     }
-    let (library, faults) = Library::load(&files).unwrap();
+    let (library, diagnostics) = Library::load(&files).unwrap();
     assert_eq!(library.iter().count(), 0);
-    let circles = faults.iter().filter(|fault| matches!(fault.problem, Problem::Cycle { .. }));
-    assert_eq!(circles.count(), 600, "each in one");
-    assert!(faults.iter().all(|fault| fault.message().len() < 200));
+    let cycles =
+        diagnostics.iter().filter(|diagnostic| matches!(diagnostic.problem, Problem::Cycle { .. }));
+    assert_eq!(cycles.count(), 600, "each in one");
+    assert!(diagnostics.iter().all(|diagnostic| diagnostic.message().len() < 200));
 }

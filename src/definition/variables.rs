@@ -1,6 +1,6 @@
 //! The variables that a template of each field may have.
 
-use super::{Place, fault::Problem, nearest::nearest};
+use super::{Place, diagnostic::Problem, nearest::nearest};
 
 /// Of instructions, `roleInstruction` and `advanceReminder`.
 pub const PHASE_VARIABLES: [&str; 13] = [

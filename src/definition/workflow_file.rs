@@ -1,6 +1,6 @@
 //! Reads a `workflow.yaml`.
 
-use super::fault::{Fault, Needs, Problem};
+use super::diagnostic::{Diagnostic, Needs, Problem};
 use super::fields::Fields;
 use super::gate;
 use super::nearest::nearest;
@@ -24,10 +24,10 @@ pub(super) enum PhaseRef {
     Workflow(String),
 }
 
-/// Reads the fields of a `workflow.yaml`, and reports every fault of them.
+/// Reads the fields of a `workflow.yaml`, and reports every diagnostic of them.
 ///
-/// Gives the workflow, still without its phases, unless a fault is an error; and every entry of
-/// `phases` that can be read, with its index, so that the phases' own faults show in any case. Faults
+/// Gives the workflow, still without its phases, unless a diagnostic is an error; and every entry of
+/// `phases` that can be read, with its index, so that the phases' own diagnostics show in any case. Diagnostics
 /// that do no harm are reported where `check` asks for them.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference" and "Validation Rules".
@@ -37,10 +37,10 @@ pub(super) fn read(
     file: &str,
     text: &str,
     check: bool,
-    faults: &mut Vec<Fault>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> (Option<Workflow>, Vec<(usize, PhaseRef)>) {
     let kind = ("a workflow.yaml", NEEDS, &FIELDS[..]);
-    let Some(mut fields) = Fields::parse(file, text, 0, kind, faults) else {
+    let Some(mut fields) = Fields::parse(file, text, 0, kind, diagnostics) else {
         return (None, Vec::new());
     };
     let show = fields
@@ -129,7 +129,7 @@ fn command_name(fields: &mut Fields) -> Option<String> {
     if value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
         return Some(value);
     }
-    fields.fault(&[Step::Key("commandName")], Problem::BadCommandName { value });
+    fields.diagnostic(&[Step::Key("commandName")], Problem::BadCommandName { value });
     None
 }
 
@@ -148,7 +148,7 @@ fn loopable(fields: &mut Fields) -> Option<bool> {
         Some(other) => other.kind(),
     };
     let problem = Problem::WrongType { field: "loopable".into(), expected: "true or false", found };
-    fields.fault(&[Step::Key("loopable")], problem);
+    fields.diagnostic(&[Step::Key("loopable")], problem);
     None
 }
 
@@ -163,7 +163,7 @@ fn max_length(fields: &mut Fields) -> Option<usize> {
     None
 }
 
-/// `autoContinue`: true, false, or a mapping of its bounds. Outer `None` if it is faulty: what keeps a
+/// `autoContinue`: true, false, or a mapping of its bounds. Outer `None` if it is invalid: what keeps a
 /// run from spending without end must not be lost by a slip.
 fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
     let default = AutoContinue::default();
@@ -178,7 +178,7 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
             expected: "`false` or a mapping",
             found: value.kind(),
         };
-        fields.fault(&[Step::Key("autoContinue")], problem);
+        fields.diagnostic(&[Step::Key("autoContinue")], problem);
         return None;
     };
     let mut sound = true;
@@ -186,7 +186,7 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
         if !AUTO_CONTINUE.contains(&&**key) {
             let (of, field) = ("autoContinue", key.to_string());
             let problem = Problem::UnknownPart { of, field, known: &AUTO_CONTINUE };
-            fields.fault(&[Step::Key("autoContinue"), Step::Name(key)], problem);
+            fields.diagnostic(&[Step::Key("autoContinue"), Step::Name(key)], problem);
             sound = false;
         }
     }
@@ -227,18 +227,18 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
                 Some(found) => {
                     let field = "phases".into();
                     let problem = Problem::WrongType { field, expected: "a list", found };
-                    fields.fault(&[Step::Key("phases")], problem);
+                    fields.diagnostic(&[Step::Key("phases")], problem);
                 }
             }
             return (Vec::new(), false);
         }
     };
     if items.len() > MAX_PHASES {
-        fields.fault(&[Step::Key("phases")], Problem::TooManyPhases { limit: MAX_PHASES });
+        fields.diagnostic(&[Step::Key("phases")], Problem::TooManyPhases { limit: MAX_PHASES });
         return (Vec::new(), false);
     }
     if items.is_empty() {
-        fields.fault(&[Step::Key("phases")], Problem::NoPhases);
+        fields.diagnostic(&[Step::Key("phases")], Problem::NoPhases);
     }
     let mut phases = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
@@ -254,7 +254,7 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
         };
         match entry {
             Some(entry) => phases.push((index, entry)),
-            None => fields.fault(
+            None => fields.diagnostic(
                 &[Step::Key("phases"), Step::Item(index)],
                 Problem::BadPhaseEntry { found: item.kind(), meant: meant(item) },
             ),

@@ -1,6 +1,6 @@
 //! YAML into a small tree, and back from a path in the tree to a place in the text.
 //!
-//! Positions are not kept while parsing: nearly every file is without a fault. [`locate`] parses
+//! Positions are not kept while parsing: nearly every file is without a diagnostic. [`locate`] parses
 //! once more and stops at the node, where the parser itself names the line and the column.
 
 mod plain;
@@ -12,7 +12,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess};
 use serde::de::{VariantAccess, Visitor};
 
-use super::fault::Place;
+use super::diagnostic::Place;
 
 /// One YAML value. Only the tags of YAML's core schema are allowed, keys are text, merge keys are ordinary ones (YAML 1.2). What stands in the
 /// text as it is meant is borrowed from it.

@@ -325,7 +325,7 @@ impl Engine {
         let mut effects = self.withdraw_gate();
         effects.extend(self.announce_end(Announce::CancelCommand).effects);
         if self.agent.running {
-            let told = "The person cancelled the workflow. Stop working on it.";
+            let told = "The user cancelled the workflow. Stop working on it.";
             effects.push(Effect::Steer(told.into()));
         }
         // The transcript of a terminal shows the end.
@@ -355,7 +355,7 @@ impl Engine {
             description: description.to_owned(),
         });
         let workflows = library
-            .for_people()
+            .for_users()
             .filter(|workflow| workflow.command_name.starts_with(name))
             .map(|workflow| Completion {
                 value: format!("{before}{}", workflow.command_name),
@@ -377,7 +377,7 @@ impl Engine {
 
 fn usage(library: &Library) -> String {
     let workflows: Vec<String> = library
-        .for_people()
+        .for_users()
         .map(|workflow| {
             format!("  {} — {}", workflow.command_name, text::short_name(&workflow.name))
         })
@@ -393,7 +393,7 @@ pub(super) fn unknown_workflow(name: &str, library: &Library) -> String {
         return format!("The workflow \"{name}\" has errors: /workflow :check shows them.");
     }
     let names: Vec<&str> =
-        library.for_people().map(|workflow| workflow.command_name.as_str()).collect();
+        library.for_users().map(|workflow| workflow.command_name.as_str()).collect();
     let available = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
     let meant = nearest(name, names.iter().copied())
         .map_or(String::new(), |meant| format!("\nDid you mean \"{meant}\"?"));

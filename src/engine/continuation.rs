@@ -1,4 +1,4 @@
-//! What happens when the agent stops too early: it goes on, or the run pauses for the person.
+//! What happens when the agent stops too early: it goes on, or the run pauses for the user.
 
 use crate::definition::AutoContinue;
 use crate::run::{PauseReason, RunState};
@@ -24,15 +24,15 @@ pub(super) struct Agent {
 
 impl Engine {
     /// A prompt was given: the rest ends, and a user's message ends a pause.
-    pub(super) fn input(&mut self, from_person: bool) -> Output {
+    pub(super) fn input(&mut self, from_user: bool) -> Output {
         let mut effects = self.end_rest();
-        let own = std::mem::take(&mut self.agent.own_prompt) && !from_person;
+        let own = std::mem::take(&mut self.agent.own_prompt) && !from_user;
         if !own {
             self.agent.automatic = false;
         }
         let paused = self.run.as_ref().and_then(|state| state.progress.paused.as_ref());
         let needs_resume = paused.is_some_and(|pause| pause.reason.needs_resume());
-        if from_person && !needs_resume && self.hold().is_none() {
+        if from_user && !needs_resume && self.hold().is_none() {
             effects.extend(self.resume());
         }
         effects.into()
@@ -152,7 +152,7 @@ impl Engine {
         }
     }
 
-    /// The run waits for the person from now on: stored, shown and told once. Without a user interface
+    /// The run waits for the user from now on: stored, shown and told once. Without a user interface
     /// the last line of the process tells it.
     pub(super) fn pause(&mut self, reason: PauseReason, has_ui: bool, at: Moment) -> Vec<Effect> {
         let mut effects = self.stop_countdown();

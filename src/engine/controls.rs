@@ -10,7 +10,7 @@ use crate::text;
 
 use super::commands::unknown_workflow;
 use super::countdown::Rest;
-use super::gate::{By, waits_for_person};
+use super::gate::{By, waits_for_user};
 use super::hooks::Announce;
 use super::{
     CHECK_TYPE, Effect, Engine, GRAPH_TYPE, Level, Moment, Mover, Output, STATUS_TYPE, persist,
@@ -90,7 +90,7 @@ pub(super) fn unknown(arguments: &str) -> Output {
     notice(Level::Error, text)
 }
 
-/// Which way the person moves a run.
+/// Which way the user moves a run.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Next,
@@ -128,7 +128,7 @@ impl Engine {
             Control::Status => self.show_status(has_ui, at),
             Control::Pause => {
                 let mut effects = self.withdraw_gate();
-                effects.extend(self.pause(PauseReason::Person, has_ui, at));
+                effects.extend(self.pause(PauseReason::User, has_ui, at));
                 effects.into()
             }
             Control::Resume => self.resume_by_hand(was_at_rest, at, files),
@@ -174,10 +174,10 @@ impl Engine {
     ) -> Result<Output, FileError> {
         let (library, _) = Library::load(files)?;
         let run = self.run.as_ref().filter(|state| state.active);
-        let mut for_people = library.for_people();
+        let mut for_users = library.for_users();
         let workflow = match (name, run) {
             ("", Some(state)) => library.get(&state.workflow_key),
-            ("", None) => for_people.next().filter(|_| for_people.next().is_none()),
+            ("", None) => for_users.next().filter(|_| for_users.next().is_none()),
             _ => library.by_command_name(name).or_else(|| library.get(name)),
         };
         let Some(workflow) = workflow else {
@@ -198,15 +198,15 @@ impl Engine {
         Ok(effects.into())
     }
 
-    /// Reads all files again and shows every fault.
+    /// Reads all files again and shows every diagnostic.
     fn show_check(&mut self, has_ui: bool, files: &dyn WorkflowFiles) -> Result<Output, FileError> {
-        let (library, mut faults) = Library::check(files)?;
-        let content = text::check_report(&library, &faults);
-        faults.retain(|fault| fault.severity() == Severity::Error);
-        let level = if faults.is_empty() { Level::Info } else { Level::Error };
-        self.known_errors = faults.iter().map(text::diagnostic).collect();
+        let (library, mut diagnostics) = Library::check(files)?;
+        let content = text::check_report(&library, &diagnostics);
+        diagnostics.retain(|diagnostic| diagnostic.severity() == Severity::Error);
+        let level = if diagnostics.is_empty() { Level::Info } else { Level::Error };
+        self.known_errors = diagnostics.iter().map(text::diagnostic_text).collect();
         // The record is about an earlier reading.
-        (self.library, self.errors, self.is_read) = (library, faults, false);
+        (self.library, self.errors, self.is_read) = (library, diagnostics, false);
         Ok(show(CHECK_TYPE, content, level, has_ui))
     }
 
@@ -229,9 +229,9 @@ impl Engine {
             Some(Ok(effects)) => effects,
             None => Vec::new(),
         };
-        let waits = self.active().is_some_and(|active| waits_for_person(&active));
+        let waits = self.active().is_some_and(|active| waits_for_user(&active));
         effects.extend(self.resume());
-        if waits && !self.gate_is_open() && self.open_gate(By::Person).is_some() {
+        if waits && !self.gate_is_open() && self.open_gate(By::User).is_some() {
             let next = self.next_by_hand(at, files);
             effects.extend(next.effects);
             return Output { effects, reply: next.reply };
@@ -249,14 +249,14 @@ impl Engine {
         if self.gate_is_open() {
             return notice(Level::Info, "The gate of this phase is being checked.".into());
         }
-        match self.open_gate(By::Person) {
+        match self.open_gate(By::User) {
             Some(gate) => self.begin_gate(gate, at, files),
-            None => self.advance_by_person(Vec::new(), at),
+            None => self.advance_by_user(Vec::new(), at),
         }
     }
 
     /// Moves the run on, its gate passed with this evidence.
-    pub(super) fn advance_by_person(&mut self, evidence: Vec<Evidence>, at: Moment) -> Output {
+    pub(super) fn advance_by_user(&mut self, evidence: Vec<Evidence>, at: Moment) -> Output {
         self.go(Way::Next, evidence, at)
     }
 
@@ -291,7 +291,7 @@ impl Engine {
         };
         let to = self.active().map(|active| text::phase_title(active.phase));
         let told = format!(
-            "The person moved the workflow {verb}: {from} → {}.",
+            "The user moved the workflow {verb}: {from} → {}.",
             to.as_deref().unwrap_or("DONE")
         );
         effects.push(Effect::Notify {

@@ -13,7 +13,7 @@ pub enum Effect {
         /// Its data.
         data: Value,
     },
-    /// Prompt the agent in the person's place; after its work, if it is at work.
+    /// Prompt the agent in the user's place; after its work, if it is at work.
     SendUserMessage(String),
     /// Tell the agent something before its next request.
     Steer(String),
@@ -21,7 +21,7 @@ pub enum Effect {
     Brief(String),
     /// Whether the model is to get the newest context prompt only, or all that it was given.
     KeepNewestContext(bool),
-    /// Give up what was asked for by [`Reply::Ask`]: an answer comes as if the person had done so.
+    /// Give up what was asked for by [`Reply::Ask`]: an answer comes as if the user had done so.
     Withdraw {
         /// That of the question.
         ticket: u64,
@@ -85,7 +85,7 @@ pub enum Reply {
     None,
     /// The tool call is refused, for this reason.
     Block(String),
-    /// The agent is told this with the run, and the person does not see it.
+    /// The agent is told this with the run, and the user does not see it.
     Inject {
         /// The message's type.
         custom_type: &'static str,
@@ -98,7 +98,7 @@ pub enum Reply {
     Tool(ToolResult),
     /// The command is done when the agent has come to rest.
     Settle,
-    /// Something of the person or the host is needed first.
+    /// Something of the user or the host is needed first.
     Ask {
         /// Comes back with the answer.
         ticket: u64,
@@ -107,7 +107,7 @@ pub enum Reply {
     },
 }
 
-/// What the person or the host is asked for.
+/// What the user or the host is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     /// Yes or no.

@@ -34,8 +34,8 @@ pub enum Event<'a> {
     },
     /// A prompt was given.
     Input {
-        /// By a person, not by an extension in a person's place.
-        from_person: bool,
+        /// By a user, not by an extension in a user's place.
+        from_user: bool,
     },
     /// A key was pressed in the terminal.
     TerminalInput,
@@ -81,7 +81,7 @@ pub enum Event<'a> {
         /// Set if another tool makes the call: the model does not see the result.
         nested: bool,
     },
-    /// The person runs a command.
+    /// The user runs a command.
     Command {
         /// Its name, without the slash.
         name: &'a str,
@@ -112,7 +112,7 @@ pub enum Stop {
     /// By itself.
     #[default]
     Completed,
-    /// The person stopped it.
+    /// The user stopped it.
     Aborted,
     /// The model failed.
     Failed,
@@ -125,12 +125,12 @@ pub struct Facts {
     pub has_ui: bool,
     /// The project's directory.
     pub project: String,
-    /// Whether the person gave the flag by which the commands of a project's workflows run without a
+    /// Whether the user gave the flag by which the commands of a project's workflows run without a
     /// question.
     pub allow_commands: bool,
     /// Whether the user interface is a terminal.
     pub terminal: bool,
-    /// Whether the person has the panel on; see [`PANEL_ENTRY_TYPE`](super::PANEL_ENTRY_TYPE).
+    /// Whether the user has the panel on; see [`PANEL_ENTRY_TYPE`](super::PANEL_ENTRY_TYPE).
     pub panel: bool,
     /// Why what the session stores is no run, if it is beyond the bounds of what is read.
     pub unusable: Option<Unusable>,
@@ -145,7 +145,7 @@ pub enum CommandEnd {
     Exited(u32),
     /// It took too long, and was stopped.
     TimedOut,
-    /// The person stopped it.
+    /// The user stopped it.
     Cancelled,
     /// It did not begin, for this reason.
     NotStarted(String),
@@ -166,11 +166,11 @@ impl fmt::Display for CommandEnd {
 /// What came of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The person said yes or no.
+    /// The user said yes or no.
     Confirmed(bool),
-    /// The person chose the option of this index.
+    /// The user chose the option of this index.
     Selected(usize),
-    /// The person wrote this.
+    /// The user wrote this.
     Entered(String),
     /// A command ended.
     Ran {
@@ -183,7 +183,7 @@ pub enum Answer {
     },
     /// What is remembered under each key.
     Recalled(Vec<Option<String>>),
-    /// The person gave no answer.
+    /// The user gave no answer.
     Cancelled,
     /// Nobody was there to answer, or it must not be done.
     NoUi,

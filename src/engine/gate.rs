@@ -1,7 +1,7 @@
 //! Gates: what is checked before a phase is left.
 //!
 //! Checks are made one after another and stop at the first that fails. What takes its time, a command or a
-//! question to the person, is asked of the host; until its answer comes the gate is one of the open
+//! question to the user, is asked of the host; until its answer comes the gate is one of the open
 //! questions, and the state is what it was. An answer for a phase that the run has left does nothing.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -24,7 +24,7 @@ use super::{
 
 /// The root of the project's own files; see the package's manifest.
 const PROJECT_FILES: &str = "project-files";
-/// The root of workflows whose commands run without a question: the person's own.
+/// The root of workflows whose commands run without a question: the user's own.
 const OWN_WORKFLOWS: &str = "global";
 /// How many files of a project are looked through for a glob.
 const MAX_FILES: usize = 20_000;
@@ -52,8 +52,8 @@ const APPROVALS: [&str; 3] = ["Not yet", "Yes", "No"];
 pub(super) enum By {
     /// The agent, by this call of its tool.
     Agent(Caller),
-    /// The person, by `/workflow :next`.
-    Person,
+    /// The user, by `/workflow :next`.
+    User,
 }
 
 /// A gate whose checks are being made.
@@ -69,7 +69,7 @@ pub(super) struct OpenGate {
     done: usize,
     evidence: Vec<Evidence>,
     waits_for: WaitsFor,
-    /// Whether the person did something else; the answer does not matter any more.
+    /// Whether the user did something else; the answer does not matter any more.
     withdrawn: bool,
 }
 
@@ -83,7 +83,7 @@ struct OwnGate {
     key: String,
     /// See [`GateAhead::depth`].
     depth: usize,
-    /// Whether it is one of the person's own workflows.
+    /// Whether it is one of the user's own workflows.
     own: bool,
     /// Which attempt this is, from 1.
     attempt: u32,
@@ -105,7 +105,7 @@ enum WaitsFor {
     Consent { commands: Vec<String>, identity: Option<String> },
     /// The end of a command.
     Command,
-    /// The person's yes or no.
+    /// The user's yes or no.
     Approval,
     /// Why not.
     Reason,
@@ -115,9 +115,9 @@ enum WaitsFor {
 enum Outcome {
     Passed,
     Failed,
-    /// Without a result; the text is for the agent or the person.
+    /// Without a result; the text is for the agent or the user.
     Interrupted(String),
-    /// It waits for the person.
+    /// It waits for the user.
     Paused(PauseReason),
 }
 
@@ -193,7 +193,7 @@ impl Engine {
         self.questions.iter().any(|(_, question)| matches!(question, Question::Gate(_)))
     }
 
-    /// Gives up the gate that is being checked: the person did something else.
+    /// Gives up the gate that is being checked: the user did something else.
     pub(super) fn withdraw_gate(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         for (ticket, question) in &mut self.questions {
@@ -305,7 +305,7 @@ impl Engine {
                 self.checked(gate, false, result, 0, String::new(), at, files)
             }
             (WaitsFor::Approval, Answer::Selected(1)) => {
-                self.checked(gate, true, "the person said yes".into(), 0, String::new(), at, files)
+                self.checked(gate, true, "the user said yes".into(), 0, String::new(), at, files)
             }
             (WaitsFor::Approval, Answer::Selected(2)) => {
                 let title = "Why not? The agent is told.".to_owned();
@@ -324,9 +324,9 @@ impl Engine {
                     _ => String::new(),
                 };
                 let result = if reason.is_empty() {
-                    "the person said no".to_owned()
+                    "the user said no".to_owned()
                 } else {
-                    format!("the person said no: {reason}")
+                    format!("the user said no: {reason}")
                 };
                 gate.waits_for = WaitsFor::Approval;
                 self.checked(gate, false, result, 0, String::new(), at, files)
@@ -399,7 +399,7 @@ impl Engine {
                 let evidence = gate.kept_evidence();
                 match gate.by {
                     By::Agent(caller) => self.advance_by_agent(&caller, evidence, at),
-                    By::Person => self.advance_by_person(evidence, at),
+                    By::User => self.advance_by_user(evidence, at),
                 }
             }
             Outcome::Failed => self.gate_failed(&gate, at),
@@ -432,11 +432,11 @@ impl Engine {
         }
     }
 
-    /// The run waits for the person before its phase is left.
+    /// The run waits for the user before its phase is left.
     pub(super) fn pause_at_gate(&mut self, by: &By, reason: PauseReason, at: Moment) -> Output {
         self.keep_summary(by);
         let text = format!(
-            "✗ The gate is not passed yet, and the workflow is paused: {reason}. Stop here and wait for the person."
+            "✗ The gate is not passed yet, and the workflow is paused: {reason}. Stop here and wait for the user."
         );
         let effects = self.pause(reason, self.has_ui, at);
         self.answer_to(by, effects, text, "paused")
@@ -457,7 +457,7 @@ impl Engine {
         let mut text = text::gate_failed(of, last, stays.then_some(left));
         let label = last.label.clone();
         let check = gate.checks.get(gate.done.saturating_sub(1)).map(|planned| &planned.check.kind);
-        let is_no = gate.by == By::Person && matches!(check, Some(CheckKind::Approve { .. }));
+        let is_no = gate.by == By::User && matches!(check, Some(CheckKind::Approve { .. }));
         let outcome = |outcome| if is_no { "declined" } else { outcome };
         let back = new.after_gate_failure(on_fail, *depth, active.library);
         let before = active.state.clone();
@@ -471,7 +471,7 @@ impl Engine {
             let reason = PauseReason::Gate { label, times };
             let effects = self.pause(reason.clone(), self.has_ui, at);
             text.push_str(&format!(
-                "\n\nThe workflow is paused: {reason}. Stop here and wait for the person."
+                "\n\nThe workflow is paused: {reason}. Stop here and wait for the user."
             ));
             return self.answer_to(&gate.by, effects, text, "paused");
         }
@@ -490,13 +490,13 @@ impl Engine {
                 let to = to.unwrap_or_default();
                 text.push_str(&format!("\n\nThe workflow goes back to {to}."));
                 let paused = self.run.as_ref().is_some_and(|state| state.progress.paused.is_some());
-                if gate.by == By::Person && paused && !self.agent.running {
+                if gate.by == By::User && paused && !self.agent.running {
                     self.note = Some(text.clone());
                 } else {
                     let prompt = self.prompt_in_result(gate.is_of_nested_call());
                     text.push_str(&format!("\n\n{prompt}"));
                 }
-                if gate.by == By::Person && self.agent.running {
+                if gate.by == By::User && self.agent.running {
                     self.untold_move = Some(Mover::User);
                 }
                 self.answer_to(&gate.by, effects, text, outcome("back"))
@@ -504,21 +504,21 @@ impl Engine {
             _ => {
                 let effects = vec![super::persist(&new)];
                 self.run = Some(new);
-                text.push_str("\n\nMend that, then call workflow_step with action='next' again.");
+                text.push_str("\n\nFix that, then call workflow_step with action='next' again.");
                 self.answer_to(&gate.by, effects, text, outcome("failed"))
             }
         }
     }
 
-    /// Tells who wanted to leave the phase what came of it. The agent is told too of what the person
-    /// learned by `/workflow :next`: it is the one to mend it.
+    /// Tells who wanted to leave the phase what came of it. The agent is told too of what the user
+    /// learned by `/workflow :next`: it is the one to fix it.
     fn answer_to(&self, by: &By, mut effects: Vec<Effect>, text: String, gate: &str) -> Output {
         match by {
             By::Agent(_) => {
                 let details = json!({ "active": true, "gate": gate });
                 Output { effects, reply: tool_reply(text, details) }
             }
-            By::Person => {
+            By::User => {
                 let told = matches!(gate, "failed" | "back" | "declined");
                 let paused = self.run.as_ref().is_some_and(|state| state.progress.paused.is_some());
                 if told && !self.agent.running && !paused {
@@ -542,18 +542,18 @@ impl Engine {
     fn gate_overtaken(&self, gate: &OpenGate) -> Output {
         let text = match self.active() {
             Some(active) if place(active.state) == gate.at => text::paused(&active)
-                .unwrap_or_else(|| "The person stopped the checks of the gate.".to_owned()),
+                .unwrap_or_else(|| "The user stopped the checks of the gate.".to_owned()),
             Some(active) => text::outdated(&active),
             None => RUN_ENDED.to_owned(),
         };
         match gate.by {
             By::Agent(_) => self.answer_to(&gate.by, Vec::new(), text, "overtaken"),
-            By::Person => Output::default(),
+            By::User => Output::default(),
         }
     }
 
     /// The commands of a gate that nobody has allowed in this session: those of workflows that are not the
-    /// person's own.
+    /// user's own.
     fn unknown_commands(&self, gate: &OpenGate) -> Vec<String> {
         let mut commands = Vec::new();
         for PlannedCheck { check, gate: index } in &gate.checks {
@@ -606,7 +606,7 @@ impl Engine {
         let summaries = active.state.summaries();
         let summary = match &gate.by {
             By::Agent(Caller { summary: Some(summary), .. }) => Some(&**summary),
-            By::Agent(_) | By::Person => summaries
+            By::Agent(_) | By::User => summaries
                 .last()
                 .filter(|_| active.state.has_handed_over())
                 .map(|(_, summary)| &*summary.text),
@@ -796,8 +796,8 @@ fn check_content(
     }
 }
 
-/// Whether a run whose gate waits for the person goes on by checking it again.
-pub(super) fn waits_for_person(active: &Active) -> bool {
+/// Whether a run whose gate waits for the user goes on by checking it again.
+pub(super) fn waits_for_user(active: &Active) -> bool {
     matches!(
         active.state.progress.paused.as_ref().map(|pause| &pause.reason),
         Some(PauseReason::Approval { .. } | PauseReason::Commands)

@@ -87,17 +87,17 @@ impl Engine {
 
     fn held_notice(&self, reason: &PauseReason) -> String {
         let Some(state) = &self.run else { return String::new() };
-        let fault = match reason {
+        let diagnostic = match reason {
             PauseReason::FilesUnreadable { workflow } => {
                 let mut left_out = self.library.left_out().iter();
                 let left_out = left_out.find(|left_out| left_out.key == *workflow);
                 left_out.and_then(|left_out| {
                     let prefix = format!("{}/", left_out.folder);
-                    self.errors.iter().find(|fault| fault.file.starts_with(&prefix))
+                    self.errors.iter().find(|diagnostic| diagnostic.file.starts_with(&prefix))
                 })
             }
             _ => None,
         };
-        text::held_notice(state, &self.library, reason, fault, &self.replacements_of_run())
+        text::held_notice(state, &self.library, reason, diagnostic, &self.replacements_of_run())
     }
 }

@@ -11,7 +11,7 @@
 //! | `hold` | what happens while the rules of a run do not hold |
 //! | `step_tool` | calls of `workflow_step` |
 //! | `commands` | `/workflow` and `/cancel-workflow`, their questions, their completions |
-//! | `controls` | `/workflow :status` and the like, by which the person moves a run |
+//! | `controls` | `/workflow :status` and the like, by which the user moves a run |
 //! | `picker` | the questions of `/workflow` alone |
 //! | `replacement` | the question before a project's workflow runs in the place of the user's own |
 //! | `panel` | the phases above the editor |
@@ -40,7 +40,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::definition::{Fault, FileError, Library, Severity, WorkflowFiles};
+use crate::definition::{Diagnostic, FileError, Library, Severity, WorkflowFiles};
 use crate::run::{Active, PauseReason, RunState, STATE_ENTRY_TYPE, Seal, Unusable};
 use crate::text::{self, DefaultRole};
 
@@ -70,7 +70,7 @@ pub const GRAPH_TYPE: &str = "workflow:graph";
 pub const PANEL_ENTRY_TYPE: &str = "workflow:panel";
 /// The field of a state entry that says the same: a state is found without searching a long session.
 pub const PANEL_FIELD: &str = "panel";
-/// The custom type of what the agent is told when the person moved the run.
+/// The custom type of what the agent is told when the user moved the run.
 pub const MOVED_MESSAGE_TYPE: &str = "workflow:moved";
 /// The custom type of what the agent is told with a later run in the same phase, and when it goes on
 /// without a user interface.
@@ -83,7 +83,7 @@ pub const COUNTDOWN_TYPE: &str = "workflow:countdown";
 pub struct Engine {
     library: Library,
     /// The errors in the files of the library.
-    errors: Vec<Fault>,
+    errors: Vec<Diagnostic>,
     /// Whether the library is what the host's record is about.
     is_read: bool,
     /// The run in progress, or one that has ended and is still to be announced.
@@ -122,14 +122,14 @@ pub struct Engine {
     project: String,
     /// Whether the commands of a project's workflows run without a question.
     allow_commands: bool,
-    /// The commands that the person allowed for this session.
+    /// The commands that the user allowed for this session.
     allowed_commands: BTreeSet<String>,
     /// The keys of the user's workflows that the user lets the project replace in this session.
     accepted_replacements: BTreeSet<String>,
-    /// What is asked of the person or the host, by ticket.
+    /// What is asked of the user or the host, by ticket.
     questions: Vec<(u64, Question)>,
     last_ticket: u64,
-    /// The errors in files that the person knows of, in words, so that the notice is not repeated.
+    /// The errors in files that the user knows of, in words, so that the notice is not repeated.
     known_errors: Vec<String>,
 }
 
@@ -161,11 +161,11 @@ impl Engine {
                 self.session(stored, in_view, facts, files)?
             }
             Event::SessionShutdown { has_ui } => self.session_shutdown(has_ui),
-            Event::Input { from_person } => {
-                if from_person && self.hold().is_some() {
+            Event::Input { from_user } => {
+                if from_user && self.hold().is_some() {
                     self.refresh(files)?;
                 }
-                self.input(from_person)
+                self.input(from_user)
             }
             Event::TerminalInput => self.terminal_input(),
             Event::BeforeAgentStart { role } => self.before_agent_start(role),
@@ -212,12 +212,12 @@ impl Engine {
     /// Reads the workflow files again. A notice tells of errors that were not told of before.
     fn reload(&mut self, files: &dyn WorkflowFiles) -> Result<Option<Effect>, FileError> {
         self.refresh(files)?;
-        let errors: Vec<String> = self.errors.iter().map(text::diagnostic).collect();
+        let errors: Vec<String> = self.errors.iter().map(text::diagnostic_text).collect();
         if errors == self.known_errors {
             return Ok(None);
         }
         self.known_errors = errors;
-        let notice = text::fault_notice(&self.library, &self.errors);
+        let notice = text::diagnostic_notice(&self.library, &self.errors);
         Ok(notice.map(|text| Effect::Notify { level: Level::Warning, text }))
     }
 
@@ -231,7 +231,7 @@ impl Engine {
         let read = Library::load(files);
         files.keep_record(false);
         let (library, mut errors) = read?;
-        errors.retain(|fault| fault.severity() == Severity::Error);
+        errors.retain(|diagnostic| diagnostic.severity() == Severity::Error);
         (self.library, self.errors, self.is_read) = (library, errors, true);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The panel above the editor: the phases of the run with their marks. Off until the person asks for it.
+//! The panel above the editor: the phases of the run with their marks. Off until the user asks for it.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ impl Engine {
         effects.into()
     }
 
-    /// The panel goes with the status line, and what the person said of it with every state.
+    /// The panel goes with the status line, and what the user said of it with every state.
     pub(super) fn with_panel(&self, mut output: Output) -> Output {
         for effect in &mut output.effects {
             if let Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } = effect

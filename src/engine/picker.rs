@@ -11,7 +11,7 @@ impl Engine {
     pub(super) fn pick(&mut self) -> Option<Output> {
         let library = &self.library;
         let (names, options): (Vec<String>, Vec<String>) = library
-            .for_people()
+            .for_users()
             .map(|workflow| {
                 let mut line =
                     format!("{} — {}", workflow.command_name, text::short_name(&workflow.name));

@@ -9,12 +9,12 @@ use super::{COMPLETE_TYPE, Effect, Engine, Event, Facts, Level, Moment, Reply};
 /// How many steps are played at most.
 const MAX_STEPS: usize = 500;
 
-/// Plays `/workflow NAME TASK` and `next` up to the end, and writes down what the agent and the person
+/// Plays `/workflow NAME TASK` and `next` up to the end, and writes down what the agent and the user
 /// are told.
 ///
 /// # Errors
 ///
-/// What the person is told where the workflow cannot be started.
+/// What the user is told where the workflow cannot be started.
 pub fn run_through(files: &dyn WorkflowFiles, name: &str, task: &str) -> Result<String, String> {
     let mut play = Play { engine: Engine::default(), files, script: Vec::new() };
     let facts = Facts::default();
@@ -87,7 +87,7 @@ impl Play<'_> {
         for effect in effects {
             if let Effect::AppendEntry { custom_type: COMPLETE_TYPE, data } = effect {
                 let text = data.get("content").and_then(serde_json::Value::as_str);
-                self.write("What the person is shown at the end", text.unwrap_or_default());
+                self.write("What the user is shown at the end", text.unwrap_or_default());
             }
         }
         self.script.join("\n\n")
@@ -146,7 +146,7 @@ mod tests {
                 "━━ Step 1: what the agent is told ━━",
                 "━━ Step 2: it calls workflow_step with next, and is told ━━",
                 "━━ It calls workflow_step with next, and is told ━━",
-                "━━ What the person is shown at the end ━━",
+                "━━ What the user is shown at the end ━━",
             ]
         );
         assert!(script.contains("Go: the task") && script.contains("Do b for the task."));

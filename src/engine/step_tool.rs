@@ -17,7 +17,7 @@ use super::{Effect, Engine, Level, Moment, Mover, Output, Reply, Request, ToolRe
 pub struct StepTool {
     /// Its name.
     pub name: &'static str,
-    /// Its name for people.
+    /// Its name for users.
     pub label: &'static str,
     /// What it does, for the model.
     pub description: &'static str,
@@ -299,10 +299,10 @@ impl Engine {
         self.moved(effects, text, json!({ "active": false, "cancelled": true }))
     }
 
-    /// The person does not want the run to be cancelled.
+    /// The user does not want the run to be cancelled.
     pub(super) fn step_cancel_declined(&self) -> Output {
         let text =
-            "The person declined: the workflow is not cancelled. Continue with the current phase.";
+            "The user declined: the workflow is not cancelled. Continue with the current phase.";
         result(text, json!({ "active": true, "cancelled": false, "declined": true }))
     }
 

@@ -462,8 +462,8 @@ fn whoever_takes_over_stops_the_countdown() {
     let _ = session.command("workflow", "flat x");
     let stored = session.engine.run.clone();
     for event in [
-        Event::Input { from_person: true },
-        Event::Input { from_person: false },
+        Event::Input { from_user: true },
+        Event::Input { from_user: false },
         Event::TerminalInput,
         Event::AgentStart,
         Event::BeforeAgentStart { role: DefaultRole::Worker },
@@ -505,7 +505,7 @@ fn idle_round(session: &mut Session) -> Vec<Effect> {
     for _ in 0..3 {
         let _ = session.on(Event::Timer { id: 1, idle: true });
     }
-    let _ = session.on(Event::Input { from_person: false });
+    let _ = session.on(Event::Input { from_user: false });
     let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
     session.step("status");
     session.stop()
@@ -521,9 +521,9 @@ fn an_agent_that_does_nothing_is_not_driven_for_ever() {
     }
     pauses(&idle_round(&mut session), "idle", "the agent did nothing in 3 automatic continuations");
     assert_eq!(session.stop(), [], "a paused run stays so");
-    let effects = session.on(Event::Input { from_person: false }).effects;
-    assert_eq!(effects, [], "an extension is no person");
-    let effects = session.on(Event::Input { from_person: true }).effects;
+    let effects = session.on(Event::Input { from_user: false }).effects;
+    assert_eq!(effects, [], "an extension is no user");
+    let effects = session.on(Event::Input { from_user: true }).effects;
     assert_eq!(effects[1], status("The flat > * a [1/2]"));
     assert_eq!(session.stop()[0], widget(3));
 }
@@ -537,7 +537,7 @@ fn work_is_not_idle_but_a_phase_has_its_limit() {
         for _ in 0..3 {
             let _ = session.on(Event::Timer { id: 1, idle: true });
         }
-        let _ = session.on(Event::Input { from_person: false });
+        let _ = session.on(Event::Input { from_user: false });
         let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = session.on(Event::ToolCall { name: "bash", carries_calls: false });
         let effects = session.stop();
@@ -593,7 +593,7 @@ fn auto_continue_can_be_off_or_faster() {
         session.on(Event::Timer { id: 1, idle: true }).effects[3],
         Effect::SendUserMessage(_)
     ));
-    let _ = session.on(Event::Input { from_person: false });
+    let _ = session.on(Event::Input { from_user: false });
     pauses(&session.stop(), "idle", "the agent did nothing in 1 automatic continuation");
 }
 
@@ -608,20 +608,20 @@ fn the_person_moves_a_run_that_is_at_rest() {
     for (control, told, line) in [
         (
             ":next",
-            "The person moved the workflow on: * a → * b.",
+            "The user moved the workflow on: * a → * b.",
             "The outer > The inner [2/3] > * b [1/1]",
         ),
         (
             ":skip",
-            "The person moved the workflow on, and skipped a phase: * b → * z.",
+            "The user moved the workflow on, and skipped a phase: * b → * z.",
             "The outer > * z [3/3]",
         ),
         (
             ":back",
-            "The person moved the workflow back: * z → * b.",
+            "The user moved the workflow back: * z → * b.",
             "The outer > The inner [2/3] > * b [1/1]",
         ),
-        (":back", "The person moved the workflow back: * b → * a.", "The outer > * a [1/3]"),
+        (":back", "The user moved the workflow back: * b → * a.", "The outer > * a [1/3]"),
     ] {
         let effects = session.command("workflow", control).effects;
         assert!(matches!(effects[0], Effect::AppendEntry { custom_type: "workflow:state", .. }));
@@ -646,18 +646,21 @@ fn an_agent_at_work_learns_that_the_run_was_moved() {
     let effects = session.command("workflow", ":next").effects;
     let Effect::Steer(told) = &effects[3] else { panic!("{effects:?}") };
     assert!(told.starts_with(
-        "The person moved the workflow on: * a → * b.\n\n[Workflow path: The flat ▸ * b]"
+        "The user moved the workflow on: * a → * b.\n\n[Workflow path: The flat ▸ * b]"
     ));
     // The model's answer under way was meant for the old phase.
     let (text, details) = session.step("next");
-    assert!(text.starts_with("The person has moved the workflow meanwhile; this call had no effect. The current phase is * b."));
+    assert!(text.starts_with("The user has moved the workflow meanwhile; this call had no effect. The current phase is * b."));
     assert_eq!(details, json!({ "active": true, "moved": true }));
     let _ = session.on(Event::TurnEnd);
     assert_eq!(session.step("next").1["to"], "c");
     let effects = session.command("workflow", ":skip").effects;
     assert_eq!(
         effects[3],
-        Effect::Steer("The person moved the workflow on, and skipped a phase: * c → DONE. Stop working on it.".into())
+        Effect::Steer(
+            "The user moved the workflow on, and skipped a phase: * c → DONE. Stop working on it."
+                .into()
+        )
     );
     let effects = session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
     assert!(matches!(effects[0], Effect::AppendEntry { custom_type: "workflow:complete", .. }));
@@ -673,7 +676,7 @@ fn a_paused_run_can_be_moved_and_resumed() {
     assert_eq!(effects[1], status("⏸ The flat > * b [2/2] (paused: you asked for it)"));
     let output = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
     let Reply::Inject { content: prompt, .. } = output.reply else { panic!() };
-    assert!(prompt.starts_with("The person moved the workflow on: * a → * b.\n\n[Workflow path"));
+    assert!(prompt.starts_with("The user moved the workflow on: * a → * b.\n\n[Workflow path"));
     let effects = session.command("workflow", ":resume").effects;
     assert_eq!(effects[1], status("The flat > * b [2/2]"));
     assert!(matches!(effects[2], Effect::SendUserMessage(_)));
@@ -710,7 +713,7 @@ fn a_scope_is_looped_only_so_often() {
     let mut session = Session::new(&[("outer", &["@inner", "@inner"]), ("inner", &["a"])]);
     session.files.global.get_mut("inner/workflow.yaml").unwrap().push_str("maxLoops: 2\n");
     let _ = session.command("workflow", "outer x");
-    let refused = "⚠️ This workflow has been looped 2 times, which is all it allows (maxLoops). Go on with action='next', or leave it to the person.";
+    let refused = "⚠️ This workflow has been looped 2 times, which is all it allows (maxLoops). Go on with action='next', or leave it to the user.";
     for _ in 0..2 {
         for _ in 0..2 {
             assert_eq!(session.step("loop").1["looped"], true);
@@ -738,7 +741,7 @@ fn a_declined_cancel_is_told_to_the_agent() {
         let Reply::Tool(result) = output.reply else { panic!() };
         assert_eq!(
             result.text,
-            "The person declined: the workflow is not cancelled. Continue with the current phase."
+            "The user declined: the workflow is not cancelled. Continue with the current phase."
         );
         assert_eq!(output.effects, []);
     }
@@ -817,7 +820,7 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
 }
 
 #[test]
-fn faults_are_told_once_until_they_change() {
+fn diagnostics_are_told_once_until_they_change() {
     let mut session = Session::new(&[("flat", &["a"])]);
     session.files.global.insert("bad/workflow.yaml".into(), "name: 7\n".into());
     let told = notice(Level::Warning, "~/workflows/bad/workflow.yaml: 4 errors: /workflow :check");
@@ -864,7 +867,7 @@ fn files_are_read_again_when_something_changed() {
     };
     assert_eq!(offered(&mut session), ("one two".into(), 0));
     let phase = session.files.global.remove("one/a.md").unwrap();
-    assert_eq!(offered(&mut session), (String::new(), all + 1), "and where the fault is");
+    assert_eq!(offered(&mut session), (String::new(), all + 1), "and where the diagnostic is");
     session.files.global.insert("one/a.md".into(), phase.replace("id: a", "id: b"));
     assert_eq!(offered(&mut session), ("one two".into(), all));
     assert_eq!(session.engine.library.get("one").unwrap().position("b"), Some(0));

@@ -30,7 +30,7 @@ pub struct Evidence {
     pub label: String,
     /// Whether it held.
     pub passed: bool,
-    /// In words: how the command ended, which file matched, what the person said.
+    /// In words: how the command ended, which file matched, what the user said.
     pub result: String,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,

@@ -28,7 +28,7 @@ pub struct Progress {
     /// A seal of a later version, as it was stored.
     #[serde(rename = "seal", skip_serializing_if = "Option::is_none")]
     pub later_seal: Option<Value>,
-    /// Set while the run waits for the person.
+    /// Set while the run waits for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<Pause>,
     /// Automatic continuations since the current phase began.
@@ -52,7 +52,7 @@ pub struct Progress {
     pub others: Map<String, Value>,
 }
 
-/// Why and since when a run waits for the person.
+/// Why and since when a run waits for the user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pause {
     /// Why.
@@ -61,13 +61,14 @@ pub struct Pause {
     pub at: u64,
 }
 
-/// Why a run waits for the person.
+/// Why a run waits for the user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum PauseReason {
-    /// The person asked for it.
-    Person,
-    /// The person stopped the agent.
+    /// The user asked for it.
+    #[serde(rename = "person")]
+    User,
+    /// The user stopped the agent.
     Aborted,
     /// The agent did nothing in so many automatic continuations.
     Idle {
@@ -86,12 +87,12 @@ pub enum PauseReason {
         /// How many attempts.
         times: u32,
     },
-    /// A person has not answered yet.
+    /// A user has not answered yet.
     Approval {
         /// The question.
         question: String,
     },
-    /// The person has not allowed the commands of a gate.
+    /// The user has not allowed the commands of a gate.
     Commands,
     /// The files give other rules than those with which the run was started.
     RulesChanged,
@@ -212,7 +213,7 @@ impl RunState {
         self
     }
 
-    /// The run, waiting for the person.
+    /// The run, waiting for the user.
     pub fn paused(&self, reason: PauseReason, now: u64) -> Self {
         let mut new = self.clone();
         new.progress.paused = Some(Pause { reason, at: now });

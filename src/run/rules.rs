@@ -99,7 +99,7 @@ impl PauseReason {
             | Self::LaterVersion
             | Self::FilesUnreadable { .. }
             | Self::PhaseGone => true,
-            Self::Person
+            Self::User
             | Self::Aborted
             | Self::Idle { .. }
             | Self::Limit { .. }

@@ -25,7 +25,7 @@ pub struct RunState {
     pub global_step_count: u64,
     /// `wf-MILLISECONDS-RANDOM6`.
     pub task_id: String,
-    /// What the person asked for.
+    /// What the user asked for.
     pub task_description: String,
     /// When it was started, in milliseconds since 1970.
     pub started_at: u64,

@@ -277,7 +277,7 @@ fn within(value: &Value, most: usize) -> Value {
 fn known_reason(reason: &Value) -> Option<PauseReason> {
     let times = || number(get(reason, "times")?);
     Some(match get(reason, "kind")?.as_str()? {
-        "person" => PauseReason::Person,
+        "person" => PauseReason::User,
         "aborted" => PauseReason::Aborted,
         "idle" => PauseReason::Idle { times: times()? },
         "limit" => PauseReason::Limit { times: times()? },
@@ -437,7 +437,7 @@ mod tests {
         };
         let begun = Visit { ended_at: None, skipped: false, summary: None, ..visit.clone() };
         for reason in [
-            PauseReason::Person,
+            PauseReason::User,
             PauseReason::Aborted,
             PauseReason::Idle { times: 1 },
             PauseReason::Limit { times: 2 },

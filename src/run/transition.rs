@@ -35,7 +35,7 @@ impl fmt::Display for LoopError {
             Self::Disabled => f.write_str("Looping is disabled for this workflow."),
             Self::Exhausted { max_loops } => write!(
                 f,
-                "This workflow has been looped {max_loops} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the person."
+                "This workflow has been looped {max_loops} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the user."
             ),
             Self::NotFound => f.write_str("The workflow is no longer available."),
         }

@@ -1,12 +1,13 @@
-//! Faults in workflow files, as people read them.
+//! Diagnostics in workflow files, as users read them.
 
-use crate::definition::{Fault, Library, Severity};
+use crate::definition::{Diagnostic, Library, Severity};
 
 /// The one line at the start of a session; `None` if no file has errors. A single file is named, a single error told
 /// with its place.
-pub fn fault_notice(library: &Library, faults: &[Fault]) -> Option<String> {
-    let errors = count(faults, Severity::Error);
-    let mut of_errors = faults.iter().filter(|fault| fault.severity() == Severity::Error);
+pub fn diagnostic_notice(library: &Library, diagnostics: &[Diagnostic]) -> Option<String> {
+    let errors = count(diagnostics, Severity::Error);
+    let mut of_errors =
+        diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error);
     let first = of_errors.next()?;
     let in_one_file = of_errors.all(|other| other.file == first.file);
     let what = match (library.left_out().len(), errors) {
@@ -19,18 +20,19 @@ pub fn fault_notice(library: &Library, faults: &[Fault]) -> Option<String> {
     Some(format!("{what}: /workflow :check"))
 }
 
-/// All faults, each with its place, what stands there, and how it can be mended; last, how many.
-pub fn check_report(library: &Library, faults: &[Fault]) -> String {
-    let mut blocks: Vec<String> = faults.iter().map(diagnostic).collect();
-    blocks.push(check_summary(library.iter().count(), library.left_out().len(), faults));
+/// All diagnostics, each with its place, what stands there, and how it can be fixed; last, how many.
+pub fn check_report(library: &Library, diagnostics: &[Diagnostic]) -> String {
+    let mut blocks: Vec<String> = diagnostics.iter().map(diagnostic_text).collect();
+    blocks.push(check_summary(library.iter().count(), library.left_out().len(), diagnostics));
     blocks.join("\n\n")
 }
 
-/// The number of faults; without faults, that of workflows.
-pub fn check_summary(workflows: usize, left_out: usize, faults: &[Fault]) -> String {
-    let (errors, warnings) = (count(faults, Severity::Error), count(faults, Severity::Warning));
-    if faults.is_empty() {
-        return format!("{}, no faults.", plural(workflows, "workflow"));
+/// The number of diagnostics; without diagnostics, that of workflows.
+pub fn check_summary(workflows: usize, left_out: usize, diagnostics: &[Diagnostic]) -> String {
+    let (errors, warnings) =
+        (count(diagnostics, Severity::Error), count(diagnostics, Severity::Warning));
+    if diagnostics.is_empty() {
+        return format!("{}, no errors.", plural(workflows, "workflow"));
     }
     let left_out = match left_out {
         0 => String::new(),
@@ -40,22 +42,23 @@ pub fn check_summary(workflows: usize, left_out: usize, faults: &[Fault]) -> Str
     format!("{}, {}.{left_out}", plural(errors, "error"), plural(warnings, "warning"))
 }
 
-/// One fault. The first line is of the form that editors and terminals make into a link.
-pub fn diagnostic(fault: &Fault) -> String {
-    let severity = match fault.severity() {
+/// One diagnostic. The first line is of the form that editors and terminals make into a link.
+pub fn diagnostic_text(diagnostic: &Diagnostic) -> String {
+    let severity = match diagnostic.severity() {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let mut lines = vec![format!("{}: {severity}: {}", fault.location(), fault.message())];
-    if let Some(excerpt) = &fault.excerpt {
+    let mut lines =
+        vec![format!("{}: {severity}: {}", diagnostic.location(), diagnostic.message())];
+    if let Some(excerpt) = &diagnostic.excerpt {
         lines.extend(excerpt.to_string().lines().map(|line| format!("  {line}")));
     }
-    lines.extend(fault.help().map(|help| format!("  help: {help}")));
+    lines.extend(diagnostic.help().map(|help| format!("  help: {help}")));
     lines.join("\n")
 }
 
-fn count(faults: &[Fault], severity: Severity) -> usize {
-    faults.iter().filter(|fault| fault.severity() == severity).count()
+fn count(diagnostics: &[Diagnostic], severity: Severity) -> usize {
+    diagnostics.iter().filter(|diagnostic| diagnostic.severity() == severity).count()
 }
 
 fn plural(count: usize, what: &str) -> String {

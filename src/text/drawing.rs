@@ -80,7 +80,7 @@ fn collapsed(text: &str, limit: usize, expanded: bool) -> Cow<'_, str> {
     Cow::Owned(format!("{}\n… {} more lines", first.join("\n"), count - limit))
 }
 
-/// A result of `workflow_step`: its first line, which says what happened; all of it when the person
+/// A result of `workflow_step`: its first line, which says what happened; all of it when the user
 /// asked for that; Markdown when the run ended or is about to.
 pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
     let details: Value = serde_json::from_str(details).unwrap_or_default();

@@ -45,7 +45,7 @@ fn requirement(check: &Check) -> String {
                 .map_or(String::new(), |pattern| format!(" and contains /{pattern}/"));
             (path, format!("the file `{path}` exists, is not empty{contains}"))
         }
-        CheckKind::Approve { question } => (question, format!("the person says yes: {question}")),
+        CheckKind::Approve { question } => (question, format!("the user says yes: {question}")),
     };
     if check.label == label.split_whitespace().collect::<Vec<_>>().join(" ") {
         what
@@ -113,7 +113,7 @@ pub fn sample_evidence(active: &Active) -> Vec<Evidence> {
         let (result, duration_ms) = match &check.kind {
             CheckKind::Run { .. } => ("exit status 0", 1000),
             CheckKind::File { .. } => ("it holds", 0),
-            CheckKind::Approve { .. } => ("the person said yes", 0),
+            CheckKind::Approve { .. } => ("the user said yes", 0),
         };
         let (label, result) = (check.label.clone(), result.to_owned());
         Evidence { label, passed: true, result, duration_ms, attempt: 1, tail: String::new() }
@@ -153,7 +153,7 @@ pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = Stri
             attempt => format!(", attempt {attempt}"),
         };
         // The result is in the agent's words; the lines are for the user.
-        let result = match evidence.result.strip_prefix("the person said ") {
+        let result = match evidence.result.strip_prefix("the user said ") {
             Some(said) => format!("you said {said}"),
             None => evidence.result.clone(),
         };

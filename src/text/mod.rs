@@ -1,4 +1,4 @@
-//! What people and models read.
+//! What users and models read.
 //!
 //! The default texts and the formats are those of the specification: models know them and stored
 //! sessions contain them.
@@ -26,7 +26,7 @@ pub use context_prompt::{
     DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, context_reminder, phase_instructions,
 };
 pub use description::description;
-pub use diagnostics::{check_report, check_summary, diagnostic, fault_notice};
+pub use diagnostics::{check_report, check_summary, diagnostic_notice, diagnostic_text};
 pub use drawing::{
     Color, Drawing, Span, draw_content, draw_entry, draw_step_call, draw_step_result,
 };

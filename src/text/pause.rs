@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::definition::{Fault, Library, on_one_line};
+use crate::definition::{Diagnostic, Library, on_one_line};
 use crate::run::{Active, PauseReason, RunState, cut, pause_reason};
 
-use super::diagnostics::diagnostic;
+use super::diagnostics::diagnostic_text;
 use super::questions::replacement_notice;
 
 use super::names::{phase_title, short_name};
@@ -16,7 +16,7 @@ use super::names::{phase_title, short_name};
 impl fmt::Display for PauseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Person => f.write_str("you asked for it"),
+            Self::User => f.write_str("you asked for it"),
             Self::Aborted => f.write_str("you stopped the agent"),
             Self::Idle { times } => write!(
                 f,
@@ -64,7 +64,7 @@ fn short(name: &str) -> String {
     cut(&on_one_line(name), 60)
 }
 
-/// What the person is told when a run begins to wait.
+/// What the user is told when a run begins to wait.
 pub fn pause_notice(active: &Active) -> Option<String> {
     let pause = active.state.progress.paused.as_ref()?;
     let how = match pause.reason.needs_resume() {
@@ -82,19 +82,20 @@ pub fn pause_notice(active: &Active) -> Option<String> {
 /// What the agent is told that wants to move a paused run on.
 pub fn paused(active: &Active) -> Option<String> {
     let pause = active.state.progress.paused.as_ref()?;
-    Some(format!("The workflow is paused: {}. Stop here and wait for the person.", pause.reason))
+    Some(format!("The workflow is paused: {}. Stop here and wait for the user.", pause.reason))
 }
 
-/// Notice to the user that the rules of a run do not hold any more; `fault` is what is wrong in the files, `replaced`
+/// Notice to the user that the rules of a run do not hold any more; `diagnostic` is what is wrong in the files, `replaced`
 /// the keys of the user's workflows in whose place the project's would run.
 pub fn held_notice(
     state: &RunState,
     library: &Library,
     reason: &PauseReason,
-    fault: Option<&Fault>,
+    diagnostic: Option<&Diagnostic>,
     replaced: &[String],
 ) -> String {
-    let fault = fault.map_or_else(String::new, |fault| format!("\n{}", diagnostic(fault)));
+    let diagnostic =
+        diagnostic.map_or_else(String::new, |found| format!("\n{}", diagnostic_text(found)));
     let how = if reason.can_be_accepted() {
         "/workflow :resume goes on with the rules as they are now. Until then all tool calls are refused, unless the files give the old rules again; /workflow :cancel ends the run."
     } else {
@@ -102,7 +103,7 @@ pub fn held_notice(
     };
     let replaced = replaced.iter().map(|key| replacement_notice(key, &state.workflow_key));
     let replaced: String = replaced.map(|notice| format!("\n{notice}")).collect();
-    format!("⏸ {} is paused: {reason}.{fault}{replaced}\n{how}", run_name(state, library))
+    format!("⏸ {} is paused: {reason}.{diagnostic}{replaced}\n{how}", run_name(state, library))
 }
 
 /// Refusal of the agent's tool calls while the rules of the run do not hold.

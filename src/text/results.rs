@@ -1,4 +1,4 @@
-//! What the phases so far handed over, as later phases and the person see it.
+//! What the phases so far handed over, as later phases and the user see it.
 
 use crate::definition::Library;
 use crate::run::{RunState, Segment, Summary, cut};

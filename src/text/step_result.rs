@@ -52,10 +52,10 @@ pub fn summary_missing(active: &Active) -> String {
     )
 }
 
-/// What a call gets that comes from a phase which the person has left meanwhile.
+/// What a call gets that comes from a phase which the user has left meanwhile.
 pub fn outdated(now: &Active) -> String {
     format!(
-        "The person has moved the workflow meanwhile; this call had no effect. The current phase is {} {}. Its instructions follow.",
+        "The user has moved the workflow meanwhile; this call had no effect. The current phase is {} {}. Its instructions follow.",
         now.phase.emoji, now.phase.name,
     )
 }

@@ -1,4 +1,4 @@
-// The command `pi-workflows`, run as a person would.
+// The command `pi-workflows`, run as a user would.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -43,14 +43,14 @@ function write(folder, files) {
   }
 }
 
-const FAULTY = {
+const INVALID = {
   ...FLOW,
   ...PART,
   "flow/look.md": "---\nid: look\nname: Look\n---\nLook at {descripton}, 100%.\n",
 };
 
-test("check shows every fault, and fails if one is an error", (t) => {
-  const { run } = place(t, FAULTY);
+test("check shows every diagnostic, and fails if one is an error", (t) => {
+  const { run } = place(t, INVALID);
   assert.deepEqual(run(["check"]), {
     status: 1,
     stdout: `.pi/workflows/flow/look.md:2:1: error: a phase needs \`id\`, \`name\` and \`emoji\`; \`emoji\` is missing
@@ -68,7 +68,7 @@ test("check shows every fault, and fails if one is an error", (t) => {
   });
   const json = run(["check", "--format", "json"]);
   assert.equal(json.status, 1);
-  assert.deepEqual(JSON.parse(json.stdout).faults[1], {
+  assert.deepEqual(JSON.parse(json.stdout).diagnostics[1], {
     severity: "warning",
     file: ".pi/workflows/flow/look.md",
     line: 5,
@@ -86,10 +86,10 @@ test("check shows every fault, and fails if one is an error", (t) => {
 });
 
 test("check takes a project, a workflows folder or a workflow", (t) => {
-  const { project, home, run } = place(t, FAULTY, { "workflows/bad/workflow.yaml": "7\n" });
+  const { project, home, run } = place(t, INVALID, { "workflows/bad/workflow.yaml": "7\n" });
   const files = (/** @type {string[]} */ ...parameters) => {
-    const { faults } = JSON.parse(run(["check", "--format", "json", ...parameters]).stdout);
-    return [...new Set(faults.map((/** @type {{ file: string }} */ { file }) => file))];
+    const { diagnostics } = JSON.parse(run(["check", "--format", "json", ...parameters]).stdout);
+    return [...new Set(diagnostics.map((/** @type {{ file: string }} */ { file }) => file))];
   };
   assert.deepEqual(files(), ["~/.pi/agent/workflows/bad/workflow.yaml", ".pi/workflows/flow/look.md"]);
   for (const dir of [project, ".", ".pi/workflows", ".pi/workflows/flow"]) {
@@ -120,7 +120,7 @@ test("check DIR reports and counts what belongs to DIR, whatever its files are c
     return [status, stdout.trimEnd().split("\n").at(-1), [...stdout.matchAll(/^(\S+?):.*(?:error|warning): /gm)].map(([, file]) => file)];
   };
   const error = "1 error, 0 warnings. 1 workflow is left out.";
-  assert.deepEqual(check(".pi/workflows/sound"), [0, "1 workflow, no faults.", []]);
+  assert.deepEqual(check(".pi/workflows/sound"), [0, "1 workflow, no errors.", []]);
   assert.deepEqual(check(".pi/workflows/broken"), [1, error, [".pi/workflows/broken/workflow.yaml"]]);
   assert.deepEqual(check(".pi/workflows/dotted"), [1, error, [".pi/workflows/dotted/..bad.md"]]);
   assert.deepEqual(check(".pi/workflows/..odd"), [1, error, [".pi/workflows/..odd/workflow.yaml"]]);
@@ -147,8 +147,8 @@ test("check knows the tools and profiles that it is told of", (t) => {
   const look = { id: "look", tools: { whitelist: ["raed", "deploy"] }, availableProfiles: ["scout", "planer"] };
   const { home, run } = place(t, workflow("flow", [look]));
   const messages = (/** @type {string[]} */ ...parameters) => {
-    const { faults } = JSON.parse(run(["check", "--format", "json", ...parameters]).stdout);
-    return faults.map((/** @type {{ message: string }} */ { message }) => message);
+    const { diagnostics } = JSON.parse(run(["check", "--format", "json", ...parameters]).stdout);
+    return diagnostics.map((/** @type {{ message: string }} */ { message }) => message);
   };
   assert.deepEqual(messages(), ['pi has no tool "raed"']);
   assert.deepEqual(messages("--tools", "read"), ['pi has no tool "raed"', 'pi has no tool "deploy"']);
@@ -198,7 +198,7 @@ test("show and run-through say what an agent would be told", (t) => {
   assert.equal(play.status, 0);
   const titles = play.stdout.split("\n").filter((line) => line.startsWith("━━"));
   assert.equal(titles.filter((title) => /Step \d: .* told ━━$/.test(title)).length, 3);
-  assert.equal(titles.at(-1), "━━ What the person is shown at the end ━━");
+  assert.equal(titles.at(-1), "━━ What the user is shown at the end ━━");
   for (const part of ["Do look for the task.", "Do do for the task.", "Do see for the task.", "✅ **The flow Complete**"]) {
     assert.ok(play.stdout.includes(part), part);
   }
@@ -214,7 +214,7 @@ test("new writes a workflow that checks clean and runs through", (t) => {
   assert.equal(run(["new", "ship-it"]).status, 0);
   const yaml = join(project, ".pi/workflows/ship-it/workflow.yaml");
   assert.match(readFileSync(yaml, "utf8"), /^name: "Ship It"$/m);
-  assert.deepEqual(run(["check"]), { status: 0, stdout: "1 workflow, no faults.\n", stderr: "" });
+  assert.deepEqual(run(["check"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
   assert.equal(run(["run-through", "ship-it"]).status, 0);
   writeFileSync(yaml, "mine");
   assert.deepEqual(run(["new", "ship-it"]), { status: 2, stdout: "", stderr: ".pi/workflows/ship-it is there already.\n" });
@@ -283,13 +283,13 @@ test("help, version, and what is no command", (t) => {
   }
 });
 
-test("the README's first workflow has no faults and is offered by its description", (t) => {
+test("the README's first workflow has no errors and is offered by its description", (t) => {
   const readme = readFileSync(join(REPO, "README.md"), "utf8");
   const { project, run } = place(t, {});
   const files = [...readme.matchAll(/`(\.pi\/workflows\/\S+)`:\n\n```\w+\n([^]*?)^```$/gm)].map(([, path, text]) => [path, text]);
   assert.equal(files.length, 3);
   write(project, Object.fromEntries(files));
-  assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no faults.\n", stderr: "" });
+  assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
   assert.deepEqual(run(["list"]).stdout, "tidy  Tidy Up: Look first, then change.  .pi/workflows/tidy\n");
 });
 
@@ -376,7 +376,7 @@ test("a folder that is none, or not there any more, is said in a line", { skip: 
 });
 
 test("the packed tarball brings the command along", (t) => {
-  const { root, run } = place(t, FAULTY);
+  const { root, run } = place(t, INVALID);
   const options = /** @type {const} */ ({ cwd: REPO, encoding: "utf8" });
   const [{ filename }] = JSON.parse(
     execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", root, "--loglevel=error"], options),
@@ -399,5 +399,5 @@ test("the packed tarball brings the command along", (t) => {
   });
   assert.match(version, /^\d+\.\d+\.\d+\n$/);
   cpSync(join(REPO, "workflows-examples"), join(root, "examples"), { recursive: true });
-  assert.deepEqual(run(["check", join(root, "examples")], cli), { status: 0, stdout: "9 workflows, no faults.\n", stderr: "" });
+  assert.deepEqual(run(["check", join(root, "examples")], cli), { status: 0, stdout: "9 workflows, no errors.\n", stderr: "" });
 });

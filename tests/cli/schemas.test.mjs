@@ -67,8 +67,8 @@ test("every field is understood as its schema says", (t) => {
   const sound = (/** @type {object} */ workflow, /** @type {object} */ phase) => {
     write("w/workflow.yaml", workflow);
     write("w/a.md", phase);
-    const { faults } = workflows.check({ tools: [], moreTools: true });
-    return faults.filter(({ message }) => message !== "no workflow uses this phase file").length === 0;
+    const { diagnostics } = workflows.check({ tools: [], moreTools: true });
+    return diagnostics.filter(({ message }) => message !== "no workflow uses this phase file").length === 0;
   };
   /** @type {object[]} */
   const disagreements = [];

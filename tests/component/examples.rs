@@ -1,10 +1,10 @@
-//! The workflows that users copy: every one loads without a fault, and runs to its end.
+//! The workflows that users copy: every one loads without a diagnostic, and runs to its end.
 
 use std::collections::BTreeSet;
 
 use super::host::*;
 
-/// Those that a person may start.
+/// Those that a user may start.
 const FOR_PEOPLE: [&str; 6] = ["audit", "bugfix", "quick", "release", "rpir", "until-clean"];
 
 /// Those that other workflows use.

@@ -621,7 +621,7 @@ impl Pi {
         outcome.expect("no trap").into()
     }
 
-    /// Every command succeeds, and the person says yes to all.
+    /// Every command succeeds, and the user says yes to all.
     #[track_caller]
     pub fn agreeing(&mut self, mut said: Stepped) -> Stepped {
         while let Stepped::Requests { ticket, request } = &said {

@@ -422,7 +422,7 @@ fn more_fields_than_anybody_needs() {
 }
 
 #[test]
-fn more_faults_than_anybody_reads() {
+fn more_diagnostics_than_anybody_reads() {
     let entries = "  - 7\n".repeat(LARGEST / 16);
     does_no_harm(&format!("name: Hurt\ncommandName: hurt\ninitialMessage: x\nphases:\n{entries}"));
 }

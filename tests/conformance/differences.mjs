@@ -8,7 +8,7 @@ export const DIFFERENCES = [
   {
     number: 1,
     reference: "`next`, `loop`, `status` and the reminder show instructions with raw `{description}`.",
-    ours: "Templates are resolved wherever instructions reach a model or a person.",
+    ours: "Templates are resolved wherever instructions reach a model or a user.",
     why: "The documentation promises it.",
   },
   {
@@ -44,7 +44,7 @@ export const DIFFERENCES = [
   {
     number: 7,
     reference: "Continues without end, even after an error of the model; the countdown begins at `agent_end`, before pi's own retries.",
-    ours: "Begins when the agent is at rest (`agent_settled`), is bounded (`autoContinue`), and pauses the run at a bound, at a dead model and after Escape; the person's next message or `/workflow :resume` ends the pause.",
+    ours: "Begins when the agent is at rest (`agent_settled`), is bounded (`autoContinue`), and pauses the run at a bound, at a dead model and after Escape; the user's next message or `/workflow :resume` ends the pause.",
     why: "A loop that nobody watches must end.",
   },
   {
@@ -55,9 +55,9 @@ export const DIFFERENCES = [
   },
   {
     number: 9,
-    reference: "Prints faults in workflow files over the terminal, the first of each file.",
+    reference: "Prints diagnostics in workflow files over the terminal, the first of each file.",
     ours: "Says in one notice which error there is, in which file several are, or how many workflows have some; `/workflow :check` shows all of them, with file, line and column.",
-    why: "An author must find the fault.",
+    why: "An author must find the diagnostic.",
   },
   {
     number: 10,
@@ -68,7 +68,7 @@ export const DIFFERENCES = [
   {
     number: 11,
     reference: "A negative or fractional index in a stored state breaks every later call; a pipe or a huge file hangs the start.",
-    ours: "Such a state is no run; such a file is a fault.",
+    ours: "Such a state is no run; such a file is a diagnostic.",
     why: "Nothing in a file or a session may stop pi.",
   },
   {
@@ -105,7 +105,7 @@ export const DIFFERENCES = [
     number: 17,
     reference: "Completion, cancellation and countdown are messages that the model gets too.",
     ours: "They are entries of the session, shown and never sent; in a terminal that of `/cancel-workflow` replaces its notice.",
-    why: "They are for the person.",
+    why: "They are for the user.",
   },
   {
     number: 18,
@@ -158,25 +158,25 @@ export const DIFFERENCES = [
   {
     number: 26,
     reference: "The agent's second `cancel` cancels.",
-    ours: "With a UI it asks the person first; a no is told to the agent.",
-    why: "The run is the person's.",
+    ours: "With a UI it asks the user first; a no is told to the agent.",
+    why: "The run is the user's.",
   },
   {
     number: 27,
     reference: "Loops without end.",
-    ours: "`maxLoops` (20) restarts of a scope, then `loop` is refused and the person is told.",
+    ours: "`maxLoops` (20) restarts of a scope, then `loop` is refused and the user is told.",
     why: "A loop that nobody watches must end.",
   },
   {
     number: 28,
     reference: "`/workflow :x` is an unknown workflow.",
     ours: "A name that begins with a colon is a control: `:status`, `:pause`, `:resume`, `:next`, `:back`, `:skip`, `:cancel`, `:check`, `:graph`, `:panel`.",
-    why: "The person is in charge.",
+    why: "The user is in charge.",
   },
   {
     number: 29,
     reference: "`/cancel-workflow` while the agent works leaves it working.",
-    ours: "The agent is told that the person cancelled.",
+    ours: "The agent is told that the user cancelled.",
     why: "It should not go on with what nobody wants.",
   },
   {
@@ -187,9 +187,9 @@ export const DIFFERENCES = [
   },
   {
     number: 31,
-    reference: "A blank field, a phase id that occurs twice or both tool lists in a project's workflow take away the global one of the same key too; other faults do not.",
-    ours: "No fault in its files does: the global one stays.",
-    why: "One rule for all faults.",
+    reference: "A blank field, a phase id that occurs twice or both tool lists in a project's workflow take away the global one of the same key too; other diagnostics do not.",
+    ours: "No diagnostic in its files does: the global one stays.",
+    why: "One rule for all diagnostics.",
   },
   {
     number: 32,
@@ -207,7 +207,7 @@ export const DIFFERENCES = [
     number: 34,
     reference: "Passes over a workflow folder that is a link.",
     ours: "Follows it, within the workflows folder: it is a workflow of its own key. Folders without a `workflow.yaml` are looked through once.",
-    why: "People link what they share.",
+    why: "Users link what they share.",
   },
   {
     number: 35,
@@ -259,7 +259,7 @@ export const DIFFERENCES = [
   },
   {
     number: 43,
-    reference: "A `workflow_step` call of an answer that the model began before the person started or moved a run moves it.",
+    reference: "A `workflow_step` call of an answer that the model began before the user started or moved a run moves it.",
     ours: "Such a call has no effect, and the agent is told.",
     why: "The agent cannot have meant that run.",
   },

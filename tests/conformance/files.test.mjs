@@ -158,7 +158,7 @@ async function report(kind, seeds) {
     heading(kind, seeds),
     textOf(small),
     ...(difference?.printed.slice(0, 1) ?? []),
-    ...(difference?.faults.split("\n").slice(0, 1) ?? []),
+    ...(difference?.diagnostics.split("\n").slice(0, 1) ?? []),
     ...(difference?.details ?? []),
   ].join("\n");
 }

@@ -4,7 +4,7 @@
 //! | in pi | what it does |
 //! | --- | --- |
 //! | `/hello NAME` | asks whether to greet, and says what came of the question |
-//! | `/say TEXT` | says it in the person's place |
+//! | `/say TEXT` | says it in the user's place |
 //! | `/remind MILLISECONDS` | shows a notice after that while |
 //! | `/note TEXT` | tells the model without showing it; of all notes it is sent the newest only |
 //! | `/newest` | shows the newest note that is in the model's view |
@@ -17,7 +17,7 @@
 //! | `/boom` | panics |
 //! | `/trap NAME` | panics in the next call of an export, or the next event, of that name |
 //! | `/guard on` or `off` | has tool calls refused or not while it is switched off |
-//! | tool `greet` | greets `name`; with `ask`, asks the person first |
+//! | tool `greet` | greets `name`; with `ask`, asks the user first |
 //! | tool `run` | runs `line` by the shell, `times` times, 5 seconds each at most, and gives what came of each |
 //! | tool `bash` | is refused |
 //! | status bar | how many greetings the session has, how many inputs were heard, whether it was compacted |

@@ -1,4 +1,4 @@
-// A run goes on without a person, within bounds; then it pauses.
+// A run goes on without a user, within bounds; then it pauses.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -22,7 +22,7 @@ const pauses = (entries) =>
   custom(entries, "workflow:state").flatMap(({ progress }) => progress.paused?.reason ?? []);
 
 for (const version of PI_VERSIONS) {
-  suite(`pi ${version}: without a person`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: without a user`, { concurrency: 2 }, () => {
     for (const mode of /** @type {const} */ (["text", "json"])) {
       test(`${mode} mode reaches DONE with a model that stops early in every phase`, async (t) => {
         const script = [{ text: "Tired." }, step("next"), { text: "Tired again." }, step("next"), { text: "All done." }];
@@ -118,7 +118,7 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(countdownLines(rpc), []);
     });
 
-    test("RPC: autoContinue false waits for the person", async (t) => {
+    test("RPC: autoContinue false waits for the user", async (t) => {
       const { model, sandbox } = await stage(t, () => IDLE, {
         globalFiles: workflow("hello", ["plan"], { autoContinue: false }),
       });
@@ -152,7 +152,7 @@ for (const version of PI_VERSIONS) {
       assert.equal(statusTexts(second).at(-1), `⏸ The hello > 🔹 Plan [1/2] (paused: ${IDLE_PAUSE})`);
     });
 
-    test("RPC: an endless loop of the agent is refused, and the person is told", async (t) => {
+    test("RPC: an endless loop of the agent is refused, and the user is told", async (t) => {
       const { model, sandbox } = await stage(t, [step("loop"), step("loop"), step("loop"), { text: "So be it.", hang: true }], {
         globalFiles: workflow("hello", ["plan"], { maxLoops: 2 }),
       });

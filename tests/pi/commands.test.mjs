@@ -1,4 +1,4 @@
-// What a person can type: `/workflow NAME TASK` and `/cancel-workflow`.
+// What a user can type: `/workflow NAME TASK` and `/cancel-workflow`.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";

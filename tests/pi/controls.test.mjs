@@ -1,4 +1,4 @@
-// The person's hand on a run: `/workflow :status` and the like.
+// The user's hand on a run: `/workflow :status` and the like.
 
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
@@ -42,7 +42,7 @@ function panel(entries) {
 
 for (const version of PI_VERSIONS) {
   suite(`pi ${version}: /workflow`, { concurrency: 2 }, () => {
-    test(":status shows how a run stands, to the person alone", async (t) => {
+    test(":status shows how a run stands, to the user alone", async (t) => {
       const script = steps("next", "loop", "next", "loop");
       const { model, sandbox } = await stage(t, (_, index) => script[index] ?? REST, { globalFiles: NESTED });
       const rpc = await startRpc({ version, sandbox });
@@ -72,7 +72,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.doesNotMatch(model.messagesText(), /Automatic continuations/);
     });
 
-    test(":pause ends the countdown until the person speaks, or says :resume", async (t) => {
+    test(":pause ends the countdown until the user speaks, or says :resume", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -167,27 +167,27 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       for (const [control, told, phase, status] of [
         [
           ":next",
-          "The person moved the workflow on: 🔹 A → 🔹 B.",
+          "The user moved the workflow on: 🔹 A → 🔹 B.",
           "Outer > Inner ▸ 🔹 B",
           "Outer > Inner [2/3] > 🔹 B [1/2]",
         ],
-        [":back", "The person moved the workflow back: 🔹 B → 🔹 A.", "Outer ▸ 🔹 A", "Outer > 🔹 A [1/3]"],
+        [":back", "The user moved the workflow back: 🔹 B → 🔹 A.", "Outer ▸ 🔹 A", "Outer > 🔹 A [1/3]"],
         [
           ":skip",
-          "The person moved the workflow on, and skipped a phase: 🔹 A → 🔹 B.",
+          "The user moved the workflow on, and skipped a phase: 🔹 A → 🔹 B.",
           "Outer > Inner ▸ 🔹 B",
           "Outer > Inner [2/3] > 🔹 B [1/2]",
         ],
         [
           ":next",
-          "The person moved the workflow on: 🔹 B → 🔹 C.",
+          "The user moved the workflow on: 🔹 B → 🔹 C.",
           "Outer > Inner ▸ 🔹 C",
           "Outer > Inner [2/3] > 🔹 C [2/2]",
         ],
-        [":next", "The person moved the workflow on: 🔹 C → 🔹 Z.", "Outer ▸ 🔹 Z", "Outer > 🔹 Z [3/3]"],
+        [":next", "The user moved the workflow on: 🔹 C → 🔹 Z.", "Outer ▸ 🔹 Z", "Outer > 🔹 Z [3/3]"],
         [
           ":back",
-          "The person moved the workflow back: 🔹 Z → 🔹 C.",
+          "The user moved the workflow back: 🔹 Z → 🔹 C.",
           "Outer > Inner ▸ 🔹 C",
           "Outer > Inner [2/3] > 🔹 C [2/2]",
         ],
@@ -241,7 +241,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.equal(countdownLines(rpc).at(-1), undefined);
     });
 
-    test("moves a paused run, and the agent learns of it with the person's next prompt", async (t) => {
+    test("moves a paused run, and the agent learns of it with the user's next prompt", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -254,7 +254,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.equal(prompt, "Go on");
       assert.ok(
         context.startsWith(
-          "The person moved the workflow on: 🔹 Plan → 🔹 Build.\n\n[Workflow path: The hello ▸ 🔹 Build]\n",
+          "The user moved the workflow on: 🔹 Plan → 🔹 Build.\n\n[Workflow path: The hello ▸ 🔹 Build]\n",
         ),
         context,
       );
@@ -288,13 +288,13 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       const results = toolResults(model.lastRequest());
       assert.equal(
         results[0],
-        "The person has moved the workflow meanwhile; this call had no effect. The current phase is 🔹 Build. Its instructions follow.",
+        "The user has moved the workflow meanwhile; this call had no effect. The current phase is 🔹 Build. Its instructions follow.",
       );
       assert.match(results[1], /^✓ Advanced: Build → 🔹 Check\n/);
       const told = userTexts(model.requests[1]).at(-1) ?? "";
       assert.ok(
         told.startsWith(
-          "The person moved the workflow on: 🔹 Plan → 🔹 Build.\n\n[Workflow path: The hello ▸ 🔹 Build]\n",
+          "The user moved the workflow on: 🔹 Plan → 🔹 Build.\n\n[Workflow path: The hello ▸ 🔹 Build]\n",
         ),
         told,
       );
@@ -324,7 +324,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       await settled;
       assert.equal(
         userTexts(model.requests[1]).at(-1),
-        "The person moved the workflow on: 🔹 Only → DONE. Stop working on it.",
+        "The user moved the workflow on: 🔹 Only → DONE. Stop working on it.",
       );
       assert.deepEqual(toolResults(model.lastRequest()), ["free\n"]);
       assert.equal(custom(await rpc.entries(), "workflow:complete").length, 1);
@@ -353,7 +353,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         assert.deepEqual(notices(rpc), ["info: Workflow cancelled."]);
         letGo();
         await settled;
-        assert.equal(userTexts(model.requests[1]).at(-1), "The person cancelled the workflow. Stop working on it.");
+        assert.equal(userTexts(model.requests[1]).at(-1), "The user cancelled the workflow. Stop working on it.");
         assert.deepEqual(toolResults(model.requests[1]), [
           "No active workflow. Use /workflow {name} {description} to start one.",
         ]);
@@ -462,7 +462,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow outer Dig");
       const refused = (/** @type {number} */ times) =>
-        `This workflow has been looped ${times} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the person.`;
+        `This workflow has been looped ${times} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the user.`;
       const results = toolResults(model.lastRequest()).map((text) => text.split(":")[0]);
       assert.deepEqual(results, [
         "🔄 Looped 'The inner' back to",

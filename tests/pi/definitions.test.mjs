@@ -1,4 +1,4 @@
-// Workflow files: which are read, and what a person is told about those that cannot be.
+// Workflow files: which are read, and what a user is told about those that cannot be.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -28,7 +28,7 @@ const YAML = `${HEAD}phases:\n  - a.md\n`;
 const HUGE = A + "x".repeat(2 * 1024 * 1024);
 
 /**
- * Faulty files, in the project's workflows folder, and what `/workflow :check` says about them. `loads` are the workflows that start all
+ * Diagnosticy files, in the project's workflows folder, and what `/workflow :check` says about them. `loads` are the workflows that start all
  * the same, by command name; beside `hello`, which always does.
  *
  * @typedef {object} Case
@@ -255,7 +255,7 @@ const CASES = {
       'one/workflow.yaml: the workflow "one" refers to "bad", which has errors',
     ],
   },
-  "references in a circle, and to one": {
+  "references in a cycle, and to one": {
     files: {
       ...workflow("one", ["@two"]),
       ...workflow("two", ["@three"]),
@@ -263,15 +263,15 @@ const CASES = {
       ...workflow("four", ["@one"]),
     },
     notice: [
-      "one/workflow.yaml: the workflows refer to each other in a circle: one → two → three → one",
-      "two/workflow.yaml: the workflows refer to each other in a circle: one → two → three → one",
-      "three/workflow.yaml: the workflows refer to each other in a circle: one → two → three → one",
-      'four/workflow.yaml: the workflow "four" refers to "one", which is part of a circle',
+      "one/workflow.yaml: the workflows refer to each other in a cycle: one → two → three → one",
+      "two/workflow.yaml: the workflows refer to each other in a cycle: one → two → three → one",
+      "three/workflow.yaml: the workflows refer to each other in a cycle: one → two → three → one",
+      'four/workflow.yaml: the workflow "four" refers to "one", which is part of a cycle',
     ],
   },
   "a reference to itself": {
     files: workflow("one", ["a", "@one"]),
-    notice: ["one/workflow.yaml: the workflows refer to each other in a circle: one → one"],
+    notice: ["one/workflow.yaml: the workflows refer to each other in a cycle: one → one"],
   },
   "paths out of the workflows folder": {
     files: {
@@ -378,7 +378,7 @@ function write(folder, files) {
  * Puts a case's files in the place of the project's workflows.
  *
  * @param {import("./harness/sandbox.mjs").Sandbox} sandbox
- * @param {Case} faulty
+ * @param {Case} invalid
  */
 function put(sandbox, { files, prepare }) {
   const folder = join(sandbox.project, ".pi/workflows");
@@ -395,7 +395,7 @@ async function check(rpc) {
 }
 
 /** The lines of it with a place and a message, from below the workflows folder on. @param {string} panel */
-function faultLines(panel) {
+function diagnosticLines(panel) {
   const lines = panel.split("\n").filter((line) => SEVERITY.test(line));
   return lines.map((line) => line.replace(/^\.pi\/workflows\//, "").replace(SEVERITY, ": "));
 }
@@ -418,13 +418,13 @@ const SEVERITY = /: (error|warning): /;
 const withoutPlace = (line) => line.replace(/:\d+:\d+: /, ": ");
 
 for (const version of PI_VERSIONS) {
-  suite(`pi ${version}: faults in workflow files`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: diagnostics in workflow files`, { concurrency: 2 }, () => {
     test("are all told of in one panel, and what is sound starts", async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
-      for (const [name, faulty] of Object.entries(CASES)) {
-        const { notice, loads = [] } = faulty;
-        put(sandbox, faulty);
+      for (const [name, invalid] of Object.entries(CASES)) {
+        const { notice, loads = [] } = invalid;
+        put(sandbox, invalid);
         const from = notices(rpc).length;
         await rpc.prompt("/workflow");
         const [usage = "", told, ...more] = notices(rpc).slice(from).reverse();
@@ -432,7 +432,7 @@ for (const version of PI_VERSIONS) {
         const panel = await check(rpc);
         assert.equal(told, noticeOf(panel), name);
         // Where the expected line names no place, the other test below says what is wanted.
-        const found = faultLines(panel);
+        const found = diagnosticLines(panel);
         const lines = found.map((line) => (notice.includes(line) ? line : withoutPlace(line)));
         assert.deepEqual(lines.sort(), [...notice].sort(), name);
         const offered = usage
@@ -457,9 +457,9 @@ for (const version of PI_VERSIONS) {
       const whole = /: cannot be read: |: not valid UTF-8|: there is a workflow |: this is passed over|: a workflow's file must have the name |: not valid YAML: repetition limit/;
       /** @type {string[]} */
       const placeless = [];
-      for (const faulty of Object.values(CASES)) {
-        put(sandbox, faulty);
-        const lines = faultLines(await check(rpc));
+      for (const invalid of Object.values(CASES)) {
+        put(sandbox, invalid);
+        const lines = diagnosticLines(await check(rpc));
         placeless.push(...lines.filter((line) => !whole.test(line) && withoutPlace(line) === line));
       }
       assert.deepEqual(placeless, []);
@@ -473,7 +473,7 @@ for (const version of PI_VERSIONS) {
       const rpc = await startRpc({ version, sandbox });
       await rpc.waitFor(({ method }) => method === "notify");
       assert.deepEqual(notices(rpc), ["warning: 2 workflows have errors: /workflow :check"]);
-      const [worse, bad] = faultLines(await check(rpc)).reverse();
+      const [worse, bad] = diagnosticLines(await check(rpc)).reverse();
       assert.equal(worse, "worse/workflow.yaml:1:8: not valid YAML: did not find expected node content");
       assert.ok(bad.startsWith(`${sandbox.agent}/workflows/bad/a.md:1:1: a phase file must begin with front matter`), bad);
       const told = async () => {
@@ -499,7 +499,7 @@ for (const version of PI_VERSIONS) {
       put(sandbox, { files: {}, notice: [] });
       assert.deepEqual(await told(), []);
       put(sandbox, { files: { "a/workflow.yaml": "7\n" }, notice: [] });
-      assert.equal((await told()).length, 1, "the same fault again, after it was gone");
+      assert.equal((await told()).length, 1, "the same diagnostic again, after it was gone");
     });
 
     test("are names of tools, profiles and summaries that there are not", async (t) => {
@@ -512,7 +512,7 @@ for (const version of PI_VERSIONS) {
       });
       write(join(sandbox.agent, "agents"), { "scout.md": "Scout.", "p.md": "---\nname: the planner\n---\nPlan." });
       write(join(sandbox.project, ".pi/agents"), { "own.md": "---\nname: Own\n---\nDo." });
-      const lines = faultLines(await check(await startRpc({ version, sandbox })));
+      const lines = diagnosticLines(await check(await startRpc({ version, sandbox })));
       assert.deepEqual(lines.map((line) => line.replace(/^.*look\.md/, "")), [
         ':5:21: pi has no tool "edti"',
         ':6:28: nobody defines a subagent profile "the planer"',
@@ -530,7 +530,7 @@ for (const version of PI_VERSIONS) {
         const time = Math.round(performance.now() - start);
         assert.ok(time < 2500, `${nested.slice(0, 2)} took ${time} ms`);
       }
-      assert.match(faultLines(await check(rpc))[0], /^deep\/workflow\.yaml/);
+      assert.match(diagnosticLines(await check(rpc))[0], /^deep\/workflow\.yaml/);
     });
 
     test("a command name that two workflows have is offered once", async (t) => {
@@ -560,8 +560,8 @@ for (const version of PI_VERSIONS) {
         },
       });
       const rpc = await startRpc({ version, sandbox, onDialog: () => "Yes" });
-      await rpc.waitFor(({ method }) => method === "notify", { what: "the notice of one fault" });
-      assert.equal(notices(rpc).length, 1, "one fault");
+      await rpc.waitFor(({ method }) => method === "notify", { what: "the notice of one diagnostic" });
+      assert.equal(notices(rpc).length, 1, "one diagnostic");
       await rpc.prompt("/workflow");
       assert.deepEqual(notices(rpc)[1].split("\n").slice(3), [
         "  fallback — Global fallback",
@@ -601,7 +601,7 @@ for (const version of PI_VERSIONS) {
           [`  shared — ${shared}`, ...(trust === false ? [] : ["  local — The local"])],
           `trust: ${trust}`,
         );
-        assert.equal(told.length, trust === false ? 1 : 2, "nor is anything said of faults in it");
+        assert.equal(told.length, trust === false ? 1 : 2, "nor is anything said of diagnostics in it");
         await rpc.close();
       }
       // A run of a workflow that is not trusted any more.
@@ -636,7 +636,7 @@ for (const version of PI_VERSIONS) {
       symlinkSync("main", join(folder, "zz-link"));
       const rpc = await startRpc({ version, sandbox });
       assert.deepEqual(notices(rpc), []);
-      const duplicates = faultLines(await check(rpc)).filter((line) => line.includes("the command name"));
+      const duplicates = diagnosticLines(await check(rpc)).filter((line) => line.includes("the command name"));
       assert.deepEqual(
         duplicates.map((text) => text.replaceAll(folder, "")),
         ['/zz-link/workflow.yaml:2:14: the command name "main" is that of "zz-link" and of "main" (/main/workflow.yaml); "main" is used'],
@@ -674,7 +674,7 @@ for (const version of PI_VERSIONS) {
         projectFiles: Object.fromEntries(Object.entries(HELLO).map(([path, text]) => [`${folder}/${path}`, text])),
       });
       const rpc = await startRpc({ version, sandbox });
-      const [deep] = faultLines(await check(rpc));
+      const [deep] = diagnosticLines(await check(rpc));
       assert.match(deep, /^a\/b\/[a-z/]+: folders below this one are too deep to be searched for workflows$/);
     });
   });

@@ -26,7 +26,7 @@ const README = readFileSync(join(FOLDER, "README.md"), "utf8");
 const TEMPLATE =
   /\{(workflowName|workflowKey|description|taskDescription|taskId|phaseId|phaseName|phaseEmoji|phaseInstructions|phaseCount|previousPhaseName|nextPhaseName|blockedToolsList|allowedTools|toolName|breadcrumbPath|globalStepCount|previousSummary|summary\.[\w-]+|firstPhase\w+)\}/;
 
-/** The folders of what a person starts. */
+/** The folders of what a user starts. */
 const EXAMPLES = readdirSync(FOLDER, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !entry.name.startsWith("_"))
   .map(({ name }) => name);
@@ -38,7 +38,7 @@ const LOOPS = /** @type {Record<string, RegExp>} */ ({
   bugfix: /→ \S+ Verify\n/,
 });
 
-/** What the person is asked for the gates. */
+/** What the user is asked for the gates. */
 const GATES = /** @type {Record<string, number>} */ ({ bugfix: 1, release: 1 });
 
 /**
@@ -69,7 +69,7 @@ function handingOver(answer) {
 for (const version of PI_VERSIONS) {
   suite(`pi ${version}: the example`, { concurrency: 2 }, () => {
     for (const name of EXAMPLES) {
-      test(`${name} loads without a fault and runs to DONE`, async (t) => {
+      test(`${name} loads without a diagnostic and runs to DONE`, async (t) => {
         const [, needsShared] = new RegExp(`^\\| \\[\`${name}\`\\].*\\| (yes|no) \\|$`, "m").exec(README) ?? [];
         assert.ok(needsShared, "the README says whether it needs `_shared`");
         const projectFiles = { ...copy(name), ...(needsShared === "yes" ? copy("_shared") : {}) };

@@ -1,4 +1,4 @@
-// A disk that is full, and a session file that cannot be written: the person is told, the run goes on.
+// A disk that is full, and a session file that cannot be written: the user is told, the run goes on.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -45,7 +45,7 @@ for (const version of PI_VERSIONS) {
         const rpc = await startRpc({ version, sandbox });
         await rpc.promptAndSettle("/workflow hello Add a route");
         const { sessionFile } = await rpc.state();
-        const mend = spoil(sessionFile);
+        const fix = spoil(sessionFile);
         // Before the sandbox goes, which a read-only file would keep.
         try {
           await rpc.prompt("/workflow :pause");
@@ -56,7 +56,7 @@ for (const version of PI_VERSIONS) {
           await rpc.prompt("/workflow :skip");
           assert.equal(statusTexts(rpc).at(-1), "⏸ The hello > 🔹 Build [2/3] (paused: you asked for it)");
         } finally {
-          mend();
+          fix();
         }
         await rpc.promptAndSettle("Go on");
         assert.match(toolResults(model.lastRequest())[0], /^✓ Advanced: Build → 🔹 Check\n/);

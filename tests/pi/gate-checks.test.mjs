@@ -76,7 +76,7 @@ for (const version of PI_VERSIONS) {
       [":back", "hello:0", undefined],
       [":cancel", "hello:1", undefined],
     ])) {
-      test(`the person's ${control} stops it`, async (t) => {
+      test(`the user's ${control} stops it`, async (t) => {
         const phases = ["a", { id: "b", gate: [{ run: "touch begun; sleep 60; touch late" }] }, "c"];
         const { model, sandbox } = await stage(t, [next, next, REST, REST], {
           globalFiles: workflow("hello", phases, { autoContinue: false }),
@@ -143,7 +143,7 @@ for (const version of PI_VERSIONS) {
       await rpc.close();
     });
 
-    test("are those with which it was started: an agent that removes its own waits for the person", async (t) => {
+    test("are those with which it was started: an agent that removes its own waits for the user", async (t) => {
       const files = gated([{ run: "touch ran; false" }]);
       const line = /** @type {RegExpExecArray} */ (/gate: .*\n/.exec(files["hello/plan.md"]))[0];
       const remove = edit(".pi/workflows/hello/plan.md", line);

@@ -1,4 +1,4 @@
-// Gates: what they ask of the person, and what happens while nobody has answered yet.
+// Gates: what they ask of the user, and what happens while nobody has answered yet.
 
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -89,7 +89,7 @@ for (const version of PI_VERSIONS) {
       const rpc = await startRpc({ version, sandbox, onDialog: () => answers.shift() });
       await rpc.promptAndSettle(TASK);
       await rpc.promptAndSettle("/workflow :resume");
-      assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /^✗ .* Ship it\?: the person said no: Name the risks\./);
+      assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /^✗ .* Ship it\?: the user said no: Name the risks\./);
       const { gateAttempts, paused } = progress(await rpc.entries());
       assert.deepEqual([gateAttempts, paused], [{ "hello:0": 1 }, undefined]);
       await rpc.close();
@@ -141,7 +141,7 @@ for (const version of PI_VERSIONS) {
         const gate = [
           { run: "sleep 60 && echo a command line that is longer than a small terminal is wide", timeout: 0.3, label: "it" },
         ];
-        const approval = [{ approve: "Ship this plan, with all its risks, to the people?" }];
+        const approval = [{ approve: "Ship this plan, with all its risks, to the users?" }];
         const phases = [{ id: "plan", gate, gateAttempts: 1 }, { id: "build", gate: approval }, "check"];
         const { model, sandbox } = await stage(t, () => REST, { projectFiles: workflow("hello", phases, QUIET) });
         const tui = await startTui({ version, sandbox, columns, rows });
@@ -162,7 +162,7 @@ for (const version of PI_VERSIONS) {
         await tui.type("Name the risks");
         await tui.press("Enter");
         await model.waitForRequests(3);
-        assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /the person said no: Name the risks\./);
+        assert.match(userTexts(model.lastRequest()).at(-2) ?? "", /the user said no: Name the risks\./);
         await tui.submit("/workflow :next");
         await tui.waitFor(/→ Not yet/);
         await tui.press("Enter");
@@ -179,7 +179,7 @@ for (const version of PI_VERSIONS) {
     const APPROVALS = ["Not yet", "Yes", "No"];
     const FOUR = ["npm run lint", "npm test", "npm run build", "npm run a-script-with-a-long-name -- --all --strict"];
     const run = (/** @type {string[]} */ ...commands) => commands.map((command) => ({ run: command }));
-    const QUESTION = "Ship this plan, with all its risks, to the people? Nobody has read the second half of it.";
+    const QUESTION = "Ship this plan, with all its risks, to the users? Nobody has read the second half of it.";
     /** A phase, the question's lines, what stands above it, and the options. @type {Record<string, [object, string[], string[], string[]]>} */
     const CASES = {
       "one command": [{ gate: run("npm test") }, ['Allow project gate "Plan"?', "│ npm test"], [], CONSENTS],
@@ -211,7 +211,7 @@ for (const version of PI_VERSIONS) {
       "a long approval of a name that draws": [
         { name: FAKE, gate: [{ approve: `${QUESTION}\n\n→ Not yet` }] },
         ["Approve \"Plan' runs:\\u{2800}…\"?", "The question, 5 lines: shown above"],
-        ["Gate \"Plan' runs:\\u{2800}…\" asks:", "│ Ship this plan, with all its risks, ", "│ ↪ to the people? Nobody has read the", "│ ↪  second half of it.", "│ ", "│ → Not yet"],
+        ["Gate \"Plan' runs:\\u{2800}…\" asks:", "│ Ship this plan, with all its risks, ", "│ ↪ to the users? Nobody has read the", "│ ↪  second half of it.", "│ ", "│ → Not yet"],
         APPROVALS,
       ],
     };

@@ -49,7 +49,7 @@ for (const version of PI_VERSIONS) {
       await rpc.promptAndSettle("/workflow hello Add a route");
       const [result] = toolResults(model.lastRequest());
       assert.match(result, /^✗ The gate of Plan is not passed: it: exit status 3 after \d+m?s\. Attempt 1, 2 left\.\n/);
-      assert.match(result, /```\nline 62\n[^]*line 100\nred\n```\n\nMend that, then call workflow_step/);
+      assert.match(result, /```\nline 62\n[^]*line 100\nred\n```\n\nFix that, then call workflow_step/);
       assert.equal(lastPath(await rpc.entries()), "hello:0");
       await rpc.close();
     });
@@ -141,7 +141,7 @@ for (const version of PI_VERSIONS) {
       await again.close();
     });
 
-    test("pauses the run when its attempts are used up, until the person says something", async (t) => {
+    test("pauses the run when its attempts are used up, until the user says something", async (t) => {
       const { model, sandbox } = await stage(t, [next, next, next, REST, next, REST], {
         globalFiles: gated([{ run: "test -e good", label: "the tests" }], { gateAttempts: 2 }),
       });
@@ -240,7 +240,7 @@ for (const version of PI_VERSIONS) {
       }
     });
 
-    test("is run for the person's :next too, and :skip goes around it", async (t) => {
+    test("is run for the user's :next too, and :skip goes around it", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: gated([{ run: "test -e good", label: "it" }]) });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -272,8 +272,8 @@ for (const version of PI_VERSIONS) {
     });
   });
 
-  suite(`pi ${version}: a person's approval`, { concurrency: 2 }, () => {
-    test("is asked of the person, who may say no and why", async (t) => {
+  suite(`pi ${version}: a user's approval`, { concurrency: 2 }, () => {
+    test("is asked of the user, who may say no and why", async (t) => {
       const { model, sandbox } = await stage(t, [next, next, REST], { globalFiles: gated([{ approve: "Ship this plan?" }]) });
       const answers = ["No", "Too early", YES];
       /** @type {any[]} */
@@ -289,7 +289,7 @@ for (const version of PI_VERSIONS) {
         ],
       );
       const results = toolResults(model.lastRequest());
-      assert.match(results[0], /Ship this plan\?: the person said no: Too early\. Attempt 1, 2 left\./);
+      assert.match(results[0], /Ship this plan\?: the user said no: Too early\. Attempt 1, 2 left\./);
       assert.match(results[1], /^✓ Advanced: Plan → 🔹 Build\n/);
       assert.ok(!model.toolNames().some((name) => name !== "workflow_step" && /approv|workflow/.test(name)));
       await rpc.close();
@@ -346,7 +346,7 @@ for (const version of PI_VERSIONS) {
     const files = (/** @type {string} */ command) => gated([{ run: command }]);
     const CHOICES = ["No", "Yes, once", "Yes, for this session", "Yes, always while they stay the same"];
 
-    test("run after the person saw them and said yes: once, or for the session", async (t) => {
+    test("run after the user saw them and said yes: once, or for the session", async (t) => {
       const gate = [{ run: COMMAND }];
       const { sandbox } = await stage(t, [next, next, next, REST], {
         projectFiles: workflow("hello", [{ id: "a", gate }, { id: "b", gate }, { id: "c", gate }], { autoContinue: false }),

@@ -19,7 +19,7 @@ const HEAD = "name: Bad\ncommandName: bad\ninitialMessage: go\n";
 const A = phaseFile({ id: "a" });
 const HELLO = workflow("hello", ["plan", "build"], { autoContinue: false });
 
-/** What a person is told of each of these. @type {Record<string, { put: (folder: string) => unknown, told: RegExp }>} */
+/** What a user is told of each of these. @type {Record<string, { put: (folder: string) => unknown, told: RegExp }>} */
 const FILES = {
   pipe: { put: (folder) => execFileSync("mkfifo", [join(folder, "workflow.yaml")]), told: /it is not a plain file/ },
   device: { put: (folder) => symlinkSync("/dev/zero", join(folder, "workflow.yaml")), told: /it lies outside the workflows folder/ },
@@ -185,13 +185,13 @@ const TREES = {
     put: (root) => {
       for (const n of [1, 2, 3, 4, 5]) symlinkSync(".", join(root, `l${n}`));
     },
-    told: /no faults/,
+    told: /no errors/,
   },
   "five links to the project's folder they are in": {
     put: (root) => {
       for (const n of [1, 2, 3, 4, 5]) symlinkSync(".", join(root, `l${n}`));
     },
-    told: /no faults/,
+    told: /no errors/,
     where: "project",
   },
   "twelve folders with links to each other": {
@@ -200,14 +200,14 @@ const TREES = {
       for (const name of names) mkdirSync(join(root, name));
       for (const name of names) for (const other of names) symlinkSync(`../${other}`, join(root, name, `to-${other}`));
     },
-    told: /no faults/,
+    told: /no errors/,
   },
   "twenty thousand links to one folder": {
     put: (root) => {
       mkdirSync(join(root, "zz"));
       for (let n = 0; n < 20_000; n += 1) symlinkSync("..", join(root, "zz", `l${n}`));
     },
-    told: /no faults/,
+    told: /no errors/,
   },
   "a folder of more entries than are listed": {
     put: (root) => {
@@ -227,7 +227,7 @@ const TREES = {
         writeFileSync(join(root, `w${n}/workflow.yaml`), text);
       }
     },
-    told: /81 workflows, no faults/,
+    told: /81 workflows, no errors/,
   },
   "more bytes than are read": {
     put: (root) => {
@@ -314,7 +314,7 @@ for (const version of PI_VERSIONS) {
       symlinkSync(join(sandbox.root, "dotfiles"), join(sandbox.agent, "workflows"));
       const rpc = await startRpc({ version, sandbox, args: ["--approve"] });
       await rpc.prompt("/workflow :check");
-      assert.equal(custom(await rpc.entries(), "workflow:check")[0].content, "2 workflows, no faults.");
+      assert.equal(custom(await rpc.entries(), "workflow:check")[0].content, "2 workflows, no errors.");
       await rpc.promptAndSettle("/workflow ours Add a route");
       assert.equal(statusTexts(rpc).at(-1), waiting("The ours > 🔹 Build [2/2]"));
     });

@@ -1,4 +1,4 @@
-// The package as people get it: from the checkout, installed, and as the tarball of `npm pack`.
+// The package as users get it: from the checkout, installed, and as the tarball of `npm pack`.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -130,23 +130,23 @@ for (const version of PI_VERSIONS) {
         globalFiles: HELLO,
         projectFiles: { "bad/workflow.yaml": "name: [\n" },
       });
-      const fault = ".pi/workflows/bad/workflow.yaml:1:8: not valid YAML: did not find expected node content";
-      const faults = `${fault}: /workflow :check\n`;
+      const diagnostic = ".pi/workflows/bad/workflow.yaml:1:8: not valid YAML: did not find expected node content";
+      const diagnostics = `${diagnostic}: /workflow :check\n`;
       assert.deepEqual(await runPrint({ version, sandbox, prompt: "/workflow nope Do it" }), {
         code: 1,
         stdout: "",
-        stderr: `${faults}Unknown workflow: "nope". Available: hello\n`,
+        stderr: `${diagnostics}Unknown workflow: "nope". Available: hello\n`,
       });
       assert.equal(model.requests.length, 0);
       assert.deepEqual(await runPrint({ version, sandbox, prompt: "/workflow hello Do it" }), {
         code: 0,
         stdout: "All done.\n",
-        stderr: faults + DONE,
+        stderr: diagnostics + DONE,
       });
       assert.deepEqual(await runPrint({ version, sandbox, prompt: "/workflow :check" }), {
         code: 1,
         stdout: "",
-        stderr: `${faults}.pi/workflows/bad/workflow.yaml:1:8: error: not valid YAML: did not find expected node content
+        stderr: `${diagnostics}.pi/workflows/bad/workflow.yaml:1:8: error: not valid YAML: did not find expected node content
   1 | name: [
     |        ^
   help: look for a quote or bracket that is not closed, and put a value that begins with \`{\` in quotes
@@ -173,8 +173,8 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(states(appended), TO_DONE);
       assert.equal(custom(appended, "workflow:complete").length, 1);
       assert.deepEqual(states(readSession(sandbox)), TO_DONE);
-      const fault = `${sandbox.agent}/workflows/bad/workflow.yaml:1:1: a workflow.yaml must be a mapping of fields to values`;
-      assert.equal(run.stderr, `${fault}: /workflow :check\n${DONE}`);
+      const diagnostic = `${sandbox.agent}/workflows/bad/workflow.yaml:1:1: a workflow.yaml must be a mapping of fields to values`;
+      assert.equal(run.stderr, `${diagnostic}: /workflow :check\n${DONE}`);
     });
   });
 }

@@ -69,10 +69,10 @@ function errors(rpc) {
 }
 
 /**
- * The run is there, and the person can move it.
+ * The run is there, and the user can move it.
  * @param {Rpc} rpc
  * @param {string | undefined} status
- * @param {boolean} [waits] whether nothing happens until the person says more
+ * @param {boolean} [waits] whether nothing happens until the user says more
  */
 async function isSound(rpc, status, waits = false) {
   const last = statusTexts(rpc).at(-1);
@@ -135,7 +135,7 @@ for (const version of PI_VERSIONS) {
           await isSound(rpc, status, true);
           return;
         }
-        // The session is the same: the person may still say yes.
+        // The session is the same: the user may still say yes.
         const settled = rpc.waitForSettled();
         answer(true);
         await settled;

@@ -183,7 +183,7 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(notices(rpc), []);
       assert.deepEqual(rpc.extensionErrors(), []);
 
-      // The end is for the person: the model never reads it, and gets no context prompt any more.
+      // The end is for the user: the model never reads it, and gets no context prompt any more.
       await rpc.promptAndSettle("Thank you");
       assert.deepEqual(userTexts(model.lastRequest()).slice(2), ["Thank you"]);
       assert.doesNotMatch(model.messagesText(), /Phases completed|The hello Complete/);
@@ -434,7 +434,7 @@ Do plan for Look around.
       assert.equal(states(await rpc.entries()).length, 1, "looking around stores nothing");
     });
 
-    test("ends when the agent calls `cancel` twice and the person agrees", async (t) => {
+    test("ends when the agent calls `cancel` twice and the user agrees", async (t) => {
       const { model, sandbox } = await stage(t, [step("cancel"), step("cancel"), { text: "Stopped." }], {
         globalFiles: HELLO,
       });
@@ -477,14 +477,14 @@ Do plan for Look around.
       assert.doesNotMatch(model.messagesText(), /The hello Cancelled/);
     });
 
-    test("goes on when the person does not want it cancelled", async (t) => {
+    test("goes on when the user does not want it cancelled", async (t) => {
       const script = [step("cancel", "cancel"), step("cancel"), step("cancel"), { text: "I rest." }];
       const { model, sandbox } = await stage(t, script, { globalFiles: HELLO });
       /** @type {(boolean | undefined)[]} */
       const answers = [false, undefined];
       const rpc = await startRpc({ version, sandbox, onDialog: () => answers.shift() });
       await rpc.promptAndSettle("/workflow hello Add a route");
-      const declined = "The person declined: the workflow is not cancelled. Continue with the current phase.";
+      const declined = "The user declined: the workflow is not cancelled. Continue with the current phase.";
       const results = toolResults(model.lastRequest());
       assert.deepEqual([results[1], results[3]], [declined, declined]);
       assert.match(results[2], /^⚠️ \*\*Confirm cancellation\*\*/, "it begins anew");
@@ -839,7 +839,7 @@ Continue working on the current phase and call workflow_step when done.`,
       assert.equal(countdownLines(rpc).length, 8);
     });
 
-    test("is left alone when the person speaks first", async (t) => {
+    test("is left alone when the user speaks first", async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "I rest." }, step("next"), step("next"), { text: "Done." }], {
         globalFiles: HELLO,
       });

@@ -150,7 +150,7 @@ for (const version of PI_VERSIONS) {
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /\n\*\*Phase:\*\* 🔹 B \[1\/2\] \(step 3\)\n/);
     });
 
-    test("leaves an ended run alone, done or cancelled by agent or person", async (t) => {
+    test("leaves an ended run alone, done or cancelled by agent or user", async (t) => {
       const [next, hello] = [step("next"), { text: "Hello." }];
       const script = [next, next, next, hello, hello, step("cancel", "cancel"), hello, hello, REST, hello];
       const { model, sandbox } = await stage(t, script, { globalFiles: HELLO });
@@ -547,7 +547,7 @@ for (const version of PI_VERSIONS) {
       );
     });
 
-    test("an abort, after which it waits for the person", async (t) => {
+    test("an abort, after which it waits for the user", async (t) => {
       const { model, sandbox } = await stage(
         t,
         [

@@ -15,7 +15,7 @@ import { contextPrompt, notices, paths, states, statusTexts, step, toolResults, 
 
 const HELLO = workflow("hello", [{ id: "plan", tools: { blacklist: ["bash"] } }, "build", "check"], { autoContinue: false });
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
-const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the person.";
+const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 const REST = { text: "I rest." };
 /** Keeps next to nothing. */
 const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
@@ -37,7 +37,7 @@ function breakAt(sandbox, names) {
   writeFileSync(join(sandbox.agent, "extension-data/pi-workflows.json"), JSON.stringify({ fault: names }));
 }
 
-/** What the person was told of panics: whether that was the end of it, and where it was. @param {string[]} told */
+/** What the user was told of panics: whether that was the end of it, and where it was. @param {string[]} told */
 function traps(told) {
   return told.flatMap((notice) => {
     const [, off, where] =

@@ -1,4 +1,4 @@
-// What a person sees and types: pi's terminal interface.
+// What a user sees and types: pi's terminal interface.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -124,7 +124,7 @@ for (const version of PI_VERSIONS) {
       ]);
       assert.doesNotMatch(done, /\*\*|Auto-continuing|Release Pipeline >|Task ID/);
 
-      // All of a result, and what is for programs, when the person asks for that.
+      // All of a result, and what is for programs, when the user asks for that.
       await tui.press("C-o");
       const all = await tui.waitFor(/^ *Do ship for Ship 2\.0\.$/m);
       assert.ok(lines(all).includes(`Task ID: ${taskId}`), all);
@@ -146,7 +146,7 @@ for (const version of PI_VERSIONS) {
       assert.doesNotMatch(screen, /\*\*|Workflow path|What to do/);
     });
 
-    test("asks the person, and shows what was cancelled", async (t) => {
+    test("asks the user, and shows what was cancelled", async (t) => {
       const script = [
         REST,
         step("cancel"),
@@ -185,7 +185,7 @@ for (const version of PI_VERSIONS) {
       ]);
       assert.ok(cancel.includes('⚠️ Confirm cancellation of workflow "One"?'), cancel.join("\n"));
       await tui.press("Enter");
-      await tui.waitFor("The person declined: the workflow is not cancelled.");
+      await tui.waitFor("The user declined: the workflow is not cancelled.");
       await tui.waitFor("I go on.");
       await tui.submit("Cancel it");
       await tui.waitFor("Yes, cancel it");
@@ -196,7 +196,7 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(states(readSession(sandbox)).at(-1).cancelled, true);
     });
 
-    test("says in one line that files have faults, and shows them on demand", async (t) => {
+    test("says in one line that files have diagnostics, and shows them on demand", async (t) => {
       const { sandbox } = await stage(t, [], {
         globalFiles: HELLO,
         projectFiles: { "bad/workflow.yaml": "name: [\n", "worse/workflow.yaml": "7\n" },
@@ -223,7 +223,7 @@ for (const version of PI_VERSIONS) {
       sandbox.writeFiles({ ".pi/workflows/bad/workflow.yaml": "8\n" });
       await tui.submit("/workflow hello");
       const screen = await tui.waitFor("The hello: what is the task?");
-      assert.equal(above(screen).filter((line) => line === notice[0]).length, 2, "the changed faults are told of anew");
+      assert.equal(above(screen).filter((line) => line === notice[0]).length, 2, "the changed diagnostics are told of anew");
       assert.doesNotMatch(screen, /\[pi-workflows\]|console|at .*\.js:\d+/);
     });
 
@@ -259,7 +259,7 @@ for (const version of PI_VERSIONS) {
       await tui.waitFor((screen) => !screen.includes("The hello [2/2]\n"));
     });
 
-    test("shows a status panel that the person asks for", async (t) => {
+    test("shows a status panel that the user asks for", async (t) => {
       const { sandbox } = await stage(t, [step("next"), REST], { globalFiles: HELLO });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello One");
@@ -291,7 +291,7 @@ for (const version of PI_VERSIONS) {
 
     const gone = (/** @type {string} */ screen) => !screen.includes("Auto-continuing");
 
-    test("when the person types, and the text stays in the editor", async (t) => {
+    test("when the user types, and the text stays in the editor", async (t) => {
       const { model, tui } = await resting(t, [{ text: "So be it.", hang: true }]);
       await tui.type("W");
       await tui.waitFor(gone);
@@ -308,7 +308,7 @@ for (const version of PI_VERSIONS) {
       assert.doesNotMatch(model.messagesText(), /still active/);
     });
 
-    test("when the person sends a message", async (t) => {
+    test("when the user sends a message", async (t) => {
       const { model, tui } = await resting(t, [{ text: "Thinking", hang: true }]);
       await tui.submit("Have a look at the tests");
       await tui.waitFor("Thinking");

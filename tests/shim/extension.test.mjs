@@ -574,7 +574,7 @@ suite("questions", () => {
     }));
   };
 
-  test("are put to the person until there are no more", async () => {
+  test("are put to the user until there are no more", async () => {
     const pi = asking();
     pi.behaviour.confirm = () => pi.calls.length === 1;
     await pi.command("a");
@@ -825,7 +825,7 @@ suite("a guest that traps", () => {
     return { pi, state, call };
   };
   const OFF = ["notify", "hello-guest broke and is switched off until a command of its own or /reload starts it again: RuntimeError: unreachable", "error"];
-  const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the person.";
+  const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 
   test("three times in a row is switched off, and tool calls are refused until a session starts and it is well again", async () => {
     const { pi, state, call } = unsound();
@@ -834,7 +834,7 @@ suite("a guest that traps", () => {
     for (let n = 0; n < 3; n += 1) assert.deepEqual(call(), { block: true, reason: OFF_CALL });
     await assert.rejects(pi.tool("t", {}), { message: OFF_CALL });
     assert.equal(pi.emit("input", { source: "rpc" }), undefined);
-    assert.deepEqual(pi.did(), [OFF], "the person is told once");
+    assert.deepEqual(pi.did(), [OFF], "the user is told once");
     pi.emit("session_start", { reason: "new" });
     assert.deepEqual(pi.did(), [OFF]);
     assert.equal(call().block, true);
@@ -844,7 +844,7 @@ suite("a guest that traps", () => {
     assert.deepEqual(state.events, ["tool-call"]);
   });
 
-  test("and is switched off comes back for a command of the person", async () => {
+  test("and is switched off comes back for a command of the user", async () => {
     const { pi, state, call } = unsound();
     state.sound = false;
     call();

@@ -393,7 +393,7 @@ suite("the working directory", () => {
 });
 
 suite("roots", () => {
-  test("those that are there, in the manifest's order, as a person would write them", (t) => {
+  test("those that are there, in the manifest's order, as a user would write them", (t) => {
     const { roots, root } = grant(t, { grants: [PROJECT, { ...AGENT, name: "missing", path: "missing" }, AGENT] });
     assert.deepEqual(roots(), [
       { name: "project", path: ".conf/things" },
@@ -401,7 +401,7 @@ suite("roots", () => {
     ]);
   });
 
-  test("one in the person's home is written with a tilde", () => {
+  test("one in the user's home is written with a tilde", () => {
     const files = fileImports([{ name: "home", base: "agent", path: "." }], {
       agentDir: homedir,
       cwd: () => join(homedir(), "no", "such", "project"),

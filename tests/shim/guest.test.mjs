@@ -98,7 +98,7 @@ suite("a trap", () => {
     },
   });
 
-  test("gives no answer, a new instance that hears of it, and its last words to the person", () => {
+  test("gives no answer, a new instance that hears of it, and its last words to the user", () => {
     const { instances, instantiate } = component(trapsOnce);
     /** @type {string[]} */
     const told = [];

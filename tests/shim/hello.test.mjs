@@ -14,7 +14,7 @@ import { builtGuest, loadInto, standIn } from "./pi-stand-in.mjs";
 
 /** @typedef {import("../pi/harness/scripted-model.mjs").ScriptedModel} ScriptedModel */
 
-/** What the person is told of a panic. */
+/** What the user is told of a panic. */
 const PANIC = (/** @type {string} */ words) =>
   new RegExp(`^hello-guest broke and was started again: panicked at tests/guests/hello\\.rs:\\d+:\\d+:\\n${words}$`);
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
@@ -263,7 +263,7 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(statuses("hello"), ["0 greetings", "1 greetings"]);
     });
 
-    test("a tool of the guest asks the person", async (t) => {
+    test("a tool of the guest asks the user", async (t) => {
       const call = { name: "greet", arguments: { name: "Ann", ask: true } };
       const { rpc, model } = await inPi(t, [{ calls: [call] }, { calls: [call] }]);
       const answers = [false, true];
@@ -307,7 +307,7 @@ for (const version of PI_VERSIONS) {
       await rpc.waitFor((record) => record.message === "Timer 1 has run out.");
     });
 
-    test("what it says in the person's place starts a run, and is heard", async (t) => {
+    test("what it says in the user's place starts a run, and is heard", async (t) => {
       const { rpc, model, statuses } = await inPi(t);
       await rpc.promptAndSettle("/say Good morning");
       assert.match(model.messagesText(0), /Good morning/);

@@ -205,7 +205,7 @@ suite("a record", () => {
 });
 
 suite("definitions", () => {
-  /** Our component over some workflows of the person's. @param {TestContext} t */
+  /** Our component over some workflows of the user's. @param {TestContext} t */
   function started(t) {
     const place = folder(t);
     const writeAll = (/** @type {Record<string, string>} */ files) => {

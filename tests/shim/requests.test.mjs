@@ -200,11 +200,11 @@ for (const version of PI_VERSIONS) {
       });
     }
 
-    test("the shell is the person's, whatever a project says", async (t) => {
-      const { sandbox } = await stage(t, [], { settings: { shellCommandPrefix: "WHOSE=person" } });
+    test("the shell is the user's, whatever a project says", async (t) => {
+      const { sandbox } = await stage(t, [], { settings: { shellCommandPrefix: "WHOSE=user" } });
       sandbox.writeFiles({ ".pi/settings.json": JSON.stringify({ shellCommandPrefix: "WHOSE=project" }) });
       const run = await runPrint({ version, sandbox, extension: home, trust: true, prompt: "/run echo $WHOSE" });
-      assert.equal(run.stderr, "exited 0, 7 bytes: person\n\n");
+      assert.equal(run.stderr, "exited 0, 5 bytes: user\n\n");
     });
 
     test("what the manifest does not grant is refused", async (t) => {
@@ -232,7 +232,7 @@ for (const version of PI_VERSIONS) {
       assert.match(run.stderr, /a store's name is of letters, digits, _ and -/);
     });
 
-    test("a value outlives the session, in a file that only the person reads", async (t) => {
+    test("a value outlives the session, in a file that only the user reads", async (t) => {
       const { rpc, sandbox, notices } = await inPi(t);
       await rpc.prompt("/recall it");
       await rpc.prompt("/keep it is kept");

@@ -55,7 +55,7 @@ suite("the store", () => {
     assert.deepEqual(readdirSync(join(agent, "extension-data")), ["test.json"], "nothing is left beside it");
   });
 
-  test("is the person's alone", () => {
+  test("is the user's alone", () => {
     const { store, file, agent } = makeStore();
     store.set("a", "1");
     assert.equal(statSync(file).mode & 0o777, 0o600);

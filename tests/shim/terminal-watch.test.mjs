@@ -1,4 +1,4 @@
-// What counts as a person at the keyboard.
+// What counts as a user at the keyboard.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -107,7 +107,7 @@ const SENT_BY_THE_TERMINAL = [
   ["a capability", "\x1bP1+r544e=787465726d\x1b\\"],
 ];
 
-suite("what a person does is heard", () => {
+suite("what a user does is heard", () => {
   for (const [what, data] of TYPED) {
     test(what, () => {
       const { watch, context, type } = watched();

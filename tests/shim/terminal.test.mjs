@@ -1,4 +1,4 @@
-// What a person sees and does where a guest waits for something: pi's terminal interface.
+// What a user sees and does where a guest waits for something: pi's terminal interface.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -79,7 +79,7 @@ for (const version of PI_VERSIONS) {
       assert.doesNotMatch(await tui.screen(), /cancelled|No hello|running: echo/);
     });
 
-    test("the key is the person's own", async (t) => {
+    test("the key is the user's own", async (t) => {
       const { tui } = await inTerminal(t, [], { keybindings: { "app.interrupt": "ctrl+y" } });
       await tui.submit("/run sleep 60");
       await tui.waitFor("· 1 s · ctrl+y stops it");

@@ -13,7 +13,7 @@ import { stage } from "../pi/harness/stage.mjs";
 import { builtGuest, loadInto, standIn } from "./pi-stand-in.mjs";
 
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
-const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the person.";
+const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 
 /** The package's folder. */
 let home = "";
@@ -21,7 +21,7 @@ before(async () => {
   home = await buildHello("traps");
 });
 
-/** What the person was told of a trap: whether it was started again, and where it panicked. @param {string} notice */
+/** What the user was told of a trap: whether it was started again, and where it panicked. @param {string} notice */
 function trapOf(notice) {
   const [, off, name] =
     /^hello-guest broke and (was started again|is switched off)[^]*: panicked at tests\/guests\/hello\.rs:\d+:\d+:\n(.*), as asked$/.exec(notice) ?? [];

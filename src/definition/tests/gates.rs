@@ -11,8 +11,8 @@ fn a_gate_is_read() {
     let phase = phase_with(
         "gate:\n- run: npm test\n  timeout: 90s\n  label: the tests\n- run: make\n  timeout: 2.5\n- file: .\\docs\\*.md\n  contains: '^## R'\n- approve: Ship?\n- run: x\ngateAttempts: 1\nonGateFail: loop\n",
     );
-    let (library, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
-    assert_eq!(faults, [""; 0]);
+    let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+    assert_eq!(diagnostics, [""; 0]);
     let workflow = library.get("w").unwrap();
     assert_eq!((&*workflow.root, &workflow.gate), ("global", &None));
     let Some(Entry::Phase(phase)) = workflow.phases.first() else { panic!() };
@@ -31,8 +31,8 @@ fn a_gate_is_read() {
 }
 
 #[test]
-fn a_faulty_gate_keeps_its_workflow_out() {
-    for (lines, fault) in [
+fn a_diagnosticy_gate_keeps_its_workflow_out() {
+    for (lines, diagnostic) in [
         ("gate: x", "4:7: `gate` must be a list of checks, but is a text"),
         ("gate: []", "4:7: `gate` must have from 1 to 50 checks"),
         ("gate: [x]", "4:8: `gate` must be a list of checks, but is a text"),
@@ -102,29 +102,30 @@ fn a_faulty_gate_keeps_its_workflow_out() {
         ),
     ] {
         let phase = PHASE.replacen("emoji: '*'\n", &format!("{lines}\nemoji: '*'\n"), 1);
-        phase_refused(&phase, &[&format!("~/workflows/w/a.md:{fault}")]);
+        phase_refused(&phase, &[&format!("~/workflows/w/a.md:{diagnostic}")]);
     }
     let phase = phase_with("gate: [{file: a, contains: '('}]\n");
-    let (_, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+    let (_, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
     let begin = "~/workflows/w/a.md:5:28: `gate.contains` is no regular expression: ";
-    assert!(faults.len() == 1 && faults[0].starts_with(begin), "{faults:?}");
+    assert!(diagnostics.len() == 1 && diagnostics[0].starts_with(begin), "{diagnostics:?}");
 }
 
 #[test]
 fn a_label_is_one_short_line() {
     let label = |lines: &str| {
         let phase = phase_with(lines);
-        let (library, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+        let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
         let Some(Entry::Phase(phase)) = library.get("w").unwrap().phases.first() else { panic!() };
         let gate = phase.gate.as_ref().unwrap();
-        (gate.checks[0].label.clone(), faults)
+        (gate.checks[0].label.clone(), diagnostics)
     };
     let long = "é".repeat(101);
     let cut = format!("{}…", "é".repeat(99));
-    let fault = "~/workflows/w/a.md:5:24: `gate.label` is cut: it has more than 100 characters";
+    let diagnostic =
+        "~/workflows/w/a.md:5:24: `gate.label` is cut: it has more than 100 characters";
     assert_eq!(
         label(&format!("gate: [{{run: x, label: {long}}}]\n")),
-        (cut.clone(), vec![fault.to_owned()])
+        (cut.clone(), vec![diagnostic.to_owned()])
     );
     assert_eq!(label(&format!("gate: [{{run: x, label: {}}}]\n", "é".repeat(100))).1, [""; 0]);
     assert_eq!(label("gate: [{run: x, label: \"a\\n\\tb\"}]\n"), ("a b".into(), vec![]));
@@ -138,8 +139,8 @@ fn an_expression_and_a_glob_are_bounded() {
         ["(?:a{1,1000}){1,30}!", "a{100000}", "(?:(?:(?:a{99}){99}){99}){99}", "(?:){99999}"]
     {
         let phase = phase_with(&format!("gate: [{{file: a, contains: '{expression}'}}]\n"));
-        let fault = "~/workflows/w/a.md:5:28: `gate.contains` is no regular expression: compiled regex exceeded size limit";
-        phase_refused(&phase, &[fault]);
+        let diagnostic = "~/workflows/w/a.md:5:28: `gate.contains` is no regular expression: compiled regex exceeded size limit";
+        phase_refused(&phase, &[diagnostic]);
     }
     let a = |groups: usize| "{a,aa,aaa}".repeat(groups);
     for (glob, wide) in [
@@ -156,17 +157,17 @@ fn an_expression_and_a_glob_are_bounded() {
         (format!("[{{]{}[}}]", ["a"; 101].join(",")), false),
     ] {
         let phase = phase_with(&format!("gate: [{{file: '{glob}'}}]\n"));
-        let (library, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
-        assert_eq!(library.get("w").is_none(), wide, "{glob}: {faults:?}");
-        let fault = "~/workflows/w/a.md:5:15: the alternatives in `gate.file` expand to more than 100 paths; use `*`, or a check with `run`";
-        assert!(!wide || faults == [fault], "{faults:?}");
+        let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+        assert_eq!(library.get("w").is_none(), wide, "{glob}: {diagnostics:?}");
+        let diagnostic = "~/workflows/w/a.md:5:15: the alternatives in `gate.file` expand to more than 100 paths; use `*`, or a check with `run`";
+        assert!(!wide || diagnostics == [diagnostic], "{diagnostics:?}");
     }
     for expression in
         ["", "LGTM", "^status: (done|ok)$", r"\d{4}-\d{2}-\d{2}", "^## Decision\\s+\\S"]
     {
         let phase = phase_with(&format!("gate: [{{file: a, contains: '{expression}'}}]\n"));
-        let (_, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
-        assert!(expression.is_empty() || faults.is_empty(), "{faults:?}");
+        let (_, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+        assert!(expression.is_empty() || diagnostics.is_empty(), "{diagnostics:?}");
     }
 }
 
@@ -179,39 +180,43 @@ fn a_failure_leads_to_an_earlier_phase_of_the_same_workflow() {
         )
     };
     for (to, sound) in [("a", true), ("b", false), ("c", false), ("z", false), ("stay", true)] {
-        let (_, faults) = load(&[
+        let (_, diagnostics) = load(&[
             ("w/workflow.yaml", &flow),
             ("w/a.md", PHASE),
             ("w/b.md", &phase("b", to)),
             ("w/c.md", &phase("c", "b")),
         ]);
-        let fault = format!(
+        let diagnostic = format!(
             "~/workflows/w/b.md:6:13: `onGateFail` must be `stay`, `loop` or the id of an earlier phase of this workflow, but is \"{to}\""
         );
-        assert_eq!(faults, if sound { vec![] } else { vec![fault] }, "{to}");
+        assert_eq!(diagnostics, if sound { vec![] } else { vec![diagnostic] }, "{to}");
     }
-    for (to, fault) in [("a", None), ("z", Some("7:13"))] {
+    for (to, diagnostic) in [("a", None), ("z", Some("7:13"))] {
         let yaml = format!("{FLOW}gate: [{{approve: Done?}}]\nonGateFail: {to}\n");
-        let (library, faults) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", PHASE)]);
-        assert_eq!(library.get("w").is_some(), fault.is_none());
-        let place = fault.map(|place| format!("~/workflows/w/workflow.yaml:{place}: "));
-        assert!(faults.iter().all(|fault| place.as_ref().is_some_and(|at| fault.starts_with(at))));
+        let (library, diagnostics) = load(&[("w/workflow.yaml", &yaml), ("w/a.md", PHASE)]);
+        assert_eq!(library.get("w").is_some(), diagnostic.is_none());
+        let place = diagnostic.map(|place| format!("~/workflows/w/workflow.yaml:{place}: "));
+        assert!(
+            diagnostics
+                .iter()
+                .all(|diagnostic| place.as_ref().is_some_and(|at| diagnostic.starts_with(at)))
+        );
     }
 }
 
 #[test]
 fn a_failure_loops_only_where_that_is_allowed() {
-    let fault = |place: &str| {
+    let diagnostic = |place: &str| {
         format!(
             "~/workflows/w/{place}: `onGateFail: loop` cannot be where the workflow says `loopable: false`"
         )
     };
     let gate = "gate: [{run: x}]\nonGateFail: loop\n";
     let flow = format!("{FLOW}loopable: false\n");
-    let (_, faults) = load(&[("w/workflow.yaml", &flow), ("w/a.md", &phase_with(gate))]);
-    assert_eq!(faults, [fault("a.md:6:13")]);
-    let (_, faults) = load(&[("w/workflow.yaml", &(flow + gate)), ("w/a.md", PHASE)]);
-    assert_eq!(faults, [fault("workflow.yaml:8:13")]);
+    let (_, diagnostics) = load(&[("w/workflow.yaml", &flow), ("w/a.md", &phase_with(gate))]);
+    assert_eq!(diagnostics, [diagnostic("a.md:6:13")]);
+    let (_, diagnostics) = load(&[("w/workflow.yaml", &(flow + gate)), ("w/a.md", PHASE)]);
+    assert_eq!(diagnostics, [diagnostic("workflow.yaml:8:13")]);
 }
 
 #[test]
@@ -221,7 +226,7 @@ fn a_key_without_a_value_is_as_good_as_no_key() {
         "gate: [{file: a, contains: }]\n",
         "gate:\ngateAttempts:\nonGateFail:\n",
     ] {
-        let (_, faults) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(lines))]);
-        assert_eq!(faults, [""; 0], "{lines}");
+        let (_, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(lines))]);
+        assert_eq!(diagnostics, [""; 0], "{lines}");
     }
 }

@@ -24,12 +24,12 @@ fn a_library_folder_is_looked_through_once() {
         (&[("a", "b"), ("b/a", "b"), ("b/b", "b")], &flow, 3),
     ] {
         let files = linked(links, files);
-        let (library, faults) = load_files(&files);
-        assert_eq!(faults, [""; 0], "{links:?}");
+        let (library, diagnostics) = load_files(&files);
+        assert_eq!(diagnostics, [""; 0], "{links:?}");
         assert_eq!(keys(&library), ["w"], "{links:?}");
         assert!(files.lists.get() <= lists, "{links:?}: {} folders", files.lists.get());
-        let (checked, faults) = Library::check(&files).unwrap();
-        assert_eq!((keys(&checked), faults), (vec!["w"], vec![]), "{links:?}");
+        let (checked, diagnostics) = Library::check(&files).unwrap();
+        assert_eq!((keys(&checked), diagnostics), (vec!["w"], vec![]), "{links:?}");
     }
 }
 
@@ -57,8 +57,8 @@ fn a_phase_file_is_read_once_and_shared() {
         let yaml = yaml.replace("commandName: flow", &format!("commandName: w{n}"));
         files.global.insert(format!("w{n:02}/workflow.yaml"), yaml);
     }
-    let (library, faults) = load_files(&files);
-    assert_eq!((library.iter().count(), faults), (100, vec![]));
+    let (library, diagnostics) = load_files(&files);
+    assert_eq!((library.iter().count(), diagnostics), (100, vec![]));
     assert!(files.reads.get() <= 100 + 40 + 1, "{} reads", files.reads.get());
     let [first, last] = ["w00", "w99"].map(|key| &library.get(key).unwrap().phases[7]);
     let (Entry::Phase(first), Entry::Phase(last)) = (first, last) else { panic!() };
@@ -67,24 +67,24 @@ fn a_phase_file_is_read_once_and_shared() {
 
 #[test]
 fn a_broken_phase_file_keeps_all_its_workflows_out() {
-    let (library, faults) = load(&[
+    let (library, diagnostics) = load(&[
         ("a/workflow.yaml", FLOW),
         ("a/a.md", "no front matter"),
         ("b/workflow.yaml", &FLOW.replace("a.md", "../a/a.md")),
     ]);
-    assert_eq!((keys(&library), library.left_out().len(), faults.len()), (vec![], 2, 1));
+    assert_eq!((keys(&library), library.left_out().len(), diagnostics.len()), (vec![], 2, 1));
 }
 
-/// The library of what was read before this was reached, and the fault that says so.
+/// The library of what was read before this was reached, and the diagnostic that says so.
 #[track_caller]
-fn reached(files: &Files, fault: &str) -> Library {
-    let (library, faults) = load_files(files);
-    assert_eq!(faults, [fault]);
-    let (again, faults) = load_files(files);
-    assert!(library.iter().eq(again.iter()) && faults == [fault]);
-    let (_, faults) = Library::check(files).unwrap();
-    assert!(faults.iter().any(|found| found.to_string() == fault), "{faults:?}");
-    let found = faults.iter().find(|found| found.to_string() == fault).unwrap();
+fn reached(files: &Files, diagnostic: &str) -> Library {
+    let (library, diagnostics) = load_files(files);
+    assert_eq!(diagnostics, [diagnostic]);
+    let (again, diagnostics) = load_files(files);
+    assert!(library.iter().eq(again.iter()) && diagnostics == [diagnostic]);
+    let (_, diagnostics) = Library::check(files).unwrap();
+    assert!(diagnostics.iter().any(|found| found.to_string() == diagnostic), "{diagnostics:?}");
+    let found = diagnostics.iter().find(|found| found.to_string() == diagnostic).unwrap();
     assert_eq!(found.severity(), Severity::Error);
     let help = "take out of the workflows folders what does not belong to a workflow";
     assert_eq!(found.help().as_deref(), Some(help));
@@ -123,8 +123,8 @@ fn phases_count_as_entries() {
         files.global.insert(format!("w{n:02}/workflow.yaml"), yaml);
     }
     // Of the entries, 61 are the folders, and 1000 the files in the library folder.
-    let (library, faults) = load_files(&files);
-    assert_eq!(faults, [format!("~/workflows/w49: {TOO_MANY}")]);
+    let (library, diagnostics) = load_files(&files);
+    assert_eq!(diagnostics, [format!("~/workflows/w49: {TOO_MANY}")]);
     assert_eq!((keys(&library).len(), library.left_out().len()), (49, 1));
 }
 
@@ -153,8 +153,8 @@ fn the_files_that_may_have_been_meant_are_looked_for_a_few_times() {
     for n in 0..100 {
         files.global.insert(format!("w/{n}.txt"), String::new());
     }
-    let (_, faults) = load_files(&files);
-    assert_eq!(faults.len(), 1000);
+    let (_, diagnostics) = load_files(&files);
+    assert_eq!(diagnostics.len(), 1000);
     assert!(files.lists.get() < 60, "{} lists", files.lists.get());
 }
 
@@ -172,9 +172,11 @@ fn checks_of_gates_count_and_expressions_more() {
             files.global.insert(format!("w{n:03}/workflow.yaml"), yaml);
             files.global.insert(format!("w{n:03}/a.md"), phase.clone());
         }
-        let (library, faults) = load_files(&files);
+        let (library, diagnostics) = load_files(&files);
         assert_eq!(library.iter().count(), loaded, "{check}");
-        let reached = faults.iter().any(|fault| fault.contains("nothing is loaded from here on"));
+        let reached = diagnostics
+            .iter()
+            .any(|diagnostic| diagnostic.contains("nothing is loaded from here on"));
         assert_eq!(reached, loaded < 300, "{check}");
     }
 }

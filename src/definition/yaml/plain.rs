@@ -1,7 +1,7 @@
 //! Reads the few forms of YAML in which nearly every file is written, many times faster than the parser.
 //!
 //! **Invariant: it has no opinion of its own.** What it reads, the parser reads the same; whatever it does not
-//! know, it leaves to the parser, and every fault too.
+//! know, it leaves to the parser, and every diagnostic too.
 //!
 //! ```yaml
 //! # a comment on a line of its own

@@ -150,7 +150,7 @@ fn a_failure_is_told_and_changes_nothing_else() {
         told(&output),
         "✗ The gate of a is not passed: the tests: exit status 2 after 12s. Attempt 1, 2 left.\n\n\
          The end of its output:\n```\nbuilding…\nit broke\n```\n\n\
-         Mend that, then call workflow_step with action='next' again."
+         Fix that, then call workflow_step with action='next' again."
     );
     assert_eq!((session.phase(), session.progress().gate_attempts["flat:0"]), ("a", 1));
     assert_eq!(session.progress().visits["flat:0"].evidence[0].tail, "building…\nit broke");
@@ -168,7 +168,7 @@ fn after_the_last_attempt_the_run_pauses_until_the_person_says_something() {
     assert!(told(&session.next_later()).starts_with(
         "The workflow is paused: the gate was not passed in 2 attempts; last: the tests."
     ));
-    let _ = session.on(Event::Input { from_person: true });
+    let _ = session.on(Event::Input { from_user: true });
     let (ticket, _) = asked(session.next_later().reply);
     assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
 }
@@ -185,16 +185,16 @@ fn checks_stop_at_the_first_that_fails() {
         ("# Plan\n### Risks", "it does not contain /^## Risks/"),
     ] {
         session.files.tree.insert("plan.md".into(), text.into());
-        let _ = session.on(Event::Input { from_person: true });
+        let _ = session.on(Event::Input { from_user: true });
         assert!(told(&session.next_later()).contains(&format!("plan.md: {why}. ")), "{why}");
     }
     session.files.tree.insert("plan.md".into(), "# Plan\n## Risks".into());
-    let _ = session.on(Event::Input { from_person: true });
+    let _ = session.on(Event::Input { from_user: true });
     let (ticket, _) = asked(session.next_later().reply);
     let text = told(&session.answer(ticket, ran(0)));
     assert!(text.contains("src/**/*.rs: no file matches src/**/*.rs."), "{text}");
     session.files.tree.insert("src/a/b.rs".into(), "fn".into());
-    let _ = session.on(Event::Input { from_person: true });
+    let _ = session.on(Event::Input { from_user: true });
     let (ticket, _) = asked(session.next_later().reply);
     assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
     let results: Vec<&str> =
@@ -212,14 +212,14 @@ fn a_person_approves_declines_or_waits() {
     let (ticket, request) = asked(session.answer(ticket, Answer::Selected(2)).reply);
     assert!(matches!(request, Request::Input { .. }));
     let text = told(&session.answer(ticket, Answer::Entered(" too early ".into())));
-    assert!(text.contains("Ship it?: the person said no: too early. Attempt 1, 2 left."), "{text}");
+    assert!(text.contains("Ship it?: the user said no: too early. Attempt 1, 2 left."), "{text}");
 
     for answer in [Answer::Selected(0), Answer::Cancelled, Answer::NoUi] {
         let (ticket, _) = asked(session.next_later().reply);
         let text = told(&session.answer(ticket, answer));
         assert!(text.contains("is paused: it waits for your answer to “Ship it?”."), "{text}");
         assert!(session.progress().paused.is_some());
-        let _ = session.on(Event::Input { from_person: true });
+        let _ = session.on(Event::Input { from_user: true });
     }
     let (ticket, _) = asked(session.next_later().reply);
     assert!(told(&session.answer(ticket, Answer::Selected(1))).starts_with(PASSED));
@@ -391,7 +391,7 @@ fn commands_of_a_project_need_a_yes() {
     assert!(text.contains("is paused: its gate runs commands of this project"), "{text}");
 
     // Once is once, the session is the session, always is remembered outside.
-    let _ = session.on(Event::Input { from_person: true });
+    let _ = session.on(Event::Input { from_user: true });
     for (choice, asks_again) in [(1, true), (3, true), (2, false)] {
         let (ticket, _) = asked(session.next_later().reply);
         let (ticket, _) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
@@ -408,7 +408,7 @@ fn commands_of_a_project_need_a_yes() {
         assert_eq!(matches!(request, Request::Recall { .. }), asks_again);
         let ticket = session.engine.last_ticket;
         let _ = session.answer(ticket, Answer::Cancelled);
-        let _ = session.on(Event::Input { from_person: true });
+        let _ = session.on(Event::Input { from_user: true });
     }
 }
 
@@ -551,7 +551,7 @@ fn without_a_ui_a_project_needs_the_flag() {
     let stored = session.engine.run.clone();
     let facts = Facts { allow_commands: true, ..with_ui() };
     let _ = session.on(Event::Session { stored, in_view: None, facts });
-    let _ = session.on(Event::Input { from_person: true });
+    let _ = session.on(Event::Input { from_user: true });
     let (_, request) = asked(session.call_next().reply);
     assert!(matches!(request, Request::Exec { .. }));
 }
@@ -590,7 +590,7 @@ fn the_prompt_says_what_the_gate_checks() {
     let gate = "\n\n**Gate:** `next` is accepted only if all of this holds; it is checked for you:\n\
         - the tests: `make test` ends with exit status 0\n\
         - the file `plan.md` exists, is not empty and contains /Risks/\n\
-        - the person says yes: Ship it?\n\n";
+        - the user says yes: Ship it?\n\n";
     assert!(content.contains(gate), "{content}");
 }
 
@@ -644,7 +644,7 @@ fn a_no_after_a_resume_reaches_the_agent() {
     let (ticket, _) = asked(session.answer(ticket, Answer::Selected(2)).reply);
     let output = session.answer(ticket, Answer::Entered("No risks named".into()));
     let Some(Effect::SendUserMessage(text)) = output.effects.last() else { panic!("{output:?}") };
-    assert!(text.contains("the person said no: No risks named"));
+    assert!(text.contains("the user said no: No risks named"));
     assert_eq!(output.reply, Reply::Settle);
 }
 
@@ -663,7 +663,7 @@ fn attempts_are_counted_for_each_gate() {
     let (ticket, _) = asked(session.answer(ticket, ran(0)).reply);
     assert!(told(&session.answer(ticket, ran(1))).contains(" Attempt 1, 1 left."));
     let _ = session.command("workflow", ":pause");
-    let _ = session.on(Event::Input { from_person: true });
+    let _ = session.on(Event::Input { from_user: true });
     assert_eq!(session.progress().gate_attempts["flat:0"], 2);
 }
 
@@ -795,11 +795,11 @@ fn a_pause_by_the_person_is_the_only_one() {
     let output = session.answer(ticket, Answer::Cancelled);
     assert_eq!(
         told(&output),
-        "The workflow is paused: you asked for it. Stop here and wait for the person."
+        "The workflow is paused: you asked for it. Stop here and wait for the user."
     );
     assert_eq!(output.effects, []);
     let pause = session.progress().paused.clone().unwrap();
-    assert_eq!(pause.reason, crate::run::PauseReason::Person);
+    assert_eq!(pause.reason, crate::run::PauseReason::User);
 }
 
 /// What an agent that can write files may do to a gate, each with the lines that then stand there.
@@ -816,7 +816,7 @@ const WEAKER: [(&str, &str, &str); 5] = [
 ];
 
 #[test]
-fn a_gate_that_was_changed_meanwhile_waits_for_the_person() {
+fn a_gate_that_was_changed_meanwhile_waits_for_the_user() {
     for (file, from, to) in WEAKER {
         let mut session = Session::new(&[("flat", &["a", "b"])]);
         session.write_gate("flat/a.md", TESTS);
@@ -837,7 +837,7 @@ fn a_gate_that_was_changed_meanwhile_waits_for_the_person() {
         let Some(Effect::Notify { text, .. }) = output.effects.last() else { panic!() };
         assert!(text.contains("\n/workflow :resume goes on with the rules as they are now. "));
         // Nothing but that word goes on.
-        let _ = session.on(Event::Input { from_person: true });
+        let _ = session.on(Event::Input { from_user: true });
         assert!(told(&session.next_later()).starts_with("The workflow is paused: its rules"));
         let stored = session.engine.run.clone();
         let facts = Facts { allow_commands: true, ..with_ui() };

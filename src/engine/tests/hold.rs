@@ -139,7 +139,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_however_that_is_found() {
             // Nothing goes on by itself, and a message is no consent.
             assert_eq!(session.stop(), []);
             assert_eq!(session.stop_as(Stop::Completed, false), []);
-            let _ = session.on(Event::Input { from_person: true });
+            let _ = session.on(Event::Input { from_user: true });
             let role = DefaultRole::Worker;
             assert_eq!(session.on(Event::BeforeAgentStart { role }), Output::default());
             for control in [":next", ":back", ":skip", ":pause"] {
@@ -151,7 +151,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_however_that_is_found() {
                 // The files as they were.
                 0 => {
                     (session.files.global, session.files.project) = before;
-                    let effects = session.on(Event::Input { from_person: true }).effects;
+                    let effects = session.on(Event::Input { from_user: true }).effects;
                     let words = "The workflow goes on: its files have its rules again.";
                     assert!(notices(&effects).contains(&words), "{effects:?}");
                     assert_eq!(session.refusal(), None);
@@ -219,7 +219,7 @@ fn a_pause_of_another_kind_stays_behind() {
     let _ = session.command("workflow", ":pause");
     session.insert("outer/a.md", WHITELIST, "");
     let _ = session.read_again(0);
-    let _ = session.on(Event::Input { from_person: true });
+    let _ = session.on(Event::Input { from_user: true });
     session.insert("outer/a.md", "emoji: '*'\n", &format!("emoji: '*'\n{WHITELIST}"));
     let _ = session.read_again(1);
     assert_eq!(session.status_line(), "⏸ The outer > * a [1/3] (paused: you asked for it)");
@@ -360,7 +360,7 @@ fn a_pause_for_an_unknown_reason_waits_for_a_resume() {
         "⏸ The outer > * a [1/3] (paused: “budget”, a reason that this version does not know)"
     );
     for action in ["next", "loop"] {
-        let _ = session.on(Event::Input { from_person: true });
+        let _ = session.on(Event::Input { from_user: true });
         assert!(session.step(action).0.starts_with("The workflow is paused: “budget”"), "{action}");
     }
     let state = serde_json::to_value(session.as_stored()).unwrap();

@@ -59,8 +59,8 @@ fn place(files: &[(&str, &str)]) -> Place {
 
 #[track_caller]
 fn reports(place: &Place, expected: &str) {
-    let (library, faults) = Library::check(place).unwrap();
-    let report = check_report(&library, &faults);
+    let (library, diagnostics) = Library::check(place).unwrap();
+    let report = check_report(&library, &diagnostics);
     assert_eq!(report, expected, "\n{report}\n");
 }
 
@@ -532,25 +532,25 @@ fn references_between_workflows() {
 ~/workflows/w/workflow.yaml:5:5: error: the workflow \"w\" refers to \"b\", which has errors
   5 |   - subworkflow: b
     |     ^^^^^^^^^^^^^^
-  help: mend \"b\" first
+  help: fix \"b\" first
 
 2 errors, 0 warnings. 2 workflows are left out.");
-    // a circle
+    // a cycle
     reports(&place(&[("global/a/workflow.yaml", "name: A\nshow: workflows\nphases: [{subworkflow: b}]\n"), ("global/b/workflow.yaml", "name: B\nshow: workflows\nphases:\n  - subworkflow: c\n"), ("global/c/workflow.yaml", "name: C\nshow: workflows\nphases:\n  - subworkflow: b\n")]), "\
-~/workflows/b/workflow.yaml:4:5: error: the workflows refer to each other in a circle: b → c → b
+~/workflows/b/workflow.yaml:4:5: error: the workflows refer to each other in a cycle: b → c → b
   4 |   - subworkflow: c
     |     ^^^^^^^^^^^^^^
   help: take one of these references out
 
-~/workflows/c/workflow.yaml:4:5: error: the workflows refer to each other in a circle: b → c → b
+~/workflows/c/workflow.yaml:4:5: error: the workflows refer to each other in a cycle: b → c → b
   4 |   - subworkflow: b
     |     ^^^^^^^^^^^^^^
   help: take one of these references out
 
-~/workflows/a/workflow.yaml:3:10: error: the workflow \"a\" refers to \"b\", which is part of a circle
+~/workflows/a/workflow.yaml:3:10: error: the workflow \"a\" refers to \"b\", which is part of a cycle
   3 | phases: [{subworkflow: b}]
     |          ^^^^^^^^^^^^^^^^
-  help: mend the circle first
+  help: fix the cycle first
 
 3 errors, 0 warnings. 3 workflows are left out.");
 }
@@ -677,7 +677,7 @@ fn yaml_tags() {
 
 1 error, 0 warnings. 1 workflow is left out.",
     );
-    with(&[("name: Flow", "name: !!str Flow")], "1 workflow, no faults.");
+    with(&[("name: Flow", "name: !!str Flow")], "1 workflow, no errors.");
 }
 
 #[test]
@@ -699,8 +699,8 @@ fn tools_in_another_case() {
     // not only a check refuses them
     let phase = PHASE.replace(change.0, change.1);
     let files = place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &phase)]);
-    let (library, faults) = Library::load(&files).unwrap();
-    assert_eq!(check_report(&library, &faults), report);
+    let (library, diagnostics) = Library::load(&files).unwrap();
+    assert_eq!(check_report(&library, &diagnostics), report);
     let phase = PHASE.replace("emoji", "tools: {unknown: [edit]}\nemoji");
     let files = place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &phase)]);
     assert!(Library::load(&files).unwrap().0.get("w").is_none());
@@ -729,8 +729,8 @@ fn rules_under_another_name_or_in_another_place() {
             key.len()
         );
         reports(&files, &expected);
-        let (library, faults) = Library::load(&files).unwrap();
-        assert_eq!(check_report(&library, &faults), expected);
+        let (library, diagnostics) = Library::load(&files).unwrap();
+        assert_eq!(check_report(&library, &diagnostics), expected);
     }
     with(
         &[("Go\n", "Go\ntools: {whitelist: [read]}\nwhitelists: [read]\ngates: []\n")],
@@ -777,8 +777,8 @@ fn a_tool_of_its_own_in_the_case_of_another_is_one() {
 1 error, 0 warnings. 1 workflow is left out.";
     files.tools = vec!["Bash", "deploy"];
     reports(&files, expected);
-    let (library, faults) = Library::load(&files).unwrap();
-    assert_eq!(check_report(&library, &faults), expected);
+    let (library, diagnostics) = Library::load(&files).unwrap();
+    assert_eq!(check_report(&library, &diagnostics), expected);
 }
 
 #[test]
@@ -799,13 +799,13 @@ fn names_of_workflow_files() {
 ~/workflows/v/workflow.yaml:4:5: error: the workflow \"v\" refers to \"w\", which has errors
   4 |   - subworkflow: w
     |     ^^^^^^^^^^^^^^
-  help: mend \"w\" first
+  help: fix \"w\" first
 
 2 errors, 0 warnings. 2 workflows are left out."
         );
         reports(&files(name), &expected);
-        let (library, faults) = Library::load(&files(name)).unwrap();
-        assert_eq!(check_report(&library, &faults), expected);
+        let (library, diagnostics) = Library::load(&files(name)).unwrap();
+        assert_eq!(check_report(&library, &diagnostics), expected);
     }
     reports(
         &place(&[("project/workflow.yml", FLOW)]),
@@ -822,7 +822,7 @@ fn names_of_workflow_files() {
             ("global/w/workflow.yml", FLOW),
             ("global/w/a.md", PHASE),
         ]),
-        "1 workflow, no faults.",
+        "1 workflow, no errors.",
     );
 }
 
@@ -901,7 +901,7 @@ fn gate_attempts_that_are_never_reached() {
     let stays = phase.replace("loop", "stay");
     reports(
         &place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &stays)]),
-        "1 workflow, no faults.",
+        "1 workflow, no errors.",
     );
 }
 

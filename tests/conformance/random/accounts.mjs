@@ -6,7 +6,7 @@ import { explained } from "./explained.mjs";
 /** @typedef {import("./workflow-files.mjs").Files} Files */
 
 /**
- * Why ours leaves a workflow out that the reference loads: the words of the fault.
+ * Why ours leaves a workflow out that the reference loads: the words of the diagnostic.
  * @type {[number: number, words: RegExp][]}
  */
 const REFUSED_BY_OURS = [
@@ -70,17 +70,17 @@ export async function accountFor(difference, files, find) {
  * @param {Difference} difference
  * @returns {number | undefined}
  */
-function accountOf({ what, details, printed, faults }) {
+function accountOf({ what, details, printed, diagnostics }) {
   switch (what) {
     case "ours refuses": {
-      const accounts = errorsOf(faults).map((fault) => find(REFUSED_BY_OURS, fault));
+      const accounts = errorsOf(diagnostics).map((diagnostic) => find(REFUSED_BY_OURS, diagnostic));
       return accounts.includes(undefined) ? undefined : accounts[0];
     }
     case "the reference refuses":
       return find(REFUSED_BY_REFERENCE, printed[0] ?? "");
     default:
-      if (faults.includes("`sessionNameMaxLength` must be a number from 0, but is below 0") && isOfName(details)) return 32;
-      if (faults.includes("`availableProfiles` must be a list of names") && isOfProfiles(details)) return 49;
+      if (diagnostics.includes("`sessionNameMaxLength` must be a number from 0, but is below 0") && isOfName(details)) return 32;
+      if (diagnostics.includes("`availableProfiles` must be a list of names") && isOfProfiles(details)) return 49;
       return undefined;
   }
 }
@@ -118,8 +118,8 @@ function mapTexts(files, change) {
 }
 
 /** @param {Difference} difference */
-function kindOf({ what, where, details, printed, faults }) {
-  const refused = errorsOf(faults).find((fault) => !find(REFUSED_BY_OURS, fault)) ?? "";
+function kindOf({ what, where, details, printed, diagnostics }) {
+  const refused = errorsOf(diagnostics).find((diagnostic) => !find(REFUSED_BY_OURS, diagnostic)) ?? "";
   switch (what) {
     case "ours refuses":
       return `${what}: ${withoutNames(refused)}`;
@@ -136,8 +136,8 @@ function kindOf({ what, where, details, printed, faults }) {
  */
 const find = (accounts, words) => accounts.find(([, pattern]) => pattern.test(words))?.[0];
 
-/** The errors that are not the consequence of others. @param {string} faults */
-const errorsOf = (faults) => faults.split("\n").filter((fault) => / error: /.test(fault) && !/ refers to /.test(fault));
+/** The errors that are not the consequence of others. @param {string} diagnostics */
+const errorsOf = (diagnostics) => diagnostics.split("\n").filter((diagnostic) => / error: /.test(diagnostic) && !/ refers to /.test(diagnostic));
 
 /** @param {string[]} details */
 const isOfName = (details) => details.length === 1 && details[0].startsWith("sessionNames");

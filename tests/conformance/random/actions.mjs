@@ -1,4 +1,4 @@
-// What a person, an agent and pi may do next.
+// What a user, an agent and pi may do next.
 
 import { visible } from "./shrink.mjs";
 import { TOOLS, loadable } from "./trees.mjs";
@@ -9,7 +9,7 @@ import { TIME_STEP } from "./world.mjs";
  * @typedef {{ do: "cancel" | "turn" | "key" | "retry" | "compact" }} Plain
  * @typedef {{ do: "prompt", source: string }} Prompt
  * @typedef {{ do: "step", action: unknown, more?: object, no?: true }} StepAction `more`: other arguments; `no`: what
- *   the person says if asked
+ *   the user says if asked
  * @typedef {{ do: "tool", name: string }} ToolAction
  * @typedef {{ do: "stop", reason: string | undefined }} Stop `undefined`: without an answer of the model
  * @typedef {{ do: "wait", ms: number }} Wait

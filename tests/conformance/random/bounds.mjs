@@ -41,7 +41,7 @@ export class Bounds {
    * @param {Happening} happening
    * @param {State | undefined} state
    * @param {import("./trees.mjs").Tree} tree
-   * @param {boolean} asking whether a question to the person is open
+   * @param {boolean} asking whether a question to the user is open
    */
   foresee(happening, state, tree, asking) {
     const place = Place.of(state, tree);
@@ -79,10 +79,10 @@ export class Bounds {
   #event({ event, data }) {
     if (event === "before_agent_start") this.#worked = false;
     if (event !== "input") return;
-    const byPerson = data.source !== "extension";
-    if (byPerson || !this.#own) this.#automatic = false;
+    const byUser = data.source !== "extension";
+    if (byUser || !this.#own) this.#automatic = false;
     this.#own = false;
-    if (byPerson && this.paused) this.#resume();
+    if (byUser && this.paused) this.#resume();
   }
 
   /**

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 /** How often each difference explained something. @type {Map<number, number>} */
 export const explained = new Map();
 
-/** What was met, for the person who runs the test. */
+/** What was met, for the user who runs the test. */
 export function summary() {
   const counts = [...explained].sort(([a], [b]) => a - b).map(([number, times]) => `${number} (${times})`);
   return `differences met: ${counts.join(", ")}`;

@@ -23,7 +23,7 @@ import { FOLDERS, passTime, printed, projectDir, setLuck, writeWorkflows } from 
  * @property {string} where
  * @property {string[]} details
  * @property {string[]} printed what the reference printed
- * @property {string} faults what ours says of the files, a line each
+ * @property {string} diagnostics what ours says of the files, a line each
  */
 
 /** Longer than most sessions' names may be. */
@@ -94,7 +94,7 @@ class Comparison {
     if (this.#difference) return;
     const [{ answer }] = await this.#ours.undergo({ complete: "oute" });
     const { accepted } = this;
-    if (!accepted && answer === null && !this.#ours.faults) this.#differ("ours refuses without a word", "", []);
+    if (!accepted && answer === null && !this.#ours.diagnostics) this.#differ("ours refuses without a word", "", []);
     if (accepted === (answer !== null)) return;
     this.#differ(accepted ? "ours refuses" : "the reference refuses", "", []);
   }
@@ -147,15 +147,15 @@ class Comparison {
    * @param {string[]} details
    */
   #differ(what, where, details) {
-    this.#difference ??= { what, where, details, printed: this.#printed, faults: faultsNow() };
+    this.#difference ??= { what, where, details, printed: this.#printed, diagnostics: diagnosticsNow() };
   }
 }
 
 /** What ours says of the files that are there. */
-function faultsNow() {
+function diagnosticsNow() {
   const grants = Object.entries(FOLDERS).map(([name, path]) => ({ name, path }));
-  const { faults } = openWorkflows(grants).check({ tools: [], moreTools: true });
-  return faults.map(({ text }) => text.split("\n")[0]).join("\n");
+  const { diagnostics } = openWorkflows(grants).check({ tools: [], moreTools: true });
+  return diagnostics.map(({ text }) => text.split("\n")[0]).join("\n");
 }
 
 /**

@@ -12,19 +12,19 @@ import { Side } from "./side.mjs";
 /** @typedef {import("./stand-in.mjs").Deeds} Deeds */
 
 const MEANT = /^(Unknown workflow: [^]*)\nDid you mean "[^"\n]*"\?$/;
-const FAULT_NOTICE =
+const DIAGNOSTIC_NOTICE =
   /^(1 workflow has errors|\d+ workflows have errors|\d+ errors in workflow files|\S.*\/workflows\/.*?(: \d+ errors|(:\d+:\d+)?: \S.*)): \/workflow :check$/;
 const PAUSE_NOTICE = /^⏸ .* is paused in .*\.\nYour next message resumes it, or \/workflow :resume\.$/s;
 const WAIT_STATUS = /^⏸ (.*) \(waits for you: send a message, or \/workflow :resume\)$/s;
 const PAUSE_STATUS = /^⏸ (.*) \(paused: [^)]*\)$/s;
 
-/** What an agent at work is told when the person cancels. */
+/** What an agent at work is told when the user cancels. */
 const CANCELLED = {
   customType: "workflow:moved",
   data: {
     message: {
       customType: "workflow:moved",
-      content: "The person cancelled the workflow. Stop working on it.",
+      content: "The user cancelled the workflow. Stop working on it.",
       display: true,
     },
     options: { triggerTurn: false, deliverAs: "steer" },
@@ -47,10 +47,10 @@ export class OurSide extends Side {
     this.#bounds = bounds;
   }
 
-  /** What it told last of faults in files. */
-  faults = "";
+  /** What it told last of diagnostics in files. */
+  diagnostics = "";
 
-  /** Why the run waits for the person, if it does. */
+  /** Why the run waits for the user, if it does. */
   get paused() {
     const { state } = this;
     return state?.active ? state.progress?.paused?.reason.kind : undefined;
@@ -77,9 +77,9 @@ export class OurSide extends Side {
     if (happening) this.#bounds.observe(happening, deeds.answer, this.state, started === true);
     this.#rest(happening, deeds);
     const { paused, changed } = this.#bounds.verdict(happening);
-    const faultless = deeds.notices.filter(({ text }) => !FAULT_NOTICE.test(text));
-    const told = because(23, faultless, faultless.map(({ level, text }) => ({ level, text: text.replace(MEANT, "$1") })));
-    this.faults = deeds.notices.find(({ text }) => FAULT_NOTICE.test(text))?.text ?? this.faults;
+    const others = deeds.notices.filter(({ text }) => !DIAGNOSTIC_NOTICE.test(text));
+    const told = because(23, others, others.map(({ level, text }) => ({ level, text: text.replace(MEANT, "$1") })));
+    this.diagnostics = deeds.notices.find(({ text }) => DIAGNOSTIC_NOTICE.test(text))?.text ?? this.diagnostics;
     const asked = because(26, deeds.questions, deeds.questions.filter((question) => !this.#isOfCancel(happening, question)));
     const common = because(29, deeds.entries, this.#withoutWord(happening, deeds.entries));
     const stored = common.filter(({ data }) => !(changed && this.#isOfPause(data, paused)));
@@ -132,7 +132,7 @@ export class OurSide extends Side {
   }
 
   /**
-   * The entries without the word to an agent at work that the person has cancelled.
+   * The entries without the word to an agent at work that the user has cancelled.
    * @param {Happening | undefined} happening
    * @param {Deeds["entries"]} entries
    */

@@ -118,7 +118,7 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * What was said in the person's place. 24: while the agent works, pi refuses it; that of ours waits, and brings the
+   * What was said in the user's place. 24: while the agent works, pi refuses it; that of ours waits, and brings the
    * context prompt along.
    * @param {Happening | undefined} happening
    * @param {import("./stand-in.mjs").Prompt} prompt
@@ -275,13 +275,13 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * What a loop too many gets; the person is told.
+   * What a loop too many gets; the user is told.
    * @param {Deeds} deeds
    */
   #exhausted({ notices }) {
     const scope = this.#path[this.#path.length - 1].workflowKey;
     const times = this.tree.find(({ key }) => key === scope)?.fields.maxLoops ?? 20;
-    const error = `This workflow has been looped ${times} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the person.`;
+    const error = `This workflow has been looped ${times} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the user.`;
     if (this.setting.mode !== "print") {
       notices.push({ level: "warning", text: `The agent wants to loop again. ${error}` });
     }
@@ -378,7 +378,7 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 9 and 23: what is offered can be started: it is for people, and the first of its name; one with errors is not unknown.
+   * 9 and 23: what is offered can be started: it is for users, and the first of its name; one with errors is not unknown.
    * @param {string} text
    */
   #offer(text) {
@@ -478,12 +478,12 @@ export class ReferenceSide extends Side {
   }
 }
 
-/** What a terminal asks behind `/workflow` alone, and what is said of a workflow that is not for people. */
+/** What a terminal asks behind `/workflow` alone, and what is said of a workflow that is not for users. */
 const WHICH = "Which workflow?";
 const HIDDEN = "is a subworkflow that can only run as part of another workflow. It cannot be started directly.";
 
 const DECLINED = {
-  text: "The person declined: the workflow is not cancelled. Continue with the current phase.",
+  text: "The user declined: the workflow is not cancelled. Continue with the current phase.",
   details: { active: true, cancelled: false, declined: true },
 };
 
@@ -510,7 +510,7 @@ function summaryMissing({ phase }) {
  */
 function outdated(place) {
   const { phase } = place;
-  const current = "The person has moved the workflow meanwhile; this call had no effect. The current phase is";
+  const current = "The user has moved the workflow meanwhile; this call had no effect. The current phase is";
   const text = `${current} ${phase.emoji} ${phase.name}. Its instructions follow.`;
   return { text, details: { active: true, moved: true } };
 }
@@ -537,7 +537,7 @@ const onOneLine = (text) => because(51, text, /** @type {T} */ (text?.replaceAll
 const plain = (text) => because(42, text, text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, ""));
 
 /**
- * 17: what is for the person's eyes is an entry.
+ * 17: what is for the user's eyes is an entry.
  * @param {{ customType: string, data: any }} entry
  */
 function asEntry({ customType, data }) {

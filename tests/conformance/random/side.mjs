@@ -12,15 +12,15 @@ import { settle } from "./world.mjs";
  * @typedef {{ stop: string | undefined }} Stop the agent stops; how its last answer ended, if there was one
  * @typedef {{ retry: true }} Retry the model fails, and pi tries again by itself
  * @typedef {{ restart: string }} Restart a new session or pi, with the entries so far
- * @typedef {{ back: number }} Back the person moves to where the session had so many states of runs
+ * @typedef {{ back: number }} Back the user moves to where the session had so many states of runs
  * @typedef {{ step: unknown, input: unknown, late: boolean, yes: boolean }} Step the agent calls `workflow_step`:
- *   its action, all its arguments, whether it cannot know of a run that the person has started meanwhile, and what the
- *   person says if asked
+ *   its action, all its arguments, whether it cannot know of a run that the user has started meanwhile, and what the
+ *   user says if asked
  * @typedef {{ command: string, text: string, yes: boolean, during: Happening[] }} Command
- *   the person runs a command; `yes` and what happens before it if there is a question
+ *   the user runs a command; `yes` and what happens before it if there is a question
  * @typedef {{ compact: true }} Compact pi sums up what the session has so far
- * @typedef {{ key: true }} Key the person presses a key
- * @typedef {{ complete: string }} Complete the person has typed this much behind `/workflow`
+ * @typedef {{ key: true }} Key the user presses a key
+ * @typedef {{ complete: string }} Complete the user has typed this much behind `/workflow`
  * @typedef {Event | Stop | Retry | Restart | Back | Step | Command | Compact | Key | Complete} Happening
  */
 
@@ -60,7 +60,7 @@ export class Side {
   async undergo(happening) {
     /** @type {Deeds[]} */
     const deeds = [];
-    this.pi.person = async () => {
+    this.pi.user = async () => {
       // Of a tool: see difference 26.
       if (!("command" in happening)) return "step" in happening && happening.yes;
       deeds.push(await this.explain(happening, this.pi.takeDeeds()));

@@ -17,7 +17,7 @@ const { validateToolArguments } = await import(
  * What an extension did in answer to one event.
  * @typedef {object} Deeds
  * @property {{ customType: string, data: any }[]} entries custom entries, and messages for the transcript
- * @property {Prompt[]} prompts what it said in the person's place
+ * @property {Prompt[]} prompts what it said in the user's place
  * @property {{ level: string, text: string }[]} notices
  * @property {{ title: string, message: string }[]} questions `message`: of a choice its options, a line each
  * @property {string[]} sessionNames
@@ -27,7 +27,7 @@ const { validateToolArguments } = await import(
  */
 
 /**
- * Something said in the person's place. While the agent is at work pi refuses it unless it says when it is to be
+ * Something said in the user's place. While the agent is at work pi refuses it unless it says when it is to be
  * delivered.
  * @typedef {{ text: string, meanwhile?: string }} Prompt `meanwhile`: "refused", or when it is delivered
  */
@@ -46,8 +46,8 @@ export class StandIn {
   status;
   /** Whether the agent is at work. */
   running = false;
-  /** How the person answers the next question. @type {() => Promise<boolean>} */
-  person = async () => false;
+  /** How the user answers the next question. @type {() => Promise<boolean>} */
+  user = async () => false;
   /** @type {Map<string, Entry>} */
   #entries = new Map();
   /** @type {Map<string, ((event: any, context: any) => unknown)[]>} */
@@ -242,16 +242,16 @@ export class StandIn {
         confirm: async (/** @type {string} */ title, /** @type {string} */ message) => {
           if (!this.#hasUI) return false;
           this.#deeds.questions.push({ title, message });
-          return this.person();
+          return this.user();
         },
         select: async (/** @type {string} */ title, /** @type {string[]} */ options) => {
           // 53: only ours asks so, before a project's workflow runs in the place of a global one.
           if (/ replaces yours\./.test(title)) return "Yes";
           this.#deeds.questions.push({ title, message: options.join("\n") });
           const [no, yes] = options;
-          // 50: which workflow to start, the person does not say.
+          // 50: which workflow to start, the user does not say.
           if (!no.startsWith("No, ")) return undefined;
-          return (await this.person()) ? yes : no;
+          return (await this.user()) ? yes : no;
         },
         input: async (/** @type {string} */ title, /** @type {string} */ message) => void this.#deeds.questions.push({ title, message }),
         onTerminalInput: (/** @type {(data: string) => void} */ listener) => {

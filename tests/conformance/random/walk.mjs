@@ -164,7 +164,7 @@ class Walker {
   }
 
   /**
-   * What was said in the person's place reaches the agent.
+   * What was said in the user's place reaches the agent.
    * @param {import("./stand-in.mjs").Prompt[]} prompts
    */
   async #deliver(prompts) {
@@ -176,11 +176,11 @@ class Walker {
 
   /** @param {Happening} happening */
   #check(happening) {
-    const { state, paused, faults } = this.#ours;
+    const { state, paused, diagnostics } = this.#ours;
     const wanted = state?.active ? this.#bounds.paused : undefined;
     if (paused !== wanted) this.#disagree(visible(happening), [`ours pauses: ${paused}, and should: ${wanted}`]);
-    // 9: where ours shows faults, the reference prints some.
-    if (faults && printed.length === 0) this.#disagree(visible(happening), ["ours tells of faults"]);
+    // 9: where ours shows diagnostics, the reference prints some.
+    if (diagnostics && printed.length === 0) this.#disagree(visible(happening), ["ours tells of diagnostics"]);
   }
 
   /**
@@ -287,7 +287,7 @@ class Walker {
     writeWorkflows(filesOf(this.#tree));
     this.#reference.tree = this.#ours.tree = loadable(this.#tree);
     this.#reference.leftOut = namesLeftOut(this.#tree);
-    this.#ours.faults = "";
+    this.#ours.diagnostics = "";
   }
 
   /**

@@ -21,7 +21,7 @@ export const FOLDERS = {
   project: join(projectDir, ".pi", "workflows"),
 };
 
-/** What the reference printed about faults in the files that are there. @type {string[]} */
+/** What the reference printed about diagnostics in the files that are there. @type {string[]} */
 export const printed = [];
 
 /** Begins the world; it ends with the process. */

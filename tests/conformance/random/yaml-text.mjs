@@ -24,7 +24,7 @@ const WORDS = "Plan the work and check {description} it (twice) — naïve 🚀 
  * @param {number} indent that of the key
  */
 export function textValue(choices, text, indent) {
-  // Not all that begins well ends well, but most people know what to quote.
+  // Not all that begins well ends well, but most users know what to quote.
   const inside = `\n\n${pad(indent + 2)}`;
   const folded = () => (choices.chance(0.2) ? `\n${pad(indent + choices.pick([1, 2, 3]))}` : " ");
   const plain = choices.chance(0.05) || /^[\p{L}(—🔹⚙👩][^\n]*$/u.test(text);

@@ -96,7 +96,7 @@ export const pause = async ({ rpc, model }) => {
 };
 
 /**
- * What the person answers from now on; nothing cancels.
+ * What the user answers from now on; nothing cancels.
  * @param {boolean | string} [value]
  * @returns {Action}
  */

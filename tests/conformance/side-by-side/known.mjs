@@ -17,7 +17,7 @@ export const KNOWN = {
   5: stoppedCountdown,
   6: pendingStored,
   7: pauses,
-  9: faults,
+  9: diagnostics,
   14: role,
   17: forThePerson,
   18: steps,
@@ -69,7 +69,7 @@ function stoppedCountdown({ reference, ours }) {
 
 /**
  * After an abort and after an error of the model ours pauses: it stores that, and shows it in the status and a notice. A
- * word from the person ends the pause. The reference begins a countdown, but for an abort.
+ * word from the user ends the pause. The reference begins a countdown, but for an abort.
  * @param {Both} both
  */
 function pauses({ reference, ours }) {
@@ -150,7 +150,7 @@ function progress({ reference, ours }) {
   return stored.length;
 }
 
-/** With a UI, ours asks the person before the tool cancels. @param {Both} both */
+/** With a UI, ours asks the user before the tool cancels. @param {Both} both */
 function askedFirst({ ours }) {
   return take(ours.screen, (line) => line.startsWith("confirm Cancel the workflow?: ")).length;
 }
@@ -169,11 +169,11 @@ function pendingStored({ reference, ours }) {
 }
 
 /**
- * The reference prints faults, again and again; ours shows in one line what is wrong, or how much, and all faults when it
+ * The reference prints diagnostics, again and again; ours shows in one line what is wrong, or how much, and all diagnostics when it
  * is asked. Both speak of the same workflows.
  * @param {Both} both
  */
-function faults({ reference, ours }) {
+function diagnostics({ reference, ours }) {
   const printed = take(reference.printed, (text) => text.startsWith("[pi-workflows] "));
   const notices = take(ours.screen, (line) => NOTICE.test(line));
   const checked = take(ours.checked, () => true);
@@ -186,12 +186,12 @@ function faults({ reference, ours }) {
     assert.ok(isTrue, `nothing is checked that is so: ${notice}`);
   }
   const printedOf = printed.flatMap((text) => {
-    const circle = /Cycle detected: (.*?)\. /.exec(text)?.[1].split(" → ");
+    const cycle = /Cycle detected: (.*?)\. /.exec(text)?.[1].split(" → ");
     const named = / workflows "[^"]*" and "([^"]*)"/.exec(text) ?? /orkflow(?: definition)? "([^"]*)"/.exec(text);
-    return circle ?? [(named ?? /workflows\/([^/\s:]*)/.exec(text))?.[1]];
+    return cycle ?? [(named ?? /workflows\/([^/\s:]*)/.exec(text))?.[1]];
   });
   const shownOf = checked.map((text) => (/^\S*?workflows\/([^/\s:]*)/.exec(text) ?? [])[1]);
-  assert.deepEqual([...new Set(shownOf)].sort(), [...new Set(printedOf)].sort(), "faults of different workflows");
+  assert.deepEqual([...new Set(shownOf)].sort(), [...new Set(printedOf)].sort(), "diagnostics of different workflows");
   return printed.length;
 }
 
@@ -213,7 +213,7 @@ function role({ reference, ours }) {
 }
 
 /**
- * What the person is told is a message in the reference, sent to the model with every later request, and an entry in
+ * What the user is told is a message in the reference, sent to the model with every later request, and an entry in
  * ours, beside the same state entry and with the same text.
  * @param {Both} both
  */

@@ -1,4 +1,4 @@
-// Plays a scenario in the real pi, and records everything that a person, the model or a session file can notice.
+// Plays a scenario in the real pi, and records everything that a user, the model or a session file can notice.
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,9 +31,9 @@ import { recordErrors, recordRequests, recordScreen, recordSessions, recordTool 
  * @property {import("./record.mjs").Request[]} requests what the model was sent
  * @property {import("./record.mjs").Entry[][]} sessions what the session files contain, oldest first
  * @property {unknown} tool the definition of `workflow_step`
- * @property {string[]} screen what the person was shown and asked, in order
+ * @property {string[]} screen what the user was shown and asked, in order
  * @property {string[]} printed what went past pi to the terminal
- * @property {string[]} checked what ours says of faults in the files, each once
+ * @property {string[]} checked what ours says of diagnostics in the files, each once
  * @property {string[]} errors errors of extensions and refused commands
  *
  * @typedef {{ requests: number, entries: number[], screen: number }} Mark
@@ -79,7 +79,7 @@ export class Stage {
   #checked = new Set();
   /** @type {string[]} */
   errors = [];
-  /** What the person answers to the next question. @type {import("../../pi/harness/rpc.mjs").DialogAnswer} */
+  /** What the user answers to the next question. @type {import("../../pi/harness/rpc.mjs").DialogAnswer} */
   answer = undefined;
   /** How much there was at each restart. @type {Mark[]} */
   restarts = [];
@@ -157,8 +157,8 @@ export class Stage {
     const { agent, project } = this.sandbox;
     const grants = [{ name: "global", path: join(agent, "workflows") }];
     if (this.#scenario.trust !== false) grants.push({ name: "project", path: join(project, ".pi/workflows") });
-    const { faults } = openWorkflows(grants).check({ tools: [], moreTools: true });
-    for (const { file, message } of faults) if (!ADVICE.test(message)) this.#checked.add(`${file}: ${message}`);
+    const { diagnostics } = openWorkflows(grants).check({ tools: [], moreTools: true });
+    for (const { file, message } of diagnostics) if (!ADVICE.test(message)) this.#checked.add(`${file}: ${message}`);
   }
 
   /** @returns {PlayRecord} */

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { spawnPi } from "./pi.mjs";
 
 /**
- * What a person answers to a dialog: a boolean to confirm, a text to select, input and editor, nothing to cancel. A
+ * What a user answers to a dialog: a boolean to confirm, a text to select, input and editor, nothing to cancel. A
  * promise keeps the dialog open until it resolves.
  *
  * @typedef {boolean | string | undefined | null} DialogAnswer

@@ -36,7 +36,7 @@ export function makeSandbox({ model, modelConfig, settings, globalFiles, project
     agent: join(root, "agent"),
     home: join(root, "home"),
     project: join(root, "project"),
-    /** The whole environment of a pi in this sandbox: no API keys, no settings of the person who runs the tests. */
+    /** The whole environment of a pi in this sandbox: no API keys, no settings of the user who runs the tests. */
     env: () => ({
       // For `#!/usr/bin/env node` in whatever pi starts.
       PATH: [dirname(NODE), process.env.PATH].join(delimiter),
@@ -45,7 +45,7 @@ export function makeSandbox({ model, modelConfig, settings, globalFiles, project
       LANG: "C.UTF-8",
       PI_CODING_AGENT_DIR: sandbox.agent,
     }),
-    /** Writes files into the project after the start, as a person would while pi runs. */
+    /** Writes files into the project after the start, as a user would while pi runs. */
     writeFiles: (/** @type {Record<string, string>} */ more) => writeAll(sandbox.project, more),
     /** Has `dispose` end what lives in this sandbox before the folder goes; each pi registers itself. */
     adopt: (/** @type {() => Promise<unknown>} */ close) => closers.push(close),

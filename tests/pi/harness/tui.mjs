@@ -29,7 +29,7 @@ set -s escape-time 0
  * Starts pi in a terminal and waits until it has started its extensions and takes lines.
  *
  * @param {import("./pi.mjs").PiOptions & { columns?: number, rows?: number, ready?: RegExp }} options `ready` is what
- *   the screen must show instead, where something asks the person before that
+ *   the screen must show instead, where something asks the user before that
  */
 export async function startTui({ columns = 110, rows = 36, ready, ...options }) {
   const { sandbox } = options;
@@ -63,7 +63,7 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
     title: () => pane("pane_title"),
     /** The visible screen with its escape sequences for colours. */
     screenWithColors: () => tmux("capture-pane", "-p", "-e"),
-    /** Types text key by key, so completion popups open as they do for a person. */
+    /** Types text key by key, so completion popups open as they do for a user. */
     type: (/** @type {string} */ text) => tmux("send-keys", "-l", "--", text),
     /** Presses keys by tmux's names: Enter, Escape, Tab, C-c, Up … */
     async press(/** @type {string[]} */ ...keys) {

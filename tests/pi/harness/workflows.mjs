@@ -98,7 +98,7 @@ export function toolResults(request) {
 }
 
 /**
- * What a request carries in the person's name, oldest first; context prompts are among it.
+ * What a request carries in the user's name, oldest first; context prompts are among it.
  *
  * @param {import("./scripted-model.mjs").ChatRequest | undefined} request
  */
@@ -163,7 +163,7 @@ export function state(workflowKey, taskDescription, changes = {}) {
 }
 
 /**
- * Why the states in a session wait for the person, oldest first; `undefined` for those that do not.
+ * Why the states in a session wait for the user, oldest first; `undefined` for those that do not.
  *
  * @param {any[]} entries
  * @returns {any[]}
@@ -239,7 +239,7 @@ export function countdownLines(rpc) {
 }
 
 /**
- * What extensions told the person, each as `level: text`.
+ * What extensions told the user, each as `level: text`.
  *
  * @param {import("./rpc.mjs").Rpc} rpc
  * @returns {string[]}

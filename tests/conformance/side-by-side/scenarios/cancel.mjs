@@ -7,7 +7,7 @@ const TWO = workflow("hello", ["analyze", "execute"]);
 const NESTED = { ...workflow("outer", ["a", "@inner"]), ...hidden("inner", ["b", "c"]) };
 
 const CONFIRM = /Confirm cancellation/;
-const TOLD = /The person cancelled the workflow\. Stop working on it\./;
+const TOLD = /The user cancelled the workflow\. Stop working on it\./;
 const CANCELLED = /Workflow cancelled: /;
 const STATE = /"workflow:state".*"cancelled":true/;
 const COUNTDOWN = /^widget workflow-countdown aboveEditor: .* in 3s/;
@@ -22,17 +22,17 @@ export default [
     differs: [3, 6, 14, 17, 18, 22, 25, 26, 39],
   },
   {
-    name: "by the tool, and the person does not want it",
+    name: "by the tool, and the user does not want it",
     global: TWO,
     model: [step("cancel"), step("cancel"), stop],
     actions: [answer(false), run("/workflow hello Add a route")],
     differs: [
-      { number: 26, at: "requests[2].messages[1]", reference: CANCELLED, ours: /The person declined/ },
+      { number: 26, at: "requests[2].messages[1]", reference: CANCELLED, ours: /The user declined/ },
       {
         number: 26,
         at: "sessions[0][7..]",
         reference: [STATE, CANCELLED, /I stop\./, STATE, /"workflow:complete"/],
-        ours: [/The person declined/, /I stop\./],
+        ours: [/The user declined/, /I stop\./],
       },
       {
         number: 26,

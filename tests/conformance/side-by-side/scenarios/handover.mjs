@@ -190,7 +190,7 @@ export default [
     ],
   },
   {
-    name: "the person cancels",
+    name: "the user cancels",
     global: DEEP,
     model: [step("next"), stop, step("status"), say("There is none.")],
     actions: [run("/workflow one Dig"), restart(), command("/cancel-workflow"), run("Where are you?")],

@@ -140,7 +140,7 @@ export default [
     differs: [38, 7, 3, 14, 17, 18, 22, 25, 39],
   },
   {
-    name: "a word from the person while the agent works",
+    name: "a word from the user while the agent works",
     global: TWO,
     model: [{ ...step("next"), delayMs: 700 }, step("next"), say("Done."), say("I did.")],
     actions: [

@@ -1,4 +1,4 @@
-// Which workflows load: every rule that leaves one out, and what is no fault.
+// Which workflows load: every rule that leaves one out, and what is no diagnostic.
 
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -303,7 +303,7 @@ export default [
     differs: [3, 5, 14, 17, 18, 22, 25, 39],
   },
   {
-    name: "references and circles",
+    name: "references and cycles",
     actions: [
       ...load({
         ...GOOD,

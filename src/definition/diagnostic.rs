@@ -1,4 +1,4 @@
-//! What is wrong in a workflow's files, where, and how it can be mended.
+//! What is wrong in a workflow's files, where, and how it can be fixed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,7 +9,7 @@ use super::bounded::{MAX_BYTES, MAX_ENTRIES, Total};
 use super::excerpt::{Excerpt, on_one_line};
 use super::nearest::nearest;
 
-/// How bad a fault is.
+/// How bad a diagnostic is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The workflow loads; something in it is not as its author may think.
@@ -18,10 +18,10 @@ pub enum Severity {
     Error,
 }
 
-/// One fault of one file.
+/// One diagnostic of one file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fault {
-    /// The file or folder, as a person would write it.
+pub struct Diagnostic {
+    /// The file or folder, as a user would write it.
     pub file: String,
     /// Line and column in it, both from 1, where a place is known.
     pub place: Option<Place>,
@@ -40,7 +40,7 @@ pub struct Place {
     pub column: usize,
 }
 
-/// What can be wrong. The words are those of the message to the person.
+/// What can be wrong. The words are those of the message to the user.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the messages below say what each case means")]
 pub enum Problem {
@@ -132,8 +132,8 @@ pub struct Needs {
     pub fields: &'static [&'static str],
 }
 
-impl Fault {
-    /// A fault of a file or folder as a whole.
+impl Diagnostic {
+    /// A diagnostic of a file or folder as a whole.
     pub fn of(file: impl Into<String>, problem: Problem) -> Self {
         Self { file: file.into(), place: None, excerpt: None, problem }
     }
@@ -181,34 +181,34 @@ impl Fault {
     }
 }
 
-/// Puts faults in the order of their files and of the places in them, each once: a file that several
+/// Puts diagnostics in the order of their files and of the places in them, each once: a file that several
 /// workflows use is read for each of them.
-pub(super) fn sort(faults: &mut Vec<Fault>) {
+pub(super) fn sort(diagnostics: &mut Vec<Diagnostic>) {
     let mut seen = BTreeSet::new();
-    faults.retain(|fault| seen.insert(fault.to_string()));
-    let mut files: Vec<Vec<Fault>> = Vec::new();
+    diagnostics.retain(|diagnostic| seen.insert(diagnostic.to_string()));
+    let mut files: Vec<Vec<Diagnostic>> = Vec::new();
     let mut index_of: BTreeMap<String, usize> = BTreeMap::new();
-    for fault in faults.drain(..) {
-        let index = *index_of.entry(fault.file.clone()).or_insert(files.len());
+    for diagnostic in diagnostics.drain(..) {
+        let index = *index_of.entry(diagnostic.file.clone()).or_insert(files.len());
         match files.get_mut(index) {
             Some(file) => {
-                let at = file.partition_point(|other| other.place <= fault.place);
-                file.insert(at, fault);
+                let at = file.partition_point(|other| other.place <= diagnostic.place);
+                file.insert(at, diagnostic);
             }
-            None => files.push(vec![fault]),
+            None => files.push(vec![diagnostic]),
         }
     }
-    faults.extend(files.into_iter().flatten());
+    diagnostics.extend(files.into_iter().flatten());
 }
 
 /// `FILE:LINE:COLUMN: message`, the form that editors and terminals make into a link.
-impl fmt::Display for Fault {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.location(), self.message())
     }
 }
 
-impl Fault {
+impl Diagnostic {
     /// `FILE:LINE:COLUMN`, as far as it is known.
     pub fn location(&self) -> String {
         let file = on_one_line(&self.file);
@@ -223,14 +223,14 @@ impl Fault {
         on_one_line(&self.problem.to_string())
     }
 
-    /// How it can be mended, on one line, where that is not clear from the message.
+    /// How it can be fixed, on one line, where that is not clear from the message.
     pub fn help(&self) -> Option<String> {
         self.problem.help().map(|help| on_one_line(&help))
     }
 }
 
 impl Problem {
-    /// How many characters are at fault at its place, if it knows.
+    /// How many characters are at diagnostic at its place, if it knows.
     fn length(&self) -> Option<usize> {
         let word = match self {
             Self::UnknownPart { field, .. }
@@ -323,9 +323,9 @@ impl Problem {
                 "begin with `---`, `id: KEY`, `name: NAME`, `emoji: \"🔹\"` and `---`, each on a line of its own".into()
             }
             Self::NoInstructions => "write below the front matter what the agent is to do".into(),
-            Self::BrokenWorkflow { reference, .. } => format!("mend \"{reference}\" first"),
+            Self::BrokenWorkflow { reference, .. } => format!("fix \"{reference}\" first"),
             Self::Cycle { .. } => "take one of these references out".into(),
-            Self::InCycle { .. } => "mend the circle first".into(),
+            Self::InCycle { .. } => "fix the cycle first".into(),
             Self::DuplicateCommandName { .. } | Self::SimilarCommandName { .. } => {
                 "give each workflow a `commandName` of its own".into()
             }
@@ -364,7 +364,7 @@ const SYNONYMS: [(&str, &str); 6] = [
     ("summary", "previousSummary"),
 ];
 
-/// What there is instead, if a person can take it in.
+/// What there is instead, if a user can take it in.
 fn there_is_only(known: &[&str]) -> String {
     if known.len() > MAX_LISTED {
         return "take it out, or look up what there is in docs/reference.md of pi-workflows".into();
@@ -395,7 +395,7 @@ fn yaml_help(words: &str) -> Option<String> {
     })
 }
 
-/// Words as a person lists them.
+/// Words as a user lists them.
 fn list(words: &[&str]) -> String {
     match words.split_last() {
         Some((last, [])) => format!("`{last}`"),
@@ -505,11 +505,11 @@ impl fmt::Display for Problem {
                 "the workflow \"{workflow}\" refers to \"{reference}\", which has errors"
             ),
             Self::Cycle { keys } => {
-                write!(f, "the workflows refer to each other in a circle: {}", keys.join(" → "))
+                write!(f, "the workflows refer to each other in a cycle: {}", keys.join(" → "))
             }
             Self::InCycle { workflow, reference } => write!(
                 f,
-                "the workflow \"{workflow}\" refers to \"{reference}\", which is part of a circle"
+                "the workflow \"{workflow}\" refers to \"{reference}\", which is part of a cycle"
             ),
             Self::NestedTooDeep { limit } => {
                 write!(f, "workflows are nested more than {limit} deep")
