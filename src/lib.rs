@@ -11,12 +11,14 @@
 //! | [`run`] | a workflow in progress: its state, its transitions, its stored form |
 //! | [`text`] | what users and models read |
 //! | [`engine`] | events in, effects out |
+//! | [`protocol`] | names of entries, messages, the tool and the commands; below all that use them |
 //! | `component` | the only place that knows the WIT interface |
 //!
 //! Nothing but `component` does I/O: time, randomness and files come in with the call.
 
 pub mod definition;
 pub mod engine;
+pub mod protocol;
 pub mod run;
 pub mod text;
 

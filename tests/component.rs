@@ -115,6 +115,12 @@ fn at_look_by_rpc() -> Pi {
     Host { mode: Mode::Rpc, ..host }.start_session()
 }
 
+/// The same without a user interface.
+fn at_look_without_ui() -> Pi {
+    let host = Host::with_files(FILES).with_states([STATE_AT_LOOK]);
+    Host { mode: Mode::Print, has_ui: false, ..host }.start_session()
+}
+
 /// … at which the agent stopped, in pi's terminal: the countdown runs.
 fn counting_down() -> Pi {
     let mut pi = at_look();
@@ -587,8 +593,7 @@ fn the_end_of_the_session_ends_the_countdown() {
 
 #[test]
 fn without_a_user_interface_the_agent_goes_on_at_once_until_it_does_nothing() {
-    let mut pi = at_look();
-    pi.host().has_ui = false;
+    let mut pi = at_look_without_ui();
     let mut outcomes = Vec::new();
     for _ in 0..5 {
         pi.event(Event::AgentEnd(Some(StopReason::Stop)));
@@ -667,8 +672,7 @@ fn the_end_of_a_process_says_how_the_run_stands() {
         (1, "notify info: Workflow Two: not finished, in 🔨 Do.", Some("set-exit-code 1")),
         (2, "notify info: Workflow Two: DONE.", None),
     ] {
-        let mut pi = at_look();
-        pi.host().has_ui = false;
+        let mut pi = at_look_without_ui();
         for _ in 0..steps {
             pi.step("next");
         }
@@ -681,10 +685,9 @@ fn the_end_of_a_process_says_how_the_run_stands() {
 
 #[test]
 fn a_command_that_fails_without_a_user_interface_fails_the_process() {
-    let mut pi = Host::with_files(FILES).start_session();
-    pi.host().has_ui = false;
+    let mut pi = Host { has_ui: false, ..Host::with_files(FILES) }.start_session();
     assert_eq!(pi.command("workflow", "three Fix it"), Outcome::Done);
-    pi.did(&["set-exit-code 1", "notify error: Unknown workflow: \"three\". Available: two, four"]);
+    pi.did(&["notify error: Unknown workflow: \"three\". Available: two, four", "set-exit-code 1"]);
 }
 
 // --- the user's hand ------------------------------------------------------------------------------
@@ -731,7 +734,7 @@ fn the_status_is_an_entry_and_without_a_user_interface_a_notice_too() {
     let mut pi = at_look();
     pi.command("workflow", ":status");
     pi.did(&[&entry]);
-    pi.host().has_ui = false;
+    let mut pi = at_look_without_ui();
     pi.command("workflow", ":status");
     pi.did(&[&entry, &format!("notify info: {panel}")]);
 }

@@ -7,7 +7,7 @@ mod one_level;
 use std::collections::BTreeMap;
 
 use pi_workflows::definition::{Library, Workflow};
-use pi_workflows::engine::{Answer, Effect, Engine, Event, Facts, Moment, Reply, Stop};
+use pi_workflows::engine::{Answer, Context, Effect, Engine, Event, Facts, Reply, Stop, Ui};
 use pi_workflows::run::{
     Active, Leaving, Outline, RunState, Segment, advance, enter, restart, restore,
 };
@@ -189,6 +189,7 @@ fn action() -> impl Strategy<Value = Action> {
 struct Play<'a> {
     engine: Engine,
     files: &'a Files,
+    ui: Ui,
     /// The data of the state entries, newest first.
     entries: Vec<Value>,
     prompts: usize,
@@ -196,8 +197,8 @@ struct Play<'a> {
 
 impl Play<'_> {
     fn on(&mut self, event: Event) -> Reply {
-        let at = Moment { unix_ms: 1, random: 2 };
-        let output = self.engine.handle(event, at, self.files);
+        let context = Context { unix_ms: 1, random: 2, ui: self.ui, files: self.files };
+        let output = self.engine.handle(event, &context);
         for effect in output.effects {
             match effect {
                 Effect::AppendEntry { custom_type: "workflow:state", data } => {
@@ -215,14 +216,14 @@ impl Play<'_> {
         let _ = match action {
             Action::Start(number) => {
                 let arguments = format!("w{number} a task");
-                self.on(Event::Command { name: "workflow", arguments: &arguments, has_ui: true })
+                self.on(Event::Command { name: "workflow", arguments: &arguments })
             }
             Action::Step(action) => self
                 .on(Event::Step { input: &format!(r#"{{"action":"{action}"}}"#), nested: false }),
             Action::Input(input) => self.on(Event::Step { input, nested: input.len() % 4 == 3 }),
             Action::Tool(name) => self.on(Event::ToolCall { name, carries_calls: false }),
             Action::CancelCommand => {
-                self.on(Event::Command { name: "cancel-workflow", arguments: "", has_ui: true })
+                self.on(Event::Command { name: "cancel-workflow", arguments: "" })
             }
             Action::Answer(ticket, yes) => {
                 self.on(Event::Answer { ticket: *ticket, answer: Answer::Confirmed(*yes) })
@@ -234,22 +235,23 @@ impl Play<'_> {
             }
             Action::TurnEnd => self.on(Event::TurnEnd),
             Action::RunEnd { stop, has_ui } => {
+                self.ui = if *has_ui { Ui::Program } else { Ui::None };
                 self.on(Event::AgentEnd { stop: *stop });
                 if *stop != Stop::Aborted {
-                    self.on(Event::BeforeSettle { has_ui: *has_ui });
+                    self.on(Event::BeforeSettle);
                 }
-                self.on(Event::AgentSettled { has_ui: *has_ui })
+                let reply = self.on(Event::AgentSettled);
+                self.ui = Ui::Program;
+                reply
             }
-            Action::Control(arguments) => {
-                self.on(Event::Command { name: "workflow", arguments, has_ui: true })
-            }
+            Action::Control(arguments) => self.on(Event::Command { name: "workflow", arguments }),
             Action::Key => self.on(Event::TerminalInput),
             Action::Tick => self.on(Event::Timer { id: 1, idle: true }),
             Action::Restart => {
                 self.on(Event::Session { stored, in_view: None, facts: Facts::default() })
             }
             Action::Shutdown => {
-                let reply = self.on(Event::SessionShutdown { has_ui: true });
+                let reply = self.on(Event::SessionShutdown);
                 self.on(Event::Session { stored, in_view: None, facts: Facts::default() });
                 reply
             }
@@ -269,7 +271,7 @@ proptest! {
     ) {
         let (library, diagnostics) = Library::load(&files).unwrap();
         prop_assert!(diagnostics.is_empty(), "{diagnostics:?}");
-        let mut play = Play { engine: Engine::default(), files: &files, entries: vec![], prompts: 0 };
+        let mut play = Play { engine: Engine::default(), files: &files, ui: Ui::Program, entries: vec![], prompts: 0 };
         play.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         for action in &actions {
             play.act(action);
@@ -279,7 +281,7 @@ proptest! {
             let state = restore([data.to_string()]).unwrap().unwrap();
             prop_assert_eq!(&serde_json::to_value(&state).unwrap(), data);
             prop_assert!(!state.current_path.is_empty());
-            if state.active {
+            if state.is_running() {
                 let active = Active::resolve(&state, &library);
                 prop_assert!(active.is_some(), "{state:?}");
                 let outline = Outline::of(&active.unwrap());
@@ -306,7 +308,7 @@ proptest! {
                 prop_assert_eq!(Outline::of(&active).current, number);
                 state = advance(&state, &library).0;
             }
-            prop_assert!(!state.active);
+            prop_assert!(!state.is_running());
             prop_assert_eq!(state.global_step_count, phases);
         }
     }
@@ -317,7 +319,7 @@ proptest! {
         let (library, _) = Library::load(&files).unwrap();
         let phases_of = |workflow: &Workflow| library.first_phase(&workflow.phases).is_some();
         prop_assert!(library.iter().all(phases_of));
-        let mut play = Play { engine: Engine::default(), files: &files, entries: vec![], prompts: 0 };
+        let mut play = Play { engine: Engine::default(), files: &files, ui: Ui::Program, entries: vec![], prompts: 0 };
         play.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         for action in &actions {
             play.act(action);

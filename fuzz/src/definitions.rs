@@ -78,5 +78,5 @@ fn walk(workflow: &Workflow, library: &Library) {
         );
         state = advance(&state, library).0;
     }
-    assert_eq!(state.active, total > 100);
+    assert_eq!(state.is_running(), total > 100);
 }

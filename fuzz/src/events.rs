@@ -2,9 +2,10 @@
 
 use pi_workflows::definition::Library;
 use pi_workflows::engine::{
-    Answer, CommandEnd, Effect, Engine, Event, Facts, Moment, Output, Reply, Request, Stop,
+    Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Reply, Request, Stop, Ui,
 };
-use pi_workflows::run::{Active, Outline, RunState, STATE_ENTRY_TYPE, restore};
+use pi_workflows::protocol::STATE_ENTRY_TYPE;
+use pi_workflows::run::{Active, Outline, RunState, restore};
 use pi_workflows::text::{self, DefaultRole, GATE_OPEN};
 
 use super::folder::Folder;
@@ -66,6 +67,9 @@ struct Play {
     asked: Vec<(u64, Request)>,
     last_ticket: u64,
     now: u64,
+    /// The user interface of the session, and that of the event.
+    session_ui: Ui,
+    ui: Ui,
     /// Whether a session is there.
     open: bool,
     /// How often the agent was told to go on since anybody did anything else.
@@ -86,6 +90,8 @@ impl Play {
             asked: Vec::new(),
             last_ticket: 0,
             now: 0,
+            session_ui: Ui::None,
+            ui: Ui::None,
             open: false,
             automatic: 0,
         };
@@ -99,9 +105,14 @@ impl Play {
         if !(15..=22).contains(&kind) && kind != 25 {
             self.automatic = 0;
         }
+        self.ui = match (kind, has_ui) {
+            (19, _) | (0..=2 | 20 | 26 | 27, false) => Ui::None,
+            (29, _) | (0..=2 | 20 | 26 | 27, true) => Ui::Program,
+            _ => self.session_ui,
+        };
         match kind {
-            0 | 1 => self.command(TEXTS[index % TEXTS.len()], has_ui),
-            2 => self.command([":panel", ":check", ":graph", ":x", ":cancel"][index % 5], has_ui),
+            0 | 1 => self.command(TEXTS[index % TEXTS.len()]),
+            2 => self.command([":panel", ":check", ":graph", ":x", ":cancel"][index % 5]),
             3..=6 => self.step(CALLS[index % CALLS.len()]),
             7 => self.tool_call(TOOLS[index % TOOLS.len()]),
             8..=10 => self.answer(argument),
@@ -119,14 +130,14 @@ impl Play {
                 let stop = [Stop::Completed, Stop::Completed, Stop::Aborted, Stop::Failed];
                 self.plain(Event::AgentEnd { stop: stop[index % 4] });
             }
-            19 => self.plain(Event::BeforeSettle { has_ui: false }),
-            20 => self.plain(Event::AgentSettled { has_ui }),
+            19 => self.plain(Event::BeforeSettle),
+            20 => self.plain(Event::AgentSettled),
             21 | 22 => self.plain(Event::Timer { id: 1, idle: has_ui }),
             23 => self.plain(Event::TerminalInput),
             24 => self.plain(Event::Compacted),
             25 => self.plain(Event::Role(DefaultRole::Orchestrator)),
-            26 => self.cancel_command(has_ui),
-            27 => self.shutdown(has_ui),
+            26 => self.cancel_command(),
+            27 => self.shutdown(),
             28 => {
                 // The countdown of all its seconds.
                 for _ in 0..4 {
@@ -137,7 +148,7 @@ impl Play {
                 // The agent works and stops too early.
                 self.plain(Event::AgentStart);
                 self.plain(Event::AgentEnd { stop: Stop::Completed });
-                self.plain(Event::AgentSettled { has_ui: true });
+                self.plain(Event::AgentSettled);
             }
             _ => self.plain(Event::Timer { id: u64::from(argument), idle: true }),
         }
@@ -148,8 +159,8 @@ impl Play {
         assert!(!matches!(output.reply, Reply::Tool(_) | Reply::Block(_)), "{:?}", output.reply);
     }
 
-    fn command(&mut self, arguments: &str, has_ui: bool) {
-        let output = self.handle(Event::Command { name: "workflow", arguments, has_ui });
+    fn command(&mut self, arguments: &str) {
+        let output = self.handle(Event::Command { name: "workflow", arguments });
         assert!(
             matches!(output.reply, Reply::None | Reply::Settle | Reply::Ask { .. }),
             "{:?}",
@@ -161,9 +172,9 @@ impl Play {
     }
 
     /// No active run is left.
-    fn cancel_command(&mut self, has_ui: bool) {
+    fn cancel_command(&mut self) {
         let name = "cancel-workflow";
-        let _ = self.handle(Event::Command { name, arguments: "", has_ui });
+        let _ = self.handle(Event::Command { name, arguments: "" });
         assert!(!self.engine.has_run());
     }
 
@@ -266,10 +277,14 @@ impl Play {
             restore([json]).expect("it is in bounds")
         });
         let flag = |bit: u8| argument & bit != 0;
+        self.session_ui = match (flag(1), flag(2)) {
+            (false, _) => Ui::None,
+            (true, false) => Ui::Program,
+            (true, true) => Ui::Terminal,
+        };
+        self.ui = self.session_ui;
         let facts = Facts {
             at_work: flag(32),
-            has_ui: flag(1),
-            terminal: flag(2),
             panel: flag(4),
             allow_commands: flag(8),
             project: "/project".into(),
@@ -282,9 +297,9 @@ impl Play {
         self.library = Library::load(&self.folder).expect("nothing is stale").0;
     }
 
-    fn shutdown(&mut self, has_ui: bool) {
+    fn shutdown(&mut self) {
         self.asked.clear();
-        self.plain(Event::SessionShutdown { has_ui });
+        self.plain(Event::SessionShutdown);
         assert!(!self.engine.has_run());
         let output = self.handle(Event::Timer { id: 1, idle: true });
         assert_eq!(output, Output::default(), "a timer of a session that is gone");
@@ -293,8 +308,9 @@ impl Play {
 
     fn handle(&mut self, event: Event) -> Output {
         self.now += 1000;
-        let at = Moment { unix_ms: self.now, random: self.now };
-        let output = self.engine.handle(event, at, &self.folder);
+        let context =
+            Context { unix_ms: self.now, random: self.now, ui: self.ui, files: &self.folder };
+        let output = self.engine.handle(event, &context);
         assert!(output.effects.len() <= 24, "{:?}", output.effects);
         for effect in &output.effects {
             self.effect(effect);

@@ -1,10 +1,9 @@
 //! Stored states: the data of a session's state entries, one in a line, the newest first.
 
 use pi_workflows::definition::Library;
-use pi_workflows::engine::{Effect, Engine, Event, Facts, Moment, Reply, Stop};
-use pi_workflows::run::{
-    Active, Outline, RunState, STATE_ENTRY_TYPE, advance, enter, hold, restart, restore,
-};
+use pi_workflows::engine::{Context, Effect, Engine, Event, Facts, Reply, Stop, Ui};
+use pi_workflows::protocol::STATE_ENTRY_TYPE;
+use pi_workflows::run::{Active, Outline, RunState, advance, enter, hold, restart, restore};
 use pi_workflows::text::{self, DefaultRole};
 
 use super::folder::Folder;
@@ -54,7 +53,7 @@ fn sealed(state: &RunState, library: &Library) {
             (after.version, &after.seal, &after.later_seal)
         );
     }
-    if state.active && hold(&taken, library).is_none() {
+    if state.is_running() && hold(&taken, library).is_none() {
         let root = &taken.current_path.first().expect("a path").workflow_key;
         assert_eq!(after.seal.as_ref().map(|seal| &seal.hash), library.seal(root).as_ref());
         assert!(Active::resolve(&taken, library).is_some());
@@ -77,7 +76,7 @@ fn play(state: &RunState, folder: &Folder) {
     for first in ["next", "loop", "status", "cancel"] {
         let mut engine = Engine::default();
         let stored = Some(state.clone());
-        let facts = Facts { has_ui: true, terminal: true, panel: true, ..Facts::default() };
+        let facts = Facts { panel: true, ..Facts::default() };
         let input = format!("{{\"action\":\"{first}\",\"summary\":\"found\"}}");
         let events = [
             Event::Session { stored, in_view: None, facts },
@@ -88,18 +87,19 @@ fn play(state: &RunState, folder: &Folder) {
             Event::Step { input: &input, nested: false },
             Event::TurnEnd,
             Event::AgentEnd { stop: Stop::Completed },
-            Event::AgentSettled { has_ui: true },
+            Event::AgentSettled,
             Event::Timer { id: 1, idle: true },
-            Event::Command { name: "workflow", arguments: ":status", has_ui: true },
-            Event::Command { name: "workflow", arguments: ":back", has_ui: true },
-            Event::Command { name: "workflow", arguments: ":skip", has_ui: true },
-            Event::Command { name: "cancel-workflow", arguments: "", has_ui: true },
-            Event::SessionShutdown { has_ui: false },
+            Event::Command { name: "workflow", arguments: ":status" },
+            Event::Command { name: "workflow", arguments: ":back" },
+            Event::Command { name: "workflow", arguments: ":skip" },
+            Event::Command { name: "cancel-workflow", arguments: "" },
+            Event::SessionShutdown,
         ];
         for event in events {
-            let at = Moment { unix_ms: u64::MAX, random: u64::MAX };
+            let ui = if matches!(event, Event::SessionShutdown) { Ui::None } else { Ui::Terminal };
+            let context = Context { unix_ms: u64::MAX, random: u64::MAX, ui, files: folder };
             let is_call = matches!(event, Event::ToolCall { .. });
-            let output = engine.handle(event, at, folder);
+            let output = engine.handle(event, &context);
             let held = engine.has_run() && !engine.is_running();
             assert!(!(is_call && held) || matches!(output.reply, Reply::Block(_)));
             for effect in output.effects {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use pi_workflows::definition::Library;
-use pi_workflows::engine::{Engine, Event, Facts, Moment};
+use pi_workflows::engine::{Context, Engine, Event, Facts, Ui};
 use pi_workflows::run::{Active, RunState, advance, enter, restore};
 use pi_workflows::text::{DefaultRole, context_prompt};
 
@@ -74,8 +74,9 @@ fn main() {
         "before_agent_start" => Event::BeforeAgentStart { role: DefaultRole::Worker },
         _ => panic!("no such case: {case}"),
     };
-    let (mut engine, at) = (Engine::default(), Moment::default());
+    let mut engine = Engine::default();
+    let context = Context { unix_ms: 0, random: 0, ui: Ui::None, files: &files };
     let session = Event::Session { stored: Some(state), in_view: None, facts: Facts::default() };
-    let _ = engine.handle(session, at, &files);
-    measured(|| engine.handle(event, at, &files));
+    let _ = engine.handle(session, &context);
+    measured(|| engine.handle(event, &context));
 }

@@ -2,17 +2,11 @@
 
 use serde_json::Value;
 
-use crate::engine::{Answer, CommandEnd, Completion, Moment, Reply, Request, ToolResult};
+use crate::engine::{Answer, CommandEnd, Completion, Reply, Request, ToolResult};
 use crate::text::{Color, Drawing, Span};
 
 use super::bindings::exports::pi::extension::guest;
 use super::bindings::pi::extension::types;
-
-impl From<types::Moment> for Moment {
-    fn from(at: types::Moment) -> Self {
-        Self { unix_ms: at.unix_ms, random: at.random }
-    }
-}
 
 impl From<guest::Answer> for Answer {
     fn from(answer: guest::Answer) -> Self {

@@ -3,8 +3,8 @@
 use crate::definition::{
     DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles, defined_profiles,
 };
-use crate::engine::{CONTEXT_MESSAGE_TYPE, Effect, Level, MOVED_MESSAGE_TYPE, Output, Reply};
-use crate::run::STATE_ENTRY_TYPE;
+use crate::engine::{Effect, Level, Output, Reply};
+use crate::protocol::{CONTEXT_MESSAGE_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 
 use super::bindings::pi::extension::{api, context, files, store, timers, types, ui};
 use super::convert::json;
@@ -57,7 +57,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             api::keep_newest(CONTEXT_MESSAGE_TYPE, keep);
             Ok(())
         }
-        Effect::Withdraw { ticket } => {
+        Effect::CancelRequest { ticket } => {
             api::withdraw(ticket);
             Ok(())
         }

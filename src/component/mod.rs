@@ -13,14 +13,14 @@ use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
 
-use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL, WORKFLOW_COMMAND};
-use crate::engine::{
+use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL};
+use crate::engine::{Answer, Context, Engine, Event, Facts, Output, Reply, Request, Stop, Ui};
+use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE,
-    PANEL_ENTRY_TYPE, PANEL_FIELD,
+    MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE, STATE_ENTRY_TYPE,
+    STATUS_TYPE, WORKFLOW_COMMAND,
 };
-use crate::engine::{Answer, Engine, Event, Facts, Output, Reply, Request, Stop};
-use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
-use crate::run::{STATE_ENTRY_TYPE, restore};
+use crate::run::restore;
 use crate::text::{self, DefaultRole};
 
 use bindings::exports::pi::extension::guest::{self, Guest};
@@ -55,8 +55,10 @@ const MESSAGE_TYPES: [&str; 5] = [
 const ENTRIES_AT_A_TIME: u32 = 16;
 
 thread_local! {
-    /// What the host was told about tool calls.
+    /// The last argument of `guard-tools`.
     static GUARDED: Cell<Option<bool>> = const { Cell::new(None) };
+    /// The user interface of the session; it does not change within one.
+    static UI: Cell<Ui> = const { Cell::new(Ui::None) };
     static ENGINE: RefCell<Engine> = RefCell::new(Engine::default());
 }
 
@@ -154,13 +156,12 @@ impl Guest for Component {
     fn run_command(at: Moment, name: String, arguments: String) -> guest::CommandOutcome {
         #[cfg(feature = "fault-switch")]
         fault::trip("run-command");
-        let Ok(has_ui) = known(context::has_ui()) else { return guest::CommandOutcome::Done };
-        // A run that begins while the agent is at work has no other occasion to learn it.
+        // A run that begins while the agent is at work has no other occasion to learn the role.
         if ENGINE.with_borrow(Engine::is_at_work) {
             let Ok(role) = role() else { return guest::CommandOutcome::Done };
             host::perform(handle(at, Event::Role(role)));
         }
-        let event = Event::Command { name: &name, arguments: &arguments, has_ui };
+        let event = Event::Command { name: &name, arguments: &arguments };
         convert::command_outcome(perform(at, handle(at, event)))
     }
 
@@ -215,7 +216,7 @@ impl Guest for Component {
     }
 }
 
-/// What the engine makes of an event.
+/// Handles an event with the engine.
 fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
     Ok(match event {
         guest::Event::SessionStart(_) | guest::Event::SessionTree | guest::Event::Restarted => {
@@ -226,11 +227,10 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
                 Ok(stored) => (stored, None),
                 Err(unusable) => (None, Some(unusable)),
             };
+            UI.set(ui()?);
             let facts = Facts {
-                has_ui: known(context::has_ui())?,
                 project: known(context::cwd())?,
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
-                terminal: unless_gone(context::run_mode())? == Some(types::Mode::Tui),
                 panel: panel(entries.newest.as_deref())?,
                 unusable,
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.
@@ -240,9 +240,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             handle(at, Event::Session { stored, in_view: in_view(event)?, facts })
         }
         guest::Event::SessionCompact => handle(at, Event::Compacted),
-        guest::Event::SessionShutdown(_) => {
-            handle(at, Event::SessionShutdown { has_ui: known(context::has_ui())? })
-        }
+        guest::Event::SessionShutdown(_) => handle(at, Event::SessionShutdown),
         guest::Event::Input(source) => {
             let from_user =
                 matches!(source, guest::InputSource::Interactive | guest::InputSource::Rpc);
@@ -250,7 +248,7 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
         }
         guest::Event::TerminalInput => handle(at, Event::TerminalInput),
         guest::Event::BeforeAgentStart => {
-            // Only a run in progress makes it worth asking for the tools.
+            // Without a run the role is not needed.
             let running = ENGINE.with_borrow(Engine::is_running);
             let role = if running { role()? } else { DefaultRole::default() };
             handle(at, Event::BeforeAgentStart { role })
@@ -265,12 +263,8 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             };
             handle(at, Event::AgentEnd { stop })
         }
-        guest::Event::AgentBeforeSettle => {
-            handle(at, Event::BeforeSettle { has_ui: known(context::has_ui())? })
-        }
-        guest::Event::AgentSettled => {
-            handle(at, Event::AgentSettled { has_ui: known(context::has_ui())? })
-        }
+        guest::Event::AgentBeforeSettle => handle(at, Event::BeforeSettle),
+        guest::Event::AgentSettled => handle(at, Event::AgentSettled),
         guest::Event::ToolCall(call) => {
             handle(at, Event::ToolCall { name: &call.name, carries_calls: call.carries_calls })
         }
@@ -278,17 +272,18 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
 }
 
 fn handle(at: Moment, event: Event) -> Output {
-    let (output, running) = ENGINE.with_borrow_mut(|engine| {
-        (engine.handle(event, at.into(), &host::Files), engine.has_run())
-    });
-    // While there is a run, be it that its files cannot be read, nothing may go past its rules if this instance breaks.
-    if GUARDED.replace(Some(running)) != Some(running) {
-        api::guard_tools(running);
+    let Moment { unix_ms, random } = at;
+    let context = Context { unix_ms, random, ui: UI.get(), files: &host::Files };
+    let (output, has_run) =
+        ENGINE.with_borrow_mut(|engine| (engine.handle(event, &context), engine.has_run()));
+    // While there is a run, tool calls are refused if this instance traps, also while its files cannot be read.
+    if GUARDED.replace(Some(has_run)) != Some(has_run) {
+        api::guard_tools(has_run);
     }
     output
 }
 
-/// Performs effects; what can be answered at once is answered, and what follows is performed too.
+/// Performs effects. A request that can be answered at once is answered, and the effects of the answer are performed too.
 fn perform(at: Moment, output: Output) -> Reply {
     let mut reply = host::perform(output);
     while let Reply::Ask { ticket, request: Request::Recall { keys } } = reply {
@@ -296,6 +291,17 @@ fn perform(at: Moment, output: Output) -> Reply {
         reply = host::perform(handle(at, Event::Answer { ticket, answer }));
     }
     reply
+}
+
+/// The user interface of the session.
+fn ui() -> Result<Ui, Gone> {
+    Ok(if !known(context::has_ui())? {
+        Ui::None
+    } else if unless_gone(context::run_mode())? == Some(types::Mode::Tui) {
+        Ui::Terminal
+    } else {
+        Ui::Program
+    })
 }
 
 /// The session that the work was for is gone.

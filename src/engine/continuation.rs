@@ -1,140 +1,102 @@
-//! What happens when the agent stops too early: it goes on, or the run pauses for the user.
+//! An agent that stopped before DONE: it continues, or the run pauses for the user.
 
 use crate::definition::AutoContinue;
 use crate::run::{PauseReason, RunState};
 use crate::text;
 
-use super::commands::Question;
+use super::context::Cx;
+use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::{Effect, Engine, Level, Moment, Output, Reply, persist};
+use super::state::{Activity, Engine, Origin};
 
-/// What the agent is doing.
-#[derive(Debug, Default)]
-pub(super) struct Agent {
-    /// It is at work.
-    pub running: bool,
-    /// It was told to go on, nobody asked it to.
-    automatic: bool,
-    /// Since then it did more than talk and ask for status.
-    pub worked: bool,
-    /// The next prompt by an extension is ours.
-    own_prompt: bool,
-    last_stop: Stop,
+/// How a run goes on after the agent stopped.
+enum Decision {
+    /// The agent continues.
+    Continue(AutoContinue),
+    /// The run pauses.
+    Pause(PauseReason),
+    /// It is somebody else's turn, or there is no run to continue.
+    Wait,
 }
 
 impl Engine {
-    /// A prompt was given: the rest ends, and a user's message ends a pause.
-    pub(super) fn input(&mut self, from_user: bool) -> Output {
-        let mut effects = self.end_rest();
-        let own = std::mem::take(&mut self.agent.own_prompt) && !from_user;
-        if !own {
-            self.agent.automatic = false;
+    /// Without a user interface the agent continues before it is at rest.
+    pub(super) fn before_settle(&mut self, cx: &mut Cx) -> Reply {
+        if cx.ui.exists() || self.agent.last_stop != Stop::Completed {
+            return Reply::None;
         }
-        let paused = self.run.as_ref().and_then(|state| state.progress.paused.as_ref());
-        let needs_resume = paused.is_some_and(|pause| pause.reason.needs_resume());
-        if from_user && !needs_resume && self.hold().is_none() {
-            effects.extend(self.resume());
-        }
-        effects.into()
-    }
-
-    /// The agent is at work, whoever started it.
-    pub(super) fn agent_start(&mut self) -> Output {
-        self.agent.running = true;
-        self.end_rest().into()
-    }
-
-    /// Remembers how the agent stopped; what follows from it is decided when it is at rest.
-    pub(super) fn agent_stopped(&mut self, stop: Stop) {
-        self.agent.last_stop = stop;
-    }
-
-    /// Without a user interface the agent goes on before it comes to rest.
-    pub(super) fn before_settle(&mut self, has_ui: bool, at: Moment) -> Output {
-        if has_ui || self.agent.last_stop != Stop::Completed {
-            return Output::default();
-        }
-        let mut effects = self.give_up_calls();
-        let reply = match self.decide() {
+        self.cancel_nested_calls(cx);
+        match self.decide_and_count() {
             Decision::Continue(_) => {
                 let reminder = self.not_done_in_run();
-                self.continued();
+                self.continued(Origin::Own);
                 reminder.map_or(Reply::None, Reply::Continue)
             }
             Decision::Pause(reason) => {
-                effects.extend(self.pause(reason, has_ui, at));
+                self.pause(reason, cx);
                 Reply::None
             }
             Decision::Wait => Reply::None,
-        };
-        Output { effects, reply }
+        }
     }
 
-    /// Gives up what nested calls of `workflow_step` wait for. The agent has stopped, so the tool that made them
-    /// has ended without them, and nobody gets their results.
-    fn give_up_calls(&mut self) -> Vec<Effect> {
-        let nested = |question: &Question| match question {
-            Question::Cancel { nested, .. } => *nested,
-            Question::Gate(gate) => gate.is_of_nested_call(),
-            Question::StartAnother { .. }
-            | Question::Pick { .. }
-            | Question::Task { .. }
-            | Question::Replacement(_) => false,
-        };
-        let mut effects = Vec::new();
-        self.questions.retain(|(ticket, question)| {
-            let kept = !nested(question);
-            if !kept {
-                effects.push(Effect::Withdraw { ticket: *ticket });
-            }
-            kept
-        });
-        effects
-    }
-
-    /// The agent is at rest. With a user interface it goes on after a countdown.
+    /// The agent is at rest. With a user interface it continues after a countdown.
     ///
     /// Specification: hook lifecycle, "Case B".
-    pub(super) fn agent_settled(&mut self, has_ui: bool, at: Moment) -> Output {
-        self.agent.running = false;
-        self.untold_move = None;
-        let effects = self.give_up_calls();
-        let output = self.settle(has_ui, at);
-        Output { effects: [effects, output.effects].concat(), reply: output.reply }
-    }
-
-    fn settle(&mut self, has_ui: bool, at: Moment) -> Output {
-        let waits = self.run.as_ref().is_none_or(|state| state.progress.paused.is_some());
-        if waits || self.active().is_none() {
-            return Output::default();
+    pub(super) fn agent_settled(&mut self, cx: &mut Cx) {
+        if self.agent.is_working() {
+            self.agent.activity = Activity::Idle;
+        }
+        self.cancel_nested_calls(cx);
+        if self.active().is_none() || self.pause_reason().is_some() {
+            return;
         }
         match self.agent.last_stop {
-            Stop::Aborted => self.pause(PauseReason::Aborted, has_ui, at).into(),
-            Stop::Failed => self.pause(PauseReason::ModelError, has_ui, at).into(),
-            Stop::Completed if has_ui => match self.decide() {
-                Decision::Continue(bounds) => self.start_countdown(bounds.delay_seconds).into(),
-                Decision::Pause(reason) => self.pause(reason, has_ui, at).into(),
-                Decision::Wait if self.questions.is_empty() => self.wait_for_user().into(),
-                Decision::Wait => Output::default(),
+            Stop::Aborted => self.pause(PauseReason::Aborted, cx),
+            Stop::Failed => self.pause(PauseReason::ModelError, cx),
+            Stop::Completed if cx.ui.exists() => match self.decide_and_count() {
+                Decision::Continue(bounds) => self.start_countdown(bounds.delay_seconds, cx),
+                Decision::Pause(reason) => self.pause(reason, cx),
+                Decision::Wait if self.pending.is_empty() => self.wait_for_user(cx),
+                Decision::Wait => {}
             },
-            Stop::Completed => Output::default(),
+            Stop::Completed => {}
         }
     }
 
-    /// Whether the agent goes on by itself.
-    fn decide(&mut self) -> Decision {
-        let (worked, automatic) = (self.agent.worked, self.agent.automatic);
+    /// Cancels the pending requests of nested calls of `workflow_step`: the agent has stopped, so the tool that made the
+    /// calls has ended, and nobody gets their results.
+    fn cancel_nested_calls(&mut self, cx: &mut Cx) {
+        let tickets = self.pending.drop_nested_calls();
+        cx.effects.extend(tickets.into_iter().map(|ticket| Effect::CancelRequest { ticket }));
+    }
+
+    /// Decides how the run goes on, and counts a continuation in which the agent did nothing.
+    fn decide_and_count(&mut self) -> Decision {
+        let idle = self.idle();
+        let decision = self.decide(idle);
+        match decision {
+            Decision::Continue(_) | Decision::Pause(_) => self.run.set_idle(idle),
+            Decision::Wait => {}
+        }
+        decision
+    }
+
+    /// The continuations up to now in which the agent did nothing, one after the other.
+    fn idle(&self) -> u32 {
+        let counted = self.running().map_or(0, |state| state.progress.idle);
+        let continued = self.agent.origin != Origin::Other;
+        if self.agent.worked || !continued { 0 } else { counted.saturating_add(1) }
+    }
+
+    fn decide(&self, idle: u32) -> Decision {
         let Some(active) = self.active() else { return Decision::Wait };
         let Some(bounds) = active.root.auto_continue else { return Decision::Wait };
-        if active.state.progress.paused.is_some() || !self.questions.is_empty() {
-            return Decision::Wait;
-        }
-        let Some(progress) = self.run.as_mut().map(|state| &mut state.progress) else {
-            return Decision::Wait;
-        };
-        progress.idle = if worked || !automatic { 0 } else { progress.idle.saturating_add(1) };
-        if progress.idle >= bounds.max_idle {
-            Decision::Pause(PauseReason::Idle { times: progress.idle })
+        let progress = &active.state.progress;
+        if progress.paused.is_some() || !self.pending.is_empty() {
+            Decision::Wait
+        } else if idle >= bounds.max_idle {
+            Decision::Pause(PauseReason::Idle { times: idle })
         } else if progress.continuations >= bounds.max_per_phase {
             Decision::Pause(PauseReason::Limit { times: progress.continuations })
         } else {
@@ -142,51 +104,37 @@ impl Engine {
         }
     }
 
-    /// The agent is told to go on.
-    pub(super) fn continued(&mut self) {
-        self.agent.own_prompt = true;
-        self.agent.automatic = true;
+    /// The agent is told to continue.
+    pub(super) fn continued(&mut self, origin: Origin) {
+        self.agent.origin = origin;
         self.agent.worked = false;
-        if let Some(state) = &mut self.run {
-            state.progress.continuations = state.progress.continuations.saturating_add(1);
+        self.run.count_continuation();
+    }
+
+    /// Pauses the run in progress.
+    pub(super) fn pause(&mut self, reason: PauseReason, cx: &mut Cx) {
+        match self.running().cloned() {
+            Some(state) => self.pause_as(&state, reason, cx),
+            None => self.stop_countdown(cx),
         }
     }
 
-    /// The run waits for the user from now on: stored, shown and told once. Without a user interface
-    /// the last line of the process tells it.
-    pub(super) fn pause(&mut self, reason: PauseReason, has_ui: bool, at: Moment) -> Vec<Effect> {
-        let mut effects = self.stop_countdown();
-        let Some(state) = self.run.as_ref().filter(|state| state.active) else { return effects };
-        let new = state.paused(reason, at.unix_ms);
-        effects.push(persist(&new));
-        self.run = Some(new);
-        effects.push(self.status());
-        effects.extend(
-            self.active()
-                .and_then(|active| text::pause_notice(&active))
-                .filter(|_| has_ui)
-                .map(|text| Effect::Notify { level: Level::Warning, text }),
-        );
-        effects
+    /// Pauses the run in this state: it is stored, and shown and told once. Without a user interface the last line of the
+    /// process tells it.
+    pub(super) fn pause_as(&mut self, state: &RunState, reason: PauseReason, cx: &mut Cx) {
+        self.stop_countdown(cx);
+        self.transition(state.paused(reason, cx.unix_ms), cx);
+        let notice = self.active().and_then(|active| text::pause_notice(&active));
+        if let Some(notice) = notice.filter(|_| cx.ui.exists()) {
+            cx.notify(Level::Warning, notice);
+        }
     }
 
-    /// The run goes on, if it is paused.
-    pub(super) fn resume(&mut self) -> Vec<Effect> {
-        let paused = |state: &&RunState| state.active && state.progress.paused.is_some();
-        let Some(state) = self.run.as_ref().filter(paused) else { return Vec::new() };
-        let new = state.resumed();
-        let effect = persist(&new);
-        self.run = Some(new);
-        vec![effect, self.status()]
+    /// Ends the pause of the run in progress; returns false if it is not paused.
+    pub(super) fn resume(&mut self, cx: &mut Cx) -> bool {
+        let paused = self.running().filter(|state| state.progress.paused.is_some());
+        let Some(new) = paused.map(RunState::resumed) else { return false };
+        self.transition(new, cx);
+        true
     }
-}
-
-/// What is to happen.
-enum Decision {
-    /// The agent goes on.
-    Continue(AutoContinue),
-    /// The run pauses.
-    Pause(PauseReason),
-    /// Somebody else's turn, or nothing to go on with.
-    Wait,
 }

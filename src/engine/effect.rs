@@ -1,144 +1,144 @@
-//! What goes out.
+//! Effects and replies.
 
 use serde_json::Value;
 
-/// Something to be done. The order of effects is that in which they are to be done.
+/// Something to be done. The order of effects is the order in which they are performed.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub enum Effect {
-    /// Append a custom entry to the session.
+    /// Appends a custom entry to the session.
     AppendEntry {
         /// Its type.
         custom_type: &'static str,
         /// Its data.
         data: Value,
     },
-    /// Prompt the agent in the user's place; after its work, if it is at work.
+    /// Prompts the agent in the user's place; after its work, if it is at work.
     SendUserMessage(String),
-    /// Tell the agent something before its next request.
+    /// Tells the agent something before its next request to the model.
     Steer(String),
-    /// Tell the agent its phase again, before its next request.
+    /// Gives the agent the context prompt before its next request to the model.
     Brief(String),
-    /// Whether the model is to get the newest context prompt only, or all that it was given.
+    /// Sends the model the newest context prompt only, or all that it was given.
     KeepNewestContext(bool),
-    /// Give up what was asked for by [`Reply::Ask`]: an answer comes as if the user had done so.
-    Withdraw {
-        /// That of the question.
+    /// Cancels a pending request; it resumes as [`Answer::Cancelled`](super::Answer::Cancelled).
+    CancelRequest {
+        /// The ticket of [`Reply::Ask`].
         ticket: u64,
     },
-    /// Keep a value beyond the session, outside the project.
+    /// Stores a value beyond the session, outside the project.
     Remember {
         /// Its key.
         key: String,
         /// The value.
         value: String,
     },
-    /// The exit status of a process that ends with its prompt.
+    /// Sets the exit status of a process that ends with its prompt.
     SetExitCode(u8),
-    /// Name the session.
+    /// Names the session.
     SetSessionName(String),
-    /// Set or clear the text in the status bar.
+    /// Sets or clears the text in the status bar.
     SetStatus(Option<String>),
-    /// Set or clear the line above the editor.
+    /// Sets or clears the countdown above the editor.
     SetCountdown(Option<String>),
-    /// Set or clear the panel above the editor.
+    /// Sets or clears the panel above the editor.
     SetPanel(Option<Vec<String>>),
-    /// Show a notice.
+    /// Shows a notice.
     Notify {
-        /// How urgent it is.
+        /// Its level.
         level: Level,
-        /// What it says.
+        /// Its text.
         text: String,
     },
-    /// Call for [`Event::Timer`](super::Event::Timer) after a while.
+    /// Starts a timer that ends with [`Event::Timer`](super::Event::Timer).
     StartTimer {
-        /// Which one; a running one of this id is replaced.
+        /// Its id; a running timer of this id is replaced.
         id: u64,
-        /// The while, in milliseconds.
+        /// Its duration, in milliseconds.
         delay_ms: u32,
     },
-    /// Stop a timer.
+    /// Stops a timer.
     StopTimer {
-        /// Which one.
+        /// Its id.
         id: u64,
     },
-    /// Begin or end to tell of keys pressed in the terminal.
+    /// Begins or ends to report keys that are pressed in the terminal.
     WatchTerminal(bool),
 }
 
-/// How urgent a notice is.
+/// Level of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// It is worth knowing.
+    /// Worth knowing.
     Info,
-    /// Something is not as it should be.
+    /// Something needs attention.
     Warning,
-    /// Something did not work.
+    /// Something failed.
     Error,
 }
 
-/// The answer to the event itself.
+/// The reply to the event itself.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Reply {
-    /// None is needed.
+    /// The event goes on as without the engine.
     #[default]
     None,
     /// The tool call is refused, for this reason.
     Block(String),
-    /// The agent is told this with the run, and the user does not see it.
+    /// A message that goes to the model with the agent's run, not shown to the user.
     Inject {
-        /// The message's type.
+        /// Its type.
         custom_type: &'static str,
-        /// What it says.
+        /// Its text.
         content: String,
     },
-    /// The agent is told this, and goes on at once.
+    /// A message with which the agent continues at once.
     Continue(String),
     /// The tool's result.
     Tool(ToolResult),
-    /// The command is done when the agent has come to rest.
+    /// The command ends when the agent is at rest.
     Settle,
-    /// Something of the user or the host is needed first.
+    /// The reply needs an answer of the user or the host first.
     Ask {
-        /// Comes back with the answer.
+        /// Comes back in [`Event::Answer`](super::Event::Answer).
         ticket: u64,
-        /// What is needed.
+        /// The request.
         request: Request,
     },
 }
 
-/// What the user or the host is asked for.
+/// A request to the user or the host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
-    /// Yes or no.
+    /// A dialog for yes or no.
     Confirm {
-        /// The question's title.
+        /// Its title.
         title: String,
         /// Its text.
         message: String,
     },
-    /// One of a few.
+    /// A dialog to choose an option.
     Select {
-        /// The question.
+        /// Its title.
         title: String,
-        /// What there is to choose from.
+        /// The options.
         options: Vec<String>,
     },
-    /// A line of text.
+    /// A dialog for a line of text.
     Input {
-        /// The question.
+        /// Its title.
         title: String,
     },
-    /// The end of a command, run by the shell in the project's directory.
+    /// A command, run by the shell in the project's directory.
     Exec {
         /// The command line.
         command: String,
-        /// After how many milliseconds it is stopped.
+        /// Its time limit, in milliseconds.
         timeout_ms: u32,
-        /// What is shown while it runs.
+        /// The text that is shown while it runs.
         progress: String,
     },
-    /// What [`Effect::Remember`] kept, at once.
+    /// The values that [`Effect::Remember`] stored; answered at once.
     Recall {
         /// The keys.
         keys: Vec<String>,
@@ -148,41 +148,18 @@ pub enum Request {
 /// The result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
-    /// What the model reads.
+    /// The text for the model.
     pub text: String,
     /// Data for the session.
     pub details: Value,
 }
 
-/// What is to be done after an event.
+/// The result of an event.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[must_use]
 pub struct Output {
-    /// First these, in order.
+    /// Performed first, in order.
     pub effects: Vec<Effect>,
-    /// Then this answer.
+    /// Returned after them.
     pub reply: Reply,
-}
-
-impl Output {
-    /// One effect, no answer.
-    pub fn effect(effect: Effect) -> Self {
-        vec![effect].into()
-    }
-
-    /// An answer, no effects.
-    pub fn reply(reply: Reply) -> Self {
-        Self { effects: Vec::new(), reply }
-    }
-
-    /// The same effects with an answer.
-    pub fn with(self, reply: Reply) -> Self {
-        Self { reply, ..self }
-    }
-}
-
-impl From<Vec<Effect>> for Output {
-    fn from(effects: Vec<Effect>) -> Self {
-        Self { effects, reply: Reply::None }
-    }
 }

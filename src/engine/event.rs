@@ -1,115 +1,120 @@
-//! What comes in.
+//! Events, and answers to requests.
 
 use std::fmt;
 
 use crate::run::{RunState, Unusable};
 use crate::text::DefaultRole;
 
-/// The time and the luck of one event.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Moment {
-    /// Milliseconds since 1970.
-    pub unix_ms: u64,
-    /// 64 random bits.
-    pub random: u64,
-}
-
-/// Something that happened.
+/// An event: something that happened in pi.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "an event is made and used up at once")]
 pub enum Event<'a> {
-    /// A session is there: started, moved to another branch, or found again after a trap.
+    /// A session started, moved to another branch, or is taken up again after a trap.
     Session {
-        /// The run that its entries tell of; see [`crate::run::restore`].
+        /// The run that its entries store; see [`crate::run::restore`].
         stored: Option<RunState>,
         /// The newest context prompt that the model still has in view, where that is certain.
         in_view: Option<String>,
-        /// What holds for the whole session.
+        /// Facts that hold for the whole session.
         facts: Facts,
     },
     /// The session ends. Its timers are stopped already.
-    SessionShutdown {
-        /// Whether there is a user interface.
-        has_ui: bool,
-    },
+    SessionShutdown,
     /// A prompt was given.
     Input {
-        /// By a user, not by an extension in a user's place.
+        /// The user gave it, not an extension.
         from_user: bool,
     },
     /// A key was pressed in the terminal.
     TerminalInput,
     /// The agent is about to run.
     BeforeAgentStart {
-        /// Which role the agent has where the workflow does not say it.
+        /// The agent's role where the workflow does not say it.
         role: DefaultRole,
     },
     /// The conversation was compacted.
     Compacted,
-    /// Which role the agent has where the workflow does not say it.
+    /// The agent's role where the workflow does not say it.
     Role(DefaultRole),
     /// The agent runs.
     AgentStart,
-    /// An answer of the model and its tool calls are done.
+    /// A turn is over: an answer of the model, and its tool calls.
     TurnEnd,
-    /// The agent has stopped; it may start again by itself.
+    /// The agent has stopped; pi may start it again by itself.
     AgentEnd {
-        /// How its last answer ended.
+        /// How its last turn ended.
         stop: Stop,
     },
-    /// The agent has stopped, and would be at rest if nobody wants it to go on.
-    BeforeSettle {
-        /// Whether there is a user interface.
-        has_ui: bool,
-    },
+    /// The agent has stopped, and comes to rest unless it is told to continue.
+    BeforeSettle,
     /// The agent is at rest.
-    AgentSettled {
-        /// Whether there is a user interface.
-        has_ui: bool,
-    },
+    AgentSettled,
     /// The model or another tool calls a tool.
     ToolCall {
-        /// Its name.
+        /// The tool's name.
         name: &'a str,
-        /// Set for a tool that only calls or finds other tools; each of those calls is an event of its own.
+        /// The tool only calls or finds other tools; each of those calls is an event of its own.
         carries_calls: bool,
     },
-    /// The model calls `workflow_step`.
+    /// The model or another tool calls `workflow_step`.
     Step {
         /// The arguments, any JSON.
         input: &'a str,
-        /// Set if another tool makes the call: the model does not see the result.
+        /// Another tool makes the call: the model does not see the result.
         nested: bool,
     },
     /// The user runs a command.
     Command {
         /// Its name, without the slash.
         name: &'a str,
-        /// What stands behind it.
+        /// The text behind the name.
         arguments: &'a str,
-        /// Whether there is a user interface.
-        has_ui: bool,
     },
-    /// A question was answered.
+    /// A pending request was answered.
     Answer {
-        /// That of [`Reply::Ask`](super::Reply::Ask); of anything else that was asked, nothing follows.
+        /// The ticket of [`Reply::Ask`](super::Reply::Ask); an unknown one has no effect.
         ticket: u64,
-        /// What came of it.
+        /// The answer.
         answer: Answer,
     },
     /// A timer ran out.
     Timer {
-        /// That of [`Effect::StartTimer`](super::Effect::StartTimer).
+        /// The id of [`Effect::StartTimer`](super::Effect::StartTimer).
         id: u64,
-        /// Whether a prompt could be given now.
+        /// pi takes a prompt now.
         idle: bool,
     },
 }
 
-/// How the agent's last answer ended.
+impl Event<'_> {
+    /// Tests if what lasts for one turn of the agent is over.
+    pub(super) fn begins_turn(&self) -> bool {
+        match self {
+            Self::Session { .. }
+            | Self::SessionShutdown
+            | Self::BeforeAgentStart { .. }
+            | Self::TurnEnd
+            | Self::AgentSettled => true,
+            Self::Input { .. }
+            | Self::TerminalInput
+            | Self::Compacted
+            | Self::Role(_)
+            | Self::AgentStart
+            | Self::AgentEnd { .. }
+            | Self::BeforeSettle
+            | Self::ToolCall { .. }
+            | Self::Step { .. }
+            | Self::Command { .. }
+            | Self::Answer { .. }
+            | Self::Timer { .. } => false,
+        }
+    }
+}
+
+/// How the agent's last turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stop {
-    /// By itself.
+    /// The model finished it.
     #[default]
     Completed,
     /// The user stopped it.
@@ -118,23 +123,18 @@ pub enum Stop {
     Failed,
 }
 
-/// What holds for a whole session.
+/// Facts that hold for a whole session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Whether there is a user interface.
-    pub has_ui: bool,
     /// The project's directory.
     pub project: String,
-    /// Whether the user gave the flag by which the commands of a project's workflows run without a
-    /// question.
+    /// The user gave [`ALLOW_COMMANDS_FLAG`](super::ALLOW_COMMANDS_FLAG).
     pub allow_commands: bool,
-    /// Whether the user interface is a terminal.
-    pub terminal: bool,
-    /// Whether the user has the panel on; see [`PANEL_ENTRY_TYPE`](super::PANEL_ENTRY_TYPE).
+    /// The panel is on; see [`PANEL_ENTRY_TYPE`](crate::protocol::PANEL_ENTRY_TYPE).
     pub panel: bool,
-    /// Why what the session stores is no run, if it is beyond the bounds of what is read.
+    /// The error in the stored state, if it is beyond the bounds of what is read.
     pub unusable: Option<Unusable>,
-    /// Set while the agent is at work: the component may be started again in the middle of its run.
+    /// The agent is at work: the component may be restarted in the middle of its run.
     pub at_work: bool,
 }
 
@@ -143,11 +143,11 @@ pub struct Facts {
 pub enum CommandEnd {
     /// With this exit status.
     Exited(u32),
-    /// It took too long, and was stopped.
+    /// It was stopped at its time limit.
     TimedOut,
     /// The user stopped it.
     Cancelled,
-    /// It did not begin, for this reason.
+    /// It did not start, for this reason.
     NotStarted(String),
 }
 
@@ -163,28 +163,38 @@ impl fmt::Display for CommandEnd {
     }
 }
 
-/// What came of a question.
+/// Answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The user said yes or no.
+    /// The user's yes or no.
     Confirmed(bool),
-    /// The user chose the option of this index.
+    /// The index of the option that the user chose.
     Selected(usize),
-    /// The user wrote this.
+    /// The text that the user entered.
     Entered(String),
-    /// A command ended.
+    /// The result of a command.
     Ran {
-        /// How.
+        /// How it ended.
         end: CommandEnd,
-        /// After so many milliseconds.
+        /// Its duration, in milliseconds.
         duration_ms: u64,
-        /// The end of what it wrote, plain text.
+        /// The end of its output, plain text.
         output: String,
     },
-    /// What is remembered under each key.
+    /// The remembered value of each key.
     Recalled(Vec<Option<String>>),
-    /// The user gave no answer.
+    /// The user gave no answer, or the request was cancelled.
     Cancelled,
-    /// Nobody was there to answer, or it must not be done.
+    /// There is no user interface, or the host may not do it.
     NoUi,
+}
+
+impl Answer {
+    /// Yes, in a choice between no and yes: a key that was meant for the editor chooses the first option.
+    pub(super) const YES: Self = Self::Selected(1);
+
+    /// Tests if it is a yes to a confirmation, or in a choice between no and yes.
+    pub(super) fn is_yes(&self) -> bool {
+        *self == Self::YES || *self == Self::Confirmed(true)
+    }
 }

@@ -1,45 +1,46 @@
-//! A run without a model: what an agent would be told that does each phase and goes on.
+//! A run without pi and without a model: the texts that an agent gets which does each phase and goes on.
+
+use serde_json::Value;
 
 use crate::definition::WorkflowFiles;
+use crate::protocol::{COMPLETE_TYPE, WORKFLOW_COMMAND};
 use crate::text::{DefaultRole, sample_evidence};
 
-use super::step_tool::Caller;
-use super::{COMPLETE_TYPE, Effect, Engine, Event, Facts, Level, Moment, Reply};
+use super::context::{Context, Cx, Ui};
+use super::effect::{Effect, Level, Reply};
+use super::event::{Event, Facts, Stop};
+use super::state::{Caller, Engine};
 
-/// How many steps are played at most.
+/// Maximum number of steps that are played.
 const MAX_STEPS: usize = 500;
+/// 2026-01-01T00:00:00Z.
+const START_MS: u64 = 1_767_225_600_000;
 
-/// Plays `/workflow NAME TASK` and `next` up to the end, and writes down what the agent and the user
-/// are told.
+/// Plays `/workflow NAME TASK` and `next` up to the end, and returns what the agent and the user are told.
 ///
 /// # Errors
 ///
-/// What the user is told where the workflow cannot be started.
+/// The notice to the user if the workflow cannot be started.
 pub fn run_through(files: &dyn WorkflowFiles, name: &str, task: &str) -> Result<String, String> {
-    let mut play = Play { engine: Engine::default(), files, script: Vec::new() };
+    let context = Context { unix_ms: START_MS, random: 0, ui: Ui::None, files };
+    let mut play = Play { engine: Engine::default(), context, script: Vec::new() };
     let facts = Facts::default();
-    let _ = play.engine.handle(Event::Session { stored: None, in_view: None, facts }, AT, files);
+    play.effects(Event::Session { stored: None, in_view: None, facts });
     let arguments = format!("{name} {task}");
-    let start = Event::Command { name: "workflow", arguments: &arguments, has_ui: false };
-    let output = play.engine.handle(start, AT, files);
-    let refused = output.effects.iter().find_map(|effect| match effect {
-        Effect::Notify { level: Level::Error, text } => Some(text.clone()),
-        _ => None,
-    });
-    if let Some(refused) = refused {
-        return Err(refused);
-    }
-    for effect in output.effects {
-        if let Effect::SendUserMessage(text) = effect {
-            play.write("The prompt that starts the agent", &text);
+    for effect in play.effects(Event::Command { name: WORKFLOW_COMMAND, arguments: &arguments }) {
+        match effect {
+            Effect::Notify { level: Level::Error, text } => return Err(text),
+            Effect::SendUserMessage(text) => play.write("The prompt that starts the agent", &text),
+            _ => {}
         }
     }
     let role = DefaultRole::default();
-    if let Reply::Inject { content, .. } = play.reply(Event::BeforeAgentStart { role }) {
+    let start = Event::BeforeAgentStart { role };
+    if let Reply::Inject { content, .. } = play.engine.handle(start, &play.context).reply {
         play.write("Step 1: what the agent is told", &content);
     }
     for step in 2..=MAX_STEPS {
-        let answer = play.next(step);
+        let answer = play.next();
         if !play.engine.is_running() {
             play.write("It calls workflow_step with next, and is told", &answer);
             return Ok(play.end());
@@ -50,12 +51,9 @@ pub fn run_through(files: &dyn WorkflowFiles, name: &str, task: &str) -> Result<
     Ok(play.script.join("\n\n"))
 }
 
-/// A moment like any other: 2026-01-01T00:00:00Z.
-const AT: Moment = Moment { unix_ms: 1_767_225_600_000, random: 0 };
-
 struct Play<'a> {
     engine: Engine,
-    files: &'a dyn WorkflowFiles,
+    context: Context<'a>,
     script: Vec<String>,
 }
 
@@ -64,29 +62,27 @@ impl Play<'_> {
         self.script.push(format!("━━ {title} ━━\n\n{}", text.trim_end()));
     }
 
-    fn reply(&mut self, event: Event) -> Reply {
-        self.engine.handle(event, AT, self.files).reply
+    fn effects(&mut self, event: Event) -> Vec<Effect> {
+        self.engine.handle(event, &self.context).effects
     }
 
-    /// The answer to `next`, as if every gate were passed.
-    fn next(&mut self, step: usize) -> String {
-        let summary = Some("(what the agent hands over)".to_owned());
-        let caller = Caller { summary, nested: false };
+    /// The result of `next`, as if every gate were passed.
+    fn next(&mut self) -> String {
+        self.context.unix_ms += 1;
+        let caller = Caller { summary: Some("(what the agent hands over)".into()), nested: false };
         let active = self.engine.active();
         let evidence = active.map(|active| sample_evidence(&active)).unwrap_or_default();
-        let at = Moment { unix_ms: AT.unix_ms + step as u64, ..AT };
-        match self.engine.advance_by_agent(&caller, evidence, at).reply {
+        let mut cx = Cx::new(&self.context);
+        match self.engine.advance_by_agent(&caller, evidence, &mut cx) {
             Reply::Tool(result) => result.text,
             _ => String::new(),
         }
     }
 
     fn end(mut self) -> String {
-        let stop = super::Stop::Completed;
-        let effects = self.engine.handle(Event::AgentEnd { stop }, AT, self.files).effects;
-        for effect in effects {
+        for effect in self.effects(Event::AgentEnd { stop: Stop::Completed }) {
             if let Effect::AppendEntry { custom_type: COMPLETE_TYPE, data } = effect {
-                let text = data.get("content").and_then(serde_json::Value::as_str);
+                let text = data.get("content").and_then(Value::as_str);
                 self.write("What the user is shown at the end", text.unwrap_or_default());
             }
         }

@@ -2,18 +2,24 @@
 
 use serde_json::{Value, json};
 
+use super::state::Activity;
 use super::*;
 use crate::definition::fixtures::Files;
-use crate::definition::{DirEntry, Root};
-use crate::text::DefaultRole;
+use crate::definition::{DirEntry, Root, WorkflowFiles};
+use crate::protocol::{APPROVAL_TYPE, CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
+use crate::run::{Active, RunState};
+use crate::text::{self, DefaultRole};
 
-/// An engine with its files, and a clock that stands still.
+/// An engine with its files and its user interface, and a clock that stands still.
 struct Session {
     engine: Engine,
     files: Files,
+    ui: Ui,
+    /// The ticket of the last request.
+    last_ticket: u64,
 }
 
-const AT: Moment = Moment { unix_ms: 1_747_234_567_890, random: 0 };
+const NOW: u64 = 1_747_234_567_890;
 const CANCEL: &str = r#"{"action":"cancel"}"#;
 const TASK_ID: &str = "wf-1747234567890-000000";
 
@@ -44,7 +50,8 @@ impl Session {
                 );
             }
         }
-        let mut session = Self { engine: Engine::default(), files };
+        let mut session =
+            Self { engine: Engine::default(), files, ui: Ui::Program, last_ticket: 0 };
         let started =
             session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         assert_eq!(started.effects, [Effect::SetStatus(None)]);
@@ -52,11 +59,27 @@ impl Session {
     }
 
     fn on(&mut self, event: Event) -> Output {
-        self.engine.handle(event, AT, &self.files)
+        let context = Context { unix_ms: NOW, random: 0, ui: self.ui, files: &self.files };
+        let output = self.engine.handle(event, &context);
+        if let Reply::Ask { ticket, .. } = output.reply {
+            self.last_ticket = ticket;
+        }
+        output
+    }
+
+    fn with_ui(&mut self, has_ui: bool, event: Event) -> Output {
+        if has_ui { self.on(event) } else { self.without_ui(event) }
+    }
+
+    fn without_ui(&mut self, event: Event) -> Output {
+        let ui = std::mem::replace(&mut self.ui, Ui::None);
+        let output = self.on(event);
+        self.ui = ui;
+        output
     }
 
     fn command(&mut self, name: &str, arguments: &str) -> Output {
-        self.on(Event::Command { name, arguments, has_ui: true })
+        self.on(Event::Command { name, arguments })
     }
 
     fn step(&mut self, action: &str) -> (String, Value) {
@@ -81,8 +104,14 @@ impl Session {
         // What ends a countdown, or a wait.
         assert!(matches!(self.on(Event::AgentStart).effects.len(), 0 | 1 | 3));
         let mut effects = self.on(Event::AgentEnd { stop }).effects;
-        effects.extend(self.on(Event::AgentSettled { has_ui }).effects);
+        effects.extend(self.with_ui(has_ui, Event::AgentSettled).effects);
         effects
+    }
+}
+
+impl From<Vec<Effect>> for Output {
+    fn from(effects: Vec<Effect>) -> Self {
+        Self { effects, reply: Reply::None }
     }
 }
 
@@ -120,7 +149,7 @@ fn a_start_stores_the_state_and_prompts_the_agent() {
         "cancelled": false,
         "progress": {
             "version": 1,
-            "seal": { "version": 1, "hash": session.engine.library.seal("flat") },
+            "seal": { "version": 1, "hash": session.engine.definitions.library.seal("flat") },
             "visits": { "flat:0": { "startedAt": 1_747_234_567_890_u64, "passes": 1 } },
         },
     });
@@ -157,7 +186,7 @@ fn a_command_that_cannot_start_says_why() {
             "\"part\" is a subworkflow that can only run as part of another workflow. It cannot be started directly.",
         ),
     ] {
-        assert_eq!(session.command("workflow", arguments), Output::from(notice(level, text)));
+        assert_eq!(session.command("workflow", arguments), notice(level, text).into());
     }
 }
 
@@ -209,7 +238,8 @@ fn a_workflow_with_errors_is_not_unknown() {
 #[test]
 fn in_a_terminal_no_comes_first() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
-    let facts = Facts { has_ui: true, terminal: true, ..Facts::default() };
+    session.ui = Ui::Terminal;
+    let facts = Facts::default();
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     let _ = session.command("workflow", "flat first");
     for (choice, starts) in [(0, false), (1, true)] {
@@ -252,7 +282,7 @@ fn a_question_ends_with_its_session() {
     let Reply::Ask { ticket, .. } = session.command("workflow", "flat second").reply else {
         panic!()
     };
-    let _ = session.on(Event::SessionShutdown { has_ui: true });
+    let _ = session.on(Event::SessionShutdown);
     let output = session.on(Event::Answer { ticket, answer: Answer::Confirmed(true) });
     assert_eq!(output, Output::default());
 }
@@ -320,7 +350,7 @@ fn a_loop_restarts_the_scope_unless_it_is_forbidden() {
     assert_eq!(details, json!({ "looped": true, "to": "a" }));
     session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("loopable: false\n");
     let _ = session.on(Event::Session {
-        stored: session.engine.run.clone(),
+        stored: session.engine.run.state().cloned(),
         in_view: None,
         facts: Facts::default(),
     });
@@ -345,7 +375,7 @@ fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
         Event::AgentEnd { stop: Stop::Aborted },
         Event::BeforeAgentStart { role: DefaultRole::Worker },
         Event::Session {
-            stored: session.engine.run.clone(),
+            stored: session.engine.run.state().cloned(),
             in_view: None,
             facts: Facts::default(),
         },
@@ -449,18 +479,18 @@ fn without_a_user_interface_the_agent_goes_on_at_once() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat x");
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
-    let output = session.on(Event::BeforeSettle { has_ui: false });
+    let output = session.without_ui(Event::BeforeSettle);
     let Reply::Continue(reminder) = output.reply else { panic!() };
     assert!(reminder.starts_with("⚠️ The The flat is still active."));
     assert_eq!(output.effects, []);
-    assert_eq!(session.on(Event::BeforeSettle { has_ui: true }), Output::default());
+    assert_eq!(session.on(Event::BeforeSettle), Output::default());
 }
 
 #[test]
 fn whoever_takes_over_stops_the_countdown() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat x");
-    let stored = session.engine.run.clone();
+    let stored = session.engine.run.state().cloned();
     for event in [
         Event::Input { from_user: true },
         Event::Input { from_user: false },
@@ -468,14 +498,14 @@ fn whoever_takes_over_stops_the_countdown() {
         Event::AgentStart,
         Event::BeforeAgentStart { role: DefaultRole::Worker },
         Event::Session { stored, in_view: None, facts: Facts::default() },
-        Event::Command { name: "workflow", arguments: "", has_ui: true },
+        Event::Command { name: "workflow", arguments: "" },
     ] {
         let _ = session.stop();
         assert_eq!(session.on(event).effects[..3], stopped());
         assert_eq!(session.on(Event::Timer { id: 1, idle: true }), Output::default());
     }
     let _ = session.stop();
-    assert_eq!(session.on(Event::SessionShutdown { has_ui: true }).effects, stopped());
+    assert_eq!(session.on(Event::SessionShutdown).effects, stopped());
     assert_eq!(session.on(Event::Timer { id: 1, idle: true }), Output::default());
 }
 
@@ -555,9 +585,9 @@ fn a_new_phase_is_a_new_count() {
     let _ = session.command("workflow", "flat x");
     let _ = session.stop();
     let _ = idle_round(&mut session);
-    assert_eq!(session.engine.run.as_ref().unwrap().progress.continuations, 1);
+    assert_eq!(session.engine.run.state().unwrap().progress.continuations, 1);
     session.step("next");
-    assert_eq!(session.engine.run.as_ref().unwrap().progress.continuations, 0);
+    assert_eq!(session.engine.run.state().unwrap().progress.continuations, 0);
 }
 
 #[test]
@@ -572,8 +602,8 @@ fn an_abort_and_a_dead_model_pause_the_run() {
         let mut session = Session::new(&[("flat", &["a", "b"])]);
         let _ = session.command("workflow", "flat x");
         let _ = session.on(Event::AgentEnd { stop });
-        assert_eq!(session.on(Event::BeforeSettle { has_ui: false }), Output::default());
-        assert_eq!(session.on(Event::AgentSettled { has_ui: false }).effects.len(), 2);
+        assert_eq!(session.without_ui(Event::BeforeSettle), Output::default());
+        assert_eq!(session.without_ui(Event::AgentSettled).effects.len(), 2);
     }
 }
 
@@ -749,7 +779,7 @@ fn a_declined_cancel_is_told_to_the_agent() {
 
 #[test]
 fn without_a_user_interface_the_last_word_is_how_the_run_stands() {
-    let last = |session: &mut Session| session.on(Event::SessionShutdown { has_ui: false }).effects;
+    let last = |session: &mut Session| session.without_ui(Event::SessionShutdown).effects;
     let line = |text: &str| Effect::Notify { level: Level::Info, text: text.into() };
     let mut session = Session::new(&[("flat", &["a"])]);
     assert_eq!(last(&mut session), []);
@@ -781,10 +811,10 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat x");
     session.files.global.clear();
-    let stored = session.engine.run.clone();
+    let stored = session.engine.run.state().cloned();
     assert_eq!(
-        session.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects,
-        [status("⏸ flat (paused: the files of the workflow “flat” cannot be read)")]
+        session.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects[0],
+        status("⏸ flat (paused: the files of the workflow “flat” cannot be read)")
     );
     let held = "\n\nThe workflow is paused: the files of the workflow “flat” cannot be read. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user.";
     let (text, details) = session.step("status");
@@ -800,7 +830,7 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
     }
     assert_eq!(
         session.on(Event::ToolCall { name: "edit", carries_calls: false }),
-        Output::reply(Reply::Block(held.trim().into()))
+        Output { effects: Vec::new(), reply: Reply::Block(held.trim().into()) }
     );
     assert_eq!(
         session.on(Event::ToolCall { name: "workflow_step", carries_calls: false }),
@@ -855,7 +885,7 @@ fn files_are_read_again_when_something_changed() {
     let (_, all) = reads(&mut session, start());
     assert_eq!(all, 4);
     assert_eq!(reads(&mut session, start()), (1, 0));
-    let check = Event::Command { name: "workflow", arguments: ":check", has_ui: true };
+    let check = Event::Command { name: "workflow", arguments: ":check" };
     assert!(reads(&mut session, check).1 > 0);
     assert_eq!(reads(&mut session, start()), (1, all), "a check is no record");
     let offered = |session: &mut Session| {
@@ -870,14 +900,14 @@ fn files_are_read_again_when_something_changed() {
     assert_eq!(offered(&mut session), (String::new(), all + 1), "and where the diagnostic is");
     session.files.global.insert("one/a.md".into(), phase.replace("id: a", "id: b"));
     assert_eq!(offered(&mut session), ("one two".into(), all));
-    assert_eq!(session.engine.library.get("one").unwrap().position("b"), Some(0));
+    assert_eq!(session.engine.definitions.library.get("one").unwrap().position("b"), Some(0));
     let yaml =
         session.files.global["one/workflow.yaml"].replace("commandName: one", "commandName: own");
     session.files.project.insert("one/workflow.yaml".into(), yaml);
     session.files.project.insert("one/a.md".into(), phase);
     assert_eq!(offered(&mut session), ("own two".into(), all + 2));
     assert_eq!(reads(&mut session, start()), (1, 0));
-    reads(&mut session, Event::SessionShutdown { has_ui: true });
+    reads(&mut session, Event::SessionShutdown);
     assert_eq!(reads(&mut session, start()), (1, all + 2));
 }
 
@@ -920,9 +950,13 @@ fn a_session_that_is_gone_gets_nothing() {
     let mut engine = Engine::default();
     for event in [
         Event::Session { stored: None, in_view: None, facts: Facts::default() },
-        Event::Command { name: "workflow", arguments: "a b", has_ui: true },
+        Event::Command { name: "workflow", arguments: "a b" },
     ] {
-        assert_eq!(engine.handle(event, AT, &Gone), Output::default());
+        assert_eq!(
+            engine
+                .handle(event, &Context { unix_ms: NOW, random: 0, ui: Ui::Program, files: &Gone }),
+            Output::default()
+        );
     }
 }
 
@@ -942,13 +976,13 @@ fn orders<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
 
 #[test]
 fn in_any_order_events_leave_one_consistent_state() {
-    let control = |arguments| Event::Command { name: "workflow", arguments, has_ui: true };
+    let control = |arguments| Event::Command { name: "workflow", arguments };
     let events = [
         control(":next"),
         control(":pause"),
         Event::Step { input: r#"{"action":"next"}"#, nested: false },
         Event::AgentStart,
-        Event::AgentSettled { has_ui: true },
+        Event::AgentSettled,
         Event::Timer { id: 1, idle: true },
     ];
     for order in orders(&events) {
@@ -956,7 +990,7 @@ fn in_any_order_events_leave_one_consistent_state() {
         let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
         yaml.push_str("autoContinue: {delaySeconds: 1}\n");
         let _ = session.command("workflow", "flat x");
-        let mut stored = session.engine.run.clone().unwrap();
+        let mut stored = session.engine.run.state().unwrap().clone();
         let mut counting = false;
         for event in order {
             for effect in session.on(event).effects {
@@ -971,11 +1005,14 @@ fn in_any_order_events_leave_one_consistent_state() {
                     _ => {}
                 }
             }
-            let run = session.engine.run.clone().unwrap();
+            let run = session.engine.run.state().unwrap().clone();
             assert_eq!(run.current_path, stored.current_path, "what is stored is what is so");
             assert_eq!(run.progress.paused, stored.progress.paused);
             assert!(session.engine.is_running());
-            assert_eq!(matches!(session.engine.rest, Rest::Countdown(_)), counting);
+            assert_eq!(
+                matches!(session.engine.agent.activity, Activity::Countdown { .. }),
+                counting
+            );
             assert!(
                 !(counting && run.progress.paused.is_some()),
                 "a paused run counts nothing down"
@@ -992,7 +1029,8 @@ mod replacement;
 #[test]
 fn alone_in_a_terminal_the_command_asks_what_and_for_which_task() {
     let mut session = Session::new(&[("bugfix", &["a"]), ("build", &["b"])]);
-    let facts = Facts { has_ui: true, terminal: true, ..Facts::default() };
+    session.ui = Ui::Terminal;
+    let facts = Facts::default();
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     let Reply::Ask { ticket, request } = session.command("workflow", " ").reply else { panic!() };
     let options = [
@@ -1013,8 +1051,8 @@ fn alone_in_a_terminal_the_command_asks_what_and_for_which_task() {
     assert_eq!(request, Request::Input { title: "The build: what is the task?".into() });
     let answer = Answer::Entered("the thing".into());
     assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
-    assert_eq!(session.engine.run.as_ref().unwrap().workflow_key, "build");
-    assert_eq!(session.engine.run.as_ref().unwrap().task_description, "the thing");
+    assert_eq!(session.engine.run.state().unwrap().workflow_key, "build");
+    assert_eq!(session.engine.run.state().unwrap().task_description, "the thing");
     for (first, second) in [
         (Answer::Cancelled, None),
         (Answer::Selected(7), None),
@@ -1052,7 +1090,7 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
     assert_eq!(state.unwrap()["panel"], true);
     let effects = session.command("workflow", ":cancel").effects;
     assert!(effects.contains(&Effect::SetPanel(None)));
-    let facts = Facts { has_ui: true, panel: true, ..Facts::default() };
+    let facts = Facts { panel: true, ..Facts::default() };
     let stored = Some(RunState::new("flat", "x", 0, 0));
     let effects = session.on(Event::Session { stored, in_view: None, facts }).effects;
     assert!(effects.contains(&panel(&["The flat [1/2]", "▸ 1. * a", "○ 2. * b"])));
@@ -1115,7 +1153,8 @@ fn a_complete_argument_gets_no_completions() {
 #[test]
 fn in_a_terminal_a_start_without_a_task_asks_for_it() {
     let mut session = Session::new(&[("flat", &["a"])]);
-    let facts = Facts { has_ui: true, terminal: true, ..Facts::default() };
+    session.ui = Ui::Terminal;
+    let facts = Facts::default();
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     let Reply::Ask { ticket, request } = session.command("workflow", "flat").reply else {
         panic!()
@@ -1123,7 +1162,7 @@ fn in_a_terminal_a_start_without_a_task_asks_for_it() {
     assert_eq!(request, Request::Input { title: "The flat: what is the task?".into() });
     let answer = Answer::Entered("the thing".into());
     assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
-    assert_eq!(session.engine.run.as_ref().unwrap().task_description, "the thing");
+    assert_eq!(session.engine.run.state().unwrap().task_description, "the thing");
     let unknown = session.command("workflow", "nope");
     assert!(matches!(unknown.effects[..], [Effect::Notify { level: Level::Error, .. }]));
 }
@@ -1134,8 +1173,8 @@ const WAITS: &str = "⏸ The flat > * a [1/2] (waits for you: send a message, or
 fn a_run_whose_countdown_was_interrupted_says_how_to_go_on() {
     for interruption in [
         Event::TerminalInput,
-        Event::Command { name: "workflow", arguments: ":back", has_ui: true },
-        Event::Command { name: "workflow", arguments: "nope", has_ui: true },
+        Event::Command { name: "workflow", arguments: ":back" },
+        Event::Command { name: "workflow", arguments: "nope" },
     ] {
         let mut session = Session::new(&[("flat", &["a", "b"])]);
         let _ = session.command("workflow", "flat x");
@@ -1149,8 +1188,8 @@ fn a_run_whose_countdown_was_interrupted_says_how_to_go_on() {
         let panel = session.command("workflow", ":status").effects;
         assert!(format!("{panel:?}").contains("waits for you"));
         let effects = session.command("workflow", ":resume").effects;
-        assert_eq!(effects[0], status("The flat > * a [1/2]"));
-        assert!(matches!(effects[1], Effect::SendUserMessage(_)));
+        assert!(matches!(effects[0], Effect::SendUserMessage(_)));
+        assert_eq!(effects[1], status("The flat > * a [1/2]"));
         let not_paused = notice(Level::Info, "The workflow is not paused.");
         assert_eq!(session.command("workflow", ":resume").effects, not_paused);
     }
@@ -1176,11 +1215,11 @@ fn a_run_that_is_taken_up_waits_for_the_user_unless_the_agent_is_at_work() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let stored = Some(RunState::new("flat", "x", 0, 0));
     for (at_work, shown) in [(false, WAITS), (true, "The flat > * a [1/2]")] {
-        let facts = Facts { has_ui: true, at_work, ..Facts::default() };
+        let facts = Facts { at_work, ..Facts::default() };
         let event = Event::Session { stored: stored.clone(), in_view: None, facts };
         assert_eq!(session.on(event).effects, [status(shown)]);
     }
-    let facts = Facts { has_ui: true, ..Facts::default() };
+    let facts = Facts::default();
     let _ = session.on(Event::Session { stored, in_view: None, facts });
     assert_eq!(session.on(Event::AgentStart).effects, [status("The flat > * a [1/2]")]);
 }
@@ -1197,7 +1236,7 @@ fn a_task_that_is_too_long_is_refused_and_not_cut() {
     assert!(!session.engine.is_running());
     let _ = session.command("workflow", &format!("flat  {} ", "é".repeat(10_000)));
     assert!(session.engine.is_running());
-    assert_eq!(session.engine.run.as_ref().unwrap().task_description, "é".repeat(10_000));
+    assert_eq!(session.engine.run.state().unwrap().task_description, "é".repeat(10_000));
 }
 
 #[test]
@@ -1213,11 +1252,7 @@ fn where_there_is_room_for_one_line_names_and_tasks_are_short() {
         *phase = phase.replacen("emoji: '*'", &format!("emoji: {}", "e".repeat(4000)), 1);
     }
     let task = "task\n".repeat(2000);
-    let _ = session.on(Event::Session {
-        stored: None,
-        in_view: None,
-        facts: Facts { has_ui: true, ..Facts::default() },
-    });
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
     let mut all = session.command("workflow", &format!("flat {task}")).effects;
     all.extend(session.command("workflow", ":pause").effects);
     all.extend(session.command("workflow", ":next").effects);

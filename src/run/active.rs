@@ -26,7 +26,7 @@ pub struct Active<'a> {
 impl<'a> Active<'a> {
     /// Resolves a state; `None` if it is not active, or if its path does not lead to a phase of the library.
     pub fn resolve(state: &'a RunState, library: &'a Library) -> Option<Self> {
-        if !state.active {
+        if !state.is_running() {
             return None;
         }
         for scopes in state.current_path.windows(2) {

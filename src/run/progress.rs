@@ -120,6 +120,11 @@ impl PauseReason {
         matches!(self, Self::Gate { .. } | Self::Approval { .. } | Self::Commands)
     }
 
+    /// Tests if `/workflow :resume` checks the gate again: it waits for an answer of the user.
+    pub fn waits_at_gate(&self) -> bool {
+        matches!(self, Self::Approval { .. } | Self::Commands)
+    }
+
     /// Tests if the agent must not leave the phase before the user resumes the run.
     pub fn keeps_phase(&self) -> bool {
         self.is_of_gate() || self.needs_resume()
@@ -207,7 +212,7 @@ impl RunState {
         // Not `retain`: that alone is 5 KB of the component.
         let loops = std::mem::take(&mut self.progress.loops).into_iter();
         self.progress.loops.extend(loops.filter(|(scope, _)| open.contains(scope)));
-        if self.active {
+        if self.is_running() {
             self.visit(now);
         }
         self

@@ -32,7 +32,7 @@ impl Seal {
 
 /// The reason why the rules of an active run do not hold; `None` while they do.
 pub fn hold(state: &RunState, library: &Library) -> Option<PauseReason> {
-    if !state.active {
+    if !state.is_running() {
         return None;
     }
     let missing = state.current_path.iter().find(|at| library.get(&at.workflow_key).is_none());
@@ -60,7 +60,7 @@ pub fn hold(state: &RunState, library: &Library) -> Option<PauseReason> {
 
 /// The reason why an active run waits for the user; `None` if it does not.
 pub fn pause_reason(state: &RunState, library: &Library) -> Option<PauseReason> {
-    let paused = state.progress.paused.as_ref().filter(|_| state.active);
+    let paused = state.progress.paused.as_ref().filter(|_| state.is_running());
     hold(state, library).or_else(|| paused.map(|pause| pause.reason.clone()))
 }
 
@@ -68,7 +68,7 @@ impl RunState {
     /// The run with the rules of these files, if it has none to keep yet. A path that ends at a nested workflow, as
     /// the reference leaves it after a loop, is brought to the first phase in it.
     pub fn sealed(self, library: &Library) -> Self {
-        if !self.active || hold(&self, library).is_some() {
+        if !self.is_running() || hold(&self, library).is_some() {
             return self;
         }
         let mut new = enter(&self, library);

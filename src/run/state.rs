@@ -1,6 +1,6 @@
 //! The state of a run.
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::definition::trim;
 
@@ -9,14 +9,13 @@ use super::Progress;
 /// Maximum length of a task, in characters. It stands in every state entry of its run.
 pub const MAX_TASK: usize = 10_000;
 
-/// A run of a workflow, in the form that is stored in the session.
+/// A run of a workflow.
 ///
 /// Specification: state management, "WorkflowState Fields".
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunState {
-    /// Whether the agent is to work on its phases. False once it is done or cancelled.
-    pub active: bool,
+    /// Whether it is running, done or cancelled.
+    pub status: RunStatus,
     /// The key of the workflow that was started.
     pub workflow_key: String,
     /// Where it is: the root workflow first, the innermost scope last. Never empty.
@@ -25,22 +24,53 @@ pub struct RunState {
     pub global_step_count: u64,
     /// `wf-MILLISECONDS-RANDOM6`.
     pub task_id: String,
-    /// What the user asked for.
+    /// The task that the user gave.
     pub task_description: String,
-    /// When it was started, in milliseconds since 1970.
+    /// Start of the run, in milliseconds since 1970.
     pub started_at: u64,
-    /// Whether its end was announced.
-    pub completion_notified: bool,
-    /// Whether it was cancelled rather than done.
-    pub cancelled: bool,
-    /// What the reference does not have.
+    /// Fields that the reference does not have.
     pub progress: Progress,
+}
+
+/// Status of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunStatus {
+    /// The agent is to work on its phases.
+    Running,
+    /// It went through its last phase.
+    Done {
+        /// Its end was announced.
+        announced: bool,
+    },
+    /// The user or the agent cancelled it.
+    Cancelled {
+        /// Its end was announced.
+        announced: bool,
+    },
+}
+
+/// The form that is stored in the session: the status as three booleans.
+impl Serialize for RunState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("RunState", 10)?;
+        fields.serialize_field("active", &self.is_running())?;
+        fields.serialize_field("workflowKey", &self.workflow_key)?;
+        fields.serialize_field("currentPath", &self.current_path)?;
+        fields.serialize_field("globalStepCount", &self.global_step_count)?;
+        fields.serialize_field("taskId", &self.task_id)?;
+        fields.serialize_field("taskDescription", &self.task_description)?;
+        fields.serialize_field("startedAt", &self.started_at)?;
+        fields.serialize_field("completionNotified", &self.is_announced())?;
+        fields.serialize_field("cancelled", &self.is_cancelled())?;
+        fields.serialize_field("progress", &self.progress)?;
+        fields.end()
+    }
 }
 
 /// One scope of a path: a workflow, and the entry of it that is current.
 ///
 /// Specification: state management, "PathSegment".
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Segment {
     /// The workflow's key.
@@ -62,29 +92,53 @@ impl RunState {
     /// `unix_ms` is the time and `random` 64 random bits; together they make the task id.
     pub fn new(workflow_key: &str, task: &str, unix_ms: u64, random: u64) -> Self {
         Self {
-            active: true,
+            status: RunStatus::Running,
             workflow_key: workflow_key.to_owned(),
             current_path: vec![Segment::first(workflow_key)],
             global_step_count: 0,
             task_id: format!("wf-{unix_ms}-{}", base36(random)),
             task_description: trim(task).to_owned(),
             started_at: unix_ms,
-            completion_notified: false,
-            cancelled: false,
             progress: Progress::default(),
         }
     }
 
+    /// Tests if the agent is to work on its phases.
+    pub fn is_running(&self) -> bool {
+        self.status == RunStatus::Running
+    }
+
+    /// Tests if it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.status, RunStatus::Cancelled { .. })
+    }
+
+    /// Tests if it has ended and its end was announced.
+    pub fn is_announced(&self) -> bool {
+        match self.status {
+            RunStatus::Running => false,
+            RunStatus::Done { announced } | RunStatus::Cancelled { announced } => announced,
+        }
+    }
+
+    /// Tests if it has ended and its end is still to be announced.
+    pub fn is_unannounced(&self) -> bool {
+        !self.is_running() && !self.is_announced()
+    }
+
     /// The run, ended by a cancellation.
     pub fn cancelled(&self) -> Self {
-        let new =
-            Self { active: false, cancelled: true, completion_notified: false, ..self.clone() };
-        new.resumed()
+        Self { status: RunStatus::Cancelled { announced: false }, ..self.resumed() }
     }
 
     /// The run, its end announced.
-    pub fn notified(&self) -> Self {
-        Self { completion_notified: true, ..self.clone() }
+    pub fn announced(&self) -> Self {
+        let status = match self.status {
+            RunStatus::Running => RunStatus::Running,
+            RunStatus::Done { .. } => RunStatus::Done { announced: true },
+            RunStatus::Cancelled { .. } => RunStatus::Cancelled { announced: true },
+        };
+        Self { status, ..self.clone() }
     }
 }
 

@@ -9,10 +9,9 @@ use crate::definition::{MAX_NESTING, seal};
 
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::PROGRESS_VERSION;
-use super::{Evidence, Pause, PauseReason, Progress, RunState, Seal, Segment, Summary, Visit};
-
-/// The custom type of the entries that hold a run's state.
-pub const STATE_ENTRY_TYPE: &str = "workflow:state";
+use super::{
+    Evidence, Pause, PauseReason, Progress, RunState, RunStatus, Seal, Segment, Summary, Visit,
+};
 
 /// Maximum length of an entry, in bytes of JSON.
 const MAX_ENTRY: usize = 4 << 20;
@@ -138,7 +137,7 @@ fn state_of(data: &Value) -> Option<RunState> {
     };
     let first_index = current_path.first()?.phase_index;
     Some(RunState {
-        active: get(data, "active")?.as_bool()?,
+        status: status(data)?,
         workflow_key,
         global_step_count: match get(data, "globalStepCount") {
             // The form before steps were counted.
@@ -152,12 +151,21 @@ fn state_of(data: &Value) -> Option<RunState> {
             _ => String::new(),
         },
         started_at: count_of(get(data, "startedAt")?)?,
-        completion_notified: flag(data, "completionNotified")?,
-        cancelled: flag(data, "cancelled")?,
         progress: match get(data, "progress") {
             None | Some(Value::Null) => Progress::default(),
             Some(stored) => progress(stored),
         },
+    })
+}
+
+/// The status of a run, which is stored as three booleans. An active run is running, whatever the others say.
+fn status(data: &Value) -> Option<RunStatus> {
+    let active = get(data, "active")?.as_bool()?;
+    let (announced, cancelled) = (flag(data, "completionNotified")?, flag(data, "cancelled")?);
+    Some(match (active, cancelled) {
+        (true, _) => RunStatus::Running,
+        (false, false) => RunStatus::Done { announced },
+        (false, true) => RunStatus::Cancelled { announced },
     })
 }
 
@@ -375,7 +383,7 @@ mod tests {
         .unwrap();
         assert_eq!(path(&state), [("a", 3)]);
         assert_eq!(state.global_step_count, 3);
-        assert!(!state.cancelled && !state.completion_notified);
+        assert_eq!(state.status, RunStatus::Running);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::definition::{Entry, Library};
 
-use super::{RunState, Segment, scope_key};
+use super::{RunState, RunStatus, Segment, scope_key};
 
 /// Where a transition led.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,8 +81,7 @@ pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
                     root.phase_index = workflow.phases.len();
                 }
             }
-            new.active = false;
-            new.completion_notified = false;
+            new.status = RunStatus::Done { announced: false };
             (new, Arrival::Done)
         }
     }
@@ -168,7 +167,7 @@ mod tests {
         let before = at(from);
         let (after, arrived) = advance(&before, &library);
         assert_eq!((path(&after), arrived), (to.to_vec(), arrival));
-        assert_eq!(after.active, arrival == Arrival::Phase);
+        assert_eq!(after.is_running(), arrival == Arrival::Phase);
         assert_eq!(after.global_step_count, 1);
         assert_eq!(before, at(from), "the old state is untouched");
     }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::engine::{
+use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE,
 };
-use crate::engine::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
+use crate::protocol::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 
 /// Something to draw.
 #[derive(Debug, Clone, PartialEq)]

@@ -69,7 +69,7 @@ pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
 /// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
 pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Library) -> String {
     let default =
-        if state.cancelled { DEFAULT_CANCELLED_MESSAGE } else { DEFAULT_COMPLETION_MESSAGE };
+        if state.is_cancelled() { DEFAULT_CANCELLED_MESSAGE } else { DEFAULT_COMPLETION_MESSAGE };
     let evidence = || gate::all_evidence_lines(state, library).join("\n");
     let names_evidence = Cell::new(false);
     let mut message =

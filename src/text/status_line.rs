@@ -14,7 +14,7 @@ use super::names::short_name;
 ///
 /// Specification: hook lifecycle, "updateStatus".
 pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool) -> Option<String> {
-    let state = state.filter(|state| state.active)?;
+    let state = state.filter(|state| state.is_running())?;
     match (place(state, library), pause_reason(state, library)) {
         (place, Some(reason)) => {
             let place = place.unwrap_or_else(|| run_name(state, library));

@@ -37,7 +37,7 @@ impl Session {
     }
 
     fn stored(&self) -> Option<RunState> {
-        self.engine.run.clone()
+        self.engine.run.state().cloned()
     }
 }
 
@@ -142,7 +142,7 @@ fn what_a_nested_call_is_told_is_not_in_view() {
     let told = nested(&mut session, "loop");
     assert!(told.starts_with("🔄 Looped") && told.ends_with(follow), "{told}");
     // The script did not wait for it, and the agent has stopped: the next run has the prompt.
-    let _ = session.on(Event::AgentSettled { has_ui: true });
+    let _ = session.on(Event::AgentSettled);
     assert!(session.is_told_all().contains("Do a."));
     let _ = session.on(Event::AgentStart);
     for _ in 0..2 {
@@ -180,7 +180,7 @@ fn after_an_early_stop_without_a_ui_the_prompt_comes_if_it_is_gone() {
     session.is_told_all();
     let stop = |session: &mut Session| {
         let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
-        match session.on(Event::BeforeSettle { has_ui: false }).reply {
+        match session.without_ui(Event::BeforeSettle).reply {
             Reply::Continue(text) => text,
             other => panic!("{other:?}"),
         }

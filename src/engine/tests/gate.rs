@@ -68,16 +68,19 @@ impl Session {
     }
 
     fn progress(&self) -> &crate::run::Progress {
-        &self.engine.run.as_ref().unwrap().progress
+        &self.engine.run.state().unwrap().progress
     }
 
     fn phase(&self) -> &str {
-        &Active::resolve(self.engine.run.as_ref().unwrap(), &self.engine.library).unwrap().phase.id
+        &Active::resolve(self.engine.run.state().unwrap(), &self.engine.definitions.library)
+            .unwrap()
+            .phase
+            .id
     }
 }
 
 fn with_ui() -> Facts {
-    Facts { has_ui: true, project: "/p".into(), ..Facts::default() }
+    Facts { project: "/p".into(), ..Facts::default() }
 }
 
 const TESTS: &str = "gate: [{run: make test, label: the tests, timeout: 10m}]\n";
@@ -112,10 +115,10 @@ fn a_gate_that_nobody_waits_for_does_not_hold_the_run() {
         let (ticket, _) = asked(session.on(Event::Step { input, nested: true }).reply);
         let _ = session.on(Event::TurnEnd);
         let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
-        let before = session.on(Event::BeforeSettle { has_ui });
-        let settled = session.on(Event::AgentSettled { has_ui });
+        let before = session.with_ui(has_ui, Event::BeforeSettle);
+        let settled = session.with_ui(has_ui, Event::AgentSettled);
         let effects = if has_ui { settled.effects } else { before.effects };
-        assert_eq!(effects.first(), Some(&Effect::Withdraw { ticket }));
+        assert_eq!(effects.first(), Some(&Effect::CancelRequest { ticket }));
         let goes_on = matches!(before.reply, Reply::Continue(_))
             || effects.iter().any(|effect| matches!(effect, Effect::SetCountdown(Some(_))));
         assert!(goes_on, "{effects:?}");
@@ -264,7 +267,12 @@ fn an_interrupted_command_counts_for_nothing() {
         let (ticket, _) = asked(session.next_later().reply);
         let output = session.answer(ticket, answer);
         assert_eq!(told(&output), "The gate was interrupted: the tests was stopped.");
-        assert_eq!((output.effects, session.progress().gate_attempts.len()), (vec![], 0));
+        assert_eq!(session.progress().gate_attempts.len(), 0);
+        // The summary that the call hands over is kept all the same.
+        let [Effect::AppendEntry { data, .. }, Effect::SetStatus(_)] = &output.effects[..] else {
+            panic!("{output:?}")
+        };
+        assert_eq!(data["progress"]["visits"]["flat:0"]["summary"]["text"], "S");
     }
     for (end, words) in [
         (CommandEnd::TimedOut, "it took too long and was stopped"),
@@ -282,14 +290,14 @@ fn an_interrupted_command_counts_for_nothing() {
 fn what_comes_too_late_does_nothing() {
     let mut session = Session::gated(TESTS);
     let (ticket, _) = asked(session.call_next().reply);
-    let stored = session.engine.run.clone();
+    let stored = session.engine.run.state().cloned();
     let _ = session.on(Event::Session { stored, in_view: None, facts: with_ui() });
     assert_eq!(session.answer(ticket, ran(0)), Output::default());
     assert_eq!(session.phase(), "a");
 
     let (ticket, _) = asked(session.next_later().reply);
     let effects = session.command("workflow", ":skip").effects;
-    assert_eq!(effects[0], Effect::Withdraw { ticket });
+    assert_eq!(effects[0], Effect::CancelRequest { ticket });
     let text = told(&session.answer(ticket, ran(0)));
     assert!(text.contains("this call had no effect"), "{text}");
     assert_eq!(session.phase(), "b");
@@ -340,7 +348,7 @@ fn a_run_that_a_question_kept_from_its_countdown_waits_for_the_user() {
     let _ = session.on(Event::AgentStart);
     let (ticket, _) = asked(session.command("workflow", "flat y").reply);
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
-    assert_eq!(session.on(Event::AgentSettled { has_ui: true }).effects, []);
+    assert_eq!(session.on(Event::AgentSettled).effects, []);
     let effects = session.answer(ticket, Answer::Confirmed(false)).effects;
     assert!(
         matches!(&effects[..], [Effect::SetStatus(Some(line))] if line.contains("waits for you"))
@@ -362,13 +370,13 @@ fn a_workflow_has_a_gate_at_its_end() {
         let reply = if command == "inner" {
             session.call_next().reply
         } else {
-            let ticket = session.engine.last_ticket;
+            let ticket = session.last_ticket;
             session.answer(ticket, ran(0)).reply
         };
         let (_, Request::Exec { command: asked, .. }) = asked(reply) else { panic!() };
         assert_eq!(asked, command);
     }
-    let ticket = session.engine.last_ticket;
+    let ticket = session.last_ticket;
     assert!(told(&session.answer(ticket, ran(0))).contains("→ DONE"));
     let effects = session.on(Event::AgentEnd { stop: Stop::Completed }).effects;
     let Effect::AppendEntry { data, .. } = &effects[0] else { panic!() };
@@ -406,7 +414,7 @@ fn commands_of_a_project_need_a_yes() {
         let _ = session.answer(ticket, Answer::Cancelled);
         let (_, request) = asked(session.next_later().reply);
         assert_eq!(matches!(request, Request::Recall { .. }), asks_again);
-        let ticket = session.engine.last_ticket;
+        let ticket = session.last_ticket;
         let _ = session.answer(ticket, Answer::Cancelled);
         let _ = session.on(Event::Input { from_user: true });
     }
@@ -456,8 +464,9 @@ fn always_is_offered_only_where_the_project_is_known() {
 
 #[test]
 fn in_a_terminal_what_does_not_fit_stands_above_the_question() {
-    let facts = Facts { terminal: true, ..with_ui() };
+    let facts = with_ui();
     let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+    session.ui = Ui::Terminal;
     let commands = "gate: [{run: one}, {run: two}, {run: three}, {run: four}]\n";
     session.write_gate("flat/a.md", commands);
     session.write_gate("flat/b.md", "gate: [{approve: 'Is it?\n\n\n\n  Or is it not?'}]\n");
@@ -548,7 +557,7 @@ fn without_a_ui_a_project_needs_the_flag() {
     let text = told(&session.answer(ticket, Answer::NoUi));
     assert!(text.contains("--allow-workflow-commands"), "{text}");
 
-    let stored = session.engine.run.clone();
+    let stored = session.engine.run.state().cloned();
     let facts = Facts { allow_commands: true, ..with_ui() };
     let _ = session.on(Event::Session { stored, in_view: None, facts });
     let _ = session.on(Event::Input { from_user: true });
@@ -563,7 +572,7 @@ fn the_person_passes_a_gate_by_next_and_goes_around_it_by_skip() {
     let checked = notice(Level::Info, "The gate of this phase is being checked.");
     assert_eq!(session.command("workflow", ":next").effects, checked);
     let effects = session.answer(ticket, ran(1)).effects;
-    let [_, Effect::Notify { level: Level::Warning, text }, Effect::Steer(told)] = &effects[..]
+    let [_, _, Effect::Notify { level: Level::Warning, text }, Effect::Steer(told)] = &effects[..]
     else {
         panic!("{effects:?}")
     };
@@ -682,7 +691,10 @@ fn attempts_of_gates_of_one_name_are_counted_apart() {
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
     let _ = session.command("workflow", "outer x");
     // That of an earlier version, by name, counts for none of them.
-    session.engine.run.as_mut().unwrap().progress.gate_attempts.insert("Same".into(), 1);
+    let mut stored = session.engine.run.state().unwrap().clone();
+    stored.progress.gate_attempts.insert("Same".into(), 1);
+    let facts = with_ui();
+    let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts });
     for passed in 0..3 {
         let (mut ticket, _) = asked(session.next_later().reply);
         for _ in 0..passed {
@@ -712,9 +724,9 @@ fn a_gate_holds_as_it_was_when_it_was_opened() {
 fn a_move_and_another_start_give_the_gate_up() {
     let mut session = Session::gated(TESTS);
     let (ticket, _) = asked(session.call_next().reply);
-    let stored = session.engine.run.clone();
+    let stored = session.engine.run.state().cloned();
     let output = session.on(Event::Session { stored, in_view: None, facts: with_ui() });
-    assert_eq!(output.effects[0], Effect::Withdraw { ticket });
+    assert_eq!(output.effects[0], Effect::CancelRequest { ticket });
 }
 
 #[test]
@@ -791,7 +803,7 @@ fn a_pause_by_the_person_is_the_only_one() {
     let mut session = Session::gated(APPROVE);
     let (ticket, _) = asked(session.call_next().reply);
     let effects = session.command("workflow", ":pause").effects;
-    assert_eq!(effects[0], Effect::Withdraw { ticket });
+    assert_eq!(effects[0], Effect::CancelRequest { ticket });
     let output = session.answer(ticket, Answer::Cancelled);
     assert_eq!(
         told(&output),
@@ -839,7 +851,7 @@ fn a_gate_that_was_changed_meanwhile_waits_for_the_user() {
         // Nothing but that word goes on.
         let _ = session.on(Event::Input { from_user: true });
         assert!(told(&session.next_later()).starts_with("The workflow is paused: its rules"));
-        let stored = session.engine.run.clone();
+        let stored = session.engine.run.state().cloned();
         let facts = Facts { allow_commands: true, ..with_ui() };
         let _ = session.on(Event::Session { stored, in_view: None, facts });
         assert!(told(&session.next_later()).starts_with("The workflow is paused: its rules"));

@@ -11,7 +11,7 @@ impl Session {
             Self::new(&[("outer", &["a", "@inner", "z"]), ("inner", &["b"]), ("other", &["x"])]);
         session.insert("outer/a.md", "emoji: '*'\n", &format!("emoji: '*'\n{WHITELIST}"));
         session.files.project = std::mem::take(&mut session.files.global);
-        let facts = Facts { has_ui: true, ..Facts::default() };
+        let facts = Facts::default();
         let _ = session.on(Event::Session { stored: None, in_view: None, facts });
         let _ = session.command("workflow", "outer x");
         let _ = session.on(Event::AgentStart);
@@ -27,7 +27,7 @@ impl Session {
 
     fn read_again(&mut self, how: usize) -> Vec<Effect> {
         let stored = self.as_stored();
-        let facts = Facts { has_ui: true, ..Facts::default() };
+        let facts = Facts::default();
         match how {
             0 => self.command("workflow", ":check").effects,
             1 => self.command("workflow", "").effects,
@@ -45,7 +45,7 @@ impl Session {
 
     /// The run as the session has it.
     fn as_stored(&self) -> Option<RunState> {
-        let json = serde_json::to_string(self.engine.run.as_ref().unwrap()).unwrap();
+        let json = serde_json::to_string(self.engine.run.state().unwrap()).unwrap();
         crate::run::restore([json]).unwrap()
     }
 
@@ -65,7 +65,7 @@ impl Session {
     }
 
     fn status_line(&self) -> String {
-        text::status_line(self.engine.run.as_ref(), &self.engine.library, false).unwrap()
+        text::status_line(self.engine.run.state(), &self.engine.definitions.library, false).unwrap()
     }
 }
 
@@ -268,7 +268,7 @@ fn without_a_user_interface_the_last_word_says_why() {
         let mut session = Session::held_by_nothing();
         change(&mut session);
         let _ = session.read_again(4);
-        let effects = session.on(Event::SessionShutdown { has_ui: false }).effects;
+        let effects = session.without_ui(Event::SessionShutdown).effects;
         let text = line.to_owned();
         assert_eq!(effects, [Effect::Notify { level: Level::Info, text }, Effect::SetExitCode(1)]);
     }
@@ -289,7 +289,7 @@ fn with_progress(progress: Option<Value>) -> Session {
     }
     let stored = crate::run::restore([state.to_string()]).unwrap();
     session.engine = Engine::default();
-    let facts = Facts { has_ui: true, ..Facts::default() };
+    let facts = Facts::default();
     let _ = session.on(Event::Session { stored, in_view: None, facts });
     session
 }
@@ -331,7 +331,7 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
             None => {
                 assert_eq!(refusal, None, "{case}");
                 let seal = session.as_stored().unwrap().progress.seal.unwrap();
-                assert_eq!(Some(seal.hash), session.engine.library.seal("outer"));
+                assert_eq!(Some(seal.hash), session.engine.definitions.library.seal("outer"));
             }
             Some(words) => {
                 assert!(refusal.unwrap().contains(words), "{case}");
@@ -383,7 +383,7 @@ fn a_path_that_leads_nowhere_is_not_what_the_seal_covers() {
         let mut state = serde_json::to_value(session.as_stored()).unwrap();
         state["currentPath"] = path.clone();
         let stored = crate::run::restore([state.to_string()]).unwrap();
-        let facts = Facts { has_ui: true, ..Facts::default() };
+        let facts = Facts::default();
         let _ = session.on(Event::Session { stored, in_view: None, facts });
         assert!(session.refusal().unwrap().contains("no longer have the phase"), "{path}");
         let _ = session.command("workflow", ":resume");
@@ -394,14 +394,13 @@ fn a_path_that_leads_nowhere_is_not_what_the_seal_covers() {
 #[test]
 fn a_stored_state_beyond_the_bounds_is_told_once() {
     let mut session = Session::new(&[("flat", &["a"])]);
-    let facts =
-        || Facts { has_ui: true, unusable: crate::run::restore(["x"]).err(), ..Facts::default() };
+    let facts = || Facts { unusable: crate::run::restore(["x"]).err(), ..Facts::default() };
     let mut start = || {
         let event = Event::Session { stored: None, in_view: None, facts: facts() };
         notices(&session.on(event).effects).len()
     };
     assert_eq!((start(), start()), (1, 0));
-    let _ = session.on(Event::SessionShutdown { has_ui: true });
+    let _ = session.on(Event::SessionShutdown);
     let event = Event::Session { stored: None, in_view: None, facts: facts() };
     assert_eq!(notices(&session.on(event).effects).len(), 1);
 }
@@ -409,7 +408,7 @@ fn a_stored_state_beyond_the_bounds_is_told_once() {
 /// A run whose agent has rewritten its workflow; nobody has read the files again.
 fn rewritten() -> Session {
     let mut session = Session::new(&[("flat", &["locked", "b"])]);
-    let facts = Facts { has_ui: true, ..Facts::default() };
+    let facts = Facts::default();
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     let _ = session.command("workflow", "flat x");
     let _ = session.stop();

@@ -6,7 +6,7 @@ const NO: Answer = Answer::Selected(0);
 const YES: Answer = Answer::Selected(1);
 
 fn facts() -> Facts {
-    Facts { has_ui: true, project: "/p".into(), ..Facts::default() }
+    Facts { project: "/p".into(), ..Facts::default() }
 }
 
 /// The user's workflows of these phases, and the project's.
@@ -28,7 +28,7 @@ impl Session {
     }
 
     fn runs(&self) -> Option<&str> {
-        self.engine.run.as_ref().filter(|state| state.active).map(|state| &*state.workflow_key)
+        self.engine.run.state().filter(|state| state.is_running()).map(|state| &*state.workflow_key)
     }
 }
 
@@ -76,7 +76,7 @@ fn it_is_asked_before_its_first_start() {
     assert_eq!(session.command("workflow", "rpir x").reply, Reply::Settle);
     for (identity, asks) in [("1:2:3", false), ("1:9:3", true)] {
         let _ = session.command("cancel-workflow", "");
-        let _ = session.on(Event::SessionShutdown { has_ui: true });
+        let _ = session.on(Event::SessionShutdown);
         session.files.identity = Some(identity.into());
         session.begin(facts());
         let (ticket, _) = recalls(&session.command("workflow", "rpir x"));
@@ -122,7 +122,8 @@ fn nested_ones_are_asked_for_one_by_one() {
 #[test]
 fn every_way_to_a_start_asks() {
     let mut session = session(&[("rpir", &["a"]), ("x", &["d"])], &[("rpir", &["b"])]);
-    session.begin(Facts { terminal: true, ..facts() });
+    session.ui = Ui::Terminal;
+    session.begin(facts());
     // The picker.
     let Reply::Ask { ticket, request: Request::Select { options, .. } } =
         session.command("workflow", "").reply
@@ -153,9 +154,9 @@ fn every_way_to_a_start_asks() {
 #[test]
 fn without_a_ui_it_is_told_and_starts() {
     let mut session = session(&[("mine", &["@rpir"]), ("rpir", &["a"])], &[("rpir", &["b"])]);
-    session.begin(Facts { has_ui: false, ..facts() });
-    let output =
-        session.on(Event::Command { name: "workflow", arguments: "mine x", has_ui: false });
+    session.ui = Ui::None;
+    session.begin(facts());
+    let output = session.without_ui(Event::Command { name: "workflow", arguments: "mine x" });
     let text = "This project's \"rpir\" replaces yours. It is part of \"mine\".";
     assert_eq!(output.effects[..1], notice(Level::Warning, text));
     assert_eq!((session.runs(), &output.reply), (Some("mine"), &Reply::Settle));
@@ -203,7 +204,7 @@ fn where_the_folder_is_not_known_a_yes_holds_for_the_session() {
     assert!(!output.effects.iter().any(|effect| matches!(effect, Effect::Remember { .. })));
     let _ = session.command("cancel-workflow", "");
     assert_eq!(session.command("workflow", "rpir x").reply, Reply::Settle);
-    let _ = session.on(Event::SessionShutdown { has_ui: true });
+    let _ = session.on(Event::SessionShutdown);
     session.begin(facts());
     let _ = question(session.command("workflow", "rpir x"));
 }

@@ -1,0 +1,114 @@
+//! Events of the agent's work, and of its tool calls.
+
+use serde_json::json;
+
+use crate::definition::{FileError, ToolPolicy};
+use crate::protocol::{COMPLETE_TYPE, STEP_TOOL_NAME};
+use crate::run::{Active, RunState};
+use crate::text::{self, DefaultRole};
+
+use super::context::Cx;
+use super::effect::{Effect, Reply};
+use super::event::Stop;
+use super::state::{Activity, Ended, Engine, Origin};
+
+impl Engine {
+    /// A prompt was given: a countdown ends, and a message of the user ends a pause.
+    pub(super) fn input(&mut self, from_user: bool, cx: &mut Cx) -> Result<(), FileError> {
+        if from_user && self.hold().is_some() {
+            self.definitions.refresh(cx.files)?;
+        }
+        self.end_rest(cx);
+        self.agent.origin = match self.agent.origin {
+            Origin::OwnUnreported if !from_user => Origin::Own,
+            Origin::OwnUnreported | Origin::Own | Origin::Other => Origin::Other,
+        };
+        let needs_resume = self.pause_reason().is_some_and(|reason| reason.needs_resume());
+        if from_user && !needs_resume && self.hold().is_none() {
+            self.resume(cx);
+        }
+        Ok(())
+    }
+
+    /// Specification: hook lifecycle, "handleBeforeAgentStart".
+    pub(super) fn before_agent_start(&mut self, role: DefaultRole, cx: &mut Cx) -> Reply {
+        self.agent.role = role;
+        self.agent.cancel_asked = false;
+        self.agent.worked = false;
+        self.end_rest(cx);
+        self.briefing(cx)
+    }
+
+    pub(super) fn agent_start(&mut self, cx: &mut Cx) {
+        self.end_rest(cx);
+        self.agent.activity = Activity::Working;
+    }
+
+    /// Specification: hook lifecycle, "updateStatus".
+    pub(super) fn turn_end(&mut self, cx: &mut Cx) {
+        self.set_status(cx);
+        self.brief_unseen(cx);
+    }
+
+    /// Refuses a tool that the phase does not allow.
+    ///
+    /// A whitelist does not refuse a tool that carries the calls of others: it may be the only way to those that
+    /// the whitelist names, and each call that it makes is an event of its own. A blacklist that names it does.
+    ///
+    /// Specification: hook lifecycle, "handleToolCall".
+    pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool) -> Reply {
+        if name == STEP_TOOL_NAME {
+            return Reply::None;
+        }
+        if let Some(reason) = self.hold() {
+            return Reply::Block(text::held(&reason));
+        }
+        if self.agent_awaits_gate() {
+            return Reply::Block(text::GATE_OPEN.into());
+        }
+        let passes =
+            |active: &Active| carries_calls && matches!(active.phase.tools, ToolPolicy::Only(_));
+        let reason = self
+            .active()
+            .filter(|active| !passes(active))
+            .and_then(|active| text::block_reason(&active, name));
+        // Of a carrier, the calls that it carries are the work.
+        self.agent.worked |= reason.is_none() && !carries_calls;
+        reason.map_or(Reply::None, Reply::Block)
+    }
+
+    /// Shows the end of a run that has ended in this run of the agent.
+    ///
+    /// Specification: hook lifecycle, "handleAgentEnd", case A; for case B see `continuation`.
+    pub(super) fn agent_end(&mut self, stop: Stop, cx: &mut Cx) {
+        self.agent.cancel_asked = false;
+        self.agent.last_stop = stop;
+        self.announce_end(cx);
+    }
+
+    /// Shows the end of a run that is done or was cancelled by the agent, in the words of its workflow, and forgets it.
+    pub(super) fn announce_end(&mut self, cx: &mut Cx) {
+        let Some(state) = self.run.state().filter(|state| state.is_unannounced()) else { return };
+        let library = &self.definitions.library;
+        // The end of a workflow whose files are gone is announced when they are back.
+        let Some(workflow) = library.get(&state.workflow_key) else { return };
+        let content = text::completion_message(state, workflow, library);
+        let state = state.clone();
+        self.show_end(&state, content, cx);
+    }
+
+    /// Shows the end of a run with this text, stores that it was shown, and forgets the run.
+    pub(super) fn show_end(&mut self, state: &RunState, content: String, cx: &mut Cx) {
+        let workflow = self.definitions.library.get(&state.workflow_key);
+        let workflow = workflow.map_or(&state.workflow_key, |workflow| &workflow.name).clone();
+        let data = json!({
+            "content": content,
+            "taskId": state.task_id,
+            "cancelled": state.is_cancelled(),
+            "workflow": workflow,
+        });
+        cx.push(Effect::AppendEntry { custom_type: COMPLETE_TYPE, data });
+        self.run.ended = Some(Ended { workflow, cancelled: state.is_cancelled() });
+        self.transition(state.announced(), cx);
+    }
+}

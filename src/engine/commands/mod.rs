@@ -1,0 +1,128 @@
+//! The slash commands.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `start` | `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start |
+//! | `picker` | `/workflow` alone: the dialogs for workflow and task |
+//! | `replacement` | the confirmation before a project's workflow runs in the place of one of the user's own |
+//! | `controls` | `/workflow :status` and the like: the controls and their dispatch |
+//! | `moves` | the controls that move, pause, resume or cancel the run |
+//! | `show` | the controls that show something |
+//! | `complete` | completions of what follows `/workflow` |
+
+mod complete;
+mod controls;
+mod moves;
+mod picker;
+mod replacement;
+mod show;
+mod start;
+
+use crate::definition::{FileError, Library, nearest, trim};
+use crate::protocol::{CANCEL_COMMAND, WORKFLOW_COMMAND};
+
+use super::context::Cx;
+use super::effect::{Effect, Level, Reply};
+use super::state::{Activity, Engine};
+
+pub use complete::Completion;
+
+/// Registration of a command or a flag.
+#[derive(Debug)]
+pub struct Command {
+    /// Its name, without the slash.
+    pub name: &'static str,
+    /// Its description, in a line.
+    pub description: &'static str,
+}
+
+/// All commands.
+pub const COMMANDS: [Command; 2] = [
+    Command {
+        name: WORKFLOW_COMMAND,
+        description: "Start a configured workflow. Usage: /workflow {name} {description}",
+    },
+    Command {
+        name: CANCEL_COMMAND,
+        description: "Cancel the active workflow and jump to DONE. Bypasses the not-done reminder loop.",
+    },
+];
+
+/// The flag by which the commands of a project's workflows run without a question.
+pub const ALLOW_COMMANDS_FLAG: Command = Command {
+    name: "allow-workflow-commands",
+    description: "Run the commands that gates of this project's workflows name, without a question",
+};
+
+impl Engine {
+    /// Runs a command.
+    pub(super) fn command(
+        &mut self,
+        name: &str,
+        arguments: &str,
+        cx: &mut Cx,
+    ) -> Result<Reply, FileError> {
+        let arguments = trim(arguments);
+        let control = match name {
+            WORKFLOW_COMMAND => controls::find(arguments),
+            _ => None,
+        };
+        // A command that only shows something leaves the agent to its countdown.
+        let shows = control.is_some_and(|(control, _)| control.only_shows());
+        let (was_at_rest, waited) =
+            (self.agent.is_at_rest(), self.agent.activity == Activity::Waiting);
+        if !shows {
+            self.stop_countdown(cx);
+        }
+        let was_held = self.hold().is_some();
+        if was_held {
+            self.definitions.refresh(cx.files)?;
+        }
+        let reply = match (name, control) {
+            (WORKFLOW_COMMAND, Some((control, argument))) => {
+                self.control(control, argument, was_at_rest || was_held, cx)?
+            }
+            (WORKFLOW_COMMAND, None) if arguments.starts_with(':') => {
+                cx.fail(Level::Error, controls::unknown(arguments));
+                Reply::None
+            }
+            (WORKFLOW_COMMAND, None) => self.workflow_command(arguments, cx)?,
+            (CANCEL_COMMAND, _) => {
+                self.cancel_by_user(cx);
+                Reply::None
+            }
+            _ => Reply::None,
+        };
+        if cx.failed && !cx.ui.exists() && reply == Reply::None {
+            cx.push(Effect::SetExitCode(1));
+        }
+        if shows {
+            return Ok(reply);
+        }
+        // The status line showed a wait, which has ended, or goes on where nothing prompted the agent.
+        if cx.prompted {
+            if waited && !cx.status_set {
+                self.set_status(cx);
+            }
+        } else if was_at_rest {
+            self.begin_wait(cx);
+            let is_shown = waited && !cx.status_set;
+            if self.agent.activity == Activity::Waiting && !is_shown {
+                self.set_status(cx);
+            }
+        }
+        Ok(reply)
+    }
+}
+
+fn unknown_workflow(name: &str, library: &Library) -> String {
+    if library.left_out().iter().any(|left_out| left_out.is_called(name)) {
+        return format!("The workflow \"{name}\" has errors: /workflow :check shows them.");
+    }
+    let names: Vec<&str> =
+        library.for_users().map(|workflow| workflow.command_name.as_str()).collect();
+    let available = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
+    let meant = nearest(name, names.iter().copied())
+        .map_or(String::new(), |meant| format!("\nDid you mean \"{meant}\"?"));
+    format!("Unknown workflow: \"{name}\". Available: {available}{meant}")
+}

@@ -1,0 +1,142 @@
+//! The controls that move, resume or cancel the run.
+
+use crate::run::{Active, Arrival, Evidence, Leaving, Outline, RunState, advance, go_to};
+use crate::text;
+
+use super::super::context::Cx;
+use super::super::effect::{Effect, Level, Reply};
+use super::super::state::{Engine, Mover, Requester};
+
+/// Notice of a control that needs a phase.
+pub(super) const UNAVAILABLE: &str = "The workflow's files are no longer available.";
+
+impl Engine {
+    /// Goes on after a pause, or where the run waits for the user. A gate that waits for the user is checked again at
+    /// once.
+    pub(super) fn resume_by_user(&mut self, was_at_rest: bool, cx: &mut Cx) -> Reply {
+        let was_held = match self.hold() {
+            Some(reason) => {
+                if let Err(notice) = self.accept_rules(&reason, cx) {
+                    cx.fail(Level::Warning, notice);
+                    return Reply::None;
+                }
+                true
+            }
+            None => false,
+        };
+        let gate_waits = self.active().is_some()
+            && self.pause_reason().is_some_and(|reason| reason.waits_at_gate());
+        let was_paused = self.resume(cx);
+        if gate_waits && !self.gate_is_open() && self.gates_ahead(Requester::User).is_some() {
+            return self.next_by_user(cx);
+        }
+        if !was_held && !was_paused && !was_at_rest {
+            cx.notify(Level::Info, "The workflow is not paused.");
+        } else if !self.agent.is_working()
+            && let Some(reminder) = self.not_done()
+        {
+            cx.prompt(reminder);
+        }
+        Reply::None
+    }
+
+    /// Moves the run on, if its gate is passed.
+    pub(super) fn next_by_user(&mut self, cx: &mut Cx) -> Reply {
+        if self.gate_is_open() {
+            cx.notify(Level::Info, "The gate of this phase is being checked.");
+            return Reply::None;
+        }
+        match self.gates_ahead(Requester::User) {
+            Some(gate) => return self.begin_gate(gate, cx),
+            None => self.advance_by_user(Vec::new(), cx),
+        }
+        Reply::None
+    }
+
+    /// Moves the run on, its gate passed with this evidence.
+    pub(in super::super) fn advance_by_user(&mut self, evidence: Vec<Evidence>, cx: &mut Cx) {
+        let Some(active) = self.active() else {
+            cx.fail(Level::Warning, UNAVAILABLE);
+            return;
+        };
+        let (new, arrival) = advance(&active.state.with_evidence(evidence), active.library);
+        self.go("on", new, arrival, Leaving::Done, cx);
+    }
+
+    /// Passes over the phase; the evidence of earlier attempts stays.
+    pub(super) fn skip_by_user(&mut self, cx: &mut Cx) {
+        let Some(active) = self.active() else {
+            cx.fail(Level::Warning, UNAVAILABLE);
+            return;
+        };
+        let (new, arrival) = advance(active.state, active.library);
+        self.go("on, and skipped a phase", new, arrival, Leaving::Skipped, cx);
+    }
+
+    pub(super) fn back_by_user(&mut self, cx: &mut Cx) {
+        let Some(active) = self.active() else {
+            cx.fail(Level::Warning, UNAVAILABLE);
+            return;
+        };
+        match before(&active) {
+            Some(new) => self.go("back", new, Arrival::Phase, Leaving::Again, cx),
+            None => cx.notify(Level::Info, "This is the first phase."),
+        }
+    }
+
+    /// Moves the run for the user, and lets the agent know: at once if it is at work, by a prompt if it is at rest,
+    /// with the next context prompt if the run is paused.
+    fn go(&mut self, way: &str, new: RunState, arrival: Arrival, leaving: Leaving, cx: &mut Cx) {
+        let Some(active) = self.active() else { return };
+        let from = text::phase_title(active.phase);
+        let new = new.moved_from(active.state, leaving, cx.unix_ms);
+        let paused = new.progress.paused.is_some();
+        self.withdraw_gate(cx);
+        self.agent.cancel_asked = false;
+        self.transition(new, cx);
+        let to = self.active().map(|active| text::phase_title(active.phase));
+        let to = to.as_deref().unwrap_or("DONE");
+        let told = format!("The user moved the workflow {way}: {from} → {to}.");
+        cx.notify(Level::Info, format!("{from} → {to}"));
+        match (arrival, self.agent.is_working()) {
+            (Arrival::Done, true) => {
+                self.turn.untold_move = Some(Mover::User);
+                cx.push(Effect::Steer(format!("{told} Stop working on it.")));
+            }
+            (Arrival::Done, false) => self.announce_end(cx),
+            (Arrival::Phase, true) => {
+                self.turn.untold_move = Some(Mover::User);
+                let prompt = self.prompt();
+                cx.push(Effect::Steer(format!("{told}\n\n{prompt}")));
+            }
+            (Arrival::Phase, false) if paused => self.agent.note = Some(told),
+            (Arrival::Phase, false) => cx.prompt(told),
+        }
+    }
+
+    /// Cancels the run at once. An agent that is at work is told.
+    pub(super) fn cancel_by_user(&mut self, cx: &mut Cx) {
+        let Some(state) = self.running().map(RunState::cancelled) else {
+            cx.notify(Level::Info, "No active workflow to cancel.");
+            return;
+        };
+        self.withdraw_gate(cx);
+        let content = text::command_cancelled_message(&state);
+        self.show_end(&state, content, cx);
+        if self.agent.is_working() {
+            let told = "The user cancelled the workflow. Stop working on it.";
+            cx.push(Effect::Steer(told.into()));
+        }
+        // The transcript of a terminal shows the end.
+        if !cx.ui.is_terminal() {
+            cx.notify(Level::Info, "Workflow cancelled.");
+        }
+    }
+}
+
+/// The run, moved to the phase before the current one.
+fn before(active: &Active) -> Option<RunState> {
+    let current = Outline::of(active).current;
+    let [step] = <[_; 1]>::try_from(Outline::steps(active, current.checked_sub(1)?, 1)).ok()?;
+    (step.number + 1 == current).then(|| go_to(active.state, step.path))
+}

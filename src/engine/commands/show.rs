@@ -1,0 +1,70 @@
+//! The controls that show something: status, diagram and diagnostics.
+
+use serde_json::json;
+
+use crate::definition::{FileError, Library};
+use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, STATUS_TYPE};
+use crate::text;
+
+use super::super::context::Cx;
+use super::super::effect::{Effect, Level};
+use super::super::state::{Activity, Engine};
+use super::unknown_workflow;
+
+impl Engine {
+    pub(super) fn show_status(&self, cx: &mut Cx) {
+        let Some(active) = self.shown() else {
+            cx.fail(Level::Warning, super::moves::UNAVAILABLE);
+            return;
+        };
+        let waits = self.agent.activity == Activity::Waiting;
+        let content = text::status_panel(&active, cx.unix_ms, waits);
+        show(STATUS_TYPE, content, false, cx);
+    }
+
+    /// Shows a workflow as a diagram: the one of that name, or that of the run.
+    pub(super) fn show_graph(&mut self, name: &str, cx: &mut Cx) -> Result<(), FileError> {
+        let (library, _) = Library::load(cx.files)?;
+        let mut for_users = library.for_users();
+        let workflow = match (name, self.running()) {
+            ("", Some(state)) => library.get(&state.workflow_key),
+            ("", None) => for_users.next().filter(|_| for_users.next().is_none()),
+            _ => library.by_command_name(name).or_else(|| library.get(name)),
+        };
+        let Some(workflow) = workflow else {
+            let text = if name.is_empty() {
+                "Usage: /workflow :graph NAME".to_owned()
+            } else {
+                unknown_workflow(name, &library)
+            };
+            cx.fail(Level::Error, text);
+            return Ok(());
+        };
+        let content = text::boxes(workflow, &library).join("\n");
+        // A program that shows the session may draw better than a terminal does.
+        let data = json!({ "content": content, "mermaid": text::mermaid(workflow, &library) });
+        cx.push(Effect::AppendEntry { custom_type: GRAPH_TYPE, data });
+        if !cx.ui.exists() {
+            cx.notify(Level::Info, content);
+        }
+        Ok(())
+    }
+
+    /// Reads all files again and shows every diagnostic.
+    pub(super) fn show_check(&mut self, cx: &mut Cx) -> Result<(), FileError> {
+        let (report, has_errors) = self.definitions.check(cx.files)?;
+        show(CHECK_TYPE, report, has_errors, cx);
+        Ok(())
+    }
+}
+
+/// Shows an entry in the transcript that the model does not get; without a user interface, a notice.
+fn show(custom_type: &'static str, content: String, failed: bool, cx: &mut Cx) {
+    let data = json!({ "content": content });
+    cx.push(Effect::AppendEntry { custom_type, data });
+    match (cx.ui.exists(), failed) {
+        (true, _) => {}
+        (false, true) => cx.fail(Level::Error, content),
+        (false, false) => cx.notify(Level::Info, content),
+    }
+}

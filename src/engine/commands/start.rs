@@ -1,0 +1,137 @@
+//! `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start.
+
+use crate::definition::{FileError, Library, Show, is_blank, is_space, trim};
+use crate::run::{MAX_TASK, RunState};
+use crate::text;
+
+use super::super::context::Cx;
+use super::super::effect::{Effect, Level, Reply, Request};
+use super::super::event::Answer;
+use super::super::state::{Engine, Mover, PendingRequest};
+use super::unknown_workflow;
+
+impl Engine {
+    pub(super) fn workflow_command(
+        &mut self,
+        arguments: &str,
+        cx: &mut Cx,
+    ) -> Result<Reply, FileError> {
+        if let Some(notice) = self.definitions.reload(cx.files)? {
+            cx.notify(Level::Warning, notice);
+        }
+        let (name, task) = arguments.split_once(is_space).unwrap_or((arguments, ""));
+        if name.is_empty() {
+            return Ok(self.choose_workflow(cx));
+        }
+        if is_blank(task) && !cx.ui.is_terminal() {
+            cx.fail(Level::Warning, format!("Usage: /workflow {name} {{description}}"));
+            return Ok(Reply::None);
+        }
+        let library = &self.definitions.library;
+        let Some(workflow) = library.by_command_name(name) else {
+            cx.fail(Level::Error, unknown_workflow(name, library));
+            return Ok(Reply::None);
+        };
+        if workflow.show == Show::Workflows {
+            let text = format!(
+                "\"{name}\" is a subworkflow that can only run as part of another workflow. It cannot be started directly."
+            );
+            cx.fail(Level::Error, text);
+            return Ok(Reply::None);
+        }
+        Ok(if is_blank(task) {
+            self.enter_task(name.to_owned())
+        } else {
+            self.start_or_ask(name, task, cx)
+        })
+    }
+
+    /// Starts a run, or asks first if one is in progress.
+    pub(super) fn start_or_ask(&mut self, name: &str, task: &str, cx: &mut Cx) -> Reply {
+        let length = trim(task).chars().count();
+        if length > MAX_TASK {
+            cx.fail(Level::Error, text::task_too_long(length));
+            return Reply::None;
+        }
+        let Some(state) = self.running() else {
+            return self.start_unless_replaced(name, task, cx);
+        };
+        let phase = self.shown().map_or("unknown", |active| &active.phase.name);
+        let request = if cx.ui.is_terminal() {
+            let workflow = text::run_name(state, &self.definitions.library);
+            let title = text::start_another_question(&workflow, phase, &state.task_description);
+            let options = vec!["No, go on with it".into(), "Yes, start the other".into()];
+            Request::Select { title, options }
+        } else {
+            let message = format!(
+                "Phase: {}\nTask: {}\n\nStart a new one?",
+                text::in_question(phase),
+                text::in_question(&state.task_description)
+            );
+            Request::Confirm { title: "Workflow already active".to_owned(), message }
+        };
+        let (command_name, task) = (name.to_owned(), task.to_owned());
+        self.ask(PendingRequest::StartAnother { command_name, task }, request)
+    }
+
+    pub(in super::super) fn answer_start_another(
+        &mut self,
+        command_name: &str,
+        task: &str,
+        answer: Answer,
+        cx: &mut Cx,
+    ) -> Reply {
+        if answer.is_yes() {
+            return self.start_unless_replaced(command_name, task, cx);
+        }
+        self.not_started(cx);
+        Reply::None
+    }
+
+    /// Nothing is started. If the agent came to rest during the dialog, the run waits for the user.
+    pub(super) fn not_started(&mut self, cx: &mut Cx) {
+        if !self.agent.is_at_rest() && self.pending.is_empty() {
+            self.wait_for_user(cx);
+        }
+    }
+
+    /// Starts a run: stores its state, names the session, prompts the agent.
+    pub(super) fn start(&mut self, command_name: &str, task: &str, cx: &mut Cx) -> Reply {
+        let library = &self.definitions.library;
+        let Some(workflow) = library.by_command_name(command_name) else {
+            cx.fail(Level::Error, unknown_workflow(command_name, library));
+            return Reply::None;
+        };
+        let state = RunState::new(&workflow.key, task, cx.unix_ms, cx.random);
+        let state = state.sealed(library).begun(cx.unix_ms);
+        let mut prompt = text::initial_message(workflow, library, &state.task_description);
+        let session_name = text::session_name(workflow, &state.task_description);
+        self.stop_countdown(cx);
+        self.withdraw_gate(cx);
+        self.run.told_hold = None;
+        self.run.ended = None;
+        self.agent.cancel_asked = false;
+        self.transition(state, cx);
+        cx.push(Effect::SetSessionName(session_name));
+        if self.agent.is_working() {
+            // The prompt goes into the run at hand, which has had its context prompt.
+            prompt = format!("{prompt}\n\n{}", self.prompt());
+            self.turn.untold_move = Some(Mover::User);
+        }
+        cx.prompt(prompt);
+        Reply::Settle
+    }
+}
+
+pub(super) fn usage(library: &Library) -> String {
+    let workflows: Vec<String> = library
+        .for_users()
+        .map(|workflow| {
+            format!("  {} — {}", workflow.command_name, text::short_name(&workflow.name))
+        })
+        .collect();
+    format!(
+        "Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}",
+        workflows.join("\n")
+    )
+}

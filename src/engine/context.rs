@@ -1,0 +1,94 @@
+//! The context of an event: time, randomness, user interface and files.
+
+use crate::definition::WorkflowFiles;
+
+use super::effect::{Effect, Level};
+
+/// What comes with every event.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Time of the event, in milliseconds since 1970.
+    pub unix_ms: u64,
+    /// 64 random bits.
+    pub random: u64,
+    /// The user interface of the session.
+    pub ui: Ui,
+    /// Read access to the granted folders.
+    pub files: &'a dyn WorkflowFiles,
+}
+
+/// The user interface of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ui {
+    /// None: print and JSON mode.
+    #[default]
+    None,
+    /// Another program shows dialogs and notices: RPC mode.
+    Program,
+    /// pi's terminal interface.
+    Terminal,
+}
+
+impl Ui {
+    /// Tests if somebody can be asked.
+    pub fn exists(self) -> bool {
+        self != Self::None
+    }
+
+    /// Tests if it is a terminal.
+    pub fn is_terminal(self) -> bool {
+        self == Self::Terminal
+    }
+}
+
+/// An event while it is handled: its context, and the effects so far, in their order.
+pub(super) struct Cx<'a> {
+    pub unix_ms: u64,
+    pub random: u64,
+    pub ui: Ui,
+    pub files: &'a dyn WorkflowFiles,
+    pub effects: Vec<Effect>,
+    /// The agent was prompted.
+    pub prompted: bool,
+    /// The status line was set.
+    pub status_set: bool,
+    /// The command that was given has failed.
+    pub failed: bool,
+}
+
+impl<'a> Cx<'a> {
+    pub fn new(context: &Context<'a>) -> Self {
+        let Context { unix_ms, random, ui, files } = *context;
+        let effects = Vec::new();
+        Self {
+            unix_ms,
+            random,
+            ui,
+            files,
+            effects,
+            prompted: false,
+            status_set: false,
+            failed: false,
+        }
+    }
+
+    pub fn push(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// Prompts the agent in the user's place.
+    pub fn prompt(&mut self, text: String) {
+        self.prompted = true;
+        self.push(Effect::SendUserMessage(text));
+    }
+
+    pub fn notify(&mut self, level: Level, text: impl Into<String>) {
+        self.push(Effect::Notify { level, text: text.into() });
+    }
+
+    /// Tells the user why a command failed. A process without a user interface ends with exit status 1.
+    pub fn fail(&mut self, level: Level, text: impl Into<String>) {
+        self.failed = true;
+        self.notify(level, text);
+    }
+}

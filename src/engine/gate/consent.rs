@@ -1,0 +1,174 @@
+//! The user's consent to the commands of a gate, and approvals.
+
+use serde_json::json;
+
+use crate::protocol::{APPROVAL_TYPE, STATUS_TYPE};
+use crate::text;
+
+use super::super::context::{Cx, Ui};
+use super::super::effect::{Effect, Reply, Request};
+use super::super::event::Answer;
+use super::super::state::{Awaited, Engine, OpenGate};
+
+/// Kind of the values in the store that remember a consent.
+const REMEMBERED: &str = "allowed-command";
+
+/// The user's consent to commands.
+pub(super) enum Consent<'a> {
+    No,
+    Once,
+    Session,
+    /// As long as the commands stay the same, in the project of this identity.
+    Always {
+        identity: &'a str,
+    },
+}
+
+impl<'a> Consent<'a> {
+    // The first option is chosen by a key that was meant for the editor: it does no harm.
+    const OPTIONS: [&'static str; 3] = ["No", "Yes, once", "Yes, for this session"];
+    /// Offered where the project's identity is known.
+    const ALWAYS: &'static str = "Yes, always while they stay the same";
+
+    fn options(can_be_remembered: bool) -> Vec<String> {
+        let always = can_be_remembered.then_some(Self::ALWAYS);
+        Self::OPTIONS.into_iter().chain(always).map(Into::into).collect()
+    }
+
+    pub(super) fn of(answer: &Answer, identity: Option<&'a str>) -> Self {
+        match (answer, identity) {
+            (Answer::Selected(1), _) => Self::Once,
+            (Answer::Selected(2), _) => Self::Session,
+            (Answer::Selected(3), Some(identity)) => Self::Always { identity },
+            _ => Self::No,
+        }
+    }
+}
+
+/// The user's answer to an approval question.
+pub(super) enum Approval {
+    NotYet,
+    Yes,
+    No,
+}
+
+impl Approval {
+    const OPTIONS: [&'static str; 3] = ["Not yet", "Yes", "No"];
+
+    pub(super) fn of(answer: &Answer) -> Self {
+        match answer {
+            Answer::Selected(1) => Self::Yes,
+            Answer::Selected(2) => Self::No,
+            _ => Self::NotYet,
+        }
+    }
+}
+
+impl Engine {
+    /// The commands of a gate that need the user's consent: those of workflows that are not the user's own, and that the
+    /// user has not allowed for this session.
+    pub(super) fn commands_without_consent(&self, gate: &OpenGate) -> Vec<String> {
+        let commands = gate.foreign_commands().into_iter().map(|(command, _)| command);
+        let allowed = &self.session.allowed_commands;
+        commands.filter(|command| !allowed.contains(*command)).map(Into::into).collect()
+    }
+
+    /// Looks up the remembered consents to these commands.
+    pub(super) fn recall_consents(
+        &mut self,
+        gate: OpenGate,
+        commands: Vec<String>,
+        identity: String,
+    ) -> Reply {
+        let session = &self.session;
+        let key = |command: &String| session.remembered(REMEMBERED, &identity, command).key;
+        let keys = commands.iter().map(key).collect();
+        let awaited = Awaited::RememberedConsents { commands, identity };
+        self.await_answer(gate, awaited, Request::Recall { keys })
+    }
+
+    /// The commands among these whose remembered value is not a consent.
+    pub(super) fn not_remembered(
+        &self,
+        mut commands: Vec<String>,
+        identity: &str,
+        values: Vec<Option<String>>,
+    ) -> Vec<String> {
+        let mut values = values.into_iter();
+        commands.retain(|command| {
+            let consent = self.session.remembered(REMEMBERED, identity, command);
+            values.next().flatten() != Some(consent.value)
+        });
+        commands
+    }
+
+    pub(super) fn remember_consents(&self, commands: &[String], identity: &str, cx: &mut Cx) {
+        for command in commands {
+            cx.push(self.session.remembered(REMEMBERED, identity, command).keep());
+        }
+    }
+
+    /// Asks for the consent to these commands.
+    pub(super) fn ask_consent(
+        &mut self,
+        gate: OpenGate,
+        commands: Vec<String>,
+        identity: Option<String>,
+        cx: &mut Cx,
+    ) -> Reply {
+        let foreign = gate.foreign_commands();
+        let first = foreign.iter().find(|(command, _)| commands.iter().any(|one| one == command));
+        let of = first.map_or("", |(_, of)| of);
+        let options = Consent::options(identity.is_some());
+        let question = text::consent_question(of, &commands, dialog(cx.ui, options.len()));
+        self.select(gate, Awaited::Consent { commands, identity }, question, options, cx)
+    }
+
+    /// Asks the user for an approval.
+    pub(super) fn ask_approval(&mut self, gate: OpenGate, question: &str, cx: &mut Cx) -> Reply {
+        let of = gate.current_gate().map_or("", |gate| &gate.of);
+        let workflow = self.active().map_or("", |active| &active.root.name);
+        let options: Vec<String> = Approval::OPTIONS.map(Into::into).into();
+        let dialog = dialog(cx.ui, options.len());
+        let question = text::approval_question(of, workflow, question, dialog);
+        self.show_subject(&gate, cx);
+        self.select(gate, Awaited::Approval, question, options, cx)
+    }
+
+    /// Shows the subject of an approval above its question: the summary of the phase, and the checks so far. The model
+    /// does not get it.
+    fn show_subject(&self, gate: &OpenGate, cx: &mut Cx) {
+        let Some(active) = self.active().filter(|_| cx.ui.exists()) else { return };
+        let summaries = active.state.summaries();
+        let stored = || summaries.last().filter(|_| active.state.has_handed_over());
+        let summary =
+            gate.requester.summary().or_else(|| stored().map(|(_, summary)| &*summary.text));
+        if let Some(content) = text::approval_subject(active.phase, &gate.evidence, summary) {
+            let data = json!({ "content": content });
+            cx.push(Effect::AppendEntry { custom_type: APPROVAL_TYPE, data });
+        }
+    }
+
+    /// Asks the user to choose. The part of the question that the dialog has no room for goes into an entry before it,
+    /// which the model does not get.
+    fn select(
+        &mut self,
+        gate: OpenGate,
+        awaited: Awaited,
+        question: text::Question,
+        options: Vec<String>,
+        cx: &mut Cx,
+    ) -> Reply {
+        let text::Question { title, above } = question;
+        if let Some(content) = above {
+            let data = json!({ "content": content });
+            cx.push(Effect::AppendEntry { custom_type: STATUS_TYPE, data });
+        }
+        self.await_answer(gate, awaited, Request::Select { title, options })
+    }
+}
+
+/// The dialog for a question with this number of options.
+fn dialog(ui: Ui, options: usize) -> text::Dialog {
+    if ui.is_terminal() { text::Dialog::Terminal { options } } else { text::Dialog::Program }
+}

@@ -1,0 +1,219 @@
+//! What follows from the checks of a gate: the run moves on, stays, goes back or pauses.
+
+use serde_json::json;
+
+use crate::definition::{CheckKind, OnGateFail};
+use crate::run::{Leaving, PauseReason, RunState};
+use crate::text;
+
+use super::super::context::Cx;
+use super::super::effect::{Effect, Level, Reply};
+use super::super::state::{Engine, Mover, OpenGate, Requester};
+use super::super::step_tool::{RUN_ENDED, handing_over, result};
+
+/// The end of the checks.
+pub(super) enum Outcome {
+    Passed,
+    /// The last check failed.
+    Failed,
+    /// Without a result; the text is for who wants to leave the phase.
+    Interrupted(String),
+    /// The run waits for the user.
+    Paused(PauseReason),
+}
+
+/// The answer to who wants to leave a phase that is not left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// A check failed, and the run stays.
+    Failed,
+    /// A check failed, and the run went back.
+    Back,
+    /// The user, who wants to leave the phase, said no to an approval.
+    Declined,
+    /// The checks were stopped.
+    Interrupted,
+    /// The run has left the phase, or ended, while the checks were made.
+    Overtaken,
+    /// The run is paused.
+    Paused,
+}
+
+impl Verdict {
+    /// Its name in the details of the tool's result.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Failed | Self::Declined => "failed",
+            Self::Back => "back",
+            Self::Interrupted => "interrupted",
+            Self::Overtaken => "overtaken",
+            Self::Paused => "paused",
+        }
+    }
+}
+
+impl Engine {
+    pub(super) fn close_gate(&mut self, gate: OpenGate, outcome: Outcome, cx: &mut Cx) -> Reply {
+        self.turn.gate_checked |= gate.requester != Requester::User;
+        match outcome {
+            Outcome::Passed => {
+                let evidence = gate.kept_evidence();
+                match &gate.requester {
+                    Requester::Agent(caller) => self.advance_by_agent(caller, evidence, cx),
+                    Requester::User => {
+                        self.advance_by_user(evidence, cx);
+                        Reply::None
+                    }
+                }
+            }
+            Outcome::Failed => self.gate_failed(&gate, cx),
+            Outcome::Interrupted(text) => {
+                if gate.requester.summary().is_some()
+                    && let Some(state) = self.handed_over(&gate)
+                {
+                    self.transition(state, cx);
+                }
+                self.answer_requester(&gate.requester, text, Verdict::Interrupted, cx)
+            }
+            Outcome::Paused(reason) => self.pause_at_gate(&gate, reason, cx),
+        }
+    }
+
+    /// The run with what the agent hands over: it is not lost with the attempt.
+    fn handed_over(&self, gate: &OpenGate) -> Option<RunState> {
+        Some(handing_over(&self.shown()?, gate.requester.summary()))
+    }
+
+    /// The rules of the run do not hold any more: its phase is not left, whatever the result of the checks.
+    pub(super) fn gate_held(
+        &mut self,
+        gate: &OpenGate,
+        reason: &PauseReason,
+        cx: &mut Cx,
+    ) -> Reply {
+        self.turn.gate_checked |= gate.requester != Requester::User;
+        let state = self.handed_over(gate).or_else(|| self.running().cloned());
+        if let Some(state) = state {
+            self.transition(state.with_evidence(gate.kept_evidence()), cx);
+        }
+        self.answer_requester(&gate.requester, text::held(reason), Verdict::Paused, cx)
+    }
+
+    /// The run waits for the user before its phase is left.
+    fn pause_at_gate(&mut self, gate: &OpenGate, reason: PauseReason, cx: &mut Cx) -> Reply {
+        let text = format!(
+            "✗ The gate is not passed yet, and the workflow is paused: {reason}. Stop here and wait for the user."
+        );
+        if let Some(mut state) = self.handed_over(gate) {
+            if !gate.evidence.is_empty() {
+                state = state.with_evidence(gate.kept_evidence());
+            }
+            self.pause_as(&state, reason, cx);
+        }
+        self.answer_requester(&gate.requester, text, Verdict::Paused, cx)
+    }
+
+    /// Counts the failure, keeps its evidence, and does what the gate says.
+    fn gate_failed(&mut self, gate: &OpenGate, cx: &mut Cx) -> Reply {
+        let (Some(before), Some((check, failed, last))) = (self.handed_over(gate), gate.last())
+        else {
+            return Reply::None;
+        };
+        let (new, times) = before.with_evidence(gate.kept_evidence()).gate_failed(&failed.key);
+        let left = failed.gate.attempts.saturating_sub(times);
+        let stays = failed.gate.on_fail == OnGateFail::Stay;
+        let library = &self.definitions.library;
+        let back = new.after_gate_failure(&failed.gate.on_fail, failed.depth, library);
+        let mut text = text::gate_failed(&failed.of, last, stays.then_some(left));
+        if let Err(error) = &back {
+            text.push_str(&format!(
+                "\n\nIt should lead back now, but that is not possible: {error}"
+            ));
+        }
+        if (stays && left == 0) || back.is_err() {
+            let reason = PauseReason::Gate { label: last.label.clone(), times };
+            text.push_str(&format!(
+                "\n\nThe workflow is paused: {reason}. Stop here and wait for the user."
+            ));
+            self.pause_as(&new, reason, cx);
+            return self.answer_requester(&gate.requester, text, Verdict::Paused, cx);
+        }
+        let by_user = gate.requester == Requester::User;
+        let declined = by_user && matches!(check.kind, CheckKind::Approve { .. });
+        let Ok(Some(back)) = back else {
+            self.transition(new, cx);
+            text.push_str("\n\nFix that, then call workflow_step with action='next' again.");
+            let verdict = if declined { Verdict::Declined } else { Verdict::Failed };
+            return self.answer_requester(&gate.requester, text, verdict, cx);
+        };
+        let mut back = back.moved_from(&before, Leaving::Again, cx.unix_ms);
+        if back.current_path == before.current_path {
+            back = back.with_evidence(gate.kept_evidence());
+        }
+        let paused = back.progress.paused.is_some();
+        self.transition(back, cx);
+        let to = self
+            .active()
+            .map(|active| format!("{} {}", active.phase.emoji, active.phase.name))
+            .unwrap_or_default();
+        text.push_str(&format!("\n\nThe workflow goes back to {to}."));
+        if by_user && paused && !self.agent.is_working() {
+            self.agent.note = Some(text.clone());
+        } else {
+            let prompt = self.prompt_in_result(gate.requester.is_nested_call());
+            text.push_str(&format!("\n\n{prompt}"));
+        }
+        if by_user && self.agent.is_working() {
+            self.turn.untold_move = Some(Mover::User);
+        }
+        let verdict = if declined { Verdict::Declined } else { Verdict::Back };
+        self.answer_requester(&gate.requester, text, verdict, cx)
+    }
+
+    /// Tells who wanted to leave the phase the result. The agent is told too of a failure that the user learned by
+    /// `/workflow :next`: it is the one to fix it.
+    fn answer_requester(
+        &self,
+        requester: &Requester,
+        text: String,
+        verdict: Verdict,
+        cx: &mut Cx,
+    ) -> Reply {
+        if let Requester::Agent(_) = requester {
+            return result(text, json!({ "active": true, "gate": verdict.name() }));
+        }
+        let tells_agent = match verdict {
+            Verdict::Failed | Verdict::Back | Verdict::Declined => true,
+            Verdict::Interrupted | Verdict::Overtaken | Verdict::Paused => false,
+        };
+        if tells_agent && !self.agent.is_working() && self.pause_reason().is_none() {
+            cx.prompt(text);
+            return Reply::None;
+        }
+        match verdict {
+            // Of a pause there is a notice, or the last line of the process; who said no knows it.
+            Verdict::Paused | Verdict::Declined => {}
+            Verdict::Failed | Verdict::Back | Verdict::Interrupted | Verdict::Overtaken => {
+                cx.fail(Level::Warning, text.lines().next().unwrap_or_default());
+            }
+        }
+        if tells_agent && self.agent.is_working() {
+            cx.push(Effect::Steer(text));
+        }
+        Reply::None
+    }
+
+    /// The run is no longer where the gate was opened.
+    pub(super) fn gate_overtaken(&self, gate: &OpenGate, cx: &mut Cx) -> Reply {
+        if gate.requester == Requester::User {
+            return Reply::None;
+        }
+        let text = match self.active() {
+            Some(active) if gate.is_at(active.state) => text::paused(&active)
+                .unwrap_or_else(|| "The user stopped the checks of the gate.".to_owned()),
+            Some(active) => text::outdated(&active),
+            None => RUN_ENDED.to_owned(),
+        };
+        self.answer_requester(&gate.requester, text, Verdict::Overtaken, cx)
+    }
+}

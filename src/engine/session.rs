@@ -1,0 +1,80 @@
+//! Events of the session.
+
+use crate::definition::FileError;
+use crate::run::RunState;
+use crate::text;
+
+use super::context::Cx;
+use super::effect::{Effect, Level};
+use super::event::Facts;
+use super::state::{Activity, Engine};
+
+impl Engine {
+    /// Loads the workflows and takes up the run that the session stores.
+    ///
+    /// Specification: hook lifecycle, "updateStatus"; state management, "When reconstruction runs".
+    pub(super) fn session(
+        &mut self,
+        stored: Option<RunState>,
+        in_view: Option<String>,
+        facts: Facts,
+        cx: &mut Cx,
+    ) -> Result<(), FileError> {
+        self.stop_countdown(cx);
+        self.withdraw_gate(cx);
+        self.pending.clear();
+        self.agent.cancel_asked = false;
+        self.agent.note = None;
+        self.agent.in_view = in_view;
+        let Facts { project, allow_commands, panel, unusable, at_work } = facts;
+        self.session.project = project;
+        self.session.allow_commands = allow_commands;
+        self.session.panel = panel;
+        self.agent.activity = if at_work { Activity::Working } else { Activity::Idle };
+        if let Some(notice) = self.definitions.reload(cx.files)? {
+            cx.notify(Level::Warning, notice);
+        }
+        self.restore(stored);
+        if self.hold().is_none() {
+            self.wait_or_set_status(cx);
+        }
+        self.tell_hold(cx);
+        if unusable != self.session.told_unusable {
+            if let Some(why) = &unusable {
+                let text = format!(
+                    "Workflow: the run that this session stores is left out: {why}. Tools are not refused."
+                );
+                cx.notify(Level::Warning, text);
+            }
+            self.session.told_unusable = unusable;
+        }
+        Ok(())
+    }
+
+    /// The session ends, and everything of it. Without a user interface the last line tells how the run stands, and the
+    /// exit status is 0 only if it is done.
+    pub(super) fn session_shutdown(&mut self, cx: &mut Cx) {
+        self.stop_countdown(cx);
+        let last = std::mem::take(self);
+        // Tickets are not used again; the errors stay told, and the host keeps its setting.
+        self.pending = last.pending;
+        self.pending.clear();
+        self.definitions.told.clone_from(&last.definitions.told);
+        self.agent.keeps_newest = last.agent.keeps_newest;
+        if cx.ui.exists() {
+            return;
+        }
+        let state = last.run.state().filter(|state| state.is_running());
+        let (text, done) = match (state, &last.run.ended) {
+            (Some(state), _) => (text::unfinished_line(state, &last.definitions.library), false),
+            (None, Some(ended)) => {
+                (text::ended_line(&ended.workflow, ended.cancelled), !ended.cancelled)
+            }
+            (None, None) => return,
+        };
+        cx.notify(Level::Info, text);
+        if !done {
+            cx.push(Effect::SetExitCode(1));
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What belongs to the agent, and to one turn of it.
+
+use crate::text::DefaultRole;
+
+use super::super::event::Stop;
+
+/// The agent of the session.
+#[derive(Debug, Default)]
+pub struct Agent {
+    pub activity: Activity,
+    /// The origin of the prompt that the agent works on, or worked on last.
+    pub origin: Origin,
+    /// Since its prompt the agent did more than talk and ask for status.
+    pub worked: bool,
+    /// The agent's last action was a first call of `cancel`. Never stored.
+    pub cancel_asked: bool,
+    /// How its last turn ended.
+    pub last_stop: Stop,
+    /// Its role where the workflow does not say it.
+    pub role: DefaultRole,
+    /// The context prompt that the model has in view.
+    pub in_view: Option<String>,
+    /// The host sends the model the newest context prompt only.
+    pub keeps_newest: bool,
+    /// Told with the next context prompt.
+    pub note: Option<String>,
+}
+
+impl Agent {
+    pub fn is_working(&self) -> bool {
+        self.activity == Activity::Working
+    }
+
+    /// Tests if the run is in a countdown or waits for the user.
+    pub fn is_at_rest(&self) -> bool {
+        match self.activity {
+            Activity::Countdown { .. } | Activity::Waiting => true,
+            Activity::Idle | Activity::Working => false,
+        }
+    }
+}
+
+/// State of the agent. A paused run leaves it [`Activity::Idle`]: the pause says more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Activity {
+    /// It is about to work, or has nothing to do.
+    #[default]
+    Idle,
+    /// It runs.
+    Working,
+    /// It is prompted to continue when the seconds are over.
+    Countdown {
+        /// The seconds that are left.
+        seconds: u32,
+    },
+    /// Nothing happens until the user sends a message or resumes the run.
+    Waiting,
+}
+
+/// Origin of a prompt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// The user or another extension.
+    #[default]
+    Other,
+    /// The engine, which has sent a prompt to continue that pi has not reported yet.
+    OwnUnreported,
+    /// The engine: the agent continues automatically.
+    Own,
+}
+
+/// What lasts for one turn of the agent; a new turn is `Turn::default()`.
+#[derive(Debug, Default)]
+pub struct Turn {
+    /// A gate was already checked for the agent: a second `next` in the same turn comes too early.
+    pub gate_checked: bool,
+    /// The origin of a move that the model does not know of in this turn.
+    pub untold_move: Option<Mover>,
+}
+
+/// Origin of a move that the model does not know of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mover {
+    /// The user, by a command.
+    User,
+    /// A nested call of `workflow_step`, whose result goes to the tool that made it.
+    NestedCall,
+}

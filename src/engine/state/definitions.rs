@@ -1,0 +1,75 @@
+//! The workflow definitions as they were last read.
+
+use crate::definition::{Diagnostic, FileError, Library, Severity, WorkflowFiles};
+use crate::text;
+
+/// The library, and the errors in its files.
+#[derive(Debug, Default)]
+pub struct Definitions {
+    pub library: Library,
+    pub errors: Vec<Diagnostic>,
+    /// `library` matches the host's current file snapshot.
+    matches_snapshot: bool,
+    /// The errors that the user was told of, as text: the notice is not repeated.
+    pub told: Vec<String>,
+}
+
+impl Definitions {
+    /// Reads the workflow files again unless they are unchanged.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Stale`] only; the definitions stay as they were.
+    pub fn refresh(&mut self, files: &dyn WorkflowFiles) -> Result<(), FileError> {
+        if self.matches_snapshot && files.unchanged() {
+            return Ok(());
+        }
+        self.matches_snapshot = false;
+        files.keep_record(true);
+        let read = Library::load(files);
+        files.keep_record(false);
+        let (library, errors) = read?;
+        self.replace(library, errors);
+        self.matches_snapshot = true;
+        Ok(())
+    }
+
+    /// Reads the workflow files again, and returns a notice of errors that the user was not told of.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::refresh`].
+    pub fn reload(&mut self, files: &dyn WorkflowFiles) -> Result<Option<String>, FileError> {
+        self.refresh(files)?;
+        let errors = self.errors_as_text();
+        if errors == self.told {
+            return Ok(None);
+        }
+        self.told = errors;
+        Ok(text::diagnostic_notice(&self.library, &self.errors))
+    }
+
+    /// Reads and checks all files, and returns the report and whether there are errors. All of them count as told.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::refresh`].
+    pub fn check(&mut self, files: &dyn WorkflowFiles) -> Result<(String, bool), FileError> {
+        let (library, diagnostics) = Library::check(files)?;
+        let report = text::check_report(&library, &diagnostics);
+        self.replace(library, diagnostics);
+        // The host's snapshot is of an earlier reading.
+        self.matches_snapshot = false;
+        self.told = self.errors_as_text();
+        Ok((report, !self.errors.is_empty()))
+    }
+
+    fn replace(&mut self, library: Library, mut diagnostics: Vec<Diagnostic>) {
+        diagnostics.retain(|diagnostic| diagnostic.severity() == Severity::Error);
+        (self.library, self.errors) = (library, diagnostics);
+    }
+
+    fn errors_as_text(&self) -> Vec<String> {
+        self.errors.iter().map(text::diagnostic_text).collect()
+    }
+}

@@ -1,0 +1,231 @@
+//! A gate whose checks are being made.
+
+use crate::definition::{Check, CheckKind, Gate};
+use crate::run::{Active, Evidence, GateAhead, RunState, Segment};
+use crate::text;
+
+/// The root of workflows whose commands run without a question: the user's own.
+const OWN_WORKFLOWS: &str = "global";
+
+/// Who wants to leave the phase.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Requester {
+    /// The agent, by this call of its tool.
+    Agent(Caller),
+    /// The user, by `/workflow :next`.
+    User,
+}
+
+impl Requester {
+    /// Tests if it is a call that another tool made.
+    pub fn is_nested_call(&self) -> bool {
+        matches!(self, Self::Agent(caller) if caller.nested)
+    }
+
+    /// The summary that the call hands over.
+    pub fn summary(&self) -> Option<&str> {
+        match self {
+            Self::Agent(caller) => caller.summary.as_deref(),
+            Self::User => None,
+        }
+    }
+}
+
+/// A call of the step tool that moves the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Caller {
+    /// Summary that the phase hands over.
+    pub summary: Option<String>,
+    /// Another tool made the call: the model does not see the result.
+    pub nested: bool,
+}
+
+/// The gates that the run must pass to leave its phase, as they were when they were opened: the files may change
+/// meanwhile.
+#[derive(Debug)]
+pub struct OpenGate {
+    pub requester: Requester,
+    place: Place,
+    gates: Vec<GateToPass>,
+    checks: Vec<PlannedCheck>,
+    /// The checks that are made.
+    done: usize,
+    pub evidence: Vec<Evidence>,
+    pub awaited: Awaited,
+    /// The user did something else: the answer has no effect.
+    pub withdrawn: bool,
+}
+
+/// The run that a gate was opened in, and its phase.
+#[derive(Debug, PartialEq)]
+struct Place {
+    task_id: String,
+    step: u64,
+    path: Vec<Segment>,
+}
+
+impl Place {
+    fn of(state: &RunState) -> Self {
+        Self {
+            task_id: state.task_id.clone(),
+            step: state.global_step_count,
+            path: state.current_path.clone(),
+        }
+    }
+}
+
+/// One gate of them.
+#[derive(Debug)]
+pub struct GateToPass {
+    pub gate: Gate,
+    /// The name of the phase or workflow that has it.
+    pub of: String,
+    /// See [`GateAhead::key`].
+    pub key: String,
+    /// See [`GateAhead::depth`].
+    pub depth: usize,
+    /// It is one of the user's own workflows.
+    own: bool,
+    /// The number of this attempt, from 1.
+    attempt: u32,
+}
+
+/// A check, with the index of its gate.
+#[derive(Debug)]
+struct PlannedCheck {
+    check: Check,
+    gate: usize,
+}
+
+/// The answer that the current check needs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Awaited {
+    /// The remembered consents to these commands in the project of this identity.
+    RememberedConsents { commands: Vec<String>, identity: String },
+    /// The user's consent to these commands; it can be remembered only where the project's identity is known.
+    Consent { commands: Vec<String>, identity: Option<String> },
+    /// The end of a command.
+    Command,
+    /// The user's yes or no.
+    Approval,
+    /// The user's reason for a no.
+    Reason,
+}
+
+impl OpenGate {
+    /// The gates ahead of the run; `None` if they have no checks.
+    pub fn ahead_of(active: &Active, requester: Requester) -> Option<Self> {
+        let attempts = &active.state.progress.gate_attempts;
+        let to_pass = |ahead: GateAhead| GateToPass {
+            gate: ahead.gate.clone(),
+            of: ahead.of.to_owned(),
+            depth: ahead.depth,
+            own: ahead.root == OWN_WORKFLOWS,
+            attempt: attempts.get(&ahead.key).map_or(1, |attempts| attempts.saturating_add(1)),
+            key: ahead.key,
+        };
+        let gates: Vec<GateToPass> = active.gates_ahead().into_iter().map(to_pass).collect();
+        let mut checks = Vec::new();
+        for (gate, ahead) in gates.iter().enumerate() {
+            let planned = |check: &Check| PlannedCheck { check: check.clone(), gate };
+            checks.extend(ahead.gate.checks.iter().map(planned));
+        }
+        if checks.is_empty() {
+            return None;
+        }
+        Some(Self {
+            requester,
+            place: Place::of(active.state),
+            gates,
+            checks,
+            done: 0,
+            evidence: Vec::new(),
+            awaited: Awaited::Command,
+            withdrawn: false,
+        })
+    }
+
+    /// Tests if the run is where the gate was opened.
+    pub fn is_at(&self, state: &RunState) -> bool {
+        self.place == Place::of(state)
+    }
+
+    /// Tests if it waits for an answer of the user.
+    pub fn is_for_user(&self) -> bool {
+        match self.awaited {
+            Awaited::Consent { .. } | Awaited::Approval | Awaited::Reason => true,
+            Awaited::RememberedConsents { .. } | Awaited::Command => false,
+        }
+    }
+
+    /// The check that is next, or is being made.
+    pub fn current(&self) -> Option<&Check> {
+        self.checks.get(self.done).map(|planned| &planned.check)
+    }
+
+    /// The gate of that check.
+    pub fn current_gate(&self) -> Option<&GateToPass> {
+        self.checks.get(self.done).and_then(|planned| self.gates.get(planned.gate))
+    }
+
+    /// The check that was made last, with its gate and its evidence.
+    pub fn last(&self) -> Option<(&Check, &GateToPass, &Evidence)> {
+        let planned = self.checks.get(self.done.checked_sub(1)?)?;
+        Some((&planned.check, self.gates.get(planned.gate)?, self.evidence.last()?))
+    }
+
+    /// The position of the current check, from 1, and the number of all.
+    pub fn position(&self) -> (usize, usize) {
+        (self.done + 1, self.checks.len())
+    }
+
+    /// The commands of workflows that are not the user's own, each once, with the name of what has the gate.
+    pub fn foreign_commands(&self) -> Vec<(&str, &str)> {
+        let mut commands: Vec<(&str, &str)> = Vec::new();
+        for PlannedCheck { check, gate } in &self.checks {
+            if let (CheckKind::Run { command, .. }, Some(gate)) =
+                (&check.kind, self.gates.get(*gate))
+                && !gate.own
+                && commands.iter().all(|(known, _)| known != command)
+            {
+                commands.push((command, &gate.of));
+            }
+        }
+        commands
+    }
+
+    /// Records the result of the current check; the next one is current.
+    pub fn record(&mut self, result: CheckResult) {
+        let CheckResult { passed, result, duration_ms, tail } = result;
+        let label = self.current().map_or_else(String::new, |check| check.label.clone());
+        let attempt = self.current_gate().map_or(1, |gate| gate.attempt);
+        self.evidence.push(Evidence { label, passed, result, duration_ms, attempt, tail });
+        self.done += 1;
+    }
+
+    /// The evidence in the form that is stored.
+    pub fn kept_evidence(&self) -> Vec<Evidence> {
+        let kept = |evidence: &Evidence| Evidence {
+            tail: text::kept_tail(&evidence.tail),
+            ..evidence.clone()
+        };
+        self.evidence.iter().map(kept).collect()
+    }
+}
+
+/// Result of a check.
+pub struct CheckResult {
+    pub passed: bool,
+    /// In words.
+    pub result: String,
+    pub duration_ms: u64,
+    /// The end of a command's output.
+    pub tail: String,
+}
+
+impl CheckResult {
+    /// A result without a duration and an output.
+    pub fn new(passed: bool, result: impl Into<String>) -> Self {
+        Self { passed, result: result.into(), duration_ms: 0, tail: String::new() }
+    }
+}

@@ -1,0 +1,125 @@
+//! The state of the engine: one type for what belongs to the definitions, the session, the run, the agent and the turn.
+//!
+//! **Invariant: one writer of the run.** Every transition goes through [`Engine::transition`], which persists the new
+//! state and updates what shows it. The state is private to this module.
+
+mod agent;
+mod definitions;
+mod gate;
+mod pending;
+mod run;
+mod session;
+
+use crate::protocol::{PANEL_FIELD, STATE_ENTRY_TYPE};
+use crate::run::{Active, PauseReason, RunState, Seal, hold};
+use crate::text;
+
+use super::context::{Cx, Ui};
+use super::effect::Effect;
+
+pub(super) use agent::{Activity, Agent, Mover, Origin, Turn};
+pub(super) use definitions::Definitions;
+pub(super) use gate::{Awaited, Caller, CheckResult, OpenGate, Requester};
+pub(super) use pending::{Pending, PendingRequest, Replacement, ReplacementStep};
+pub(super) use run::{Ended, Run, ToldHold};
+pub(super) use session::Session;
+
+/// Workflows in one session: their definitions, and the run in progress.
+#[derive(Debug, Default)]
+pub struct Engine {
+    pub(super) definitions: Definitions,
+    pub(super) session: Session,
+    pub(super) run: Run,
+    pub(super) agent: Agent,
+    pub(super) turn: Turn,
+    pub(super) pending: Pending,
+}
+
+impl Engine {
+    /// Tests if a run is in progress whose rules hold.
+    pub fn is_running(&self) -> bool {
+        self.active().is_some()
+    }
+
+    /// Tests if a run is in progress, also one whose rules do not hold.
+    pub fn has_run(&self) -> bool {
+        self.running().is_some()
+    }
+
+    /// Tests if the agent is at work.
+    pub fn is_at_work(&self) -> bool {
+        self.agent.is_working()
+    }
+
+    /// The run in progress.
+    pub(super) fn running(&self) -> Option<&RunState> {
+        self.run.state().filter(|state| state.is_running())
+    }
+
+    /// The reason for the pause of the run in progress, if it is paused.
+    pub(super) fn pause_reason(&self) -> Option<&PauseReason> {
+        self.running()?.progress.paused.as_ref().map(|pause| &pause.reason)
+    }
+
+    /// The reason why the rules of the run do not hold; `None` while they do, or without a run.
+    pub(super) fn hold(&self) -> Option<PauseReason> {
+        hold(self.run.state()?, &self.definitions.library)
+    }
+
+    /// The run in progress with its phase, if its rules hold: nothing is done by other rules.
+    pub(super) fn active(&self) -> Option<Active<'_>> {
+        if self.hold().is_some() { None } else { self.shown() }
+    }
+
+    /// The run in progress with its phase, whether or not its rules hold: for display only.
+    pub(super) fn shown(&self) -> Option<Active<'_>> {
+        Active::resolve(self.run.state()?, &self.definitions.library)
+    }
+
+    /// The seal of the run's workflow as its files were last read.
+    pub(super) fn seal_of_files(&self) -> Option<Seal> {
+        Seal::of(self.run.state()?, &self.definitions.library)
+    }
+
+    /// Replaces the state of the run: stores it in the session and updates the status line. A run whose end is announced
+    /// is forgotten.
+    ///
+    /// Specification: state management, "Persistence".
+    pub(super) fn transition(&mut self, new: RunState, cx: &mut Cx) {
+        let mut data = serde_json::to_value(&new).unwrap_or_default();
+        if let Some(fields) = data.as_object_mut().filter(|_| self.session.panel) {
+            fields.insert(PANEL_FIELD.to_owned(), true.into());
+        }
+        cx.push(Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data });
+        self.run.state = if new.is_announced() { None } else { Some(new) };
+        self.set_status(cx);
+    }
+
+    /// Takes up the run that the session stores.
+    pub(super) fn restore(&mut self, stored: Option<RunState>) {
+        self.run.state = stored.map(|state| state.sealed(&self.definitions.library));
+        self.run.told_hold = None;
+    }
+
+    /// Seals the run with the rules of its files if it has no seal yet; stored with the next transition.
+    pub(super) fn seal_run(&mut self) {
+        let state = self.run.state.take();
+        self.run.state = state.map(|state| state.sealed(&self.definitions.library));
+    }
+
+    /// Shows the run in the status line.
+    pub(super) fn set_status(&self, cx: &mut Cx) {
+        let waits = self.agent.activity == Activity::Waiting;
+        cx.status_set = true;
+        cx.push(Effect::SetStatus(text::status_line(
+            self.run.state(),
+            &self.definitions.library,
+            waits,
+        )));
+    }
+
+    /// Tests if the panel is hidden by a dialog: a small terminal does not show the options beside both.
+    pub(super) fn hides_panel(&self, ui: Ui) -> bool {
+        ui.is_terminal() && self.pending.is_for_user()
+    }
+}

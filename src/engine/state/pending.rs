@@ -1,0 +1,134 @@
+//! Requests to the user or the host that are not answered yet.
+
+use std::collections::BTreeMap;
+
+use super::gate::OpenGate;
+
+/// The pending requests by ticket.
+#[derive(Debug, Default)]
+pub struct Pending {
+    requests: BTreeMap<u64, PendingRequest>,
+    last_ticket: u64,
+}
+
+impl Pending {
+    /// Stores a request, and returns its ticket, which no other request of this engine has or had.
+    pub fn insert(&mut self, request: PendingRequest) -> u64 {
+        self.last_ticket += 1;
+        self.requests.insert(self.last_ticket, request);
+        self.last_ticket
+    }
+
+    pub fn remove(&mut self, ticket: u64) -> Option<PendingRequest> {
+        self.requests.remove(&ticket)
+    }
+
+    /// Drops all requests; their tickets are not used again.
+    pub fn clear(&mut self) {
+        self.requests.clear();
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// Tests if the user has a dialog for any of them.
+    pub fn is_for_user(&self) -> bool {
+        self.requests.values().any(PendingRequest::is_for_user)
+    }
+
+    /// The gates that are being checked. A withdrawn one is among them until its answer comes.
+    pub fn gates(&self) -> impl Iterator<Item = &OpenGate> {
+        self.requests.values().filter_map(|request| match request {
+            PendingRequest::Gate(gate) => Some(&**gate),
+            PendingRequest::StartAnother { .. }
+            | PendingRequest::Cancel { .. }
+            | PendingRequest::ChooseWorkflow { .. }
+            | PendingRequest::EnterTask { .. }
+            | PendingRequest::Replacement(_) => None,
+        })
+    }
+
+    /// Marks the gates that are being checked as withdrawn, and returns their tickets.
+    pub fn withdraw_gates(&mut self) -> Vec<u64> {
+        let mut tickets = Vec::new();
+        for (ticket, request) in &mut self.requests {
+            if let PendingRequest::Gate(gate) = request {
+                gate.withdrawn = true;
+                tickets.push(*ticket);
+            }
+        }
+        tickets
+    }
+
+    /// Drops the requests of nested calls of the step tool, and returns their tickets.
+    pub fn drop_nested_calls(&mut self) -> Vec<u64> {
+        let nested = self.requests.iter().filter(|(_, request)| request.is_of_nested_call());
+        let tickets: Vec<u64> = nested.map(|(ticket, _)| *ticket).collect();
+        for ticket in &tickets {
+            self.requests.remove(ticket);
+        }
+        tickets
+    }
+}
+
+/// A request that is not answered yet.
+#[derive(Debug)]
+pub enum PendingRequest {
+    /// Confirmation of a start although a run is in progress.
+    StartAnother { command_name: String, task: String },
+    /// Confirmation of a cancellation by the agent.
+    Cancel { nested: bool, task_id: String },
+    /// Choice of the workflow to start.
+    ChooseWorkflow { command_names: Vec<String> },
+    /// The task of the workflow to start.
+    EnterTask { command_name: String },
+    /// Confirmation of a start in which the project replaces workflows of the user.
+    Replacement(Replacement),
+    /// What a check of a gate needs.
+    Gate(Box<OpenGate>),
+}
+
+impl PendingRequest {
+    fn is_for_user(&self) -> bool {
+        match self {
+            Self::StartAnother { .. }
+            | Self::Cancel { .. }
+            | Self::ChooseWorkflow { .. }
+            | Self::EnterTask { .. } => true,
+            Self::Replacement(replacement) => {
+                matches!(replacement.step, ReplacementStep::Confirm { .. })
+            }
+            Self::Gate(gate) => gate.is_for_user(),
+        }
+    }
+
+    fn is_of_nested_call(&self) -> bool {
+        match self {
+            Self::Cancel { nested, .. } => *nested,
+            Self::Gate(gate) => gate.requester.is_nested_call(),
+            Self::StartAnother { .. }
+            | Self::ChooseWorkflow { .. }
+            | Self::EnterTask { .. }
+            | Self::Replacement(_) => false,
+        }
+    }
+}
+
+/// A start that waits for the user's yes.
+#[derive(Debug)]
+pub struct Replacement {
+    pub command_name: String,
+    pub task: String,
+    /// The project's identity, where it is known.
+    pub identity: Option<String>,
+    pub step: ReplacementStep,
+}
+
+#[derive(Debug)]
+pub enum ReplacementStep {
+    /// The remembered answers for these keys are looked up.
+    Recall { keys: Vec<String> },
+    /// The user is asked about this key.
+    Confirm { key: String },
+}

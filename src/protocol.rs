@@ -1,0 +1,38 @@
+//! Names that sessions, models and the host know: of entries, messages, the tool and the commands.
+
+/// Custom type of the session entries that hold a run's state.
+///
+/// Specification: state management, "Persistence".
+pub const STATE_ENTRY_TYPE: &str = "workflow:state";
+/// Custom type of the session entry that remembers whether the panel is on: `{"on": true}`.
+pub const PANEL_ENTRY_TYPE: &str = "workflow:panel";
+/// Field of a state entry with the same meaning: it is found without a search through a long session.
+pub const PANEL_FIELD: &str = "panel";
+
+/// Custom type of the hidden message with the context prompt.
+pub const CONTEXT_MESSAGE_TYPE: &str = "workflow:context";
+/// Custom type of the message that tells the agent that the user moved or cancelled the run.
+pub const MOVED_MESSAGE_TYPE: &str = "workflow:moved";
+/// Custom type of the message that reminds the agent of its phase: with a later run of the agent in the same phase, and
+/// when it continues without a user interface.
+pub const REMINDER_MESSAGE_TYPE: &str = "workflow:reminder";
+/// Custom type of the message that the reference shows before the agent continues without a user interface.
+pub const COUNTDOWN_TYPE: &str = "workflow:countdown";
+
+/// Custom type of the entry that shows the end of a run.
+pub const COMPLETE_TYPE: &str = "workflow:complete";
+/// Custom type of the entry that `/workflow :status` shows.
+pub const STATUS_TYPE: &str = "workflow:status";
+/// Custom type of the entry above an approval question: the subject of the approval.
+pub const APPROVAL_TYPE: &str = "workflow:approval";
+/// Custom type of the entry that `/workflow :check` shows.
+pub const CHECK_TYPE: &str = "workflow:check";
+/// Custom type of the entry that `/workflow :graph` shows.
+pub const GRAPH_TYPE: &str = "workflow:graph";
+
+/// Name of the tool by which the agent moves the run.
+pub const STEP_TOOL_NAME: &str = "workflow_step";
+/// Name of the command that starts and controls a run, without the slash.
+pub const WORKFLOW_COMMAND: &str = "workflow";
+/// Name of the command that cancels the run, without the slash.
+pub const CANCEL_COMMAND: &str = "cancel-workflow";
