@@ -317,7 +317,7 @@ fn asked_to_cancel() -> (Pi, u64) {
 }
 
 #[test]
-fn the_tool_cancels_when_the_person_agrees_or_is_not_there() {
+fn the_tool_cancels_when_the_user_agrees_or_is_not_there() {
     for answer in [Answer::Confirmed(true), Answer::NoUi] {
         let (mut pi, ticket) = asked_to_cancel();
         let cancelled = Stepped::Says {
@@ -693,7 +693,7 @@ fn a_command_that_fails_without_a_user_interface_fails_the_process() {
 // --- the user's hand ------------------------------------------------------------------------------
 
 #[test]
-fn an_agent_at_work_is_told_that_the_person_moved_the_run() {
+fn an_agent_at_work_is_told_that_the_user_moved_the_run() {
     let mut pi = at_look();
     pi.event(Event::BeforeAgentStart);
     pi.event(Event::AgentStart);
@@ -714,7 +714,7 @@ fn an_agent_at_work_is_told_that_the_person_moved_the_run() {
 }
 
 #[test]
-fn an_agent_at_rest_is_prompted_when_the_person_moved_the_run() {
+fn an_agent_at_rest_is_prompted_when_the_user_moved_the_run() {
     let mut pi = at_look();
     assert_eq!(pi.command("workflow", ":skip"), Outcome::Settle);
     let skipped = STATE_AT_DO

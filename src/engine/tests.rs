@@ -628,7 +628,7 @@ fn auto_continue_can_be_off_or_faster() {
 }
 
 #[test]
-fn the_person_moves_a_run_that_is_at_rest() {
+fn the_user_moves_a_run_that_is_at_rest() {
     let mut session = Session::new(&[("outer", &["a", "@inner", "z"]), ("inner", &["b"])]);
     let none = notice(Level::Info, "No active workflow.");
     assert_eq!(session.command("workflow", ":next").effects, none);

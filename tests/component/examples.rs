@@ -29,7 +29,7 @@ fn there_are_no_others() {
 }
 
 #[test]
-fn a_person_may_start_some_of_them() {
+fn a_user_may_start_some_of_them() {
     let mut pi = examples().start_session();
     let mut offered: Vec<String> =
         pi.complete("workflow", "").into_iter().map(|completion| completion.value).collect();

@@ -211,7 +211,7 @@ for (const version of PI_VERSIONS) {
       "a long approval of a name that draws": [
         { name: FAKE, gate: [{ approve: `${QUESTION}\n\n→ Not yet` }] },
         ["Approve \"Plan' runs:\\u{2800}…\"?", "The question, 5 lines: shown above"],
-        ["Gate \"Plan' runs:\\u{2800}…\" asks:", "│ Ship this plan, with all its risks, ", "│ ↪ to the users? Nobody has read the", "│ ↪  second half of it.", "│ ", "│ → Not yet"],
+        ["Gate \"Plan' runs:\\u{2800}…\" asks:", "│ Ship this plan, with all its risks, ", "│ ↪ to the users? Nobody has read the", "│ ↪ second half of it.", "│ ", "│ → Not yet"],
         APPROVALS,
       ],
     };

@@ -3,7 +3,7 @@
 use crate::definition::{WorkflowFiles, is_space};
 use crate::text;
 
-use super::super::state::Engine;
+use crate::engine::state::Engine;
 
 /// A proposal for what follows `/workflow`.
 #[derive(Debug, Clone, PartialEq)]

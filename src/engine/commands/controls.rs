@@ -3,9 +3,9 @@
 use crate::definition::{FileError, is_space, nearest, trim};
 use crate::run::PauseReason;
 
-use super::super::context::Cx;
-use super::super::effect::{Level, Reply};
-use super::super::state::Engine;
+use crate::engine::context::Cx;
+use crate::engine::effect::{Level, Reply};
+use crate::engine::state::Engine;
 
 /// A subcommand of `/workflow` that shows or controls the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,7 +18,7 @@ mod replacement;
 mod show;
 mod start;
 
-use crate::definition::{FileError, Library, nearest, trim};
+use crate::definition::{FileError, trim};
 use crate::protocol::{CANCEL_COMMAND, WORKFLOW_COMMAND};
 
 use super::context::Cx;
@@ -113,16 +113,4 @@ impl Engine {
         }
         Ok(reply)
     }
-}
-
-fn unknown_workflow(name: &str, library: &Library) -> String {
-    if library.left_out().iter().any(|left_out| left_out.is_called(name)) {
-        return format!("The workflow \"{name}\" has errors: /workflow :check shows them.");
-    }
-    let names: Vec<&str> =
-        library.for_users().map(|workflow| workflow.command_name.as_str()).collect();
-    let available = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
-    let meant = nearest(name, names.iter().copied())
-        .map_or(String::new(), |meant| format!("\nDid you mean \"{meant}\"?"));
-    format!("Unknown workflow: \"{name}\". Available: {available}{meant}")
 }

@@ -3,9 +3,9 @@
 use crate::run::{Active, Arrival, Evidence, Leaving, Outline, RunState, advance, go_to};
 use crate::text;
 
-use super::super::context::Cx;
-use super::super::effect::{Effect, Level, Reply};
-use super::super::state::{Engine, Mover, Requester};
+use crate::engine::context::Cx;
+use crate::engine::effect::{Effect, Level, Reply};
+use crate::engine::state::{Engine, Mover, Requester};
 
 /// Notice of a control that needs a phase.
 pub(super) const UNAVAILABLE: &str = "The workflow's files are no longer available.";
@@ -54,7 +54,7 @@ impl Engine {
     }
 
     /// Moves the run on, its gate passed with this evidence.
-    pub(in super::super) fn advance_by_user(&mut self, evidence: Vec<Evidence>, cx: &mut Cx) {
+    pub(in crate::engine) fn advance_by_user(&mut self, evidence: Vec<Evidence>, cx: &mut Cx) {
         let Some(active) = self.active() else {
             cx.fail(Level::Warning, UNAVAILABLE);
             return;

@@ -3,11 +3,11 @@
 use crate::definition::{is_blank, on_one_line};
 use crate::text;
 
-use super::super::context::Cx;
-use super::super::effect::{Level, Reply, Request};
-use super::super::event::Answer;
-use super::super::state::{Engine, PendingRequest};
 use super::start::usage;
+use crate::engine::context::Cx;
+use crate::engine::effect::{Level, Reply, Request};
+use crate::engine::event::Answer;
+use crate::engine::state::{Engine, PendingRequest};
 
 impl Engine {
     /// Asks for the workflow to start.
@@ -34,7 +34,7 @@ impl Engine {
         self.ask(PendingRequest::ChooseWorkflow { command_names }, request)
     }
 
-    pub(in super::super) fn answer_choose_workflow(
+    pub(in crate::engine) fn answer_choose_workflow(
         &mut self,
         mut command_names: Vec<String>,
         answer: Answer,
@@ -59,7 +59,7 @@ impl Engine {
         self.ask(PendingRequest::EnterTask { command_name }, Request::Input { title })
     }
 
-    pub(in super::super) fn answer_enter_task(
+    pub(in crate::engine) fn answer_enter_task(
         &mut self,
         command_name: &str,
         answer: Answer,

@@ -2,10 +2,10 @@
 
 use crate::text;
 
-use super::super::context::Cx;
-use super::super::effect::{Level, Reply, Request};
-use super::super::event::Answer;
-use super::super::state::{Engine, PendingRequest, Replacement, ReplacementStep};
+use crate::engine::context::Cx;
+use crate::engine::effect::{Level, Reply, Request};
+use crate::engine::event::Answer;
+use crate::engine::state::{Engine, PendingRequest, Replacement, ReplacementStep};
 
 /// Kind of the values in the store that remember a yes.
 const REMEMBERED: &str = "replaced-workflow";
@@ -43,7 +43,7 @@ impl Engine {
         self.ask(PendingRequest::Replacement(replacement), request)
     }
 
-    pub(in super::super) fn answer_replacement(
+    pub(in crate::engine) fn answer_replacement(
         &mut self,
         replacement: Replacement,
         answer: Answer,

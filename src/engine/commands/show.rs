@@ -6,15 +6,16 @@ use crate::definition::{FileError, Library};
 use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, STATUS_TYPE};
 use crate::text;
 
-use super::super::context::Cx;
-use super::super::effect::{Effect, Level};
-use super::super::state::{Activity, Engine};
-use super::unknown_workflow;
+use super::moves::UNAVAILABLE;
+use super::start::unknown_workflow;
+use crate::engine::context::Cx;
+use crate::engine::effect::{Effect, Level};
+use crate::engine::state::{Activity, Engine};
 
 impl Engine {
     pub(super) fn show_status(&self, cx: &mut Cx) {
         let Some(active) = self.shown() else {
-            cx.fail(Level::Warning, super::moves::UNAVAILABLE);
+            cx.fail(Level::Warning, UNAVAILABLE);
             return;
         };
         let waits = self.agent.activity == Activity::Waiting;

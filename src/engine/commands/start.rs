@@ -1,14 +1,13 @@
 //! `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start.
 
-use crate::definition::{FileError, Library, Show, is_blank, is_space, trim};
+use crate::definition::{FileError, Library, Show, is_blank, is_space, nearest, trim};
 use crate::run::{MAX_TASK, RunState};
 use crate::text;
 
-use super::super::context::Cx;
-use super::super::effect::{Effect, Level, Reply, Request};
-use super::super::event::Answer;
-use super::super::state::{Engine, Mover, PendingRequest};
-use super::unknown_workflow;
+use crate::engine::context::Cx;
+use crate::engine::effect::{Effect, Level, Reply, Request};
+use crate::engine::event::Answer;
+use crate::engine::state::{Engine, Mover, PendingRequest};
 
 impl Engine {
     pub(super) fn workflow_command(
@@ -74,7 +73,7 @@ impl Engine {
         self.ask(PendingRequest::StartAnother { command_name, task }, request)
     }
 
-    pub(in super::super) fn answer_start_another(
+    pub(in crate::engine) fn answer_start_another(
         &mut self,
         command_name: &str,
         task: &str,
@@ -123,6 +122,7 @@ impl Engine {
     }
 }
 
+/// The usage of `/workflow`, with the workflows that can be started.
 pub(super) fn usage(library: &Library) -> String {
     let workflows: Vec<String> = library
         .for_users()
@@ -134,4 +134,17 @@ pub(super) fn usage(library: &Library) -> String {
         "Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}",
         workflows.join("\n")
     )
+}
+
+/// The notice for a command name that no workflow has.
+pub(super) fn unknown_workflow(name: &str, library: &Library) -> String {
+    if library.left_out().iter().any(|left_out| left_out.is_called(name)) {
+        return format!("The workflow \"{name}\" has errors: /workflow :check shows them.");
+    }
+    let names: Vec<&str> =
+        library.for_users().map(|workflow| workflow.command_name.as_str()).collect();
+    let available = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
+    let meant = nearest(name, names.iter().copied())
+        .map_or(String::new(), |meant| format!("\nDid you mean \"{meant}\"?"));
+    format!("Unknown workflow: \"{name}\". Available: {available}{meant}")
 }

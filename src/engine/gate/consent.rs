@@ -5,10 +5,10 @@ use serde_json::json;
 use crate::protocol::{APPROVAL_TYPE, STATUS_TYPE};
 use crate::text;
 
-use super::super::context::{Cx, Ui};
-use super::super::effect::{Effect, Reply, Request};
-use super::super::event::Answer;
-use super::super::state::{Awaited, Engine, OpenGate};
+use crate::engine::context::{Cx, Ui};
+use crate::engine::effect::{Effect, Reply, Request};
+use crate::engine::event::Answer;
+use crate::engine::state::{Awaited, Engine, OpenGate};
 
 /// Kind of the values in the store that remember a consent.
 const REMEMBERED: &str = "allowed-command";

@@ -6,10 +6,10 @@ use crate::definition::{CheckKind, OnGateFail};
 use crate::run::{Leaving, PauseReason, RunState};
 use crate::text;
 
-use super::super::context::Cx;
-use super::super::effect::{Effect, Level, Reply};
-use super::super::state::{Engine, Mover, OpenGate, Requester};
-use super::super::step_tool::{RUN_ENDED, handing_over, result};
+use crate::engine::context::Cx;
+use crate::engine::effect::{Effect, Level, Reply};
+use crate::engine::state::{Engine, Mover, OpenGate, Requester};
+use crate::engine::step_tool::{RUN_ENDED, handing_over, result};
 
 /// The end of the checks.
 pub(super) enum Outcome {

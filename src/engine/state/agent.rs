@@ -2,7 +2,7 @@
 
 use crate::text::DefaultRole;
 
-use super::super::event::Stop;
+use crate::engine::event::Stop;
 
 /// The agent of the session.
 #[derive(Debug, Default)]

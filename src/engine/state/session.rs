@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::run::Unusable;
 
-use super::super::effect::Effect;
+use crate::engine::effect::Effect;
 
 /// Facts of the session, and the answers of the user that hold for it.
 #[derive(Debug, Default)]

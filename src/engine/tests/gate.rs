@@ -160,7 +160,7 @@ fn a_failure_is_told_and_changes_nothing_else() {
 }
 
 #[test]
-fn after_the_last_attempt_the_run_pauses_until_the_person_says_something() {
+fn after_the_last_attempt_the_run_pauses_until_the_user_says_something() {
     let mut session = Session::gated(&format!("{TESTS}gateAttempts: 2\n"));
     for _ in 0..2 {
         let (ticket, _) = asked(session.next_later().reply);
@@ -206,7 +206,7 @@ fn checks_stop_at_the_first_that_fails() {
 }
 
 #[test]
-fn a_person_approves_declines_or_waits() {
+fn a_user_approves_declines_or_waits() {
     let mut session = Session::gated(APPROVE);
     let (ticket, request) = asked(session.call_next().reply);
     let options = vec!["Not yet".into(), "Yes".into(), "No".into()];
@@ -566,7 +566,7 @@ fn without_a_ui_a_project_needs_the_flag() {
 }
 
 #[test]
-fn the_person_passes_a_gate_by_next_and_goes_around_it_by_skip() {
+fn the_user_passes_a_gate_by_next_and_goes_around_it_by_skip() {
     let mut session = Session::gated(TESTS);
     let (ticket, _) = asked(session.command("workflow", ":next").reply);
     let checked = notice(Level::Info, "The gate of this phase is being checked.");
@@ -799,7 +799,7 @@ fn a_failure_that_leads_to_the_same_phase_is_known_there() {
 }
 
 #[test]
-fn a_pause_by_the_person_is_the_only_one() {
+fn a_pause_by_the_user_is_the_only_one() {
     let mut session = Session::gated(APPROVE);
     let (ticket, _) = asked(session.call_next().reply);
     let effects = session.command("workflow", ":pause").effects;
@@ -866,7 +866,7 @@ fn a_gate_that_was_changed_meanwhile_waits_for_the_user() {
 }
 
 #[test]
-fn a_gate_that_was_changed_while_it_was_checked_waits_for_the_person_too() {
+fn a_gate_that_was_changed_while_it_was_checked_waits_for_the_user_too() {
     let mut session = Session::gated(TESTS);
     let (ticket, _) = asked(session.command("workflow", ":next").reply);
     let phase = session.files.global.get_mut("flat/a.md").unwrap();
