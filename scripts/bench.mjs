@@ -1,10 +1,10 @@
-// Measures what the README says in figures. Each benchmark has a name and a file in bench/:
+// Measures the figures of docs/performance.md. Each benchmark has a name and a file in bench/:
 //
 //   npm run bench                   all of them
 //   npm run bench -- context        one
 //   npm run bench -- context 2000   … with an argument of its own
 //
-// Exit 1 if a figure is not what the README promises.
+// Exit 1 if a figure exceeds its limit.
 import context from "./bench/context.mjs";
 import hooks from "./bench/hooks.mjs";
 import instructions from "./bench/instructions.mjs";

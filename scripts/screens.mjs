@@ -1,4 +1,4 @@
-// Captures what a user sees in the real pi, and puts it into the README between its marks.
+// Captures screens of the real pi, and writes each to the page of the documentation that has its mark.
 //
 //   node scripts/screens.mjs
 //
@@ -11,7 +11,8 @@ import { makeSandbox } from "../tests/pi/harness/sandbox.mjs";
 import { startModel } from "../tests/pi/harness/scripted-model.mjs";
 import { startTui } from "../tests/pi/harness/tui.mjs";
 
-const README = join(REPO, "README.md");
+/** The pages with screens. */
+const PAGES = ["README.md", "docs/reference.md"].map((page) => join(REPO, page));
 const TYPO = "---\nid: typo\nname: Typo\nemoji: \"✏️\"\n---\n\nCorrect the spelling in {descripton}.\n";
 
 const next = { action: "next", summary: "tests/clock.test.js fails: the zone is added twice." };
@@ -43,13 +44,13 @@ try {
   await model.close();
 }
 
-let text = readFileSync(README, "utf8");
 for (const [name, screen] of Object.entries(screens)) {
   const block = new RegExp(`(<!-- screen: ${name} -->\n)[^]*?(<!-- end -->)`);
-  if (!block.test(text)) throw new Error(`README.md has no mark for the screen ${name}.`);
-  text = text.replace(block, (_, begin, end) => `${begin}\n\`\`\`text\n${screen}\n\`\`\`\n\n${end}`);
+  const page = PAGES.find((path) => block.test(readFileSync(path, "utf8")));
+  if (!page) throw new Error(`No page has a mark for the screen ${name}.`);
+  const text = readFileSync(page, "utf8").replace(block, (_, begin, end) => `${begin}\n\`\`\`text\n${screen}\n\`\`\`\n\n${end}`);
+  writeFileSync(page, text);
 }
-writeFileSync(README, text);
 console.log(Object.keys(screens).map((name) => `${name}: captured`).join("\n"));
 
 /** The part of a screen above the editor, without what pi says of the machine. @param {string} screen */

@@ -1,4 +1,5 @@
-//! The tables in `docs/reference.md` are those of the code.
+//! The tables in `docs/reference.md` and in the skill are generated from the code, and the messages named in the
+//! reference are those of the code.
 //!
 //!     UPDATE_REFERENCE=1 cargo test --test reference
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
@@ -17,19 +18,45 @@ use pi_workflows::text::{
 };
 
 #[test]
-fn the_reference_says_what_the_code_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference.md");
+fn the_tables_of_the_reference_are_up_to_date() {
+    are_up_to_date(
+        "docs/reference.md",
+        &[
+            ("workflow fields", fields(&WORKFLOW_FIELDS, "")),
+            ("autoContinue fields", fields(&AUTO_CONTINUE_FIELDS, "autoContinue.")),
+            ("phase fields", fields(&PHASE_FIELDS, "")),
+            ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
+            ("check fields", fields(&CHECK_FIELDS, "gate[].")),
+            ("variables", variables()),
+            ("default texts", default_texts()),
+        ],
+    );
+}
+
+#[test]
+fn the_tables_of_the_skill_are_up_to_date() {
+    let of_workflow = fields(&WORKFLOW_FIELDS, "") + &rows(&AUTO_CONTINUE_FIELDS, "autoContinue.");
+    let of_phase = fields(&PHASE_FIELDS, "") + &rows(&TOOLS_FIELDS, "tools.");
+    are_up_to_date(
+        SKILL,
+        &[
+            ("workflow fields", of_workflow),
+            ("phase fields", of_phase),
+            ("check fields", fields(&CHECK_FIELDS, "")),
+            ("variables of fields", variables_of_fields()),
+        ],
+    );
+}
+
+const SKILL: &str = "skills/workflow-authoring/SKILL.md";
+
+/// Compares the parts of a page between marks with their content, or writes them.
+#[track_caller]
+fn are_up_to_date(page: &str, parts: &[(&str, String)]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
     let there = std::fs::read_to_string(&path).unwrap();
     let mut text = there.clone();
-    for (name, content) in [
-        ("workflow fields", fields(&WORKFLOW_FIELDS, "")),
-        ("autoContinue fields", fields(&AUTO_CONTINUE_FIELDS, "autoContinue.")),
-        ("phase fields", fields(&PHASE_FIELDS, "")),
-        ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
-        ("check fields", fields(&CHECK_FIELDS, "gate[].")),
-        ("variables", variables()),
-        ("default texts", default_texts()),
-    ] {
+    for (name, content) in parts {
         let (begin, end) = (format!("<!-- {name} -->\n"), "<!-- end -->");
         let start = text.find(&begin).unwrap_or_else(|| panic!("no {name}")) + begin.len();
         let length = text[start..].find(end).unwrap();
@@ -42,24 +69,25 @@ fn the_reference_says_what_the_code_says() {
 }
 
 fn fields(fields: &[Field], prefix: &str) -> String {
-    let mut lines = vec![
-        "| field | value | default | meaning |".to_owned(),
-        "| --- | --- | --- | --- |".into(),
-    ];
-    lines.extend(fields.iter().map(|field| {
+    "| field | value | default | meaning |\n| --- | --- | --- | --- |\n".to_owned()
+        + &rows(fields, prefix)
+}
+
+fn rows(fields: &[Field], prefix: &str) -> String {
+    let row = |field: &Field| {
         let default = match field.needed {
-            Needed::Always => "needed",
-            Needed::ToStart => "needed, but not with `show: workflows`",
+            Needed::Always => "required",
+            Needed::ToStart => "required, but not with `show: workflows`",
             Needed::Not => field.default,
         };
-        format!("| `{prefix}{}` | {} | {default} | {} |", field.name, value(field), field.about)
-    }));
-    lines.join("\n") + "\n"
+        format!("| `{prefix}{}` | {} | {default} | {} |\n", field.name, value(field), field.about)
+    };
+    fields.iter().map(row).collect()
 }
 
 fn value(field: &Field) -> String {
     match field.kind {
-        Kind::Text | Kind::FreeText => "text".into(),
+        Kind::Text | Kind::FreeText => "string".into(),
         Kind::Template(_) => "template".into(),
         Kind::CommandName => "letters, digits, `_`, `-`".into(),
         Kind::OneOf(words) => format!("`{}`", words.join("`, `")),
@@ -76,13 +104,16 @@ fn value(field: &Field) -> String {
     }
 }
 
+/// The template that is no field.
+const PHASE_TEXT: &str = "the text of a phase";
+
 fn variables() -> String {
     let mut lines =
         vec!["| variable | known in | stands for |".to_owned(), "| --- | --- | --- |".into()];
     for (name, meaning) in MEANINGS {
         let mut known = Vec::new();
         if PHASE_VARIABLES.contains(&name) {
-            known.push("the text of a phase".to_owned());
+            known.push(PHASE_TEXT.to_owned());
         }
         for field in &WORKFLOW_FIELDS {
             if matches!(field.kind, Kind::Template(variables) if variables.contains(&name)) {
@@ -99,6 +130,30 @@ fn variables() -> String {
         }
     }
     lines.join("\n") + "\n"
+}
+
+/// The same the other way round: each template with its variables. Templates with the same ones share a row.
+fn variables_of_fields() -> String {
+    let mut templates: Vec<(Vec<&str>, Vec<String>)> =
+        vec![(PHASE_VARIABLES.to_vec(), vec![PHASE_TEXT.into()])];
+    for field in &WORKFLOW_FIELDS {
+        let Kind::Template(variables) = field.kind else { continue };
+        let name = format!("`{}`", field.name);
+        match templates.iter_mut().find(|(known, _)| known == variables) {
+            Some((_, names)) => names.push(name),
+            None => templates.push((variables.to_vec(), vec![name])),
+        }
+    }
+    let row = |(variables, names): &(Vec<&str>, Vec<String>)| {
+        let mut variables: Vec<String> =
+            variables.iter().map(|name| format!("`{{{name}}}`")).collect();
+        if variables.iter().any(|name| name == "`{previousSummary}`") {
+            variables.push("`{summary.ID}`".into());
+        }
+        format!("| {} | {} |\n", names.join(", "), variables.join(" "))
+    };
+    "| template | variables |\n| --- | --- |\n".to_owned()
+        + &templates.iter().map(row).collect::<String>()
 }
 
 fn default_texts() -> String {
@@ -136,17 +191,49 @@ fn the_defaults_are_those_of_the_code() {
 
 #[test]
 fn the_skill_names_every_field_and_variable() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("skills/workflow-authoring/SKILL.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(SKILL);
     let skill = std::fs::read_to_string(path).unwrap();
     let names =
         [&WORKFLOW_FIELDS[..], &AUTO_CONTINUE_FIELDS, &PHASE_FIELDS, &TOOLS_FIELDS].concat();
     let names = names.iter().map(|field| field.name).chain(MEANINGS.map(|(name, _)| name));
     let missing: Vec<&str> = names
         .filter(|name| {
-            ["`{name}`", "`{name}: ", "`tools.{name}`", "`{{name}}`", "\n{name}: ", "\n{name}:\n"]
+            ["`{name}`", "`autoContinue.{name}`", "`tools.{name}`", "`{{name}}`"]
                 .iter()
                 .all(|form| !skill.contains(&form.replace("{name}", name)))
         })
         .collect();
     assert_eq!(missing, [""; 0]);
+}
+
+/// The first column of the tables of errors and warnings holds messages, with `…` for what differs.
+#[test]
+fn the_messages_of_the_reference_are_those_of_the_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/reference.md")).unwrap();
+    let code = std::fs::read_to_string(root.join("src/definition/diagnostic.rs")).unwrap();
+    let tables = page.split_once("\n### Errors\n").unwrap().1;
+    let messages: Vec<&str> =
+        tables.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
+    assert!(messages.len() > 40, "{}", messages.len());
+    let mut unknown = Vec::new();
+    for message in messages.iter().flat_map(|cell| code_spans(cell)) {
+        let pieces = message.split('…').map(|piece| piece.trim_matches([' ', ':', ',', ';', '(']));
+        unknown.extend(pieces.filter(|piece| !code.contains(piece)).map(str::to_owned));
+    }
+    assert_eq!(unknown, [""; 0]);
+}
+
+/// The code spans of a line of Markdown.
+fn code_spans(line: &str) -> Vec<&str> {
+    let mut spans = Vec::new();
+    let mut rest = line;
+    while let Some(start) = rest.find('`') {
+        let ticks = if rest[start..].starts_with("``") { "``" } else { "`" };
+        let inner = &rest[start + ticks.len()..];
+        let Some(end) = inner.find(ticks) else { break };
+        spans.push(inner[..end].trim());
+        rest = &inner[end + ticks.len()..];
+    }
+    spans
 }

@@ -33,7 +33,7 @@ test("wrong arguments and --help are answered in a fresh clone", (t) => {
   assert.deepEqual(readdirSync(copy).sort(), ["package.json", "scripts"]);
 });
 
-test("what the README tells to type is understood", () => {
+test("the commands of the documentation are understood", () => {
   for (const [name, ...words] of [
     ...[["demo"], ["demo", "--model", "a/b"], ["demo", "--model=a/b"], ["bench"], ["bench", "context"], ["bench", "context", "2000"]],
     ...[["bench", "instructions", "update"], ["test"], ["test", "clippy", "rust"], ["build"], ["build", "--quick"], ["release"], ["release", "v1"]],

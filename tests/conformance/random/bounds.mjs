@@ -1,5 +1,5 @@
 // When ours lets the agent go on by itself, pauses a run and refuses a loop (differences 7 and 27): a model of what
-// the README says, to be held against what it does.
+// docs/reference.md says, to be compared with what it does.
 
 import { Place } from "./place.mjs";
 
