@@ -32,7 +32,8 @@ try {
   await tui.submit("/workflow :check");
   screens.check = above(await tui.waitFor("1 workflow is left out."));
   await tui.submit("/workflow");
-  screens.picker = from(await tui.waitFor("Which workflow?"), "Which workflow?");
+  // pi draws the list below its title last.
+  screens.picker = from(await tui.waitFor("↑↓ navigate"), "Which workflow?");
   await tui.press("Escape");
   await tui.submit("/workflow :panel");
   await tui.waitFor("The panel shows the phases of the next run.");
