@@ -293,6 +293,11 @@ test("the README's first workflow has no errors and is offered by its descriptio
   assert.deepEqual(run(["list"]).stdout, "tidy  Tidy Up: Look first, then change.  .pi/workflows/tidy\n");
 });
 
+test("the reference has what --help prints", (t) => {
+  const { stdout } = place(t, {}).run(["--help"]);
+  assert.ok(readFileSync(join(REPO, "docs/reference.md"), "utf8").includes(`\n\`\`\`text\n${stdout.trimEnd()}\n\`\`\`\n`));
+});
+
 test("nothing tells a user to run the package `pi-workflows` of the registry", () => {
   const docs = readdirSync(join(REPO, "docs")).map((name) => `docs/${name}`);
   for (const file of ["README.md", ...docs, "skills/workflow-authoring/SKILL.md", "workflows-examples/README.md"]) {
