@@ -1,4 +1,4 @@
-//! What the model is told about its phase.
+//! The context prompt of a phase, and the reminder in later agent runs.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,24 +9,24 @@ use crate::run::{Active, Outline, RunState};
 use super::template::resolve_with;
 use super::{gate, results, steps};
 
-/// The last paragraph, unless the workflow has its own.
+/// The last paragraph of the context prompt, without an `advanceReminder` of the workflow.
 pub const DEFAULT_ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
 
-/// The first paragraph, unless the workflow has its own.
+/// The first paragraph of the context prompt, without a `roleInstruction` of the workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DefaultRole {
-    /// There is a tool that delegates to subagents: the agent orchestrates.
+    /// A tool that delegates to subagents is registered: the agent orchestrates.
     Orchestrator,
-    /// There is none: the agent does the work itself.
+    /// No such tool is registered: the agent does the work itself.
     #[default]
     Worker,
 }
 
 impl DefaultRole {
-    /// The tool that makes the difference.
+    /// Name of the tool that selects [`Self::Orchestrator`].
     pub const DELEGATION_TOOL: &str = "delegate_to_subagents";
 
-    /// The paragraph.
+    /// Returns the paragraph.
     pub fn text(self) -> &'static str {
         match self {
             Self::Orchestrator => {
@@ -41,12 +41,12 @@ impl DefaultRole {
 
 /// The tool that no phase refuses.
 const STEP_TOOL: &str = "workflow_step";
-/// How long a reminder may be, in bytes.
+/// Maximum length of a reminder, in bytes.
 const MAX_REMINDER: usize = 300;
-/// How long the names in it may be, in bytes.
+/// Maximum length of the workflow path in a reminder, in bytes.
 const MAX_REMINDER_PATH: usize = 100;
 
-/// The prompt for the current phase.
+/// Returns the context prompt of the current phase.
 ///
 /// Specification: hook lifecycle, "buildContextPrompt Details".
 pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
@@ -99,7 +99,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     lines.join("\n")
 }
 
-/// What the model is told with a later run in the same phase, at most 300 bytes.
+/// Returns the reminder for a later agent run in the same phase, at most 300 bytes.
 pub fn context_reminder(active: &Active) -> String {
     let outline = Outline::of(active);
     let mut path = path(active);
@@ -116,7 +116,7 @@ pub fn context_reminder(active: &Active) -> String {
     reminder
 }
 
-/// A list of names in a line.
+/// Returns names separated by commas, or [`NONE`].
 fn names<S: AsRef<str>>(names: &[S]) -> String {
     if names.is_empty() {
         return NONE.to_owned();
@@ -124,7 +124,7 @@ fn names<S: AsRef<str>>(names: &[S]) -> String {
     names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(", ")
 }
 
-/// Cuts a text at a number of bytes, with a sign.
+/// Shortens a text to at most `limit` bytes; a shortened text ends with `…`.
 fn shorten(text: &mut String, limit: usize) {
     const SIGN: &str = "…";
     if text.len() > limit {
@@ -142,12 +142,12 @@ fn path(active: &Active) -> String {
     format!("[Workflow path: {} ▸ {} {}]", active.breadcrumb().join(" > "), phase.emoji, phase.name)
 }
 
-/// Line of Markdown with the tools that the policy allows and refuses.
+/// Returns a line of Markdown with the tools that the policy allows and refuses.
 fn tools_line(tools: &ToolPolicy) -> String {
     format!("**Tools in this phase:** {}", tools_rule(tools))
 }
 
-/// Description of the tools that a policy allows and refuses.
+/// Returns a sentence with the tools that a policy allows and refuses.
 pub(super) fn tools_rule(tools: &ToolPolicy) -> String {
     let others = |names: &[String]| {
         let others = names.iter().map(String::as_str).filter(|name| *name != STEP_TOOL);
@@ -176,12 +176,12 @@ fn hand_over_line(required: bool) -> String {
     format!("**Hand-over:** {begin} workflow_step a `summary` of at most 4,000 characters.")
 }
 
-/// The instructions of the current phase, its templates resolved.
+/// Returns the instructions of the current phase with its variables resolved.
 pub fn phase_instructions(active: &Active) -> String {
     resolve_own(&active.phase.instructions, active)
 }
 
-/// Resolves a template of instructions, role instruction or advance reminder.
+/// Resolves the template of instructions, `roleInstruction` or `advanceReminder`.
 ///
 /// `previousPhaseName` and `nextPhaseName` are those of the innermost scope.
 ///
@@ -190,7 +190,7 @@ fn resolve_own(template: &str, active: &Active) -> String {
     resolve_with(template, |name| variable(name, active))
 }
 
-/// What stands for a summary that is not there, and for other things that are not.
+/// Replacement for a missing value, such as a summary or a list of profiles.
 const NONE: &str = "(none)";
 
 fn variable<'a>(name: &str, active: &Active<'a>) -> Option<Cow<'a, str>> {
@@ -217,8 +217,8 @@ fn variable<'a>(name: &str, active: &Active<'a>) -> Option<Cow<'a, str>> {
     })
 }
 
-/// `previousSummary` and `summary.PHASEID`; `None` for any other name, and for a phase that the workflow
-/// does not have.
+/// Returns the value of `previousSummary` or `summary.PHASEID`; `None` for any other name, and for a phase that the
+/// workflow does not have.
 pub(super) fn summary_variable<'a>(
     name: &str,
     state: &'a RunState,
@@ -250,7 +250,7 @@ fn has_phase<'a>(
     })
 }
 
-/// The profiles of all phases of the root workflow and of those nested in it, each once.
+/// Returns the profiles of all phases of the root workflow and of the workflows nested in it, without duplicates.
 fn all_profiles<'a>(active: &Active<'a>) -> Vec<&'a str> {
     fn collect<'a>(
         library: &'a Library,

@@ -1,14 +1,14 @@
-//! One line about a workflow.
+//! One-line descriptions of workflows.
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::definition::{Library, Workflow};
 
-/// How long a description may be, in characters.
+/// Maximum length of a description, in characters.
 const MAX_LENGTH: usize = 100;
 
-/// What a workflow is about: the first line of its description, or else the first paragraph of its
-/// first phase that has no template in it, as plain text on one line.
+/// Returns the first line of a workflow's `description`; without one, the first paragraph of its first phase that contains
+/// no `{`, as plain text on one line.
 pub fn description(workflow: &Workflow, library: &Library) -> Option<String> {
     let own = workflow.description.as_deref().and_then(|text| text.trim().lines().next());
     if let Some(line) = own {

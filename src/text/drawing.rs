@@ -1,4 +1,4 @@
-//! How tool calls, results, messages and entries look in the transcript.
+//! Drawings of tool calls, results, messages and entries for the transcript.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::protocol::{
 };
 use crate::protocol::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 
-/// Something to draw.
+/// A drawing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Drawing {
     /// Lines of styled text.
@@ -18,35 +18,35 @@ pub enum Drawing {
     Markdown(String),
 }
 
-/// A stretch of text in one style.
+/// Text in one style.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
     /// The text.
     pub text: String,
     /// Its colour.
     pub color: Color,
-    /// Whether it is bold.
+    /// Set for bold text.
     pub bold: bool,
 }
 
-/// The colours used, by their names in pi's themes.
+/// Colours of pi's themes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Color {
-    /// Ordinary.
+    /// Ordinary text.
     Text,
-    /// It went well.
+    /// Success.
     Success,
-    /// It is not as it should be.
+    /// A warning.
     Warning,
-    /// It does not work.
+    /// An error.
     Error,
-    /// Stands out.
+    /// Emphasized text.
     Accent,
-    /// Stands back.
+    /// Less important text.
     Dim,
     /// A tool's name.
     ToolTitle,
-    /// What a tool says.
+    /// A tool's output.
     ToolOutput,
 }
 
@@ -54,12 +54,12 @@ fn span(text: impl Into<String>, color: Color) -> Span {
     Span { text: text.into(), color, bold: false }
 }
 
-/// Maximum number of lines of a summary in a folded call.
+/// Maximum number of lines of a summary in a collapsed call.
 const SUMMARY_LINES: usize = 10;
-/// Maximum number of lines of the folded subject of an approval.
+/// Maximum number of lines of the collapsed subject of an approval.
 const SUBJECT_LINES: usize = 40;
 
-/// A call of `workflow_step` with its summary; its input may still be incomplete.
+/// Draws a call of `workflow_step` with its summary. The input may still be incomplete.
 pub fn draw_step_call(input: &str, expanded: bool) -> Drawing {
     let input: Value = serde_json::from_str(input).unwrap_or_default();
     let field = |name| input.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -70,7 +70,7 @@ pub fn draw_step_call(input: &str, expanded: bool) -> Drawing {
     Drawing::Lines(lines)
 }
 
-/// The first lines of a text, and how many more there are; all of it if it is expanded.
+/// Returns the first `limit` lines of a text and the number of the remaining ones; the whole text if it is expanded.
 fn collapsed(text: &str, limit: usize, expanded: bool) -> Cow<'_, str> {
     let count = text.lines().count();
     if expanded || count <= limit + 1 {
@@ -80,8 +80,8 @@ fn collapsed(text: &str, limit: usize, expanded: bool) -> Cow<'_, str> {
     Cow::Owned(format!("{}\n… {} more lines", first.join("\n"), count - limit))
 }
 
-/// A result of `workflow_step`: its first line, which says what happened; all of it when the user
-/// asked for that; Markdown when the run ended or is about to.
+/// Draws a result of `workflow_step`: its first line, or all lines if `expanded`; as Markdown if the run has ended or a
+/// cancellation is pending.
 pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
     let details: Value = serde_json::from_str(details).unwrap_or_default();
     let ends = details.get("cancelPending").is_some()
@@ -96,11 +96,11 @@ pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
     )
 }
 
-/// An entry of one of our types: `{"content": …}`, and for the end of a run the name of its workflow.
+/// Draws an entry of this package: `{"content": …}`, with the name of the `workflow` for the end of a run.
 pub fn draw_entry(custom_type: &str, data: &Value, expanded: bool) -> Option<Drawing> {
     let content = data.get("content")?.as_str()?;
     match data.get("workflow").and_then(Value::as_str) {
-        // The text of `/cancel-workflow` has no name.
+        // The message of `/cancel-workflow` does not contain the name.
         Some(name) if custom_type == COMPLETE_TYPE => {
             let named = format!("**{name} Cancelled**");
             draw_content(
@@ -113,7 +113,7 @@ pub fn draw_entry(custom_type: &str, data: &Value, expanded: bool) -> Option<Dra
     }
 }
 
-/// A message or an entry of one of our types.
+/// Draws the content of a message or an entry of this package; `None` for another type.
 ///
 /// Specification: hook lifecycle, "Renderer Details".
 pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<Drawing> {
@@ -133,7 +133,7 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
         }
         COMPLETE_TYPE if expanded => Some(Drawing::Markdown(content.to_owned())),
         COMPLETE_TYPE => {
-            // The task id is for programs.
+            // The task id is only useful for programs.
             let shown = content.lines().filter(|line| !line.starts_with("**Task ID:** "));
             Some(Drawing::Markdown(shown.collect::<Vec<_>>().join("\n")))
         }
@@ -155,7 +155,7 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
     }
 }
 
-/// A line of a check's report: what is wrong stands out, where it is stands back.
+/// Draws a line of the report of `check`: the severity is coloured, the place is dim.
 fn check_line(line: &str) -> Vec<Span> {
     for (mark, color) in [(": error: ", Color::Error), (": warning: ", Color::Warning)] {
         if let Some((place, message)) = line.split_once(mark) {
@@ -176,7 +176,7 @@ fn check_line(line: &str) -> Vec<Span> {
     vec![span(line, color)]
 }
 
-/// A line of the status panel, in the colour of its mark.
+/// Draws a line of the status panel, in the colour of its mark.
 fn status_line(line: &str) -> Vec<Span> {
     let color = match line.chars().next() {
         Some('✓') => Color::Success,

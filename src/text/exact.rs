@@ -1,6 +1,6 @@
-//! Texts of files in questions to the user: every character shows, and none passes for our own words.
+//! Texts from files in questions to the user: every character is visible, and no text can imitate the words of this package.
 
-/// Characters that do not show, show as a blank, change the order of others, or have no agreed appearance:
+/// Characters that are invisible, look like a blank, change the order of others, or have no agreed appearance:
 /// Unicode's `Default_Ignorable_Code_Point`, general categories Cc, Cf, Co, Zl, Zp, Zs without U+0020, and the
 /// blank characters of other categories. Sorted.
 const HIDDEN: [(char, char); 38] = [
@@ -54,12 +54,12 @@ const HIDDEN: [(char, char); 38] = [
     ('\u{f0000}', '\u{10ffff}'),
 ];
 
-/// The signs with which [`framed`] marks lines; in a text they are written out.
+/// Marks of [`framed`] at the beginning of a line and of a continued line; in a text they are written out.
 pub const BAR: char = '│';
 const BROKEN: char = '↪';
 const SPACES: char = '␣';
 
-/// Number of spaces in a row from which on they are counted instead of shown.
+/// Minimum number of consecutive spaces that are replaced by their count.
 const MANY_SPACES: usize = 5;
 
 /// Tests if a character is written out as its code point.
@@ -68,12 +68,12 @@ fn is_hidden(c: char) -> bool {
     HIDDEN.get(at).is_some_and(|(first, _)| *first <= c) || matches!(c, BAR | BROKEN | SPACES)
 }
 
-/// Upper bound of the terminal columns of a character.
+/// Returns an upper bound of the terminal columns of a character.
 fn columns(c: char) -> usize {
     if c.is_ascii() { 1 } else { 2 }
 }
 
-/// Each character of a text as it is shown, with its columns: as it is, or written out, which takes one item.
+/// Returns each character of a text as it is shown, unchanged or written out, with its columns.
 fn characters(text: &str) -> impl Iterator<Item = (String, usize)> {
     text.char_indices().map(|(at, c)| {
         let looks_written_out =
@@ -88,24 +88,24 @@ fn characters(text: &str) -> impl Iterator<Item = (String, usize)> {
     })
 }
 
-/// A text in which a user sees all there is: line ends stay, all other characters that do not show, or that
-/// show the others in another order, are written out as code points (`\u{2800}`).
+/// Returns a text in which every character is visible: line ends stay, all other hidden characters are written out as code
+/// points (`\u{2800}`).
 pub fn exact(text: &str) -> String {
     let lines: Vec<String> =
         text.split('\n').map(|line| characters(line).map(|(shown, _)| shown).collect()).collect();
     lines.join("\n")
 }
 
-/// Treatment of several spaces in a row.
+/// Treatment of consecutive spaces.
 #[derive(Debug, Clone, Copy)]
 pub enum Spaces {
-    /// One.
+    /// Replaced by one space.
     Single,
-    /// As many.
+    /// Unchanged.
     Kept,
 }
 
-/// The same on one line, cut at a width in columns.
+/// Returns the text of [`exact`] on one line, shortened to `width` columns.
 pub fn exact_line(text: &str, width: usize, spaces: Spaces) -> String {
     /// The columns of `…`.
     const SIGN: usize = 2;
@@ -120,7 +120,7 @@ pub fn exact_line(text: &str, width: usize, spaces: Spaces) -> String {
     let mut room = width;
     for (shown, columns) in characters(&text) {
         let Some(left) = room.checked_sub(columns) else {
-            // The sign may need the columns of what was shown last.
+            // The sign may need the columns of the last characters.
             while room < SIGN
                 && let Some((_, columns)) = line.pop()
             {
@@ -135,14 +135,14 @@ pub fn exact_line(text: &str, width: usize, spaces: Spaces) -> String {
     line.into_iter().map(|(shown, _)| shown).collect()
 }
 
-/// A name in quotation marks, which it cannot end, `width` columns in all.
+/// Returns a name in quotation marks, which it cannot contain, at most `width` columns in all.
 pub fn quoted(name: &str, width: usize) -> String {
     let name = name.replace('"', "'");
     format!("\"{}\"", exact_line(&name, width.saturating_sub(2), Spaces::Single))
 }
 
-/// A text in a frame that nothing else in a question has: a bar before each line. A line that does not fit into
-/// `width` columns is broken, and a sign says so; runs of spaces are counted.
+/// Returns the lines of a text with a bar before each line, which no other text in a question contains. A line longer than
+/// `width` columns is broken, and its rest begins with another mark; many consecutive spaces are replaced by their count.
 pub fn framed(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.trim_end_matches('\n').split('\n') {
@@ -202,7 +202,7 @@ mod tests {
         (0xe0000, 0xe0fff),
     ];
 
-    /// General categories Zs without U+0020, Zl, Zp, Cf and Co of Unicode 17, and characters without ink of others.
+    /// General categories Zs without U+0020, Zl, Zp, Cf and Co of Unicode 17, and blank characters of other categories.
     const BLANK: [(u32, u32); 29] = [
         (0x0, 0x9),
         (0xb, 0x1f),

@@ -1,4 +1,4 @@
-//! What is said of gates.
+//! Texts about gates: requirements, failures, evidence.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use super::names::phase_title;
 use crate::definition::{Check, CheckKind, Entry, Library, Phase};
 use crate::run::{Active, Evidence, GateAhead, RunState, phase_key};
 
-/// How many lines of a command's output the agent gets.
+/// Maximum number of lines of a command's output for the agent.
 const MAX_TAIL_LINES: usize = 40;
-/// How many bytes of it.
+/// Maximum number of bytes of a command's output for the agent.
 const MAX_TAIL: usize = 4096;
-/// How many bytes of it the session keeps.
+/// Maximum number of bytes of a command's output in the session.
 const MAX_KEPT_TAIL: usize = 1024;
 
-/// What the agent is told that wants to do something while a gate is checked.
+/// Refusal of a tool call while a gate is checked.
 pub const GATE_OPEN: &str =
     "[workflow] The gate of the current phase is being checked. Wait for its result.";
 
-/// What it is told when one answer of it wants to go through two gates.
+/// Refusal of a `next` after another gate was checked in the same answer of the model.
 pub const GATE_HAD: &str = "[workflow] A gate was checked in this answer already. Read its result before you call workflow_step again.";
 
-/// What the context prompt says of the gates ahead; nothing where there are none.
+/// Returns the part of the context prompt about the gates ahead; `None` without gates.
 pub(super) fn requirements(active: &Active) -> Option<String> {
     let gates = active.gates_ahead();
     if gates.is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn requirements(active: &Active) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// What a check demands.
+/// Returns the requirement of a check.
 fn requirement(check: &Check) -> String {
     let (label, what) = match &check.kind {
         CheckKind::Run { command, .. } => (command, format!("`{command}` ends with exit status 0")),
@@ -54,13 +54,13 @@ fn requirement(check: &Check) -> String {
     }
 }
 
-/// What is shown while a command runs.
+/// Returns the text shown while a command runs.
 pub fn gate_progress(label: &str, number: usize, of: usize) -> String {
     format!("Gate {number}/{of}: {label}")
 }
 
-/// What the agent is told when a check failed, without what follows from it. `left` is how many attempts
-/// there are still, where the run stays.
+/// Returns the report of a failed check for the agent, without its consequence. `left` is the number of remaining attempts,
+/// if the run stays in the phase.
 pub fn gate_failed(of: &str, evidence: &Evidence, left: Option<u32>) -> String {
     let took = match evidence.duration_ms {
         0 => String::new(),
@@ -77,7 +77,7 @@ pub fn gate_failed(of: &str, evidence: &Evidence, left: Option<u32>) -> String {
     text
 }
 
-/// A text as a Markdown code block that it cannot end.
+/// Returns a text as a Markdown code block with a fence that the text does not contain.
 fn fenced(text: &str) -> String {
     let mut fence = "```".to_owned();
     while text.contains(&fence) {
@@ -86,14 +86,14 @@ fn fenced(text: &str) -> String {
     format!("{fence}\n{}\n{fence}", text.trim_end())
 }
 
-/// The end of a command's output, as the agent gets it.
+/// Returns the end of a command's output for the agent.
 pub fn gate_tail(output: &str) -> String {
     let output = output.trim_end();
     let start = output.rmatch_indices('\n').nth(MAX_TAIL_LINES - 1).map_or(0, |(at, _)| at + 1);
     last_bytes(output.get(start..).unwrap_or_default(), MAX_TAIL).to_owned()
 }
 
-/// The same, as the session keeps it.
+/// Returns the end of a command's output for the session.
 pub fn kept_tail(tail: &str) -> String {
     last_bytes(tail, MAX_KEPT_TAIL).to_owned()
 }
@@ -106,7 +106,7 @@ fn last_bytes(text: &str, limit: usize) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// Evidence as if every check of the gates ahead had passed.
+/// Returns sample evidence in which every check of the gates ahead has passed.
 pub fn sample_evidence(active: &Active) -> Vec<Evidence> {
     let checks = active.gates_ahead().into_iter().flat_map(|ahead| &ahead.gate.checks);
     let passed = |check: &Check| {
@@ -121,8 +121,8 @@ pub fn sample_evidence(active: &Active) -> Vec<Evidence> {
     checks.map(passed).collect()
 }
 
-/// The subject of an approval, in Markdown: the checks of the gate so far, then what the agent hands over. The agent's text
-/// comes last, so that nothing behind it can pass for ours. `None` where there is neither.
+/// Returns the subject of an approval in Markdown: the evidence of the gate so far, then the agent's summary; `None` without
+/// both. The agent's text comes last, so that it cannot imitate a text of this package after it.
 pub fn approval_subject(
     phase: &Phase,
     evidence: &[Evidence],
@@ -140,7 +140,7 @@ pub fn approval_subject(
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// One line for each check of a phase: whether it held, how, how long it took.
+/// Returns one line for each check of a phase: its mark, its result and its duration.
 pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = String> {
     evidence.iter().map(|evidence| {
         let mark = if evidence.passed { "✓" } else { "✗" };
@@ -152,7 +152,7 @@ pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = Stri
             0 | 1 => String::new(),
             attempt => format!(", attempt {attempt}"),
         };
-        // The result is in the agent's words; the lines are for the user.
+        // The result is worded for the agent; the lines are for the user.
         let result = match evidence.result.strip_prefix("the user said ") {
             Some(said) => format!("you said {said}"),
             None => evidence.result.clone(),
@@ -161,8 +161,8 @@ pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = Stri
     })
 }
 
-/// The same for all phases of a run, in the order in which they were begun; and the phases that were passed
-/// over with their gates.
+/// Returns the lines of [`evidence_lines`] for all phases of a run, in the order in which they were entered, and a line for
+/// each gate that was skipped with its phase.
 pub(super) fn all_evidence_lines(state: &RunState, library: &Library) -> Vec<String> {
     let visits = state.visits_by(|visit| Some(visit.started_at)).into_iter();
     let lines = visits.flat_map(|(key, visit)| {
@@ -175,7 +175,7 @@ pub(super) fn all_evidence_lines(state: &RunState, library: &Library) -> Vec<Str
     lines.collect()
 }
 
-/// The phase that a key of [`phase_key`] stands for.
+/// Returns the phase of a key of [`phase_key`].
 fn phase_at<'a>(key: &str, library: &'a Library) -> Option<&'a Phase> {
     let (workflow, index) = key.rsplit('/').next()?.rsplit_once(':')?;
     match library.get(workflow)?.phases.get(index.parse::<usize>().ok()?)? {
@@ -184,7 +184,7 @@ fn phase_at<'a>(key: &str, library: &'a Library) -> Option<&'a Phase> {
     }
 }
 
-/// The same for the phase at a path.
+/// Returns the lines of [`evidence_lines`] for the phase at a path.
 pub(super) fn phase_evidence_lines<'a>(
     state: &'a RunState,
     path: &[crate::run::Segment],
@@ -193,7 +193,7 @@ pub(super) fn phase_evidence_lines<'a>(
     visit.into_iter().flat_map(|visit| evidence_lines(&visit.evidence))
 }
 
-/// A time in words, to the second, or to the millisecond where it is short.
+/// Returns a duration in words, in seconds, or in milliseconds if it is short.
 pub fn duration(ms: u64) -> String {
     let ms = if ms < 1000 { ms } else { ms - ms % 1000 };
     humantime::format_duration(Duration::from_millis(ms)).to_string()

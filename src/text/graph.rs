@@ -1,12 +1,12 @@
-//! A workflow as a diagram.
+//! Diagrams of workflows.
 
 use crate::definition::{Entry, Gate, Library, OnGateFail, Phase, ToolPolicy, Workflow};
 use crate::definition::{columns, on_one_line};
 
-/// How many phases a diagram shows at most.
+/// Maximum number of phases in a diagram.
 const MAX_PHASES: usize = 200;
 
-/// What a phase says about tools; `None` if it allows all.
+/// Returns a note on the tool policy of a phase; `None` if it allows all tools.
 fn tool_note(phase: &Phase) -> Option<String> {
     match &phase.tools {
         ToolPolicy::All => None,
@@ -17,14 +17,14 @@ fn tool_note(phase: &Phase) -> Option<String> {
     }
 }
 
-/// What a gate checks, by the names of its checks.
+/// Returns a note with the labels of a gate's checks.
 pub fn gate_note(gate: Option<&Gate>) -> Option<String> {
     let labels: Vec<&str> = gate?.checks.iter().map(|check| check.label.as_str()).collect();
     Some(format!("gate: {}", labels.join(", ")))
 }
 
-/// Where a failure of a gate leads, if the run does not stay. `scope` is the workflow that has the gate, or
-/// that has the phase with it.
+/// Returns a note on where a failure of a gate leads back to; `None` if the run stays. `scope` is the workflow that contains
+/// the gate or the phase with the gate.
 pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) -> Option<String> {
     let phases = match &gate?.on_fail {
         OnGateFail::Stay => return None,
@@ -35,7 +35,7 @@ pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) ->
     Some(format!("on failure: back to {} {}", to.emoji, to.name))
 }
 
-/// The notes on a phase in a list of the phases of `scope`: tools behind its name, the gate below it.
+/// Returns a phase of `scope` for a list, with its notes: tools after the name, the gate below it.
 pub fn noted(
     name: &str,
     phase: &Phase,
@@ -51,14 +51,14 @@ pub fn noted(
     lines.map(|line| on_one_line(&line)).collect()
 }
 
-/// The index of the entry from which a loop is drawn: the last phase of a scope that may be looped. In a nested
-/// workflow behind it the agent can only loop that one. `None` where a loop leads to where it begins.
+/// Returns the index of the entry at which a loop is drawn: the last phase of a scope that may be looped. In a nested
+/// workflow after it the agent can only loop that one. `None` if the loop would lead back to the same phase.
 fn loops_from(scope: &Workflow) -> Option<usize> {
     let last = scope.phases.iter().rposition(|entry| matches!(entry, Entry::Phase(_)));
     last.filter(|&index| scope.loopable && index > 0)
 }
 
-/// The phases of a workflow in a line, nested workflows by their names.
+/// Returns the phases of a workflow on one line, nested workflows by their names.
 pub fn phase_names(workflow: &Workflow, library: &Library) -> String {
     let names = workflow.phases.iter().take(MAX_NAMES).map(|entry| match entry {
         Entry::Phase(phase) => format!("{} {}", phase.emoji, phase.name),
@@ -71,11 +71,11 @@ pub fn phase_names(workflow: &Workflow, library: &Library) -> String {
     on_one_line(&names.join(" → "))
 }
 
-/// How many phases a line names.
+/// Maximum number of phases on the line of [`phase_names`].
 const MAX_NAMES: usize = 12;
 
-/// A Mermaid flowchart: the phases in their order, nested workflows as groups, tool policies and gates as
-/// notes, and the ways back: where the agent may loop, and where a gate that fails leads back.
+/// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, tool policies and gates as notes, and edges
+/// back for the loops that the agent may take and for gates with `onGateFail`.
 pub fn mermaid(workflow: &Workflow, library: &Library) -> String {
     let mut chart = Chart::new(library);
     chart.line(&format!("start([{}])", label(&workflow.name)));
@@ -97,13 +97,13 @@ pub fn mermaid(workflow: &Workflow, library: &Library) -> String {
 struct Chart<'a> {
     library: &'a Library,
     lines: Vec<String>,
-    /// Written behind the groups, so that none of them takes them in.
+    /// Written after the groups, so that they belong to none of them.
     edges: Vec<String>,
     depth: usize,
     phases: usize,
     groups: usize,
     notes: usize,
-    /// The node that the next one follows.
+    /// The node before the next one.
     last: Option<String>,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Chart<'a> {
 
     fn scope(&mut self, workflow: &'a Workflow, depth: usize) {
         let first = self.phases + 1;
-        // The first node of each entry.
+        // The first node of each entry of `phases`.
         let mut nodes = Vec::new();
         for (index, entry) in workflow.phases.iter().enumerate() {
             if self.phases >= MAX_PHASES {
@@ -159,7 +159,7 @@ impl<'a> Chart<'a> {
         self.failure(workflow.gate.as_ref(), workflow, &nodes);
     }
 
-    /// The way from the last phase back to where a failure of a gate leads, if it does.
+    /// Adds the edge from the last phase back to the target of `onGateFail`, if the run does not stay.
     fn failure(&mut self, gate: Option<&Gate>, scope: &Workflow, nodes: &[usize]) {
         let entry = match gate.map(|gate| &gate.on_fail) {
             None | Some(OnGateFail::Stay) => None,
@@ -181,7 +181,7 @@ impl<'a> Chart<'a> {
         self.connect(&node);
     }
 
-    /// Pins a note to the last phase.
+    /// Adds a note to the last phase.
     fn note(&mut self, text: &str) {
         self.notes += 1;
         self.line(&format!("n{}>{}]:::note", self.notes, label(text)));
@@ -189,13 +189,13 @@ impl<'a> Chart<'a> {
     }
 }
 
-/// A text in quotes, as Mermaid reads it.
+/// Returns a text in quotes, escaped for Mermaid.
 fn label(text: &str) -> String {
     let text = on_one_line(text).replace('#', "#35;").replace('"', "#quot;").replace('<', "#lt;");
     format!("\"{}\"", text.replace('>', "#gt;").replace('`', "#96;"))
 }
 
-/// The same as boxes of text: nested workflows are boxes in the box.
+/// Returns the diagram as boxes of text: a nested workflow is a box within the box.
 pub fn boxes(workflow: &Workflow, library: &Library) -> Vec<String> {
     let mut phases = 0;
     let mut lines = framed(&workflow.name, content(workflow, library, &mut phases));
@@ -338,7 +338,7 @@ mod tests {
         );
     }
 
-    /// Ways back, and nested workflows at the ends.
+    /// Edges back, and nested workflows as first and last entries.
     fn ways() -> Library {
         let mut root = workflow("r", &["a", "b", "@s"]);
         let mut b = phase("b");

@@ -1,4 +1,4 @@
-//! Prompts, reasons and notices.
+//! Prompts, refusals and messages of a run, and the session's name.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -10,32 +10,32 @@ use super::context_prompt::{phase_instructions, summary_variable, tools_rule};
 use super::template::{resolve, resolve_with};
 use super::{gate, results};
 
-/// Why a tool is refused, unless the workflow says it in its own words.
+/// Refusal of a tool call, without a `blockReasonTemplate` of the workflow.
 pub const DEFAULT_BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blocked during the {phaseName} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.";
 
-/// What is announced when a run is done, unless the workflow says it in its own words.
+/// Message at the end of a run, without a `completionMessage` of the workflow.
 pub const DEFAULT_COMPLETION_MESSAGE: &str = "✅ **{workflowName} Complete**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}\n**Phases completed:** {phaseCount}";
 
-/// What is announced when a run was cancelled, unless the workflow has a completion message.
+/// Message after a cancellation, without a `completionMessage` of the workflow.
 pub const DEFAULT_CANCELLED_MESSAGE: &str =
     "❌ **{workflowName} Cancelled**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
 
-/// What `/cancel-workflow` announces.
+/// Template of the message of `/cancel-workflow`.
 pub const COMMAND_CANCELLED_MESSAGE: &str =
     "❌ **Workflow Cancelled**\n\n**Task:** {taskDescription}\n**Task ID:** {taskId}";
 
-/// What the agent is told when it stops too early, unless the workflow says it in its own words.
+/// Prompt for an agent that stopped before DONE, without a `notDoneReminder` of the workflow.
 pub const DEFAULT_NOT_DONE_REMINDER: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\n{phaseInstructions}\n\nContinue working on the current phase and call workflow_step when done.";
 
-/// What stands for instructions that the model has in view.
+/// Replacement for instructions that the model still has in view.
 const INSTRUCTIONS_GIVEN: &str = "(as given for this phase)";
 
 const DEFAULT_SESSION_NAME_PREFIX: &str = "Workflow: ";
 const DEFAULT_SESSION_NAME_MAX_LENGTH: usize = 50;
-/// Maximum length of the session's name in characters, whatever the workflow sets.
+/// Maximum length of the session's name in characters, independent of the workflow's.
 const MAX_SESSION_NAME: usize = 200;
 
-/// Why the current phase refuses a tool; `None` if it allows it.
+/// Returns the reason why the current phase refuses a tool; `None` if it allows the tool.
 ///
 /// Specification: hook lifecycle, "Block Reason Template".
 pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
@@ -63,8 +63,8 @@ pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
     })
 }
 
-/// What is announced when a run has ended: in the workflow's own words, or in ours with what the phases
-/// handed over. What became of the gates stands at the end, unless the words name `{evidence}`.
+/// Returns the message at the end of a run: the workflow's `completionMessage`, or the default with the summaries of the
+/// phases. The evidence of the gates is appended, unless the template contains `{evidence}`.
 ///
 /// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
 pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Library) -> String {
@@ -100,7 +100,7 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
     message
 }
 
-/// What `/cancel-workflow` announces.
+/// Returns the message of `/cancel-workflow`.
 ///
 /// Specification: template variables, "Cancelled Message".
 pub fn command_cancelled_message(state: &RunState) -> String {
@@ -113,8 +113,8 @@ pub fn command_cancelled_message(state: &RunState) -> String {
     )
 }
 
-/// What the agent is told when it stops too early. Where the model still has the phase's instructions in
-/// view, they are not repeated.
+/// Returns the prompt for an agent that stopped before DONE. Instructions that the model still has in view are not
+/// repeated.
 ///
 /// Specification: hook lifecycle, "Case B".
 pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
@@ -136,7 +136,7 @@ pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
     )
 }
 
-/// The prompt that starts a run.
+/// Returns the prompt that starts a run.
 ///
 /// Specification: template variables, "`initialMessage` Variables".
 pub fn initial_message(workflow: &Workflow, library: &Library, task: &str) -> String {
@@ -160,9 +160,9 @@ pub fn initial_message(workflow: &Workflow, library: &Library, task: &str) -> St
     )
 }
 
-/// The session's name: the prefix, and the task cut at the workflow's length.
+/// Returns the session's name: the prefix, and the task shortened to the workflow's length.
 ///
-/// The length counts UTF-16 code units, as the reference does; no character is cut in two.
+/// The length counts UTF-16 code units, like the reference; no character is divided.
 pub fn session_name(workflow: &Workflow, task: &str) -> String {
     let prefix = workflow.session_name_prefix.as_deref().unwrap_or(DEFAULT_SESSION_NAME_PREFIX);
     let limit = workflow.session_name_max_length.unwrap_or(DEFAULT_SESSION_NAME_MAX_LENGTH);
@@ -175,7 +175,7 @@ pub fn session_name(workflow: &Workflow, task: &str) -> String {
         Some(beginning) => format!("{prefix}{beginning}…"),
         None => format!("{prefix}{task}"),
     };
-    // pi brings it onto one line.
+    // pi replaces line ends in it.
     if name.chars().nth(MAX_SESSION_NAME).is_some() { short(&name, MAX_SESSION_NAME) } else { name }
 }
 
@@ -187,7 +187,7 @@ mod tests {
     use crate::run::Evidence;
     use crate::text::{DefaultRole, context_prompt};
 
-    /// All of these variables, in braces.
+    /// Returns all of these variables in braces.
     fn all(variables: &[&str]) -> Option<String> {
         Some(format!("<{{{}}}>", variables.join("} {")))
     }

@@ -1,7 +1,6 @@
-//! What users and models read.
+//! Texts for users and models: templates, prompts, messages, questions, drawings.
 //!
-//! The default texts and the formats are those of the specification: models know them and stored
-//! sessions contain them.
+//! The default texts and the formats are those of the specification, because stored sessions contain them.
 
 mod context_prompt;
 mod description;

@@ -1,29 +1,29 @@
-//! Names and tasks where there is room for one short line: the status bar, notices, questions.
+//! Names and tasks shortened to one line, for the status bar, notices and questions.
 
 use crate::definition::{Phase, short};
 use crate::run::{MAX_TASK, RunState};
 
-/// Maximum length of a name on such a line, in characters.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 100;
-/// Maximum length of a task on such a line, in characters.
+/// Maximum length of a task, in characters.
 const MAX_SHORT_TASK: usize = 200;
 
-/// The name of a workflow or a phase.
+/// Returns the name of a workflow or a phase on one line.
 pub fn short_name(name: &str) -> String {
     short(name, MAX_NAME)
 }
 
-/// A phase with its emoji.
+/// Returns the emoji and the name of a phase.
 pub fn phase_title(phase: &Phase) -> String {
     format!("{} {}", short_name(&phase.emoji), short_name(&phase.name))
 }
 
-/// The task of a run.
+/// Returns the task of a run on one line.
 pub fn short_task(state: &RunState) -> String {
     short(&state.task_description, MAX_SHORT_TASK)
 }
 
-/// Refusal of a task of this length, in characters.
+/// Returns the refusal of a task of this length in characters.
 pub fn task_too_long(length: usize) -> String {
     format!(
         "The task has {length} characters; at most {MAX_TASK} are kept with a run, so nothing was started. Write it to a file, and name the file in the task."

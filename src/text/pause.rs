@@ -1,4 +1,4 @@
-//! Why a run waits, and how it stands when a process ends.
+//! Texts about paused runs, and the last line of a process.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::questions::replacement_notice;
 
 use super::names::{phase_title, short_name};
 
-/// The words that follow "paused: ".
+/// The text after "paused: ".
 impl fmt::Display for PauseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -59,12 +59,12 @@ impl fmt::Display for PauseReason {
     }
 }
 
-/// A name that comes from a session, in a line.
+/// Returns a name from a session, shortened to one line.
 fn short(name: &str) -> String {
     cut(&on_one_line(name), 60)
 }
 
-/// What the user is told when a run begins to wait.
+/// Returns the notice to the user about a run that has paused; `None` if it is not paused.
 pub fn pause_notice(active: &Active) -> Option<String> {
     let pause = active.state.progress.paused.as_ref()?;
     let how = match pause.reason.needs_resume() {
@@ -79,14 +79,14 @@ pub fn pause_notice(active: &Active) -> Option<String> {
     ))
 }
 
-/// What the agent is told that wants to move a paused run on.
+/// Returns the refusal of the agent's call to move a paused run; `None` if it is not paused.
 pub fn paused(active: &Active) -> Option<String> {
     let pause = active.state.progress.paused.as_ref()?;
     Some(format!("The workflow is paused: {}. Stop here and wait for the user.", pause.reason))
 }
 
-/// Notice to the user that the rules of a run do not hold any more; `diagnostic` is what is wrong in the files, `replaced`
-/// the keys of the user's workflows in whose place the project's would run.
+/// Returns the notice that the files no longer give the rules of a run. `diagnostic` is the first error in the files,
+/// `replaced` has the keys of global workflows that the project's workflows would replace.
 pub fn held_notice(
     state: &RunState,
     library: &Library,
@@ -106,14 +106,14 @@ pub fn held_notice(
     format!("⏸ {} is paused: {reason}.{diagnostic}{replaced}\n{how}", run_name(state, library))
 }
 
-/// Refusal of the agent's tool calls while the rules of the run do not hold.
+/// Returns the refusal of a tool call while the files do not give the rules of the run.
 pub fn held(reason: &PauseReason) -> String {
     format!(
         "The workflow is paused: {reason}. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user."
     )
 }
 
-/// The last line of a process that ends with a run in progress.
+/// Returns the last line of a process that ends with a run in progress.
 pub fn unfinished_line(state: &RunState, library: &Library) -> String {
     let name = run_name(state, library);
     let phase = match Active::resolve(state, library) {
@@ -126,13 +126,13 @@ pub fn unfinished_line(state: &RunState, library: &Library) -> String {
     }
 }
 
-/// The name of a run's workflow; its key, if the library lacks it.
+/// Returns the name of a run's workflow, or its key if the library does not contain it.
 pub fn run_name(state: &RunState, library: &Library) -> String {
     let root = state.current_path.first().and_then(|root| library.get(&root.workflow_key));
     root.map_or_else(|| short(&state.workflow_key), |root| short_name(&root.name))
 }
 
-/// The last line of a process in which a run ended.
+/// Returns the last line of a process in which a run ended.
 pub fn ended_line(workflow: &str, cancelled: bool) -> String {
     format!("Workflow {}: {}.", short_name(workflow), if cancelled { "cancelled" } else { "DONE" })
 }

@@ -1,4 +1,4 @@
-//! A workflow as its author reads it: all that is nested in it, and what its templates become.
+//! Preview of a workflow for its author: all phases, also nested ones, and the resolved templates.
 
 use crate::definition::{Library, Workflow, on_one_line};
 use crate::run::{Active, Outline, RunState, Step, enter, go_to};
@@ -9,10 +9,10 @@ use super::{
     not_done_reminder, phase_instructions, sample_evidence, session_name, steps,
 };
 
-/// How many phases are shown at most.
+/// Maximum number of phases in a preview.
 const MAX_STEPS: usize = 200;
 
-/// The phases of a workflow and of those nested in it, and every template of it for a sample task.
+/// Returns the phases of a workflow and of those nested in it, and each of its templates, resolved for a sample task.
 pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     let first = enter(&RunState::new(&workflow.key, task, SAMPLE_TIME, 0), library);
     let Some(active) = Active::resolve(&first, library) else { return String::new() };
@@ -71,8 +71,8 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     lines.join("\n")
 }
 
-/// A step in the list of phases, with what it says of tools and gates, and the gates of the nested workflows
-/// that end with it. That of the workflow itself stands above the list.
+/// Returns a step of the list with its tool policy, its gate, and the gates of the nested workflows that end with it. The
+/// gate of the workflow itself is above the list.
 fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
     const INDENT: &str = "     ";
     let name = format!("{:>3}. {}", step.number, steps::name(step));

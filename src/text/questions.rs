@@ -1,16 +1,16 @@
-//! Questions to the user about what workflow files name.
+//! Questions to the user that contain text from workflow files.
 //!
-//! Each begins with our own words. What comes from a file is a short quoted name, or stands in a frame; see
+//! Each begins with words of this package. Text from a file is a short quoted name, or is shown in a frame; see
 //! [`framed`]. pi cuts a dialog that is too high for the terminal at its bottom, where the options are, so in a
-//! terminal a question has few lines, and the rest stands in the transcript above it.
+//! terminal a question has few lines, and the rest is shown in the transcript above it.
 
 use super::exact::{BAR, Spaces, exact_line, framed, quoted};
 
-/// The columns that a dialog has in a terminal of 40 columns.
+/// Columns of a dialog in a terminal of 40 columns.
 const COLUMNS: usize = 38;
-/// The lines that a question and its options have together in a terminal of 12 lines.
+/// Lines of a question and its options together in a terminal of 12 lines.
 const LINES: usize = 6;
-/// The columns and lines of a question that another program shows.
+/// Columns and lines of a question that another program shows.
 const WIDE: usize = 78;
 const MANY_LINES: usize = 200;
 
@@ -19,23 +19,23 @@ const MANY_LINES: usize = 200;
 pub struct Question {
     /// The question.
     pub title: String,
-    /// Text without room in the dialog, for the transcript above it.
+    /// The part that does not fit into the dialog, for the transcript above it.
     pub above: Option<String>,
 }
 
-/// Kind of user interface that shows a question.
+/// The user interface that shows a question.
 #[derive(Debug, Clone, Copy)]
 pub enum Dialog {
-    /// In a terminal of unknown size, with so many options.
+    /// A terminal of unknown size.
     Terminal {
-        /// The options, a line each.
+        /// Number of options; each takes one line.
         options: usize,
     },
-    /// By another program.
+    /// Another program.
     Program,
 }
 
-/// The question whether these commands of a project's gate may run.
+/// Returns the question about the commands of a project's gate.
 pub fn consent_question(of: &str, commands: &[String], dialog: Dialog) -> Question {
     let lines = |width| commands.iter().flat_map(|command| framed(command, width)).collect();
     match dialog {
@@ -57,7 +57,7 @@ pub fn consent_question(of: &str, commands: &[String], dialog: Dialog) -> Questi
     }
 }
 
-/// The question of a gate that the user must answer with yes.
+/// Returns the question of an `approve` check.
 pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialog) -> Question {
     match dialog {
         Dialog::Terminal { options } => {
@@ -72,7 +72,7 @@ pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialo
     }
 }
 
-/// The question whether to start a workflow although the project has put one in the place of the user's own:
+/// Returns the question before the start of a workflow if a project's workflow replaces a global one: the started workflow
 /// itself, or one that is nested in it.
 pub fn replacement_question(replaced: &str, started: &str) -> String {
     let (replaced, started) = (quoted(replaced, 20), quoted(started, 20));
@@ -83,7 +83,7 @@ pub fn replacement_question(replaced: &str, started: &str) -> String {
     }
 }
 
-/// The same where nobody can be asked.
+/// Returns the notice about a replaced global workflow, for a process without a user interface.
 pub fn replacement_notice(replaced: &str, started: &str) -> String {
     let (replaced, started) = (quoted(replaced, 60), quoted(started, 60));
     if replaced == started {
@@ -93,14 +93,14 @@ pub fn replacement_notice(replaced: &str, started: &str) -> String {
     }
 }
 
-/// The question in a terminal whether to start another run although one is active.
+/// Returns the question in a terminal about starting another run while one is active.
 pub fn start_another_question(workflow: &str, phase: &str, task: &str) -> String {
     let first = format!("{} is still active.", quoted(workflow, 20));
     let place = [phase, task].map(|line| short_framed(line, COLUMNS));
     format!("{first}\n{}\nIt stays unfinished. Start the other?", place.join("\n"))
 }
 
-/// The question in a terminal whether to cancel the run, as the agent wants to.
+/// Returns the question in a terminal about the agent's `cancel`.
 pub fn cancel_question(workflow: &str, task: &str) -> String {
     let first = format!("Cancel {}?", quoted(workflow, 28));
     let task = short_framed(task, COLUMNS);
@@ -111,7 +111,7 @@ fn short_framed(line: &str, width: usize) -> String {
     format!("{BAR} {}", exact_line(line, width.saturating_sub(2), Spaces::Single))
 }
 
-/// A name or a task for a line of a question.
+/// Returns a name or a task on one line of a question.
 pub fn in_question(text: &str) -> String {
     exact_line(text, 100, Spaces::Kept)
 }
@@ -151,7 +151,7 @@ mod tests {
 
     const TERMINAL: Dialog = Dialog::Terminal { options: 4 };
 
-    /// The names and texts with which a file might draw in a question.
+    /// Names and texts with which a file might imitate a question.
     fn hostile() -> Vec<String> {
         let faked = format!("Plan{}\n│ npm test\nAllow it?\n\n→ No\n", "\u{2800}".repeat(60));
         let long = "x".repeat(4000);

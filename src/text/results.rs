@@ -1,28 +1,28 @@
-//! What the phases so far handed over, as later phases and the user see it.
+//! The summaries of the phases so far, for later phases and for the user.
 
 use crate::definition::Library;
 use crate::run::{RunState, Segment, Summary, cut};
 
-/// How long the list in a context prompt may be, in characters.
+/// Maximum length of the list in a context prompt, in characters.
 const MAX_RESULTS: usize = 12_000;
-/// What a part of it has besides its own characters: line ends, the sign that it was cut.
+/// Characters of a part besides its own: line ends, the sign of a shortened text.
 const OVERHEAD: usize = 12;
-/// The part of a summary that a list for the user shows: lines, and characters in all.
+/// Maximum number of lines, and of characters in all, of a summary in a list for the user.
 const MAX_EXCERPT_LINES: usize = 8;
 const MAX_EXCERPT: usize = 600;
 
-/// A phase that can be seen from where the run is, or all phases of a nested workflow that it is not in.
+/// A phase of a scope that the run is in, or all phases of a nested workflow that the run is not in.
 struct Group<'a> {
-    /// The entry's place, which is that of its phases up to the scope that holds it.
+    /// Path of the entry: that of its phases, up to the scope that contains the entry.
     path: Vec<Segment>,
-    /// The nested workflow's name; none for a phase.
+    /// Name of the nested workflow; `None` for a phase.
     name: Option<&'a str>,
     phases: Vec<(Vec<&'a str>, &'a Summary)>,
 }
 
-/// The list in the context prompt, newest last; `None` if nothing was handed over.
+/// Returns the list of summaries in the context prompt, newest last; `None` without summaries.
 ///
-/// The newest are whole; where the list would be too long, the oldest are shortened or left out.
+/// If the list would be too long, the oldest summaries are shortened or left out.
 pub(super) fn results(state: &RunState, library: &Library) -> Option<String> {
     let mut left = MAX_RESULTS;
     let mut left_out = 0;
@@ -61,12 +61,12 @@ pub(super) fn results(state: &RunState, library: &Library) -> Option<String> {
     Some(sections.join("\n\n"))
 }
 
-/// How much of [`MAX_RESULTS`] a title or a summary takes.
+/// Returns the number of characters of [`MAX_RESULTS`] that a title or a summary takes.
 fn length(text: &str) -> usize {
     text.chars().count() + OVERHEAD
 }
 
-/// A list item in Markdown for each phase that handed something over, the oldest first.
+/// Returns a list item in Markdown for each phase with a summary, oldest first.
 pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     let mut lines = Vec::new();
     for group in groups(state, library) {
@@ -86,7 +86,7 @@ pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     lines
 }
 
-/// The first lines of a summary, at most 8 with 600 characters in all; blank ones are left out.
+/// Returns the first lines of a summary, at most 8 with 600 characters in all, without blank lines.
 pub(super) fn excerpt(text: &str) -> Vec<String> {
     let text = cut(text, MAX_EXCERPT);
     let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
@@ -99,12 +99,12 @@ pub(super) fn excerpt(text: &str) -> Vec<String> {
     excerpt
 }
 
-/// What was handed over last.
+/// Returns the newest summary.
 pub(super) fn previous(state: &RunState) -> Option<&str> {
     state.summaries().pop().map(|(_, summary)| &*summary.text)
 }
 
-/// What the phase of this id handed over: the one in the innermost scope that has one, else the newest.
+/// Returns the summary of the phase with this id: of several, the one in the innermost scope, else the newest.
 pub(super) fn of_phase<'a>(state: &'a RunState, id: &str) -> Option<&'a str> {
     let of_id = state.summaries().into_iter().filter(|(_, summary)| summary.id == id);
     of_id
@@ -114,7 +114,7 @@ pub(super) fn of_phase<'a>(state: &'a RunState, id: &str) -> Option<&'a str> {
         .map(|(_, summary)| &*summary.text)
 }
 
-/// How many scopes of a phase's path the run is in, with what leads to each.
+/// Returns the number of leading segments that a path has in common with the run's path.
 fn shared(state: &RunState, path: &[Segment]) -> usize {
     path.iter().zip(&state.current_path).take_while(|(a, b)| a == b).count()
 }
@@ -130,7 +130,7 @@ fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
         let name = names.next();
         let phase = (names.collect(), summary);
         match groups.iter().position(|group| group.path == outer && group.name == name) {
-            // The newest of a group decides where it stands.
+            // The newest summary of a group decides its position.
             Some(index) => {
                 let mut group = groups.remove(index);
                 group.phases.push(phase);

@@ -7,10 +7,10 @@ use super::pause::run_name;
 
 use super::names::short_name;
 
-/// The status line of a run; `None` if there is nothing to show.
+/// Returns the status line of a run; `None` without an active run.
 ///
-/// `WORKFLOW > NESTED [2/3] > EMOJI PHASE [1/2]`, a part for every scope; with a sign and the reason
-/// while it is paused, and with how to go on while it `waits` for the user.
+/// `WORKFLOW > NESTED [2/3] > EMOJI PHASE [1/2]`, a part for every scope. With `⏸`: the reason of a pause, or how to go on
+/// if the run `waits` for the user.
 ///
 /// Specification: hook lifecycle, "updateStatus".
 pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool) -> Option<String> {
@@ -25,7 +25,7 @@ pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool) -> 
     }
 }
 
-/// Position of a run; `None` if its files do not tell.
+/// Returns the position of a run; `None` if it cannot be found in the library.
 fn place(state: &RunState, library: &Library) -> Option<String> {
     let root = library.get(&state.current_path.first()?.workflow_key)?;
     let mut line = short_name(&root.name);

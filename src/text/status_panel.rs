@@ -1,4 +1,4 @@
-//! What `/workflow :status` shows.
+//! The panels of `/workflow :status` and `/workflow :panel`.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use crate::run::{Active, Outline, Step, Visit, phase_key};
 use super::names::short_name;
 use super::{gate, results, status_line, step_result, steps};
 
-/// How many steps the panel lists at most.
+/// Maximum number of steps in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;
 
-/// All steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come) and times,
-/// and how the run stands. `now` is the time, in milliseconds since 1970; `waits` as in [`status_line`].
+/// Returns all steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come) and durations, and the
+/// state of the run. `now` is the time in milliseconds since 1970; `waits` as in [`status_line`].
 pub fn status_panel(active: &Active, now: u64, waits: bool) -> String {
     let state = active.state;
     let progress = &state.progress;
@@ -59,7 +59,7 @@ pub fn status_panel(active: &Active, now: u64, waits: bool) -> String {
     lines.join("\n")
 }
 
-/// The same in a few lines, for a place where it is always in view: the steps around the current one.
+/// Returns the panel above the editor: the steps around the current one.
 pub fn phase_panel(active: &Active) -> Vec<String> {
     let outline = Outline::of(active);
     let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);
@@ -74,12 +74,12 @@ pub fn phase_panel(active: &Active) -> Vec<String> {
     lines
 }
 
-/// How many steps the panel above the editor has.
+/// Maximum number of steps in the panel above the editor.
 const PANEL_STEPS: usize = 7;
-/// Maximum length of each, in characters.
+/// Maximum length of a step in the panel above the editor, in characters.
 const MAX_PANEL_LINE: usize = 200;
 
-/// A step with its mark.
+/// Returns a step with its mark.
 fn marked(step: &Step, visit: Option<&Visit>, current: bool) -> String {
     let mark = match visit {
         _ if current => "▸",
@@ -90,7 +90,7 @@ fn marked(step: &Step, visit: Option<&Visit>, current: bool) -> String {
     format!("{mark} {}. {}", step.number, steps::name(step))
 }
 
-/// The time between two moments, to the second.
+/// Returns the time between two moments in words, in seconds.
 fn duration(from: u64, to: u64) -> String {
     let seconds = Duration::from_secs(to.saturating_sub(from) / 1000);
     humantime::format_duration(seconds).to_string()

@@ -1,4 +1,4 @@
-//! What the `workflow_step` tool answers.
+//! Results of the `workflow_step` tool.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -7,14 +7,14 @@ use crate::run::{Active, Outline};
 use super::context_prompt::phase_instructions;
 use super::{results, steps};
 
-/// The latest time that has four digits of a year: 9999-12-31T23:59:59.999Z.
+/// The latest time whose year has four digits: 9999-12-31T23:59:59.999Z.
 const MAX_UNIX_MS: u64 = 253_402_300_799_999;
 
 /// Replacement of the context prompt in the result of a nested call.
 pub const PROMPT_FOLLOWS: &str =
     "The instructions of this phase follow the result of the call that made this one.";
 
-/// After `next`, at another phase; its context prompt follows.
+/// Returns the result of a `next` that led to another phase. The context prompt of that phase follows it.
 pub fn advanced(before: &Active, after: &Active) -> String {
     let depth = |active: &Active| active.state.current_path.len();
     let verb = if depth(after) > depth(before) {
@@ -34,17 +34,17 @@ pub fn advanced(before: &Active, after: &Active) -> String {
     )
 }
 
-/// After `next`, at the end.
+/// Returns the result of a `next` that led to DONE.
 pub fn done(before: &Active) -> String {
     format!("✓ Advanced: {} → DONE\n\n🎉 **All phases complete!**", before.phase.name)
 }
 
-/// After `loop` of the scope of this name; the context prompt of the phase that it led to follows.
+/// Returns the result of a `loop` of the scope with this name. The context prompt of the first phase follows it.
 pub fn looped(scope: &str, after: &Active) -> String {
     format!("🔄 Looped '{scope}' back to: {} {}\n\n", after.phase.emoji, after.phase.name)
 }
 
-/// After `next` without the summary that the phase demands.
+/// Returns the refusal of a `next` without the summary that the phase requires.
 pub fn summary_missing(active: &Active) -> String {
     format!(
         "⚠️ The phase {} {} cannot be left without a summary. Call workflow_step with action='next' again and give it a `summary`: what this phase found or did, as far as later phases must know it.",
@@ -52,7 +52,7 @@ pub fn summary_missing(active: &Active) -> String {
     )
 }
 
-/// What a call gets that comes from a phase which the user has left meanwhile.
+/// Returns the result of a call that refers to a phase the run has already left.
 pub fn outdated(now: &Active) -> String {
     format!(
         "The user has moved the workflow meanwhile; this call had no effect. The current phase is {} {}. Its instructions follow.",
@@ -60,7 +60,7 @@ pub fn outdated(now: &Active) -> String {
     )
 }
 
-/// Result of a call after a nested call that moved the run in the same answer of the model.
+/// Returns the result of a call after a nested call that moved the run in the same answer of the model.
 pub fn outdated_in_script(now: &Active) -> String {
     format!(
         "The workflow has moved already, by a call that another tool made; this call had no effect. The current phase is {} {}. {PROMPT_FOLLOWS}",
@@ -68,7 +68,7 @@ pub fn outdated_in_script(now: &Active) -> String {
     )
 }
 
-/// What `status` answers while a run is active.
+/// Returns the result of `status` while a run is active.
 pub fn status(active: &Active) -> String {
     let state = active.state;
     let phase = active.phase;
@@ -105,7 +105,7 @@ pub fn status(active: &Active) -> String {
     lines.join("\n")
 }
 
-/// The steps before, at and after the current one.
+/// Returns the previous, the current and the next step.
 fn position(active: &Active) -> String {
     let outline = Outline::of(active);
     let first = outline.current.saturating_sub(1).max(1);
@@ -122,7 +122,7 @@ fn position(active: &Active) -> String {
     .join("\n")
 }
 
-/// A time as JavaScript's `toISOString` writes it.
+/// Returns a time in the format of JavaScript's `toISOString`.
 pub(super) fn timestamp(unix_ms: u64) -> String {
     let time = UNIX_EPOCH + Duration::from_millis(unix_ms.min(MAX_UNIX_MS));
     humantime::format_rfc3339_millis(time).to_string()

@@ -2,10 +2,10 @@
 
 use crate::run::{Active, Outline, Step};
 
-/// How many steps are listed at most; of a longer workflow, those around the current one.
+/// Maximum number of listed steps; of a longer workflow, those around the current one are listed.
 const MAX_STEPS: usize = 60;
 
-/// All steps, numbered across nested workflows, with a mark at the current one.
+/// Returns all steps, numbered across nested workflows, with a mark at the current one.
 pub(super) fn list(active: &Active) -> String {
     let outline = Outline::of(active);
     let most = MAX_STEPS as u64;
@@ -31,7 +31,7 @@ pub(super) fn list(active: &Active) -> String {
     lines.join("\n")
 }
 
-/// A step with the nested workflows that it is in.
+/// Returns the name of a step with the names of the nested workflows around it.
 pub(super) fn name(step: &Step) -> String {
     let mut name = String::new();
     for scope in &step.scopes {

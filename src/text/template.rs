@@ -5,10 +5,10 @@ use std::borrow::Cow;
 /// The variables of a template, each with its value.
 pub type Variables<'a> = [(&'static str, Cow<'a, str>)];
 
-/// Puts the values of variables in the place of `{name}`.
+/// Replaces each `{name}` by the value of the variable.
 ///
-/// A name consists of ASCII letters, digits, `_`, `.` and `-`. One that is not among the variables stays
-/// as it is written, braces and all. Values are not resolved again.
+/// A name consists of ASCII letters, digits, `_`, `.` and `-`. An unknown name stays as it is written, with its braces.
+/// Values are not resolved again.
 ///
 /// Specification: template variables, "Resolution rules".
 pub fn resolve(template: &str, variables: &Variables) -> String {
@@ -17,7 +17,7 @@ pub fn resolve(template: &str, variables: &Variables) -> String {
     })
 }
 
-/// The same, with a function that knows the values.
+/// Replaces each `{name}` by the result of a function; `None` stands for an unknown name.
 pub(super) fn resolve_with<'a>(
     template: &str,
     value_of: impl Fn(&str) -> Option<Cow<'a, str>>,
