@@ -22,7 +22,7 @@ const manifest = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
 const PACKED = [
   ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"],
   ...["formats", "new", "pi-workflows", "places", "words", "workflows"].map((name) => `cli/${name}.js`),
-  ...["architecture", "differences", "moving", "performance", "reference", "tutorial"].map((name) => `docs/${name}.md`),
+  ...["differences", "moving", "performance", "reference", "tutorial"].map((name) => `docs/${name}.md`),
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
   ...["dialogs", "drawing", "exec", "extension", "files", "guest"].map((name) => `host-shim/${name}.js`),
