@@ -64,6 +64,16 @@ test("a link that leads nowhere is found", () => {
   assert.equal(broken("docs/reference.md", "#the-tool-workflow_step"), undefined);
 });
 
+test("every path of the repository that a page names is there", () => {
+  const folders = /^(?:src|wit|host-shim|cli|schemas|docs|skills|workflows-examples|scripts|tests|fuzz)\/[\w./-]*$/;
+  const generated = /^host-shim\/component\//;
+  const missing = ["docs/architecture.md", "docs/performance.md", "docs/differences.md", "CONTRIBUTING.md", "SECURITY.md"].flatMap((page) => {
+    const paths = [...prose(page).matchAll(/`([^`\n]+)`/g)].map(([, span]) => span).filter((span) => folders.test(span) && !generated.test(span));
+    return paths.filter((path) => !existsSync(join(REPO, path))).map((path) => `${page}: ${path}`);
+  });
+  assert.deepEqual(missing, []);
+});
+
 test("the README is short, and leads to every page of the documentation", () => {
   const { size } = statSync(join(REPO, "README.md"));
   assert.ok(size <= MAX_README, `${size} bytes`);
