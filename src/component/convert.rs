@@ -1,4 +1,4 @@
-//! Between the engine's types and those of the interface.
+//! Conversions between the engine's types and those of the interface.
 
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ impl From<guest::Answer> for Answer {
     }
 }
 
-/// A value as JSON text. `Display` would do too, and bring a second writer with it, for indented text.
+/// A value as JSON text. `Display` would add a second writer to the component, for indented text.
 pub(super) fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
@@ -78,12 +78,12 @@ impl From<Span> for types::Span {
     }
 }
 
-/// The answer to a tool call.
+/// The outcome of a tool call.
 pub(super) fn tool_outcome(reply: Reply) -> guest::ToolOutcome {
     match reply {
         Reply::Tool(result) => guest::ToolOutcome::Done(result.into()),
         Reply::Ask { ticket, request } => guest::ToolOutcome::Pending(pending(ticket, request)),
-        // The session went away under the call; nobody reads this.
+        // The session ended during the call; the result is not read.
         _ => {
             let details = serde_json::json!({ "active": false, "stale": true });
             let text = "The session was replaced.".to_owned();
@@ -92,7 +92,7 @@ pub(super) fn tool_outcome(reply: Reply) -> guest::ToolOutcome {
     }
 }
 
-/// The answer to a command.
+/// The outcome of a command.
 pub(super) fn command_outcome(reply: Reply) -> guest::CommandOutcome {
     match reply {
         Reply::Settle => guest::CommandOutcome::Settle,
@@ -115,7 +115,7 @@ fn pending(ticket: u64, request: Request) -> guest::Pending {
         Request::Exec { command, timeout_ms, progress } => {
             guest::Request::Exec(guest::CommandLine { line: command, timeout_ms, progress })
         }
-        // Answered before it comes here.
+        // Answered by `perform`.
         Request::Recall { .. } => guest::Request::Confirm(guest::Confirmation {
             title: String::new(),
             message: String::new(),

@@ -1,8 +1,8 @@
-//! A switch for tests of what becomes of pi when this component panics.
+//! Injected panics, for tests of a component that traps.
 //!
 //! In the store, the key `fault` names calls, with spaces between them: exports, or events. The next such call
-//! panics, and of a name with a `!` behind it every one does. Nothing of this is in a build without the feature
-//! `fault-switch`, and what is published is built without it.
+//! panics, and of a name with a `!` behind it every one does. Only builds with the feature `fault-switch` contain this;
+//! the published component is built without it.
 
 use super::bindings::exports::pi::extension::guest::Event;
 use super::bindings::pi::extension::store;
@@ -10,7 +10,7 @@ use super::bindings::pi::extension::store;
 /// The key in the store.
 const KEY: &str = "fault";
 
-/// Panics if that is wanted of this call.
+/// Panics if the store names this call.
 #[allow(clippy::panic, reason = "it is what this is for")]
 pub(super) fn trip(call: &str) {
     let wanted = store::get(KEY).ok().flatten().unwrap_or_default();

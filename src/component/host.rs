@@ -1,4 +1,4 @@
-//! What the engine asks of the host.
+//! Performs effects, and reads files, through the host.
 
 use crate::definition::{
     DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles, defined_profiles,
@@ -21,8 +21,7 @@ const PROFILES: [&str; 2] = ["agents", "project-agents"];
 const NOT_STORED: &str =
     "the session does not take the state of the run, so a restart would find an older one";
 
-/// Performs effects in their order, and hands back the reply. Once the session is gone, the rest is
-/// dropped.
+/// Performs effects in their order, and returns the reply. When the session is gone, the rest is dropped.
 pub(super) fn perform(output: Output) -> Reply {
     for effect in output.effects {
         match perform_one(effect) {
@@ -34,7 +33,7 @@ pub(super) fn perform(output: Output) -> Reply {
     output.reply
 }
 
-/// Tells the user what did not work. If even that fails there is nobody left to tell.
+/// Tells the user about an error. If that fails too, the error is dropped.
 pub(super) fn tell(words: &str) {
     let _ = ui::notify(&format!("Workflow: {words}"), ui::Level::Error);
 }
@@ -102,7 +101,7 @@ fn steer(custom_type: &str, content: String, display: bool) -> Result<(), types:
     api::send_message(&message, false, Some(api::Delivery::Steer))
 }
 
-/// What was kept under a key. What cannot be read was not kept; the user is told.
+/// The value that is stored under a key. An error counts as none; the user is told.
 pub(super) fn recall(key: &str) -> Option<String> {
     store::get(key).unwrap_or_else(|error| {
         tell(&format!("earlier answers could not be read: {}", words(&error)));
@@ -119,7 +118,7 @@ fn words(error: &store::StoreError) -> &str {
     }
 }
 
-/// The last words before a trap: without this hook they would be lost with the instance.
+/// Logs the message of a panic, which would be lost with the instance.
 pub(super) fn report_panic(panic: &std::panic::PanicHookInfo) {
     api::log_panic(&panic.to_string());
 }
@@ -176,7 +175,7 @@ impl WorkflowFiles for Files {
     }
 }
 
-/// The granted folders, held against what the caller says.
+/// The granted folders, with the tools and profiles that the caller names.
 pub(super) struct Checked {
     pub files: Files,
     pub surroundings: Surroundings,

@@ -1,7 +1,6 @@
-//! The only place that knows the WIT interface: it turns calls into events, and effects into calls.
+//! The only module that knows the WIT interface: it converts calls to events, and effects to calls.
 
 #![allow(unsafe_code, reason = "the generated bindings")]
-#![allow(missing_docs, reason = "the generated bindings")]
 
 mod convert;
 #[cfg(feature = "fault-switch")]
@@ -38,10 +37,10 @@ mod bindings {
     export!(Component);
 }
 
-/// The version of `wit/extension.wit` that this component speaks.
+/// The version of `wit/extension.wit` that this component implements.
 const INTERFACE_VERSION: &str = "0.1.0";
 
-/// The messages that are drawn: ours, and those that the reference left in a session.
+/// The messages that this component draws: its own, and those that the reference left in a session.
 const MESSAGE_TYPES: [&str; 5] = [
     CONTEXT_MESSAGE_TYPE,
     COMPLETE_TYPE,
@@ -50,8 +49,8 @@ const MESSAGE_TYPES: [&str; 5] = [
     REMINDER_MESSAGE_TYPE,
 ];
 
-/// How many state entries are asked for at a time, after the first, which nearly always decides: to look for
-/// more of them is to search the session to its beginning. Each may be long.
+/// Number of state entries that are fetched at a time, after the first, which nearly always decides: a search for more
+/// goes back to the beginning of the session. Each may be long.
 const ENTRIES_AT_A_TIME: u32 = 16;
 
 thread_local! {
@@ -120,7 +119,7 @@ impl Guest for Component {
     fn handle_event(at: Moment, event: guest::Event) -> guest::EventOutcome {
         #[cfg(feature = "fault-switch")]
         fault::trip(fault::name(&event));
-        // A session that is gone needs nothing.
+        // If the session is gone, nothing is to be done.
         match perform(at, react(at, &event).unwrap_or_default()) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
             Reply::Inject { custom_type, content } => guest::EventOutcome::Inject(CustomMessage {
@@ -304,10 +303,10 @@ fn ui() -> Result<Ui, Gone> {
     })
 }
 
-/// The session that the work was for is gone.
+/// The session is gone.
 struct Gone;
 
-/// What the host says; the least that it can mean, if it cannot say it and the user was told why.
+/// The host's answer; the default value after an error, which the user is told of.
 fn known<T: Default>(answer: Result<T, types::Error>) -> Result<T, Gone> {
     answer.or_else(|error| match error {
         types::Error::Stale => Err(Gone),
@@ -318,7 +317,7 @@ fn known<T: Default>(answer: Result<T, types::Error>) -> Result<T, Gone> {
     })
 }
 
-/// What the host says, if it can; what is only a comfort is not worth a notice.
+/// The host's answer; `None` after an error.
 fn unless_gone<T>(answer: Result<T, types::Error>) -> Result<Option<T>, Gone> {
     match answer {
         Err(types::Error::Stale) => Err(Gone),
@@ -326,8 +325,8 @@ fn unless_gone<T>(answer: Result<T, types::Error>) -> Result<Option<T>, Gone> {
     }
 }
 
-/// Whether the user has the panel on in this session: what was said since the newest state, or else what
-/// that tells, so that a long session is not searched.
+/// Tests if the panel is on in this session: by the newest panel entry since the newest state, or else by that state, so
+/// that a long session is not searched.
 fn panel(newest_state: Option<&str>) -> Result<bool, Gone> {
     use bindings::pi::extension::session;
     let newest = session::entries(PANEL_ENTRY_TYPE, 0, 1, Some(STATE_ENTRY_TYPE));
@@ -340,7 +339,7 @@ fn panel(newest_state: Option<&str>) -> Result<bool, Gone> {
     Ok(data.is_some_and(|data: Value| data.get(field).and_then(Value::as_bool) == Some(true)))
 }
 
-/// The context prompt that the model still has in view, where the conversation went on as it was.
+/// The context prompt that the model still has in view, if the conversation is unchanged.
 fn in_view(event: &guest::Event) -> Result<Option<String>, Gone> {
     use guest::SessionReason::Reload;
     if !matches!(event, guest::Event::SessionStart(Reload) | guest::Event::Restarted) {
@@ -365,7 +364,7 @@ struct StateEntries {
     exhausted: bool,
     /// The newest one.
     newest: Option<String>,
-    /// Why there are no more, if the session did not give them.
+    /// The error at which the entries end.
     error: Option<types::Error>,
 }
 

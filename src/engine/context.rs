@@ -4,7 +4,7 @@ use crate::definition::WorkflowFiles;
 
 use super::effect::{Effect, Level};
 
-/// What comes with every event.
+/// The context of an event.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// Time of the event, in milliseconds since 1970.

@@ -9,7 +9,7 @@ use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
 use super::state::{Activity, Engine, Origin};
 
-/// How a run goes on after the agent stopped.
+/// What follows after the agent stopped.
 enum Decision {
     /// The agent continues.
     Continue(AutoContinue),

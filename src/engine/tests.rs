@@ -101,7 +101,7 @@ impl Session {
     }
 
     fn stop_as(&mut self, stop: Stop, has_ui: bool) -> Vec<Effect> {
-        // What ends a countdown, or a wait.
+        // The end of a countdown or of a wait.
         assert!(matches!(self.on(Event::AgentStart).effects.len(), 0 | 1 | 3));
         let mut effects = self.on(Event::AgentEnd { stop }).effects;
         effects.extend(self.with_ui(has_ui, Event::AgentSettled).effects);
@@ -128,7 +128,7 @@ fn notice(level: Level, text: &str) -> Vec<Effect> {
     vec![Effect::Notify { level, text: text.into() }]
 }
 
-/// What ends a countdown.
+/// The effects that end a countdown.
 fn stopped() -> Vec<Effect> {
     vec![Effect::StopTimer { id: 1 }, Effect::WatchTerminal(false), Effect::SetCountdown(None)]
 }

@@ -9,7 +9,7 @@ use super::{RunState, Segment};
 /// Specification: state management, "ActiveWorkflow Resolution".
 #[derive(Debug, Clone, Copy)]
 pub struct Active<'a> {
-    /// Where the names were looked up.
+    /// The library in which the names were looked up.
     pub library: &'a Library,
     /// The state it was resolved from.
     pub state: &'a RunState,
@@ -24,7 +24,7 @@ pub struct Active<'a> {
 }
 
 impl<'a> Active<'a> {
-    /// Resolves a state; `None` if it is not active, or if its path does not lead to a phase of the library.
+    /// Resolves a state; `None` if the run is not running, or if its path does not lead to a phase of the library.
     pub fn resolve(state: &'a RunState, library: &'a Library) -> Option<Self> {
         if !state.is_running() {
             return None;
@@ -60,7 +60,7 @@ impl<'a> Active<'a> {
         self.scope.phases.get(self.index.checked_add(1)?)
     }
 
-    /// Whether it is inside a nested workflow.
+    /// Tests if the run is inside a nested workflow.
     pub fn is_nested(&self) -> bool {
         self.state.current_path.len() > 1
     }

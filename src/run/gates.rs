@@ -1,4 +1,4 @@
-//! The gates on a run's way, and what became of their checks.
+//! The gates ahead of a run, and the evidence of their checks.
 
 use serde::Serialize;
 
@@ -10,39 +10,38 @@ use super::{Active, LoopError, RunState, Segment, enter, phase_key, restart, sco
 /// A gate that a run must pass to leave its phase.
 #[derive(Debug, Clone)]
 pub struct GateAhead<'a> {
-    /// What is checked.
     pub gate: &'a Gate,
     /// The name of the phase or workflow that has it.
     pub of: &'a str,
-    /// A name for the gate itself: that of its phase's path, or of its scope.
+    /// The identity of the gate: [`phase_key`] of its phase, or [`scope_key`] of its workflow.
     pub key: String,
     /// The name of the root that its files come from.
     pub root: &'a str,
-    /// How many scopes lead to the workflow that it belongs to, that one included.
+    /// The number of scopes on the path down to the workflow that it belongs to, that one included.
     pub depth: usize,
 }
 
-/// What became of one check.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
-    /// What the check is called.
+    /// The label of the check.
     pub label: String,
-    /// Whether it held.
+    /// The check passed.
     pub passed: bool,
-    /// In words: how the command ended, which file matched, what the user said.
+    /// The result in words: the end of the command, the file that matched, the user's answer.
     pub result: String,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
-    /// Which attempt to leave the phase it belongs to, from 1.
+    /// The number of the attempt to leave the phase, from 1.
     pub attempt: u32,
-    /// The end of what the command wrote; empty for other checks.
+    /// The end of the command's output; empty for other checks.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tail: String,
 }
 
 impl<'a> Active<'a> {
-    /// The gates that `next` leads through: that of the phase, then those of the workflows that end with
+    /// The gates that `next` must pass: that of the phase, then those of the workflows that end with
     /// it, the innermost first.
     pub fn gates_ahead(&self) -> Vec<GateAhead<'a>> {
         let path = &self.state.current_path;
@@ -62,8 +61,8 @@ impl<'a> Active<'a> {
         gates
     }
 
-    /// The workflows that end with the current phase, the innermost first; each with how many scopes lead to
-    /// it, that one included.
+    /// The workflows that end with the current phase, the innermost first; each with its depth, see
+    /// [`GateAhead::depth`].
     pub fn ending_scopes(&self) -> impl Iterator<Item = (usize, &'a Workflow)> {
         let path = self.state.current_path.iter().enumerate().rev();
         let scopes = path.filter_map(|(index, segment)| {
@@ -77,8 +76,7 @@ impl<'a> Active<'a> {
 }
 
 impl RunState {
-    /// The run with what became of the checks of its current phase; what is known of an earlier attempt
-    /// is replaced.
+    /// Returns the run with this evidence of its current phase, in place of that of an earlier attempt.
     pub fn with_evidence(&self, mut evidence: Vec<Evidence>) -> Self {
         let mut new = self.clone();
         evidence.drain(..evidence.len().saturating_sub(MAX_EVIDENCE));
@@ -89,7 +87,7 @@ impl RunState {
         new
     }
 
-    /// The run after the gate of this key was not passed, and how often that is.
+    /// Returns the run with one more failed attempt of this gate, and the number of failed attempts.
     pub fn gate_failed(&self, key: &str) -> (Self, u32) {
         let mut new = self.clone();
         let attempts = new.progress.gate_attempts.entry(key.to_owned()).or_default();
@@ -98,12 +96,12 @@ impl RunState {
         (new, times)
     }
 
-    /// The run, gone where a failure of a gate leads; `None` if it stays. A way back counts as a restart
+    /// Returns the run, moved to where a failure of the gate leads; `None` if it stays. A way back counts as a restart
     /// of the scope.
     ///
     /// # Errors
     ///
-    /// If the scope was restarted as often as it allows, or cannot be.
+    /// If the scope was restarted as often as it allows, or cannot be restarted.
     pub fn after_gate_failure(
         &self,
         on_fail: &OnGateFail,

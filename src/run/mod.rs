@@ -1,7 +1,7 @@
 //! A workflow in progress: its state, its transitions, its stored form.
 //!
 //! **Invariant: transitions are pure.** [`advance`] and [`restart`] return a new state; the old one
-//! is untouched.
+//! is unchanged.
 
 mod active;
 mod gates;

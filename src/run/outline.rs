@@ -4,31 +4,31 @@ use crate::definition::{Entry, Library, Phase};
 
 use super::{Active, Segment};
 
-/// Where a run is among all steps of its workflow.
+/// Position of a run among all steps of its workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outline {
     /// The number of the current step, from 1.
     pub current: u64,
-    /// How many steps there are; at most [`u64::MAX`].
+    /// The number of steps; at most [`u64::MAX`].
     pub total: u64,
 }
 
-/// One step: a phase, where it stands in the row.
+/// One step: a phase with its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step<'a> {
-    /// From 1.
+    /// Its number, from 1.
     pub number: u64,
     /// The names of the nested workflows that lead to it, the outermost first. Tells phases of the
     /// same name apart.
     pub scopes: Vec<&'a str>,
-    /// Where it is.
+    /// Its path.
     pub path: Vec<Segment>,
     /// The phase.
     pub phase: &'a Phase,
 }
 
 impl Outline {
-    /// Where an active run is.
+    /// Returns the position of an active run.
     pub fn of(active: &Active) -> Self {
         let before = active.state.current_path.iter().fold(0_u64, |count, segment| {
             let entries = active
@@ -44,7 +44,7 @@ impl Outline {
         }
     }
 
-    /// The steps from number `first` on, at most `limit`.
+    /// Returns the steps from number `first` on, at most `limit`.
     pub fn steps<'a>(active: &Active<'a>, first: u64, limit: usize) -> Vec<Step<'a>> {
         let (scopes, path) = (Vec::new(), vec![Segment::first(&active.root.key)]);
         let steps = Vec::new();
@@ -55,7 +55,7 @@ impl Outline {
     }
 }
 
-/// A walk through all entries that passes over what stands before the first step wanted.
+/// A walk through all entries that skips those before the first step.
 struct Walk<'a> {
     library: &'a Library,
     first: u64,

@@ -1,7 +1,6 @@
-//! What a run keeps besides the reference's fields: which phases it went through, whether it pauses,
-//! how often it was told to go on and restarted.
+//! The fields of a run that the reference does not have: visits of phases, pause, continuations, loops.
 //!
-//! The reference ignores it, and stores it on unchanged; so it may be out of date.
+//! The reference ignores them and stores them unchanged, so they may be out of date.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +14,7 @@ pub(super) const MAX_VISITS: usize = 5000;
 /// Maximum number of checks that are kept of a visit, and in all, the last ones.
 pub(super) const MAX_EVIDENCE: usize = 2000;
 
-/// See the module.
+/// The fields of a run that the reference does not have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
@@ -34,34 +33,33 @@ pub struct Progress {
     /// Automatic continuations since the current phase began.
     #[serde(skip_serializing_if = "is_zero")]
     pub continuations: u32,
-    /// Those of them at the end in which the agent did nothing.
+    /// The last of these, one after the other, in which the agent did nothing.
     #[serde(skip_serializing_if = "is_zero")]
     pub idle: u32,
     /// Failed attempts of each gate ahead since the current phase began, by
     /// [`GateAhead::key`](super::GateAhead::key).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_attempts: BTreeMap<String, u32>,
-    /// How often each scope on the path was restarted since it was entered, by [`scope_key`].
+    /// Restarts of each scope on the path since it was entered, by [`scope_key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub loops: BTreeMap<String, u32>,
     /// The last visit of each phase, by [`phase_key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub visits: BTreeMap<String, Visit>,
-    /// Fields of other versions of this package, as they were stored: they are stored on.
+    /// Fields of other versions of this package; they are stored unchanged.
     #[serde(flatten)]
     pub others: Map<String, Value>,
 }
 
-/// Why and since when a run waits for the user.
+/// A pause: the run waits for the user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pause {
-    /// Why.
     pub reason: PauseReason,
-    /// Since when, in milliseconds since 1970.
+    /// Its beginning, in milliseconds since 1970.
     pub at: u64,
 }
 
-/// Why a run waits for the user.
+/// The reason for a pause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum PauseReason {
@@ -70,28 +68,18 @@ pub enum PauseReason {
     User,
     /// The user stopped the agent.
     Aborted,
-    /// The agent did nothing in so many automatic continuations.
-    Idle {
-        /// How many.
-        times: u32,
-    },
-    /// The phase took so many automatic continuations.
-    Limit {
-        /// How many.
-        times: u32,
-    },
+    /// The agent did nothing in this number of automatic continuations.
+    Idle { times: u32 },
+    /// The phase took this number of automatic continuations.
+    Limit { times: u32 },
     /// A gate was not passed in as many attempts as it allows, or its failure leads back once too often.
     Gate {
-        /// The check that failed last.
+        /// The label of the check that failed last.
         label: String,
-        /// How many attempts.
         times: u32,
     },
-    /// A user has not answered yet.
-    Approval {
-        /// The question.
-        question: String,
-    },
+    /// The user has not approved yet.
+    Approval { question: String },
     /// The user has not allowed the commands of a gate.
     Commands,
     /// The files give other rules than those with which the run was started.
@@ -101,10 +89,7 @@ pub enum PauseReason {
     /// A later version of this package stored the run.
     LaterVersion,
     /// The files of a workflow on the path cannot be read, or are not there.
-    FilesUnreadable {
-        /// The key of the workflow.
-        workflow: String,
-    },
+    FilesUnreadable { workflow: String },
     /// The files have no phase where the run is.
     PhaseGone,
     /// The model failed, and pi's own retries did not help.
@@ -115,7 +100,7 @@ pub enum PauseReason {
 }
 
 impl PauseReason {
-    /// Whether a gate is why, so that it ends where the gate does.
+    /// Tests if a gate is the reason: the pause ends when the gate is left behind.
     pub fn is_of_gate(&self) -> bool {
         matches!(self, Self::Gate { .. } | Self::Approval { .. } | Self::Commands)
     }
@@ -140,20 +125,20 @@ impl PauseReason {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
-    /// When it began, in milliseconds since 1970.
+    /// Its beginning, in milliseconds since 1970.
     pub started_at: u64,
-    /// When it ended; not yet, if it is the current one.
+    /// Its end, in milliseconds since 1970; `None` for the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<u64>,
-    /// Whether it was passed over.
+    /// The phase was skipped.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
-    /// How many visits there were.
+    /// The number of visits, this one included.
     pub passes: u32,
-    /// What the phase handed over, in this visit or the last one that did.
+    /// The summary that the phase handed over, in this visit or the last one that did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
-    /// What became of the checks of its gate, in the last attempt to leave it.
+    /// The evidence of its gate, of the last attempt to leave it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
 }
@@ -163,7 +148,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// How a phase was left.
+/// The way in which a phase is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaving {
     /// It is done.
@@ -174,13 +159,13 @@ pub enum Leaving {
     Again,
 }
 
-/// A name for the phase at a path, unlike that of any other path.
+/// Returns a name for the phase at a path, which no other path has.
 pub fn phase_key(path: &[Segment]) -> String {
     let part = |segment: &Segment| format!("{}:{}", segment.workflow_key, segment.phase_index);
     path.iter().map(part).collect::<Vec<_>>().join("/")
 }
 
-/// A name for the innermost scope of a path.
+/// Returns a name for the innermost scope of a path.
 pub fn scope_key(path: &[Segment]) -> String {
     match path.split_last() {
         Some((last, outer)) => format!("{}/{}", phase_key(outer), last.workflow_key),
@@ -189,14 +174,13 @@ pub fn scope_key(path: &[Segment]) -> String {
 }
 
 impl RunState {
-    /// The first phase of a new run begins.
+    /// Returns a new run with the visit of its first phase.
     pub fn begun(mut self, now: u64) -> Self {
         self.visit(now);
         self
     }
 
-    /// This state, as a transition from `before` made it, with the progress that goes with it: one
-    /// phase is left, another one begins.
+    /// Returns this state, which a transition made of `before`, with the visits and counters that follow from it.
     pub fn moved_from(mut self, before: &RunState, leaving: Leaving, now: u64) -> Self {
         if let Some(visit) = self.progress.visits.get_mut(&phase_key(&before.current_path)) {
             visit.ended_at = Some(now);
@@ -218,14 +202,14 @@ impl RunState {
         self
     }
 
-    /// The run, waiting for the user.
+    /// Returns the run, paused.
     pub fn paused(&self, reason: PauseReason, now: u64) -> Self {
         let mut new = self.clone();
         new.progress.paused = Some(Pause { reason, at: now });
         new
     }
 
-    /// The run, going on: what was counted against it is forgotten.
+    /// Returns the run without its pause; its counters begin anew.
     pub fn resumed(&self) -> Self {
         let mut new = self.clone();
         let pause = new.progress.paused.take();
@@ -236,7 +220,7 @@ impl RunState {
         new
     }
 
-    /// The visits of which `age` says something, with their keys, in its order.
+    /// Returns the visits that have an `age`, with their keys, in the order of it.
     pub fn visits_by(&self, age: fn(&Visit) -> Option<u64>) -> Vec<(&str, &Visit)> {
         let mut ordered: Vec<(u64, &str, &Visit)> = Vec::new();
         for (key, visit) in &self.progress.visits {
@@ -248,7 +232,7 @@ impl RunState {
         ordered.into_iter().map(|(_, key, visit)| (key, visit)).collect()
     }
 
-    /// How often the current phase was begun, this time included; from 1.
+    /// Returns the number of visits of the current phase, this one included; from 1.
     pub fn pass(&self) -> u32 {
         self.progress.visits.get(&phase_key(&self.current_path)).map_or(1, |visit| visit.passes)
     }
@@ -270,7 +254,8 @@ impl RunState {
         self.forget_oldest();
     }
 
-    /// Every state entry of the session holds all visits, and what is too much is not read back.
+    /// Drops the oldest visits and evidence beyond their bounds: every state entry of the session holds all of them, and a
+    /// state beyond the bounds is not read back.
     pub(super) fn forget_oldest(&mut self) {
         let visits = &self.progress.visits;
         let mut checks: usize = visits.values().map(|visit| visit.evidence.len()).sum();

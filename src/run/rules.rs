@@ -1,7 +1,7 @@
 //! Comparison of a run's rules with those that it was started with.
 //!
 //! **Invariant: one function decides it.** [`hold`] compares the seal that the run carries with that of the files as
-//! they were last read. It is asked wherever a rule matters, and nothing remembers its answer: a run is held exactly
+//! they were last read. It is called wherever a rule matters, and its result is not kept: a run is held exactly
 //! as long as the files do not give its seal.
 
 use serde::Serialize;
@@ -65,8 +65,8 @@ pub fn pause_reason(state: &RunState, library: &Library) -> Option<PauseReason> 
 }
 
 impl RunState {
-    /// The run with the rules of these files, if it has none to keep yet. A path that ends at a nested workflow, as
-    /// the reference leaves it after a loop, is brought to the first phase in it.
+    /// Returns the run, sealed with the rules of these files if it has no seal yet. A path that ends at a nested workflow,
+    /// as the reference leaves it after a loop, is moved to the first phase in it.
     pub fn sealed(self, library: &Library) -> Self {
         if !self.is_running() || hold(&self, library).is_some() {
             return self;
@@ -79,8 +79,8 @@ impl RunState {
         new
     }
 
-    /// The run with the rules of these files, which the user accepts in place of those that it had; `None` if they
-    /// cannot be read.
+    /// Returns the run, sealed with the rules of these files, which the user accepts in place of the old ones; `None` if
+    /// they cannot be read.
     pub fn with_accepted_rules(&self, library: &Library) -> Option<Self> {
         Active::resolve(self, library)?;
         let mut new = self.clone();
@@ -91,7 +91,8 @@ impl RunState {
 }
 
 impl PauseReason {
-    /// Tests if the rules of a run are the reason. The files end such a pause, or the user's word that accepts them.
+    /// Tests if the rules of a run are the reason. Such a pause ends when the files give the rules again or the user
+    /// accepts the new ones.
     pub fn is_of_rules(&self) -> bool {
         match self {
             Self::RulesChanged

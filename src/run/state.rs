@@ -14,13 +14,13 @@ pub const MAX_TASK: usize = 10_000;
 /// Specification: state management, "WorkflowState Fields".
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunState {
-    /// Whether it is running, done or cancelled.
+    /// Running, done or cancelled.
     pub status: RunStatus,
     /// The key of the workflow that was started.
     pub workflow_key: String,
-    /// Where it is: the root workflow first, the innermost scope last. Never empty.
+    /// The path to its phase: the root workflow first, the innermost scope last. Never empty.
     pub current_path: Vec<Segment>,
-    /// Counts every transition; never falls.
+    /// The number of transitions; never decreases.
     pub global_step_count: u64,
     /// `wf-MILLISECONDS-RANDOM6`.
     pub task_id: String,
@@ -80,14 +80,14 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The beginning of a workflow.
+    /// Returns the beginning of a workflow.
     pub fn first(workflow_key: &str) -> Self {
         Self { workflow_key: workflow_key.to_owned(), phase_index: 0 }
     }
 }
 
 impl RunState {
-    /// A new run, at the first entry of its workflow.
+    /// Returns a new run, at the first entry of its workflow.
     ///
     /// `unix_ms` is the time and `random` 64 random bits; together they make the task id.
     pub fn new(workflow_key: &str, task: &str, unix_ms: u64, random: u64) -> Self {
@@ -126,12 +126,12 @@ impl RunState {
         !self.is_running() && !self.is_announced()
     }
 
-    /// The run, ended by a cancellation.
+    /// Returns the run, cancelled.
     pub fn cancelled(&self) -> Self {
         Self { status: RunStatus::Cancelled { announced: false }, ..self.resumed() }
     }
 
-    /// The run, its end announced.
+    /// Returns the run, its end announced.
     pub fn announced(&self) -> Self {
         let status = match self.status {
             RunStatus::Running => RunStatus::Running,

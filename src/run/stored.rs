@@ -1,4 +1,4 @@
-//! Finds a run again in the entries of a session.
+//! Reads a run from the entries of a session.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use super::{
 
 /// Maximum length of an entry, in bytes of JSON.
 const MAX_ENTRY: usize = 4 << 20;
-/// Maximum number of entries without a workflow that are passed over.
+/// Maximum number of entries without a workflow that are skipped.
 const MAX_PASSED_OVER: usize = 10_000;
 /// Maximum number of scopes of a path.
 const MAX_PATH: usize = MAX_NESTING + 1;
@@ -60,9 +60,9 @@ impl fmt::Display for Unusable {
     }
 }
 
-/// The newest state among the data of a session's state entries, given newest first.
+/// Returns the newest state among the data of a session's state entries, given newest first.
 ///
-/// Entries without a workflow are passed over; the first one with a workflow decides. If it is
+/// Entries without a workflow are skipped; the first one with a workflow decides. If it is
 /// malformed there is no run. Two older forms are read too.
 ///
 /// # Errors
@@ -90,7 +90,7 @@ pub fn restore<S: AsRef<str>>(
     Ok(None)
 }
 
-/// Holds the lists and texts of a state against their bounds.
+/// Checks the bounds of the lists and texts of a state.
 fn measure(data: &Value) -> Result<(), Unusable> {
     let bounded = |data: &Value, list: &'static str, most| {
         let length = match get(data, list) {
@@ -113,7 +113,7 @@ fn measure(data: &Value) -> Result<(), Unusable> {
     if has_long_text(data) { Err(Unusable::LongText) } else { Ok(()) }
 }
 
-/// The parser bounds the depth.
+/// Recursive; the parser bounds the depth.
 fn has_long_text(data: &Value) -> bool {
     match data {
         Value::String(text) => text.len() > MAX_TEXT,
@@ -183,7 +183,7 @@ fn index(value: &Value) -> Option<usize> {
         .then(|| usize::try_from(number as u64).unwrap_or(usize::MAX))
 }
 
-/// Any number, brought to a whole one from 0.
+/// Any number, rounded down to a whole one from 0.
 fn count_of(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_f64().map(|number| number as u64))
 }
@@ -196,14 +196,14 @@ fn flag(data: &Value, field: &str) -> Option<bool> {
     get(data, field).map_or(Some(false), Value::as_bool)
 }
 
-/// All of the progress that is known, field by field and entry by entry; other fields are kept as they are. By hand:
-/// what serde derives for it is a twentieth of the component.
+/// Reads the known fields of the progress one by one; other fields are kept unchanged. Written by hand: the code that
+/// serde derives for it is a twentieth of the component.
 fn progress(data: &Value) -> Progress {
     let mut progress = Progress::default();
     let Some(fields) = data.as_object() else {
         return Progress { version: PROGRESS_VERSION, ..progress };
     };
-    // What stands in place of a seal of this version; the gates are those of a version before there were seals.
+    // The seal, and `gates`, which an earlier version stored in its place.
     let mut sealing = Map::new();
     let mut room = MAX_OTHERS;
     for (name, value) in fields {
@@ -238,7 +238,7 @@ fn progress(data: &Value) -> Progress {
     };
     let version = match sealing.get("version") {
         None => 0,
-        // A version that is no number is not one that is known.
+        // A version that is not a number is an unknown one.
         Some(version) => number(version).unwrap_or(u32::MAX),
     };
     let stored_seal = sealing.get("seal").unwrap_or(&Value::Null);
@@ -264,7 +264,7 @@ fn progress(data: &Value) -> Progress {
     progress
 }
 
-/// A reason that is not known is one nevertheless: what waits for the user goes on waiting.
+/// A run with an unknown reason stays paused.
 fn pause(data: &Value) -> Pause {
     let reason = get(data, "reason").unwrap_or(&Value::Null);
     Pause {
@@ -277,7 +277,7 @@ fn pause(data: &Value) -> Pause {
 /// Maximum length of an unknown reason, in bytes of JSON.
 const MAX_REASON: usize = 4 << 10;
 
-/// A value of other versions, or nothing if it is longer than that.
+/// A value of another version, or null if it is longer than `most` bytes of JSON.
 fn within(value: &Value, most: usize) -> Value {
     if value.to_string().len() > most { Value::Null } else { value.clone() }
 }
@@ -292,7 +292,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "gate" => PauseReason::Gate { label: string(get(reason, "label")?)?, times: times()? },
         "approval" => PauseReason::Approval { question: string(get(reason, "question")?)? },
         "commands" => PauseReason::Commands,
-        // The name of a version that compared gates only.
+        // The name that an earlier version used, which compared gates only.
         "rulesChanged" | "gatesChanged" => PauseReason::RulesChanged,
         "modelError" => PauseReason::ModelError,
         _ => return None,
@@ -339,7 +339,7 @@ fn map<T>(data: &Value, read: fn(&Value) -> Option<T>) -> BTreeMap<String, T> {
     entries.filter_map(|(key, value)| Some((key.clone(), read(value)?))).collect()
 }
 
-/// As `Value::get`: of a few names each is compared sooner than one is hashed.
+/// As `Value::get`, but compares names instead of hashing one: faster for a few fields.
 fn get<'a>(data: &'a Value, field: &str) -> Option<&'a Value> {
     data.as_object()?.iter().find(|(name, _)| *name == field).map(|(_, value)| value)
 }

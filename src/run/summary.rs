@@ -1,4 +1,4 @@
-//! What a phase hands over to those after it.
+//! Summaries: texts that a phase hands over to later ones.
 
 use serde::Serialize;
 
@@ -6,33 +6,32 @@ use crate::definition::{Phase, short, trim};
 
 use super::{RunState, Segment, phase_key};
 
-/// How long a summary may be, in characters; the rest is cut off.
+/// Maximum length of a summary, in characters; the rest is cut off.
 const MAX_SUMMARY: usize = 4000;
-/// How long all summaries of a run may be together: every state entry of the session holds them all.
+/// Maximum length of all summaries of a run together, in characters: every state entry of the session holds them all.
 const MAX_SUMMARIES: usize = 100_000;
 /// Maximum length of a phase's emoji and of its name in a summary, in characters each.
 const MAX_NAME: usize = 100;
-/// What is left of the oldest where that is too much.
+/// Length to which the oldest are cut if that is too much.
 const MAX_OLD_SUMMARY: usize = 100;
-/// What stands at the end of a text that was cut.
+/// The end of a text that was cut.
 const CUT: &str = "… (cut)";
 
-/// What a phase handed over when it was left.
+/// The summary of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// The phase's id.
     pub id: String,
     /// The phase's emoji and name.
     pub name: String,
-    /// At most 4,000 characters, and a sign if it was longer.
+    /// At most 4,000 characters, and [`CUT`] if it was longer.
     pub text: String,
-    /// How many steps the run had taken; orders summaries by age.
+    /// The number of steps of the run before it; orders summaries by age.
     pub step: u64,
 }
 
 impl RunState {
-    /// The run, its current phase having handed something over. What it handed over in an earlier pass
-    /// is replaced.
+    /// Returns the run with a summary of its current phase, in place of that of an earlier pass.
     pub fn with_summary(&self, phase: &Phase, text: &str) -> Self {
         let mut new = self.clone();
         let summary = Summary {
@@ -48,14 +47,14 @@ impl RunState {
         new
     }
 
-    /// Whether the current phase has handed something over in this pass.
+    /// Tests if the current phase has handed over a summary in this pass.
     pub fn has_handed_over(&self) -> bool {
         let visit = self.progress.visits.get(&phase_key(&self.current_path));
         let summary = visit.and_then(|visit| visit.summary.as_ref());
         summary.is_some_and(|summary| summary.step == self.global_step_count)
     }
 
-    /// All summaries, oldest first, each with the path of its phase.
+    /// Returns all summaries, oldest first, each with the path of its phase.
     pub fn summaries(&self) -> Vec<(Vec<Segment>, &Summary)> {
         let visits = self.visits_by(|visit| Some(visit.summary.as_ref()?.step)).into_iter();
         visits.filter_map(|(key, visit)| Some((path(key)?, visit.summary.as_ref()?))).collect()
@@ -80,7 +79,7 @@ impl RunState {
     }
 }
 
-/// A text of at most so many characters; a sign is added where it was longer.
+/// Cuts a text to `most` characters; a mark is added to one that was longer.
 pub fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((at, _)) => text.get(..at).unwrap_or_default().to_owned() + CUT,
@@ -88,7 +87,7 @@ pub fn cut(text: &str, limit: usize) -> String {
     }
 }
 
-/// The path that a [`phase_key`] was made of.
+/// Returns the path that a [`phase_key`] was made of.
 fn path(key: &str) -> Option<Vec<Segment>> {
     let segment = |part: &str| {
         let (workflow_key, index) = part.rsplit_once(':')?;

@@ -1,4 +1,4 @@
-//! How a run moves.
+//! The transitions of a run.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::definition::{Entry, Library};
 
 use super::{RunState, RunStatus, Segment, scope_key};
 
-/// Where a transition led.
+/// The destination of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// At a phase.
@@ -15,16 +15,13 @@ pub enum Arrival {
     Done,
 }
 
-/// Why a scope cannot be restarted.
+/// An error of [`restart`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopError {
     /// The workflow says `loopable: false`.
     Disabled,
     /// It was restarted as often as its `maxLoops` allows.
-    Exhausted {
-        /// How often that is.
-        max_loops: u32,
-    },
+    Exhausted { max_loops: u32 },
     /// The library lacks the workflow.
     NotFound,
 }
@@ -46,7 +43,7 @@ impl fmt::Display for LoopError {
 ///
 /// At a nested workflow: into it, down to the first phase. At a phase with another entry behind it
 /// in its scope: to that entry. At the last of a nested scope: out of every scope that has no more,
-/// and on. At the last of the root: the run is done, and no longer active.
+/// and on. At the last of the root: the run is done.
 ///
 /// A scope that the library lacks has no more entries.
 ///
@@ -111,7 +108,7 @@ pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopErro
     Ok(enter(&new, library))
 }
 
-/// A run whose path ends at a nested workflow, moved to the first phase in it.
+/// Moves a run whose path ends at a nested workflow to the first phase in it.
 ///
 /// Specification: state management, "Case 1"; the number of steps does not change.
 pub fn enter(state: &RunState, library: &Library) -> RunState {

@@ -18,7 +18,7 @@ const READ_WORK: usize = 10;
 /// Folders that a glob does not lead into by itself.
 const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
 
-/// Why a check of a file does not hold.
+/// Failure of a check of a file.
 pub(super) enum FileFailure {
     /// The session is gone.
     Gone,

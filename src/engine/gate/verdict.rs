@@ -1,4 +1,4 @@
-//! What follows from the checks of a gate: the run moves on, stays, goes back or pauses.
+//! The end of a gate's checks: the run moves on, stays, goes back or pauses.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What belongs to the agent, and to one turn of it.
+//! The state of the agent, and of one turn of it.
 
 use crate::text::DefaultRole;
 
@@ -69,7 +69,7 @@ pub enum Origin {
     Own,
 }
 
-/// What lasts for one turn of the agent; a new turn is `Turn::default()`.
+/// State that lasts for one turn of the agent; a new turn is `Turn::default()`.
 #[derive(Debug, Default)]
 pub struct Turn {
     /// A gate was already checked for the agent: a second `next` in the same turn comes too early.

@@ -1,4 +1,5 @@
-//! The state of the engine: one type for what belongs to the definitions, the session, the run, the agent and the turn.
+//! The state of the engine: one type each for the definitions, the session, the run, the agent, the turn and the pending
+//! requests.
 //!
 //! **Invariant: one writer of the run.** Every transition goes through [`Engine::transition`], which persists the new
 //! state and updates what shows it. The state is private to this module.

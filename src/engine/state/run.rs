@@ -1,4 +1,4 @@
-//! What belongs to the run.
+//! The state of the run.
 
 use crate::run::{PauseReason, RunState, Seal};
 

@@ -1,4 +1,4 @@
-//! What belongs to the session.
+//! The state of the session.
 
 use std::collections::BTreeSet;
 

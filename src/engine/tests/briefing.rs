@@ -1,9 +1,9 @@
-//! What the model is told about its phase, and when; what the phases hand over.
+//! The context prompt, reminders, and summaries.
 
 use super::*;
 
 impl Session {
-    /// What goes with the next run: the message's type and text.
+    /// Type and text of the message that goes with the next run of the agent.
     fn told(&mut self) -> (&'static str, String) {
         let output = self.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         match output.reply {

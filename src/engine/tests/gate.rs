@@ -4,7 +4,7 @@ use super::*;
 
 const PASSED: &str = "✓ Advanced: a → * b\n";
 
-/// What the host is asked for, with the ticket.
+/// The request to the host, with its ticket.
 fn asked(reply: Reply) -> (u64, Request) {
     match reply {
         Reply::Ask { ticket, request } => (ticket, request),
@@ -446,7 +446,7 @@ fn always_is_offered_only_where_the_project_is_known() {
     let (ticket, request) = asked(session.call_next().reply);
     let Request::Select { options, .. } = request else { panic!("{request:?}") };
     assert_eq!(options, ["No", "Yes, once", "Yes, for this session"]);
-    // What is not offered is no yes.
+    // An option that is not offered is not a yes.
     let text = told(&session.answer(ticket, Answer::Selected(3)));
     assert!(text.contains("is paused: its gate runs commands of this project"), "{text}");
 
@@ -814,7 +814,7 @@ fn a_pause_by_the_user_is_the_only_one() {
     assert_eq!(pause.reason, crate::run::PauseReason::User);
 }
 
-/// What an agent that can write files may do to a gate, each with the lines that then stand there.
+/// Changes that an agent that can write files may make to a gate, each with the new lines.
 const WEAKER: [(&str, &str, &str); 5] = [
     ("flat/a.md", TESTS, ""),
     ("flat/a.md", "make test,", "'true',"),

@@ -49,7 +49,7 @@ impl Session {
         crate::run::restore([json]).unwrap()
     }
 
-    /// What refuses a tool that the rules allow; the call is the first event after the files were read.
+    /// The reason for which a tool that the rules allow is refused; the call is the first event after the files were read.
     fn refusal(&mut self) -> Option<String> {
         let refused = |session: &mut Self, name| match session
             .on(Event::ToolCall { name, carries_calls: false })
@@ -81,7 +81,7 @@ fn notices(effects: &[Effect]) -> Vec<&str> {
 
 type Change = fn(&mut Session);
 
-/// What breaks the rules of a run, and whether the user can accept what is left.
+/// Changes of files that break the rules of a run; true if the user can accept the new rules.
 const CHANGES: [(Change, &str, bool); 12] = [
     (|s| s.insert("outer/a.md", WHITELIST, ""), "its rules are no longer", true),
     (|s| s.insert("outer/a.md", "[read]", "[read, bash]"), "its rules are no longer", true),

@@ -108,7 +108,7 @@ fn nested_ones_are_asked_for_one_by_one() {
     assert!(title.starts_with("This project's \"tidy\" replaces yours. It is part of \"mine\"."));
     assert_eq!(session.answer_to(ticket, YES).reply, Reply::Settle);
     assert_eq!(session.runs(), Some("mine"));
-    // What replaces nothing is not asked for.
+    // A workflow that replaces none needs no confirmation.
     for name in ["x", "theirs", "other"] {
         let _ = session.command("cancel-workflow", "");
         assert_eq!(
