@@ -33,6 +33,7 @@ export const SCRIPTS = {
       more.length === 0 && (name === undefined || Object.entries(BENCHMARKS).some(([known, fit]) => known === name && fit.test(argument))),
   },
   test: { needs: "test", usage: `[-- ${TESTS.join("|")} …]`, fits: (words) => words.every((word) => TESTS.includes(word)) },
+  record: { needs: "test", usage: "[-- GROUP …]", fits: (words) => words.every((word) => /^[a-z]+$/.test(word)) },
   release: { needs: "build", usage: "[-- BRANCH]", fits: (words) => words.length === 0 || (words.length === 1 && /^[^-]/.test(words[0])) },
 };
 

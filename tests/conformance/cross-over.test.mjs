@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { PI_VERSIONS } from "../pi/harness/pi.mjs";
+import { VERSIONS } from "../pi/harness/extent.mjs";
 import { assertSame } from "./side-by-side/compare.mjs";
 import { states } from "./side-by-side/known.mjs";
 import { OURS, REFERENCE } from "./side-by-side/packages.mjs";
 import { play } from "./side-by-side/play.mjs";
 import handovers, { turns } from "./side-by-side/scenarios/handover.mjs";
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}`, { concurrency: 3 }, () => {
     for (const { toOurs = [], toReference = [], ...rest } of handovers) {
       const scenario = { ...rest, differs: [] };

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -21,7 +22,7 @@ const WAITS = "⏸ The hello > 🔹 Plan [1/2] (waits for you: send a message, o
 const pauses = (entries) =>
   custom(entries, "workflow:state").flatMap(({ progress }) => progress.paused?.reason ?? []);
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: without a user`, { concurrency: 2 }, () => {
     for (const mode of /** @type {const} */ (["text", "json"])) {
       test(`${mode} mode reaches DONE with a model that stops early in every phase`, async (t) => {

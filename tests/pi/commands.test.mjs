@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -30,7 +31,7 @@ const HELLO = workflow("hello", ["plan", "build"]);
 const ADA = workflow("ada", ["think"], { name: "Ada's way", commandName: "think-first" });
 const REST = { text: "I rest." };
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: /workflow`, { concurrency: 2 }, () => {
     test("without a name lists what can be started; what cannot start says why", async (t) => {
       const { model, sandbox } = await stage(t, [], {

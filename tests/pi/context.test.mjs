@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { PI_VERSIONS, runPrint } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -33,7 +34,7 @@ const hand = (summary) => ({
   calls: [{ name: "workflow_step", arguments: { action: "next", summary } }],
 });
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: the phase's prompt`, { concurrency: 2 }, () => {
     test("is given once, then a reminder of at most 300 bytes", async (t) => {
       const { model, sandbox } = await stage(t, [REST, REST, REST, step("next"), REST, REST], { globalFiles: HELLO });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { PI_VERSIONS } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -40,7 +40,7 @@ function panel(entries) {
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, "THEN");
 }
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: /workflow`, { concurrency: 2 }, () => {
     test(":status shows how a run stands, to the user alone", async (t) => {
       const script = steps("next", "loop", "next", "loop");

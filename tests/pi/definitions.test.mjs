@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
-import { PI_VERSIONS } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import {
@@ -417,7 +417,7 @@ const SEVERITY = /: (error|warning): /;
 /** @param {string} line */
 const withoutPlace = (line) => line.replace(/:\d+:\d+: /, ": ");
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: diagnostics in workflow files`, { concurrency: 2 }, () => {
     test("are all told of in one panel, and what is sound starts", async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });

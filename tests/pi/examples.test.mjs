@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -66,7 +67,7 @@ function handingOver(answer) {
   return { calls: answer.calls.map((call) => ({ ...call, arguments: { ...call.arguments, summary: "Found out." } })) };
 }
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: the example`, { concurrency: 2 }, () => {
     for (const name of EXAMPLES) {
       test(`${name} loads without a diagnostic and runs to DONE`, async (t) => {

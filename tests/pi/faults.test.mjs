@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { accessSync, chmodSync, constants, renameSync, symlinkSync } from "node:fs";
 import { suite, test } from "node:test";
-import { PI_VERSIONS, readSession } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { readSession } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { notices, paths, states, statusTexts, steps, toolResults, workflow } from "./harness/workflows.mjs";
@@ -34,7 +35,7 @@ function makeReadOnly(file) {
   };
 }
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a session that takes no entry`, { concurrency: 2 }, () => {
     for (const [name, { spoil, words }] of Object.entries({
       "because the disk is full": { spoil: fillDisk, words: /ENOSPC: no space left on device/ },

@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { evidence, gated, lastPath, madeBy, progress } from "./harness/gates.mjs";
-import { PI_VERSIONS, parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { custom, notices, paths, pauses, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
@@ -21,7 +22,7 @@ const edit = (/** @type {string} */ path, /** @type {string} */ oldText, newText
   calls: [{ name: "edit", arguments: { path, edits: [{ oldText, newText }] } }],
 });
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a gate without a user interface`, { concurrency: 2 }, () => {
     test("is checked in JSON mode, and its progress and evidence are records", async (t) => {
       const { sandbox } = await stage(t, [next, next, { text: "Over." }], {

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gated, lastPath, progress } from "./harness/gates.mjs";
-import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -22,7 +23,7 @@ const RUN = [{ run: "echo run >> log" }];
 const APPROVE = [{ approve: "Ship it?" }];
 const QUIET = { autoContinue: false };
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: an open question of a gate`, { concurrency: 2 }, () => {
     for (const [what, gate, yes] of /** @type {[string, object[], string][]} */ ([
       ["the consent to a command", RUN, ONCE],

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { evidence, gated, lastPath } from "./harness/gates.mjs";
-import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
@@ -17,7 +18,7 @@ const REST = { text: "I rest." };
 const next = step("next");
 const YES = "Yes";
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a command of a gate`, { concurrency: 2 }, () => {
     test("lets the agent on when it succeeds, and the evidence stays", async (t) => {
       const { model, sandbox } = await stage(t, [next, next, { text: "Over." }], {

@@ -6,7 +6,8 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { NODE, PI_VERSIONS, REPO, runPrint } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { NODE, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -82,7 +83,7 @@ function commandsIn(rpc) {
   return shown.filter((json) => /\\u00[01]|[\x7f-\x9f]/.test(json));
 }
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: files made to hurt`, { concurrency: 2 }, () => {
     test("are told of, each, and the others load in time", { timeout: 60_000 }, async (t) => {
       const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], { globalFiles: HELLO });
@@ -240,7 +241,7 @@ const TREES = {
   },
 };
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: folders without end`, { concurrency: 1 }, () => {
     for (const [name, { put, told, where }] of Object.entries(TREES)) {
       test(name, { timeout: 120_000 }, async (t) => {

@@ -5,7 +5,8 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { NODE, PI_VERSIONS, REPO, piCli, piCommand } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { NODE, REPO, piCli, piCommand } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -84,7 +85,7 @@ test("the manifest is that of a pi package without runtime dependencies", () => 
   }
 });
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   test(`${version}: the unpacked tarball loads from a folder without Rust or node_modules`, async (t) => {
     const { model, sandbox } = await stage(t, [NEXT, { text: "Done." }], { globalFiles: FILES });
     const [{ filename, files, size }] = JSON.parse(
@@ -158,7 +159,7 @@ test("a release is a commit of the packed files, made beside what is checked out
   assert.equal(git("rev-list", "--count", "release"), "2");
 });
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   test(`${version}: pi install git:HOST/PATH@release works, and of the sources says what to do`, async (t) => {
     const { model, sandbox } = await stage(t, [NEXT, { text: "Done." }], { globalFiles: FILES });
     const remote = join(sandbox.root, "remote/someone/pi-workflows");

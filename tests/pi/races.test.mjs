@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PI_VERSIONS } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
@@ -94,7 +94,7 @@ async function isAtRest(rpc) {
   }
 }
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   for (const [name, { go, status }] of Object.entries(WAYS)) {
     suite(`pi ${version}: ${name}`, { concurrency: 2 }, () => {
       test("in a countdown", async (t) => {

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -93,7 +94,7 @@ ${ADVANCE}`;
 /** @param {string} text @param {string} [name] */
 const bash = (text, name = "bash") => ({ calls: [{ name, arguments: { command: `echo ${text}` } }] });
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a run`, { concurrency: 2 }, () => {
     test("goes through its phases to DONE, and the session tells all of it", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), step("next"), { text: "All done." }], {

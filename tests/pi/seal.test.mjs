@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { VERSIONS } from "./harness/extent.mjs";
 import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -42,7 +43,7 @@ const ATTACKS = {
   "a rule of a nested workflow": ["inner/workflow.yaml", `${FILES["inner/workflow.yaml"]}loopable: false\n`, RULES],
 };
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a run`, { concurrency: 2 }, () => {
     for (const [what, [path, text, why]] of Object.entries(ATTACKS)) {
       test(`pauses when an agent writes ${what}, in this process and in the next`, async (t) => {

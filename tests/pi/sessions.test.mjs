@@ -5,7 +5,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PI_VERSIONS } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
@@ -110,7 +110,7 @@ function stored(changes) {
   return { ...state("hello", "Add a route"), taskId: "wf-1747234567890-a3f9k2", startedAt: 1747234567890, ...changes };
 }
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a restart`, { concurrency: 2 }, () => {
     test("takes a run up where it was", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, ...steps("next", "next"), { text: "Done." }], {

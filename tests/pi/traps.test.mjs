@@ -5,7 +5,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { buildFaulty } from "../guests/faulty.mjs";
-import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL } from "./harness/travel.mjs";
@@ -52,7 +53,7 @@ test("what is published has no such switch", () => {
   assert.equal(has(join(REPO, "host-shim/component/pi_workflows.core.wasm")), false);
 });
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a panic`, { concurrency: 2 }, () => {
     test("refuses the tool call it was to decide about, is told once, and the run goes on", async (t) => {
       const { model, sandbox } = await stage(t, [read, read, bash, step("next"), REST], { globalFiles: HELLO });

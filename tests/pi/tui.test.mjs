@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PI_VERSIONS } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -40,7 +40,7 @@ function editor(screen) {
     .trim();
 }
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: the terminal`, { concurrency: 2 }, () => {
     test("starts a run that is typed with the help of the completion popup", async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "Thinking", hang: true }], { globalFiles: RELEASE });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { PI_VERSIONS } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -15,7 +15,7 @@ const HELLO = workflow("hello", ["plan", "build"], SLOW);
 const WAITS = "(waits for you: send a message, or /workflow :resume)";
 const SUMMARY = "The plan:\n\n1. **Look** at it\n2. Leap";
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a run that waits`, { concurrency: 2 }, () => {
     test("says so after a key and how to go on, and goes on", async (t) => {
       const { model, sandbox } = await stage(t, [REST, ...steps("next", "next"), REST], { globalFiles: HELLO });

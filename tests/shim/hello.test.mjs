@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildHello } from "../guests/hello.mjs";
-import { PI_VERSIONS, runPrint } from "../pi/harness/pi.mjs";
+import { VERSIONS } from "../pi/harness/extent.mjs";
+import { runPrint } from "../pi/harness/pi.mjs";
 import { startRpc } from "../pi/harness/rpc.mjs";
 import { messageText } from "../pi/harness/scripted-model.mjs";
 import { stage } from "../pi/harness/stage.mjs";
@@ -184,7 +185,7 @@ suite("in plain Node", () => {
   });
 });
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`in pi ${version}`, () => {
     /**
      * The guest in pi, driven over RPC.

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildHello } from "../guests/hello.mjs";
-import { PI_VERSIONS, runPrint } from "../pi/harness/pi.mjs";
+import { VERSIONS } from "../pi/harness/extent.mjs";
+import { runPrint } from "../pi/harness/pi.mjs";
 import { startRpc } from "../pi/harness/rpc.mjs";
 import { messageText } from "../pi/harness/scripted-model.mjs";
 import { stage } from "../pi/harness/stage.mjs";
@@ -33,7 +34,7 @@ async function gone(pid) {
   }
 }
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`in pi ${version}`, { concurrency: 2 }, () => {
     /**
      * @param {import("node:test").TestContext} t

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildHello } from "../guests/hello.mjs";
-import { PI_VERSIONS } from "../pi/harness/pi.mjs";
+import { VERSIONS } from "../pi/harness/extent.mjs";
 import { stage } from "../pi/harness/stage.mjs";
 import { startTui } from "../pi/harness/tui.mjs";
 
@@ -16,7 +16,7 @@ before(async () => {
   home = await buildHello("terminal");
 });
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: in the terminal`, { concurrency: 2 }, () => {
     /**
      * @param {import("node:test").TestContext} t

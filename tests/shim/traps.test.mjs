@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { buildHello } from "../guests/hello.mjs";
-import { PI_VERSIONS, runPrint } from "../pi/harness/pi.mjs";
+import { VERSIONS } from "../pi/harness/extent.mjs";
+import { runPrint } from "../pi/harness/pi.mjs";
 import { startRpc } from "../pi/harness/rpc.mjs";
 import { messageText } from "../pi/harness/scripted-model.mjs";
 import { stage } from "../pi/harness/stage.mjs";
@@ -105,7 +106,7 @@ suite("a panic in plain Node", () => {
   });
 });
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`a panic in pi ${version}`, () => {
     test("a thousand times in one session loses nothing and takes no memory", { timeout: 300_000 }, async (t) => {
       const greet = { calls: [{ name: "greet", arguments: { name: "Ann", ask: true } }] };

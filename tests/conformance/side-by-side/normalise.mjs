@@ -1,4 +1,5 @@
-// Takes out of a record what no two plays have in common: times, ids, paths of temporary folders.
+// Replaces what differs between two plays of one scenario: times, ids, paths of temporary folders. Leaves out fields that
+// are undefined, so that a record equals its JSON.
 
 /**
  * @param {import("../../pi/harness/sandbox.mjs").Sandbox} sandbox
@@ -28,11 +29,13 @@ export function normaliser(sandbox) {
     if (Array.isArray(value)) return value.map(normalise);
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) =>
-        key === "startedAt" && Number.isInteger(inner) && String(inner).length === 13
-          ? [key, "<time>"]
-          : [key, normalise(inner)],
-      ),
+      Object.entries(value)
+        .filter(([, inner]) => inner !== undefined)
+        .map(([key, inner]) =>
+          key === "startedAt" && Number.isInteger(inner) && String(inner).length === 13
+            ? [key, "<time>"]
+            : [key, normalise(inner)],
+        ),
     );
   };
   return normalise;

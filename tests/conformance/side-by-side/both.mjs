@@ -1,0 +1,23 @@
+// The records of both packages for one scenario. `npm test` plays ours and takes the reference's from recorded/;
+// `npm run test:all` plays both and checks that the record of the reference is up to date.
+
+import { ALL } from "../../pi/harness/extent.mjs";
+import { OURS, REFERENCE } from "./packages.mjs";
+import { play } from "./play.mjs";
+import { RECORDED_ON, assertRecorded, recorded } from "./recorded.mjs";
+
+/**
+ * @param {string} group of the scenario
+ * @param {import("./play.mjs").Scenario} scenario
+ * @param {string} version of pi
+ * @returns {Promise<import("./known.mjs").Both>}
+ */
+export async function playBoth(group, scenario, version) {
+  if (!ALL) {
+    const { record } = await play(scenario, version, OURS);
+    return { reference: recorded(group, scenario.name), ours: record };
+  }
+  const [reference, ours] = await Promise.all([play(scenario, version, REFERENCE), play(scenario, version, OURS)]);
+  if (version === RECORDED_ON) assertRecorded(group, scenario.name, reference.record);
+  return { reference: reference.record, ours: ours.record };
+}

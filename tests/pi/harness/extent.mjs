@@ -1,0 +1,16 @@
+// How much the tests do. `npm test` runs them on the newest pi and leaves out what takes long; `npm run test:all` sets
+// TESTS=all and runs everything.
+
+import { PI_VERSIONS } from "./pi.mjs";
+
+/** Whether everything runs. */
+export const ALL = process.env.TESTS === "all";
+
+/**
+ * The versions of pi that a test file runs on, newest first. Files that `npm test` too runs on every version use
+ * PI_VERSIONS.
+ */
+export const VERSIONS = ALL ? PI_VERSIONS : PI_VERSIONS.slice(0, 1);
+
+/** Options of a test that takes long. */
+export const LONG = { skip: ALL ? false : "runs in `npm run test:all`" };
