@@ -14,17 +14,21 @@ const scripts = dirname(fileURLToPath(import.meta.url));
  *
  * @param {string} node
  * @param {string[]} parameters
+ * @param {Record<string, string>} [env] besides those of this process
  */
-function run(node, [name, ...parameters]) {
-  const { status, error } = spawnSync(node, [join(scripts, `${name}.mjs`), ...parameters], { stdio: "inherit" });
+function run(node, [name, ...parameters], env) {
+  const { status, error } = spawnSync(node, [join(scripts, `${name}.mjs`), ...parameters], {
+    stdio: "inherit",
+    env: { ...process.env, ...env },
+  });
   if (error) console.error(`${name}: ${error.message}`);
   if (status !== 0) process.exit(status ?? 1);
 }
 
 const [name, ...words] = process.argv.slice(2);
-const { needs, builds } = scriptFor(name, words);
+const { needs, builds, file = name, env } = scriptFor(name, words);
 run(process.execPath, ["setup", needs]);
 // The machine's own may be too old.
 const node = join(scripts, "../node_modules/.bin/node");
 if (!builds) run(node, ["build"]);
-run(node, [name, ...words]);
+run(node, [file, ...words], env);

@@ -16,7 +16,15 @@ export const TESTS = ["format", "clippy", "clippy-wasm", "types", "rust", "pi"];
  * @property {boolean} [builds] whether it builds itself, so that no build comes before it
  * @property {string} usage what may stand behind `npm run NAME`
  * @property {(words: string[]) => boolean} fits
+ * @property {string} [file] the script in this folder without `.mjs`, where it is not the name
+ * @property {Record<string, string>} [env] environment variables for it
  */
+
+const TEST = {
+  needs: /** @type {const} */ ("test"),
+  usage: `[-- ${TESTS.join("|")} …]`,
+  fits: (/** @type {string[]} */ words) => words.every((word) => TESTS.includes(word)),
+};
 
 /** @type {Record<string, Script>} */
 export const SCRIPTS = {
@@ -32,7 +40,8 @@ export const SCRIPTS = {
     fits: ([name, argument = "", ...more]) =>
       more.length === 0 && (name === undefined || Object.entries(BENCHMARKS).some(([known, fit]) => known === name && fit.test(argument))),
   },
-  test: { needs: "test", usage: `[-- ${TESTS.join("|")} …]`, fits: (words) => words.every((word) => TESTS.includes(word)) },
+  test: TEST,
+  "test:all": { ...TEST, file: "test", env: { TESTS: "all" } },
   record: { needs: "test", usage: "[-- GROUP …]", fits: (words) => words.every((word) => /^[a-z]+$/.test(word)) },
   release: { needs: "build", usage: "[-- BRANCH]", fits: (words) => words.length === 0 || (words.length === 1 && /^[^-]/.test(words[0])) },
 };

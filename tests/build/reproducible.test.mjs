@@ -6,11 +6,12 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { LONG } from "../pi/harness/extent.mjs";
 import { NODE, REPO } from "../pi/harness/pi.mjs";
 
 const GLUE = "host-shim/component";
 
-test("two builds in two folders are the same, and name neither", { timeout: 600_000 }, (t) => {
+test("two builds in two folders are the same, and name neither", { timeout: 600_000, ...LONG }, (t) => {
   const copy = realpathSync(mkdtempSync(join(tmpdir(), "another-folder-")));
   t.after(() => rmSync(copy, { recursive: true, force: true }));
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: REPO, encoding: "utf8" });

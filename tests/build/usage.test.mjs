@@ -1,12 +1,12 @@
-// What is typed behind `npm run NAME` is looked at before anything is installed or built.
+// The arguments of `npm run NAME` are checked before anything is installed or built.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { NODE, REPO } from "../pi/harness/pi.mjs";
+import { REPO } from "../pi/harness/pi.mjs";
 import { SCRIPTS } from "../../scripts/usage.mjs";
 
 test("wrong arguments and --help are answered in a fresh clone", (t) => {
@@ -26,19 +26,23 @@ test("wrong arguments and --help are answered in a fresh clone", (t) => {
   for (const words of [["strat"], ["__proto__"], ["context", "much"], ["context", "0"], ["context", "1", "2"], ["--all"]]) {
     assert.deepEqual(npmRun("bench", "--", ...words), { status: 2, stdout: "", stderr: bench }, words.join(" "));
   }
-  for (const [name, word] of [["test", "rsut"], ["build", "--quikc"], ["release", "--force"]]) {
+  for (const [name, word] of [["test", "rsut"], ["test:all", "--all"], ["record", "--all"], ["build", "--quikc"], ["release", "--force"]]) {
     const { status, stdout, stderr } = npmRun(name, "--", word);
     assert.deepEqual([status, stdout, stderr.startsWith(`usage: npm run ${name} `)], [2, "", true], name);
   }
   assert.deepEqual(readdirSync(copy).sort(), ["package.json", "scripts"]);
 });
 
-test("the commands of the documentation are understood", () => {
+test("the commands of the documentation are accepted", () => {
   for (const [name, ...words] of [
     ...[["demo"], ["demo", "--model", "a/b"], ["demo", "--model=a/b"], ["bench"], ["bench", "context"], ["bench", "context", "2000"]],
-    ...[["bench", "instructions", "update"], ["test"], ["test", "clippy", "rust"], ["build"], ["build", "--quick"], ["release"], ["release", "v1"]],
+    ...[["bench", "instructions", "update"], ["test"], ["test", "clippy", "rust"], ["test:all"], ["test:all", "pi"], ["record"], ["record", "linear"], ["build"], ["build", "--quick"], ["release"], ["release", "v1"]],
   ]) {
     assert.ok(SCRIPTS[name].fits(words), [name, ...words].join(" "));
   }
-  for (const name of Object.keys(SCRIPTS)) assert.ok(existsSync(join(REPO, `scripts/${name}.mjs`)), NODE);
+  const { scripts } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
+  for (const [name, { file = name }] of Object.entries(SCRIPTS)) {
+    assert.ok(existsSync(join(REPO, `scripts/${file}.mjs`)), name);
+    assert.equal(scripts[name], `node scripts/run.mjs ${name}`);
+  }
 });

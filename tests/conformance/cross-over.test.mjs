@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { VERSIONS } from "../pi/harness/extent.mjs";
+import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
 import { assertSame } from "./side-by-side/compare.mjs";
 import { states } from "./side-by-side/known.mjs";
 import { OURS, REFERENCE } from "./side-by-side/packages.mjs";
@@ -14,7 +14,7 @@ for (const version of VERSIONS) {
     for (const { toOurs = [], toReference = [], ...rest } of handovers) {
       const scenario = { ...rest, differs: [] };
 
-      test(`ours continues a session of the reference: ${scenario.name}`, async () => {
+      test(`ours continues a session of the reference: ${scenario.name}`, LONG, async () => {
         const [handedOver, own] = await Promise.all([
           play(scenario, version, REFERENCE, OURS),
           play(scenario, version, OURS, OURS),
@@ -22,7 +22,7 @@ for (const version of VERSIONS) {
         assertSame({ reference: afterRestart(handedOver), ours: afterRestart(own) }, toOurs);
       });
 
-      test(`the reference continues a session of ours: ${scenario.name}`, async () => {
+      test(`the reference continues a session of ours: ${scenario.name}`, LONG, async () => {
         const [own, handedOver] = await Promise.all([
           play(scenario, version, REFERENCE, REFERENCE),
           play(scenario, version, OURS, REFERENCE),

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { ALL } from "../pi/harness/extent.mjs";
 import { DIFFERENCES } from "./differences.mjs";
 import { accountFor } from "./random/accounts.mjs";
 import { Choices, countOfRun, seedOfRun } from "./random/choices.mjs";
@@ -17,7 +18,7 @@ import { shrink } from "./random/shrink.mjs";
 import { makeFiles } from "./random/workflow-files.mjs";
 import { beginWorld, projectDir } from "./random/world.mjs";
 
-const FILES = countOfRun("FILES", 3000);
+const FILES = countOfRun("FILES", ALL ? 3000 : 300);
 const SEED = seedOfRun();
 /** How many kinds of differences are made small. */
 const SHOWN = 3;

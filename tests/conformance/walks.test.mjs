@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { ALL } from "../pi/harness/extent.mjs";
 import { DIFFERENCES } from "./differences.mjs";
 import { countOfRun, seedOfRun } from "./random/choices.mjs";
 import { explained, summary } from "./random/explained.mjs";
@@ -14,7 +15,7 @@ import { depthOf, isPhase } from "./random/trees.mjs";
 import { findDisagreement, kindOf, makeWalk, scriptOf, smallerWalks } from "./random/walk.mjs";
 import { beginWorld } from "./random/world.mjs";
 
-const WALKS = countOfRun("WALKS", 2000);
+const WALKS = countOfRun("WALKS", ALL ? 2000 : 200);
 const SEED = seedOfRun();
 /** How many kinds of disagreements are made small. */
 const SHOWN = 3;

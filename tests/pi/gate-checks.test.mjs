@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { evidence, gated, lastPath, madeBy, progress } from "./harness/gates.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -166,7 +166,7 @@ for (const version of VERSIONS) {
     });
   });
 
-  suite(`pi ${version}: files of a gate`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: files of a gate`, { concurrency: 2, ...LONG }, () => {
     test("lie in the project; large ones and a large tree are bounded", async (t) => {
       const gates = [
         { file: "link.md" },

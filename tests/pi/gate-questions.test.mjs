@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gated, lastPath, progress } from "./harness/gates.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { ALL, VERSIONS } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -217,9 +217,11 @@ for (const version of VERSIONS) {
       ],
     };
     for (const [what, [phase, question, above, options]] of Object.entries(CASES)) {
-      const sizes = /^four|draws$/.test(what) ? [[40, 12], [60, 16], [80, 24], [80, 40]] : [[40, 12], [80, 24]];
-      test(`${what}, with all its options, in terminals from 40x12 on`, async (t) => {
-        for (const [columns, rows] of sizes) {
+      const isLarge = /^four|draws$/.test(what);
+      const few = isLarge ? [[40, 12], [80, 24]] : [[80, 24]];
+      const all = isLarge ? [[40, 12], [60, 16], [80, 24], [80, 40]] : [[40, 12], [80, 24]];
+      test(`${what}, with all its options, in terminals of several sizes`, async (t) => {
+        for (const [columns, rows] of ALL ? all : few) {
           const { model, sandbox } = await stage(t, () => REST, {
             projectFiles: workflow("hello", [{ id: "plan", ...phase }, "build"], QUIET),
           });

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { NODE, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -242,7 +242,7 @@ const TREES = {
 };
 
 for (const version of VERSIONS) {
-  suite(`pi ${version}: folders without end`, { concurrency: 1 }, () => {
+  suite(`pi ${version}: folders without end`, { concurrency: 1, ...LONG }, () => {
     for (const [name, { put, told, where }] of Object.entries(TREES)) {
       test(name, { timeout: 120_000 }, async (t) => {
         const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], { globalFiles: HELLO, projectFiles: { "README.md": "x" } });
@@ -343,7 +343,7 @@ for (const version of VERSIONS) {
   });
 }
 
-test("ten thousand workflows load in time, and may change while they are read", { timeout: 120_000 }, async (t) => {
+test("ten thousand workflows load in time, and may change while they are read", { timeout: 120_000, ...LONG }, async (t) => {
   const { sandbox } = await stage(t, [], { globalFiles: { "_shared/a.md": A } });
   const root = join(sandbox.agent, "workflows");
   for (let n = 0; n < 10_000; n += 1) {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LONG } from "./harness/extent.mjs";
 import { readSession, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -19,7 +20,7 @@ function chances(seed) {
   };
 }
 
-test(`killed ${KILLS} times, a run of 12 phases goes through each of them in order`, async (t) => {
+test(`killed ${KILLS} times, a run of 12 phases goes through each of them in order`, LONG, async (t) => {
   const seed = Number(process.env.SEED ?? Date.now() % 2_147_483_648);
   t.diagnostic(`SEED=${seed}`);
   const chance = chances(seed);

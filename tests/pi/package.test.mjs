@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { NODE, REPO, piCli, piCommand } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
@@ -129,7 +129,7 @@ for (const version of VERSIONS) {
   });
 }
 
-test("a release is a commit of the packed files, made beside what is checked out", async (t) => {
+test("a release is a commit of the packed files, made beside what is checked out", LONG, async (t) => {
   const { sandbox } = await stage(t, [], {});
   const folder = join(sandbox.root, "clone");
   mkdirSync(folder);
@@ -160,7 +160,7 @@ test("a release is a commit of the packed files, made beside what is checked out
 });
 
 for (const version of VERSIONS) {
-  test(`${version}: pi install git:HOST/PATH@release works, and of the sources says what to do`, async (t) => {
+  test(`${version}: pi install git:HOST/PATH@release works, and of the sources says what to do`, LONG, async (t) => {
     const { model, sandbox } = await stage(t, [NEXT, { text: "Done." }], { globalFiles: FILES });
     const remote = join(sandbox.root, "remote/someone/pi-workflows");
     mkdirSync(remote, { recursive: true });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { buildHello } from "../guests/hello.mjs";
-import { VERSIONS } from "../pi/harness/extent.mjs";
+import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
 import { runPrint } from "../pi/harness/pi.mjs";
 import { startRpc } from "../pi/harness/rpc.mjs";
 import { messageText } from "../pi/harness/scripted-model.mjs";
@@ -108,7 +108,7 @@ suite("a panic in plain Node", () => {
 
 for (const version of VERSIONS) {
   suite(`a panic in pi ${version}`, () => {
-    test("a thousand times in one session loses nothing and takes no memory", { timeout: 300_000 }, async (t) => {
+    test("a thousand times in one session loses nothing and takes no memory", { timeout: 300_000, ...LONG }, async (t) => {
       const greet = { calls: [{ name: "greet", arguments: { name: "Ann", ask: true } }] };
       const { model, sandbox } = await stage(t, ({ messages }) => (messages.at(-1)?.role === "user" ? greet : { text: "Done." }));
       const rpc = await startRpc({ version, sandbox, extension: home });
