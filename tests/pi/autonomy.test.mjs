@@ -8,12 +8,23 @@ import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { countdownLines, custom, notices, states, statusTexts, step, workflow } from "./harness/workflows.mjs";
+import {
+  SHORT_COUNTDOWN,
+  countdownLines,
+  custom,
+  notices,
+  shortCountdownIsOver,
+  states,
+  statusTexts,
+  step,
+  workflow,
+} from "./harness/workflows.mjs";
 
 const IDLE = { text: "I do nothing." };
-/** The countdown is not what these tests are about. */
+/** No countdown, for tests of something else. */
 const FAST = { autoContinue: { delaySeconds: 0 } };
 const HELLO = workflow("hello", ["plan", "build"]);
+const COUNTING = workflow("hello", ["plan", "build"], SHORT_COUNTDOWN);
 const QUICK = workflow("hello", ["plan", "build"], FAST);
 const IDLE_PAUSE = "the agent did nothing in 3 automatic continuations";
 const WAITS = "⏸ The hello > 🔹 Plan [1/2] (waits for you: send a message, or /workflow :resume)";
@@ -132,14 +143,14 @@ for (const version of VERSIONS) {
     });
 
     test("RPC: a client's prompt interrupts the countdown", async (t) => {
-      const { model, sandbox } = await stage(t, [IDLE, { text: "An answer.", hang: true }], { globalFiles: HELLO });
+      const { model, sandbox } = await stage(t, [IDLE, { text: "An answer.", hang: true }], { globalFiles: COUNTING });
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow hello it");
       await rpc.waitFor((record) => record.method === "setWidget" && record.widgetLines);
       await rpc.prompt("What is this?");
       await model.waitForRequests(2);
       assert.equal(rpc.ui("setWidget").at(-1)?.widgetLines, undefined);
-      await sleep(3500);
+      await shortCountdownIsOver();
       assert.equal(model.requests.length, 2);
     });
 
@@ -171,14 +182,14 @@ for (const version of VERSIONS) {
      * @param {import("node:test").TestContext} t
      */
     async function counting(t) {
-      const { model, sandbox } = await stage(t, () => IDLE, { globalFiles: HELLO });
+      const { model, sandbox } = await stage(t, () => IDLE, { globalFiles: COUNTING });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello it");
-      await tui.waitFor(/Auto-continuing in [23]s/);
+      await tui.waitFor(/Auto-continuing in [12]s/);
       /** The countdown is gone, and after its time the agent was not woken. */
       const stays = async (requests = 1) => {
         await tui.waitFor((screen) => !screen.includes("Auto-continuing"));
-        await sleep(3500);
+        await shortCountdownIsOver();
         assert.equal(model.requests.length, requests);
       };
       return { model, sandbox, tui, stays };

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { VERSIONS } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
 import {
+  SHORT_COUNTDOWN,
   contextPrompt,
   countdownLines,
   custom,
@@ -17,6 +17,7 @@ import {
   notices,
   paths,
   phaseFile,
+  shortCountdownIsOver,
   state,
   states,
   statusTexts,
@@ -233,6 +234,7 @@ for (const version of VERSIONS) {
       const { model, sandbox } = await stage(t, [step("next"), REST, bashCall("echo free")], {
         globalFiles: workflow("hello", ["plan", { id: "build", tools: { whitelist: [] } }], {
           completionMessage: "not for this",
+          ...SHORT_COUNTDOWN,
         }),
       });
       const rpc = await startRpc({ version, sandbox });
@@ -258,7 +260,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(notices(rpc), ["info: Workflow cancelled."]);
       assert.equal(statusTexts(rpc).at(-1), undefined);
       assert.equal(countdownLines(rpc).at(-1), undefined);
-      await sleep(3500);
+      await shortCountdownIsOver();
       assert.equal(countdownLines(rpc).length, 2);
       assert.equal(model.requests.length, 2, "the agent is not woken");
 

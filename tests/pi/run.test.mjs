@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { VERSIONS } from "./harness/extent.mjs";
 import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
 import {
+  SHORT_COUNTDOWN,
   contextPrompt,
   countdownLines,
   custom,
@@ -17,6 +17,7 @@ import {
   notices,
   path,
   paths,
+  shortCountdownIsOver,
   state,
   states,
   statusTexts,
@@ -842,14 +843,14 @@ Continue working on the current phase and call workflow_step when done.`,
 
     test("is left alone when the user speaks first", async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "I rest." }, step("next"), step("next"), { text: "Done." }], {
-        globalFiles: HELLO,
+        globalFiles: workflow("hello", ["plan", "build"], SHORT_COUNTDOWN),
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.deepEqual(countdownLines(rpc), [LINES[0]]);
+      assert.deepEqual(countdownLines(rpc), [LINES[1]]);
       await rpc.promptAndSettle("Go on");
-      await sleep(3500);
-      assert.deepEqual(countdownLines(rpc), [LINES[0], undefined]);
+      await shortCountdownIsOver();
+      assert.deepEqual(countdownLines(rpc), [LINES[1], undefined]);
       assert.equal(model.requests.length, 4);
     });
 

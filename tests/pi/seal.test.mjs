@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -198,7 +198,7 @@ const HOSTILE = {
 
 suite("a session that stores", { concurrency: 1 }, () => {
   for (const [what, make] of Object.entries(HOSTILE)) {
-    test(`${what} opens in time, has no run, and says so once`, { timeout: 60_000 }, async (t) => {
+    test(`${what} opens in time, has no run, and says so once`, { timeout: 60_000, ...LONG }, async (t) => {
       const { sandbox } = await stage(t, [], { globalFiles: FILES });
       const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
       const [list, told] = make();
@@ -220,7 +220,7 @@ suite("a session that stores", { concurrency: 1 }, () => {
   }
 
   for (const depth of [120, 500, 100_000]) {
-    test(`${depth} lists in each other in a run's progress has that run, which is held`, { timeout: 60_000 }, async (t) => {
+    test(`${depth} lists in each other in a run's progress has that run, which is held`, { timeout: 60_000, ...(depth === 120 ? {} : LONG) }, async (t) => {
       const deep = "[".repeat(depth) + "]".repeat(depth);
       const { model, sandbox } = await stage(t, (_request, index) => TRIES[index % TRIES.length], { globalFiles: FILES });
       const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });

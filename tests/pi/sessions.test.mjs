@@ -10,6 +10,7 @@ import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import {
+  SHORT_COUNTDOWN,
   contextPrompt,
   countdownLines,
   custom,
@@ -18,6 +19,7 @@ import {
   path,
   paths,
   pauses,
+  shortCountdownIsOver,
   state,
   states,
   statusTexts,
@@ -450,7 +452,9 @@ for (const version of VERSIONS) {
     });
 
     test("in a new session has no run; the old one keeps its own", async (t) => {
-      const { model, sandbox } = await stage(t, [step("next"), REST, REST], { globalFiles: HELLO });
+      const { model, sandbox } = await stage(t, [step("next"), REST, REST], {
+        globalFiles: workflow("hello", ["plan", "build", "check"], SHORT_COUNTDOWN),
+      });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
       const { sessionFile } = await rpc.state();
@@ -458,7 +462,7 @@ for (const version of VERSIONS) {
       assert.equal(statusTexts(rpc).at(-1), undefined);
       await rpc.prompt("/cancel-workflow");
       assert.deepEqual(notices(rpc), ["info: No active workflow to cancel."]);
-      await sleep(3500);
+      await shortCountdownIsOver();
       assert.equal(model.requests.length, 2, "the countdown of the old session does not wake the new one");
       assert.deepEqual(countdownLines(rpc).slice(1).filter(Boolean), []);
       await rpc.promptAndSettle("Hello");

@@ -2,13 +2,22 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { VERSIONS } from "./harness/extent.mjs";
+import { readSession } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { custom, nextUntilDone, states, step, steps, userTexts, workflow } from "./harness/workflows.mjs";
-import { readSession } from "./harness/pi.mjs";
+import {
+  SHORT_COUNTDOWN,
+  custom,
+  nextUntilDone,
+  shortCountdownIsOver,
+  states,
+  step,
+  steps,
+  userTexts,
+  workflow,
+} from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/tui.mjs").Tui} Tui */
 
@@ -282,10 +291,12 @@ for (const version of VERSIONS) {
      * @param {import("./harness/scripted-model.mjs").Step[]} [more] what the model says after that
      */
     async function resting(t, more = []) {
-      const { model, sandbox } = await stage(t, [REST, ...more], { globalFiles: HELLO });
+      const { model, sandbox } = await stage(t, [REST, ...more], {
+        globalFiles: workflow("hello", ["plan", "build"], SHORT_COUNTDOWN),
+      });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello Add a route");
-      await tui.waitFor(countdown(3));
+      await tui.waitFor(countdown(2));
       return { model, sandbox, tui };
     }
 
@@ -296,7 +307,7 @@ for (const version of VERSIONS) {
       await tui.type("W");
       await tui.waitFor(gone);
       await tui.type("ait a bit");
-      await sleep(3500);
+      await shortCountdownIsOver();
       const screen = await tui.screen();
       assert.equal(editor(screen), "Wait a bit");
       assert.ok(gone(screen));
@@ -313,7 +324,7 @@ for (const version of VERSIONS) {
       await tui.submit("Have a look at the tests");
       await tui.waitFor("Thinking");
       assert.ok(gone(await tui.screen()));
-      await sleep(3500);
+      await shortCountdownIsOver();
       assert.equal(model.requests.length, 2);
       assert.equal(userTexts(model.lastRequest()).at(-2), "Have a look at the tests");
       assert.doesNotMatch(model.messagesText(), /still active/);
@@ -330,7 +341,7 @@ for (const version of VERSIONS) {
       // The transcript says it already.
       assert.doesNotMatch(screen, /Workflow cancelled\./);
       assert.doesNotMatch(screen, /\*\*|The hello >/);
-      await sleep(3500);
+      await shortCountdownIsOver();
       assert.equal(model.requests.length, 1);
       assert.equal(states(readSession(sandbox)).at(-1).cancelled, true);
     });

@@ -1,6 +1,7 @@
 // Workflow files in a line, the model's calls of `workflow_step`, and what a run leaves in a session.
 
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import { messageText } from "./scripted-model.mjs";
 
 /**
@@ -18,6 +19,12 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string} [onGateFail]
  * @property {string} [instructions] `Do ID for {description}.` by default
  */
+
+/** Fields of a workflow whose countdown is short, but long enough for a test to interrupt it. */
+export const SHORT_COUNTDOWN = { autoContinue: { delaySeconds: 2 } };
+
+/** Resolves when a short countdown that began before this call would be over. */
+export const shortCountdownIsOver = () => sleep(2300);
 
 /**
  * The files of one workflow, for `globalFiles` or `projectFiles`. `fields` go into its workflow.yaml; one that is
