@@ -1,5 +1,5 @@
 // Implements `npm test` and `npm run test:all`: formatting, lints, types, and the tests of the Rust code and of the package
-// in pi. `npm run test:all` sets TESTS=all; tests/pi/harness/extent.mjs tells what that adds.
+// in pi. `npm run test:all` sets TESTS=all: it lints the tests too, and tests/pi/harness/extent.mjs tells what else it adds.
 //
 //   node scripts/test.mjs [STEP …]   only these steps
 //
@@ -15,6 +15,15 @@ import { scriptFor } from "./usage.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const WASM = ["--target", "wasm32-unknown-unknown"];
 
+/** Whether this is `npm run test:all`. */
+const ALL = process.env.TESTS === "all";
+
+/**
+ * The targets that clippy checks besides those for WebAssembly. The tests need wasmtime, which takes longer to check than
+ * everything else.
+ */
+const LINTED = ALL ? ["--all-targets"] : ["--lib", "--bins", "--examples"];
+
 /** How many test files run at the same time. */
 const FILES = 3;
 
@@ -28,7 +37,7 @@ const FILES = 3;
 const CHECKS = [
   ["format", "cargo", ["fmt", "--check"]],
   ["types", join(root, "node_modules/.bin/tsc"), ["-p", "tsconfig.json"]],
-  ["clippy", "cargo", ["clippy", "--quiet", "--locked", "--all-targets", "--", "-D", "warnings"]],
+  ["clippy", "cargo", ["clippy", "--quiet", "--locked", ...LINTED, "--", "-D", "warnings"]],
   ["clippy-wasm", "cargo", ["clippy", "--quiet", "--locked", "--lib", "--examples", ...WASM, "--", "-D", "warnings"]],
   ["rust", "cargo", ["test", "--quiet", "--locked"]],
 ];
