@@ -421,7 +421,7 @@ fn all_diagnostics_are_shown_on_demand_and_held_against_the_tools_of_pi() {
     assert_eq!(calls.len(), 1, "{calls:?}");
     assert!(calls[0].starts_with("append-entry workflow:check "), "{}", calls[0]);
     for part in [
-        "~/project/bad/workflow.yaml:1:7: error: `name` must be a text, but is a number",
+        "~/project/bad/workflow.yaml:1:7: error: `name`: expected a string, found a number",
         "~/global/two/look.md:6:21: warning: pi has no tool \\\"write\\\"",
         "4 errors, 1 warning. 1 workflow is left out.",
     ] {
@@ -430,7 +430,7 @@ fn all_diagnostics_are_shown_on_demand_and_held_against_the_tools_of_pi() {
     let data = calls[0].strip_prefix("append-entry workflow:check ").unwrap();
     let drawn = pi.draw_entry("workflow:check", data, false);
     for line in [
-        "<dim>~/project/bad/workflow.yaml:1:7: <error>error: <text>`name` must be a text, but is a number",
+        "<dim>~/project/bad/workflow.yaml:1:7: <error>error: <text>`name`: expected a string, found a number",
         "<dim>  1 | name: 7",
         "<error>    |       ^",
         "<accent>  help: put the value in quotes",

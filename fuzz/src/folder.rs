@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use pi_workflows::definition::{DirEntry, FileError, FileKind, Root, WorkflowFiles};
+use pi_workflows::definition::{DirEntry, FileError, FileKind, ReadError, Root};
+use pi_workflows::definition::{Stale, WorkflowFiles};
 
 /// Two roots, `global` and `project`, and the project's own files; by `ROOT/PATH`. Then the links, and where each
 /// leads, written the same way.
@@ -105,12 +106,12 @@ impl Folder {
 }
 
 impl WorkflowFiles for Folder {
-    fn roots(&self) -> Result<Vec<Root>, FileError> {
+    fn roots(&self) -> Result<Vec<Root>, Stale> {
         let root = |name: &str, path: &str| Root { name: name.into(), path: path.into() };
         Ok(vec![root("global", "~/workflows"), root("project", ".pi/workflows")])
     }
 
-    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
         let prefix = format!("{}/", self.real(root, path).ok_or(FileError::NotFound)?);
         let mut entries: BTreeMap<&str, FileKind> = BTreeMap::new();
         for rest in self.0.keys().filter_map(|file| file.strip_prefix(&prefix)) {
@@ -133,8 +134,8 @@ impl WorkflowFiles for Folder {
         Ok(entries.into_values().collect())
     }
 
-    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
         let real = self.real(root, path).ok_or(FileError::NotFound)?;
-        self.0.get(&real).cloned().ok_or(FileError::NotFound)
+        self.0.get(&real).cloned().ok_or(ReadError::File(FileError::NotFound))
     }
 }

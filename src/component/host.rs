@@ -1,7 +1,8 @@
 //! Performs effects, and reads files, through the host.
 
 use crate::definition::{
-    DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles, defined_profiles,
+    DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles,
+    defined_profiles,
 };
 use crate::engine::{Effect, Level, Output, Reply};
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
@@ -127,12 +128,19 @@ pub(super) fn report_panic(panic: &std::panic::PanicHookInfo) {
 pub(super) struct Files;
 
 impl WorkflowFiles for Files {
-    fn roots(&self) -> Result<Vec<Root>, FileError> {
-        let roots = files::roots()?;
+    fn roots(&self) -> Result<Vec<Root>, Stale> {
+        let roots = match files::roots().map_err(ReadError::from) {
+            Ok(roots) => roots,
+            Err(ReadError::Stale) => return Err(Stale),
+            Err(ReadError::File(error)) => {
+                tell(&format!("the workflows folders cannot be read: {error}"));
+                Vec::new()
+            }
+        };
         Ok(roots.into_iter().map(|root| Root { name: root.name, path: root.path }).collect())
     }
 
-    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
         let entry = |entry: files::DirEntry| DirEntry {
             name: entry.name,
             kind: match entry.kind {
@@ -145,7 +153,7 @@ impl WorkflowFiles for Files {
         Ok(files::list_directory(root, path)?.into_iter().map(entry).collect())
     }
 
-    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
         Ok(files::read_file(root, path)?)
     }
 
@@ -157,17 +165,20 @@ impl WorkflowFiles for Files {
         files::unchanged()
     }
 
-    fn tools(&self) -> Result<Vec<String>, FileError> {
-        api::tool_names().map_err(|error| match error {
-            types::Error::Stale => FileError::Stale,
-            types::Error::Failed(words) => FileError::Failed(words),
-        })
+    fn tools(&self) -> Result<Vec<String>, Stale> {
+        Ok(tool_names()?.unwrap_or_default())
     }
 
-    fn surroundings(&self) -> Result<Surroundings, FileError> {
-        let tools = self.tools()?;
+    fn surroundings(&self) -> Result<Surroundings, Stale> {
+        let tools = tool_names()?;
+        let more_tools = tools.is_none();
         let (profiles, profiles_outside) = defined_profiles(self, &PROFILES)?;
-        Ok(Surroundings { tools, more_tools: false, profiles, profiles_outside })
+        Ok(Surroundings {
+            tools: tools.unwrap_or_default(),
+            more_tools,
+            profiles,
+            profiles_outside,
+        })
     }
 
     fn project_identity(&self) -> Option<String> {
@@ -182,19 +193,19 @@ pub(super) struct Checked {
 }
 
 impl WorkflowFiles for Checked {
-    fn roots(&self) -> Result<Vec<Root>, FileError> {
+    fn roots(&self) -> Result<Vec<Root>, Stale> {
         self.files.roots()
     }
 
-    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
         self.files.list(root, path)
     }
 
-    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
         self.files.read(root, path)
     }
 
-    fn surroundings(&self) -> Result<Surroundings, FileError> {
+    fn surroundings(&self) -> Result<Surroundings, Stale> {
         let mut surroundings = self.surroundings.clone();
         if surroundings.profiles.is_none() {
             (surroundings.profiles, surroundings.profiles_outside) =
@@ -204,18 +215,27 @@ impl WorkflowFiles for Checked {
     }
 }
 
-impl From<files::FileError> for FileError {
+/// The names of pi's tools; `None` if pi does not tell.
+fn tool_names() -> Result<Option<Vec<String>>, Stale> {
+    match api::tool_names() {
+        Ok(names) => Ok(Some(names)),
+        Err(types::Error::Failed(_)) => Ok(None),
+        Err(types::Error::Stale) => Err(Stale),
+    }
+}
+
+impl From<files::FileError> for ReadError {
     fn from(error: files::FileError) -> Self {
-        match error {
-            files::FileError::Stale => Self::Stale,
-            files::FileError::NoSuchRoot => Self::NoSuchRoot,
-            files::FileError::NotFound => Self::NotFound,
-            files::FileError::OutsideRoot => Self::OutsideRoot,
-            files::FileError::OutsideProject(path) => Self::OutsideProject(path),
-            files::FileError::TooMany(most) => Self::TooMany(most),
-            files::FileError::WrongKind => Self::WrongKind,
-            files::FileError::TooLarge(size) => Self::TooLarge(size),
-            files::FileError::Failed(words) => Self::Failed(words),
-        }
+        Self::File(match error {
+            files::FileError::Stale => return Self::Stale,
+            files::FileError::NoSuchRoot => FileError::NoSuchRoot,
+            files::FileError::NotFound => FileError::NotFound,
+            files::FileError::OutsideRoot => FileError::OutsideRoot,
+            files::FileError::OutsideProject(path) => FileError::OutsideProject(path),
+            files::FileError::TooMany(most) => FileError::TooMany(most),
+            files::FileError::WrongKind => FileError::WrongKind,
+            files::FileError::TooLarge(size) => FileError::TooLarge(size),
+            files::FileError::Failed(words) => FileError::Failed(words),
+        })
     }
 }

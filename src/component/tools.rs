@@ -1,7 +1,7 @@
 //! The exported `pi-workflows:tools/workflows`.
 
 use crate::definition::{
-    Diagnostic, FileError, Library, Severity, Surroundings, Workflow, WorkflowFiles,
+    Diagnostic, Library, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
 use crate::definition::{is_within, nearest, skeleton};
 use crate::engine::run_through;
@@ -71,7 +71,7 @@ fn library() -> Result<Library, String> {
     Library::load(&Files).map(|(library, _)| library).map_err(words)
 }
 
-fn words(error: FileError) -> String {
+fn words(error: Stale) -> String {
     error.to_string()
 }
 

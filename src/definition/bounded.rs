@@ -1,8 +1,8 @@
 //! Files, read within the totals of one load.
 
-use super::files::{DirEntry, FileError, WorkflowFiles};
+use super::files::{DirEntry, FileError, ReadError, Stale, WorkflowFiles};
 
-/// Maximum number of directory entries of one load, with the phases that workflows name and the checks of their gates.
+/// Maximum number of directory entries of one load, with the phases that workflows list and the checks of their gates.
 pub const MAX_ENTRIES: usize = 50_000;
 /// Maximum number of bytes that one load reads.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -16,14 +16,29 @@ pub enum Total {
     Bytes,
 }
 
-/// Files, of which no more is read than the totals allow. Once one is reached, every call fails with
-/// [`FileError::TotalReached`].
+/// The reason why nothing more is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The session is gone.
+    Stale,
+    /// A total is reached.
+    TotalReached(Total),
+}
+
+impl From<Stale> for Stop {
+    fn from(Stale: Stale) -> Self {
+        Self::Stale
+    }
+}
+
+/// Reads files until a total of one load is reached. After that every call returns [`Stop::TotalReached`].
+///
+/// The outer result of a call says if the load goes on, the inner one if this file could be read.
 pub(super) struct Bounded<'a> {
     files: &'a dyn WorkflowFiles,
     entries_left: usize,
     bytes_left: usize,
-    /// The total that is reached, and the root and path where it was.
-    reached: Option<(Total, String, String)>,
+    reached: Option<(Total, String)>,
 }
 
 impl<'a> Bounded<'a> {
@@ -31,53 +46,71 @@ impl<'a> Bounded<'a> {
         Self { files, entries_left: MAX_ENTRIES, bytes_left: MAX_BYTES, reached: None }
     }
 
-    /// The files without the totals, for what is no file of a workflow.
-    pub fn files(&self) -> &'a dyn WorkflowFiles {
-        self.files
+    /// The path at which a total was reached.
+    pub fn reached_at(&self) -> Option<&str> {
+        self.reached.as_ref().map(|(_, path)| &**path)
     }
 
-    /// The total that is reached, and the root and path where it was.
-    pub fn reached(&self) -> Option<(Total, &str, &str)> {
-        self.reached.as_ref().map(|(total, root, path)| (*total, &**root, &**path))
+    /// Returns the names of tools, see [`WorkflowFiles::tools`].
+    pub fn tools(&self) -> Result<Vec<String>, Stale> {
+        self.files.tools()
     }
 
-    /// As [`WorkflowFiles::list`]. A directory with more entries than are left is not listed at all.
-    pub fn list(&mut self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
-        self.go_on()?;
+    /// Lists a directory. One with more entries than are left is not listed at all.
+    pub fn list(
+        &mut self,
+        root: &str,
+        path: &str,
+    ) -> Result<Result<Vec<DirEntry>, FileError>, Stop> {
+        self.check()?;
         match self.files.list(root, path) {
-            Ok(entries) => self.count(entries.len(), root, path).map(|()| entries),
-            Err(FileError::TooMany(_)) => Err(self.end(Total::Entries, root, path)),
-            Err(error) => Err(error),
+            Ok(entries) => {
+                self.count(entries.len(), path)?;
+                Ok(Ok(entries))
+            }
+            Err(ReadError::Stale) => Err(Stop::Stale),
+            Err(ReadError::File(FileError::TooMany(_))) => Err(self.stop(Total::Entries, path)),
+            Err(ReadError::File(error)) => Ok(Err(error)),
         }
     }
 
-    /// As [`WorkflowFiles::read`].
-    pub fn read(&mut self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
-        self.go_on()?;
-        let bytes = self.files.read(root, path)?;
-        match self.bytes_left.checked_sub(bytes.len()) {
-            Some(left) => self.bytes_left = left,
-            None => return Err(self.end(Total::Bytes, root, path)),
+    /// Reads a whole file.
+    pub fn read(&mut self, root: &str, path: &str) -> Result<Result<Vec<u8>, FileError>, Stop> {
+        self.check()?;
+        match self.files.read(root, path) {
+            Ok(bytes) => match self.bytes_left.checked_sub(bytes.len()) {
+                Some(left) => {
+                    self.bytes_left = left;
+                    Ok(Ok(bytes))
+                }
+                None => Err(self.stop(Total::Bytes, path)),
+            },
+            Err(ReadError::Stale) => Err(Stop::Stale),
+            Err(ReadError::File(error)) => Ok(Err(error)),
         }
-        Ok(bytes)
     }
 
     /// Counts entries that were met at a path.
-    pub fn count(&mut self, entries: usize, root: &str, path: &str) -> Result<(), FileError> {
-        self.go_on()?;
+    pub fn count(&mut self, entries: usize, path: &str) -> Result<(), Stop> {
+        self.check()?;
         match self.entries_left.checked_sub(entries) {
-            Some(left) => self.entries_left = left,
-            None => return Err(self.end(Total::Entries, root, path)),
+            Some(left) => {
+                self.entries_left = left;
+                Ok(())
+            }
+            None => Err(self.stop(Total::Entries, path)),
         }
-        Ok(())
     }
 
-    fn go_on(&self) -> Result<(), FileError> {
-        if self.reached.is_some() { Err(FileError::TotalReached) } else { Ok(()) }
+    fn check(&self) -> Result<(), Stop> {
+        match self.reached {
+            Some((total, _)) => Err(Stop::TotalReached(total)),
+            None => Ok(()),
+        }
     }
 
-    fn end(&mut self, total: Total, root: &str, path: &str) -> FileError {
-        self.reached = Some((total, root.to_owned(), path.to_owned()));
-        FileError::TotalReached
+    fn stop(&mut self, total: Total, path: &str) -> Stop {
+        self.reached = Some((total, path.to_owned()));
+        Stop::TotalReached(total)
     }
 }

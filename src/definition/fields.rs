@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use super::diagnostic::{Diagnostic, Needs, Place, Problem};
+use super::diagnostic::{Diagnostic, Expected, Kind, Needs, Place, Problem};
 use super::is_blank;
 use super::nearest::nearest;
 use super::variables::{self, Unknown};
-use super::yaml::{self, Step, Yaml, YamlErrorKind};
+use super::yaml::{self, Step, Yaml};
 
 /// For how many diagnostics of a file a place is looked up: each look-up parses the text again.
 pub(super) const MAX_PLACES: usize = 50;
@@ -24,7 +24,7 @@ pub(super) struct Fields<'a> {
     /// Every key that means something.
     known: &'static [&'static str],
     /// What it says.
-    pub root: Yaml<'a>,
+    pub root: Yaml,
     /// What is wrong with it.
     pub diagnostics: &'a mut Vec<Diagnostic>,
     /// How many of the diagnostics are of other files.
@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
         file: &'a str,
         text: &'a str,
         lines_before: usize,
-        (what, needs, known): (&'static str, Needs, &'static [&'static str]),
+        (needs, known): (Needs, &'static [&'static str]),
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let before = diagnostics.len();
@@ -49,22 +49,16 @@ impl<'a> Fields<'a> {
                 fields.root = root;
                 return Some(fields);
             }
-            Ok(_) => fields.diagnostic(&[], Problem::NotAMapping { what }),
-            Err(error) => {
-                let problem = match error.kind {
-                    YamlErrorKind::NotYaml(words) => Problem::NotYaml(words),
-                    YamlErrorKind::UnknownTag(tag) => Problem::UnknownTag { tag },
-                };
-                fields.diagnostic_at(error.place, problem);
-            }
+            Ok(other) => fields.report(&[], Problem::NotAMapping { found: other.kind() }),
+            Err(error) => fields.report_at(error.place, error.problem),
         }
         None
     }
 
     /// Reports a diagnostic of the node at a path, or of the nearest one above it that exists.
-    pub fn diagnostic(&mut self, path: &[Step], problem: Problem) {
+    pub fn report(&mut self, path: &[Step], problem: Problem) {
         let place = self.place(path);
-        self.diagnostic_at(place, problem);
+        self.report_at(place, problem);
     }
 
     fn place(&self, path: &[Step]) -> Option<Place> {
@@ -75,8 +69,8 @@ impl<'a> Fields<'a> {
             .find_map(|depth| yaml::locate(self.text, path.get(..depth)?))
     }
 
-    fn diagnostic_at(&mut self, place: Option<Place>, problem: Problem) {
-        self.diagnostics.push(Diagnostic::of(self.file, problem).at(
+    fn report_at(&mut self, place: Option<Place>, problem: Problem) {
+        self.diagnostics.push(Diagnostic::new(self.file, problem).at(
             self.text,
             place,
             self.lines_before,
@@ -90,8 +84,8 @@ impl<'a> Fields<'a> {
         let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
         let problem = Problem::Missing { of: self.needs, field, instead: instead.clone() };
         match &instead {
-            Some(key) => self.diagnostic(&[Step::Name(key)], problem),
-            None => self.diagnostic(&[], problem),
+            Some(key) => self.report(&[Step::Name(key)], problem),
+            None => self.report(&[], problem),
         }
     }
 
@@ -103,7 +97,7 @@ impl<'a> Fields<'a> {
             let Some(rule) = rule_meant(&key) else { continue };
             let here = self.known.contains(&rule.split('.').next().unwrap_or(rule));
             let field = key.clone();
-            self.diagnostic(&[Step::Name(&key)], Problem::UnknownRule { field, rule, here });
+            self.report(&[Step::Name(&key)], Problem::UnknownRule { field, rule, here });
             sound = None;
         }
         sound
@@ -120,7 +114,7 @@ impl<'a> Fields<'a> {
             if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some())
             {
                 let path = [path, &[Step::Name(&field)]].concat();
-                self.diagnostic(&path, Problem::UnknownField { field: field.clone(), known });
+                self.report(&path, Problem::UnknownField { field: field.clone(), known });
             }
         }
     }
@@ -147,7 +141,7 @@ impl<'a> Fields<'a> {
             let value = self.place(&[Step::Key(field)]);
             let place =
                 value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
-            self.diagnostic_at(place, Unknown::problem(&name, Some(field), known));
+            self.report_at(place, Unknown::problem(&name, Some(field), known));
         }
     }
 
@@ -162,7 +156,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn at(&self, path: &[Step]) -> Option<&Yaml<'a>> {
+    fn at(&self, path: &[Step]) -> Option<&Yaml> {
         path.iter().try_fold(&self.root, |value, step| match step {
             Step::Key(key) | Step::Name(key) => value.get(key),
             Step::Item(index) => value.items().get(*index),
@@ -178,28 +172,29 @@ impl<'a> Fields<'a> {
     /// A text that must be there and not blank.
     pub fn required_text(&mut self, field: &'static str) -> Option<String> {
         let problem = match self.root.get(field) {
-            Some(Yaml::String(text)) if !is_blank(text) => return Some(text.to_string()),
+            Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
             Some(Yaml::String(_)) => Problem::Blank { field: field.into() },
             Some(other) => {
-                Problem::WrongType { field: field.into(), expected: "a text", found: other.kind() }
+                let (field, found) = (field.into(), other.kind());
+                Problem::WrongType { field, expected: Expected::String, found }
             }
             None => {
                 self.missing(field);
                 return None;
             }
         };
-        self.diagnostic(&[Step::Key(field)], problem);
+        self.report(&[Step::Key(field)], problem);
         None
     }
 
     /// A text that may be left out; anything else in its place is ignored with a warning.
     pub fn optional_text(&mut self, field: &'static str) -> Option<String> {
         match self.root.get(field) {
-            Some(Yaml::String(text)) => Some(text.to_string()),
+            Some(Yaml::String(text)) => Some(text.clone()),
             Some(Yaml::Null) | None => None,
             Some(other) => {
                 let found = other.kind();
-                self.ignore(field, "a text", found);
+                self.ignore(field, Expected::String, found);
                 None
             }
         }
@@ -207,24 +202,21 @@ impl<'a> Fields<'a> {
 
     /// A field that is one of a few words, the first of which is the default: its index among them.
     pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> Option<usize> {
-        let problem = match self.root.get(field) {
+        let (found, suggestion) = match self.root.get(field) {
             None | Some(Yaml::Null) => return Some(0),
             Some(Yaml::String(value)) => {
                 if let Some(index) = words.iter().position(|word| word == value) {
                     return Some(index);
                 }
-                Problem::NotAChoice { field: field.into(), words, value: value.to_string() }
+                (format!("`{value}`"), nearest(value, words.iter().copied()))
             }
-            Some(other) => {
-                let found = match other {
-                    Yaml::Bool(true) => "`true`",
-                    Yaml::Bool(false) => "`false`",
-                    other => other.kind(),
-                };
-                Problem::NoChoice { field: field.into(), words, found }
+            Some(Yaml::Bool(value)) => {
+                let meant = words.get(usize::from(*value)).filter(|_| field == "summary");
+                (format!("`{value}`"), meant.copied())
             }
+            Some(other) => (other.kind().to_string(), None),
         };
-        self.diagnostic(&[Step::Key(field)], problem);
+        self.report(&[Step::Key(field)], Problem::NotAChoice { field, words, found, suggestion });
         None
     }
 
@@ -251,19 +243,16 @@ impl<'a> Fields<'a> {
             {
                 return Some(*number as u32);
             }
-            Some(Yaml::Number(_)) => "another number",
-            Some(other) => other.kind(),
+            Some(Yaml::Number(number)) => format!("`{number}`"),
+            Some(other) => other.kind().to_string(),
         };
-        self.diagnostic(path, Problem::OutOfRange { field: names.join("."), range, found });
+        self.report(path, Problem::OutOfRange { field: names.join("."), range, found });
         None
     }
 
     /// Reports a field that has no effect.
-    pub fn ignore(&mut self, field: &'static str, expected: &'static str, found: &'static str) {
-        self.diagnostic(
-            &[Step::Key(field)],
-            Problem::Ignored { field: field.into(), expected, found },
-        );
+    pub fn ignore(&mut self, field: &'static str, expected: Expected, found: Kind) {
+        self.report(&[Step::Key(field)], Problem::Ignored { field, expected, found });
     }
 }
 
@@ -279,7 +268,8 @@ fn rule_meant(key: &str) -> Option<&'static str> {
     }
 }
 
-/// The items of a list as text, as JavaScript's `String` writes them; `None` if one is no scalar.
-pub(super) fn texts(items: &[Yaml]) -> Option<Vec<String>> {
-    items.iter().map(Yaml::scalar_text).collect()
+/// The items of a list as text, as JavaScript's `String` writes them; or the first that is no scalar, with its index.
+pub(super) fn texts(items: &[Yaml]) -> Result<Vec<String>, (usize, Kind)> {
+    let text = |(index, item): (usize, &Yaml)| item.scalar_text().ok_or((index, item.kind()));
+    items.iter().enumerate().map(text).collect()
 }

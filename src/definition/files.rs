@@ -1,4 +1,4 @@
-//! The one way to files and what belongs to them: a small trait that the host side implements.
+//! The trait through which workflow files are read; the host side implements it.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::nearest::nearest;
 pub struct Root {
     /// Its name in the grant, for example `global`.
     pub name: String,
-    /// Where it is, as a user would write it.
+    /// Its location, as a user would write it.
     pub path: String,
 }
 
@@ -36,18 +36,47 @@ pub enum FileKind {
     Other,
 }
 
-/// Why a file or a directory could not be read.
+/// The session that a call was made for is gone: its work ends, and nothing is read for it any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stale;
+
+impl fmt::Display for Stale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the session was replaced")
+    }
+}
+
+/// A read that returned nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadError {
+    /// See [`Stale`].
+    Stale,
+    /// The file or directory could not be read.
+    File(FileError),
+}
+
+impl From<Stale> for ReadError {
+    fn from(Stale: Stale) -> Self {
+        Self::Stale
+    }
+}
+
+impl From<FileError> for ReadError {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
+
+/// An error of a file or a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileError {
-    /// The session that the work was for is gone.
-    Stale,
     /// There is no such root, or it is not granted: pi does not trust the project.
     NoSuchRoot,
     /// There is no such file.
     NotFound,
     /// The path leads out of its root.
     OutsideRoot,
-    /// The root must lie in the project, and a link leads out of it; where the root is, as a user would write it.
+    /// The root must lie in the project, and a link leads out of it; the location of the root, as a user would write it.
     OutsideProject(String),
     /// A directory where a file is needed, or the other way round; or a device, a pipe, a socket.
     WrongKind,
@@ -55,8 +84,6 @@ pub enum FileError {
     TooLarge(u64),
     /// A directory with more entries than the host lists; how many it lists.
     TooMany(u32),
-    /// One load has read as much as it may: files and directories are read no more.
-    TotalReached,
     /// The operating system's words.
     Failed(String),
 }
@@ -64,7 +91,6 @@ pub enum FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stale => f.write_str("the session was replaced"),
             Self::NoSuchRoot => {
                 f.write_str("pi does not trust this project, so its files are not read")
             }
@@ -74,7 +100,6 @@ impl fmt::Display for FileError {
             Self::WrongKind => f.write_str("it is not a plain file"),
             Self::TooLarge(bytes) => write!(f, "it is too large ({bytes} bytes)"),
             Self::TooMany(most) => write!(f, "it has more than {most} entries"),
-            Self::TotalReached => f.write_str("too much was read before it"),
             Self::Failed(words) => f.write_str(words),
         }
     }
@@ -83,8 +108,8 @@ impl fmt::Display for FileError {
 /// The names of pi's own tools.
 const PI_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
-/// The tool that a name means but for its case: one of pi's own, or one of these; `None` for a name that is
-/// spelt as it should be, or that means no known tool.
+/// The known tool whose name differs from a name in case only: one of pi's own, or one of these; `None` if a tool has
+/// exactly this name, or if none is similar.
 pub(super) fn tool_in_another_case<'a>(name: &str, tools: &'a [String]) -> Option<&'a str> {
     let mut known = PI_TOOLS.into_iter().chain(tools.iter().map(String::as_str));
     let meant = known.clone().find(|tool| tool.eq_ignore_ascii_case(name))?;
@@ -96,21 +121,14 @@ pub(super) fn is_of_pi(name: &str) -> bool {
     PI_TOOLS.contains(&name)
 }
 
-impl FileError {
-    /// Tests if nothing more can be read after this error.
-    pub(super) fn is_final(&self) -> bool {
-        matches!(self, Self::Stale | Self::TotalReached)
-    }
-}
-
-/// What definitions are held against when they are checked.
+/// The names that a check of workflow files compares with.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// The names of the tools that there are.
     pub tools: Vec<String>,
-    /// Whether there may be more tools than these. Only a slip is a diagnostic then.
+    /// There may be other tools too: only a name that is similar to a known one is a diagnostic.
     pub more_tools: bool,
-    /// The names of the subagent profiles that somebody defines, where that is known.
+    /// The names of the defined subagent profiles, if they are known.
     pub profiles: Option<Vec<String>>,
     /// The folders of profiles that are not read because a link leads out of the project.
     pub profiles_outside: Vec<String>,
@@ -128,32 +146,32 @@ impl Surroundings {
     }
 }
 
-/// Read access to the granted folders, and what is known beside them. Paths are relative to a root, with `/` between their parts.
+/// Read access to the granted folders. Paths are relative to a root, with `/` between their parts.
 pub trait WorkflowFiles {
     /// The folders, least specific first: a workflow of a later one replaces one of an earlier.
-    fn roots(&self) -> Result<Vec<Root>, FileError>;
+    fn roots(&self) -> Result<Vec<Root>, Stale>;
 
     /// The entries of a directory, sorted by name.
-    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError>;
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError>;
 
     /// The whole content of a file.
-    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError>;
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError>;
 
-    /// Takes down what is asked and answered from now on, in place of what was taken down before; or no longer.
+    /// Starts a record of all requests and answers, in place of an earlier one, or ends it.
     fn keep_record(&self, _on: bool) {}
 
-    /// Whether all that was taken down would be answered the same again. In doubt it says no.
+    /// Tests if every request in the record would be answered the same again. In doubt it is false.
     fn unchanged(&self) -> bool {
         false
     }
 
     /// The names of the tools that there are, as far as they are known; pi's own need not be among them.
-    fn tools(&self) -> Result<Vec<String>, FileError> {
+    fn tools(&self) -> Result<Vec<String>, Stale> {
         Ok(Vec::new())
     }
 
-    /// What definitions are held against when they are checked.
-    fn surroundings(&self) -> Result<Surroundings, FileError> {
+    /// The names that a check compares with.
+    fn surroundings(&self) -> Result<Surroundings, Stale> {
         Ok(Surroundings { more_tools: true, ..Surroundings::default() })
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use regex_lite::{Regex, RegexBuilder};
 
-use super::diagnostic::Problem;
+use super::diagnostic::{Expected, Kind, Problem};
 use super::excerpt::short;
 use super::fields::Fields;
 use super::is_blank;
@@ -204,12 +204,12 @@ pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
             let there = |field: &&str| !matches!(fields.root.get(field), None | Some(Yaml::Null));
             let field = ["gateAttempts", "onGateFail"].into_iter().find(there);
             if let Some(field) = field {
-                fields.diagnostic(&[Step::Key(field)], Problem::WithoutGate { field });
+                fields.report(&[Step::Key(field)], Problem::WithoutGate { field });
             }
             return field.is_none().then_some(None);
         }
         Some(Yaml::List(items)) if items.is_empty() || items.len() > MAX_CHECKS => {
-            fields.diagnostic(&[Step::Key("gate")], Problem::GateSize { limit: MAX_CHECKS });
+            fields.report(&[Step::Key("gate")], Problem::GateSize { limit: MAX_CHECKS });
             return None;
         }
         Some(Yaml::List(items)) => items.clone(),
@@ -229,46 +229,40 @@ pub(super) fn check_attempts(fields: &mut Fields) {
     let there = |field| !matches!(fields.root.get(field), None | Some(Yaml::Null));
     let Some(Yaml::String(word)) = fields.root.get("onGateFail") else { return };
     if word != "stay" && there("gate") && there("gateAttempts") {
-        let on_gate_fail = word.to_string();
-        fields.diagnostic(
-            &[Step::Name("gateAttempts")],
-            Problem::UnusedGateAttempts { on_gate_fail },
-        );
+        let on_gate_fail = word.clone();
+        fields.report(&[Step::Name("gateAttempts")], Problem::UnusedGateAttempts { on_gate_fail });
     }
 }
 
 fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let here = [Step::Key("gate"), Step::Item(index)];
     let Yaml::Map(entries) = item else {
-        wrong_type(fields, &here, "gate", "a list of checks", item.kind());
+        wrong_type(fields, &here, "gate", "a check", item.kind());
         return None;
     };
     let mut sound = true;
     for (key, _) in entries {
         if !FIELDS.contains(&&**key) {
             let at = [Step::Key("gate"), Step::Item(index), Step::Name(key)];
-            fields.diagnostic(
-                &at,
-                Problem::UnknownCheckField { field: key.to_string(), known: &FIELDS },
-            );
+            fields.report(&at, Problem::UnknownCheckField { field: key.clone(), known: &FIELDS });
             sound = false;
         }
     }
     let mut text = |field: &'static str, optional: bool| match item.get(field) {
         None => Some(None),
         Some(Yaml::Null) if optional => Some(None),
-        Some(Yaml::String(text)) if !is_blank(text) => Some(Some(text.to_string())),
+        Some(Yaml::String(text)) if !is_blank(text) => Some(Some(text.clone())),
         Some(other) => {
             let at = [Step::Key("gate"), Step::Item(index), Step::Key(field)];
             let problem = match other {
                 Yaml::String(_) => Problem::Blank { field: format!("gate.{field}") },
                 other => Problem::WrongType {
                     field: format!("gate.{field}"),
-                    expected: "a text",
+                    expected: Expected::String,
                     found: other.kind(),
                 },
             };
-            fields.diagnostic(&at, problem);
+            fields.report(&at, problem);
             None
         }
     };
@@ -287,7 +281,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             others.filter(|&(field, of)| kind != of && item.get(field).is_some()).peekable();
         sound = misplaced.peek().is_none();
         for (field, of) in misplaced {
-            fields.diagnostic(&here, Problem::MisplacedCheckField { field, of });
+            fields.report(&here, Problem::MisplacedCheckField { field, of });
         }
         sound.then_some(())?;
     }
@@ -300,43 +294,42 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
                 || path.split('/').any(|part| part == "..")
             {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.diagnostic(&at, Problem::OutsideProject { path });
+                fields.report(&at, Problem::OutsideProject { path });
                 return None;
             }
             if fast_glob::validate(&path).is_err() {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.diagnostic(&at, Problem::BadGlob { path });
+                fields.report(&at, Problem::BadGlob { path });
                 return None;
             }
             if expansions(&path) > MAX_EXPANSIONS {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.diagnostic(&at, Problem::WideGlob { limit: MAX_EXPANSIONS });
+                fields.report(&at, Problem::WideGlob { limit: MAX_EXPANSIONS });
                 return None;
             }
             let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {
                 Ok(contains) => contains,
                 Err(error) => {
                     let at = [Step::Key("gate"), Step::Item(index), Step::Key("contains")];
-                    fields.diagnostic(&at, Problem::BadExpression { words: error.to_string() });
+                    fields.report(&at, Problem::BadExpression { words: error.to_string() });
                     return None;
                 }
             };
             (path.clone(), CheckKind::File { path, contains })
         }
         (None, None, Some(question)) => (question.clone(), CheckKind::Approve { question }),
-        (None, None, None) => {
-            fields.diagnostic(&here, Problem::BadCheck);
-            return None;
-        }
-        _ => {
-            fields.diagnostic(&here, Problem::SeveralChecks { kinds });
+        (None, None, None)
+        | (Some(_), _, Some(_))
+        | (Some(_), Some(_), _)
+        | (_, Some(_), Some(_)) => {
+            fields.report(&here, Problem::NotOneKind { kinds });
             return None;
         }
     };
     let long = |label: &String| label.chars().count() > MAX_LABEL;
     if label.as_ref().is_some_and(long) {
         let at = [Step::Key("gate"), Step::Item(index), Step::Key("label")];
-        fields.diagnostic(&at, Problem::LongLabel { limit: MAX_LABEL });
+        fields.report(&at, Problem::LongLabel { limit: MAX_LABEL });
     }
     let label = label.unwrap_or(default_label);
     let label = short(&label.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LABEL);
@@ -355,17 +348,12 @@ fn timeout(fields: &mut Fields, index: usize, item: &Yaml) -> Option<u32> {
     let found = milliseconds.filter(|found| (1..=MAX_TIMEOUT_MS).contains(found));
     if found.is_none() {
         let at = [Step::Key("gate"), Step::Item(index), Step::Key("timeout")];
-        fields.diagnostic(&at, Problem::BadDuration);
+        fields.report(&at, Problem::BadDuration);
     }
     found
 }
 
-fn wrong_type(
-    fields: &mut Fields,
-    at: &[Step],
-    field: &str,
-    expected: &'static str,
-    found: &'static str,
-) {
-    fields.diagnostic(at, Problem::WrongType { field: field.to_owned(), expected, found });
+fn wrong_type(fields: &mut Fields, at: &[Step], field: &str, expected: &'static str, found: Kind) {
+    let (field, expected) = (field.to_owned(), Expected::Other(expected));
+    fields.report(at, Problem::WrongType { field, expected, found });
 }

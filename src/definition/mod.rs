@@ -11,7 +11,10 @@ mod files;
 mod front_matter;
 mod gate;
 mod library;
+mod lint;
+mod load;
 mod nearest;
+mod paths;
 mod phase_file;
 mod profiles;
 mod references;
@@ -28,12 +31,15 @@ mod tests;
 use std::rc::Rc;
 
 pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
-pub use diagnostic::{Diagnostic, MeantPhase, Place, Problem, Severity};
+pub use diagnostic::{Diagnostic, Expected, Kind, MeantPhase, Needs, Place, Problem, Severity};
 pub use excerpt::{Excerpt, columns, on_one_line, short};
-pub use files::{DirEntry, FileError, FileKind, Root, Surroundings, WorkflowFiles};
+pub use files::{
+    DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles,
+};
 pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
-pub use library::{LeftOut, Library, is_within};
+pub use library::{LeftOut, Library};
 pub use nearest::nearest;
+pub use paths::is_within;
 pub use profiles::defined_profiles;
 pub use references::MAX_NESTING;
 pub use skeleton::skeleton;
@@ -262,12 +268,12 @@ pub(crate) mod fixtures {
     }
 
     impl WorkflowFiles for Files {
-        fn roots(&self) -> Result<Vec<Root>, FileError> {
+        fn roots(&self) -> Result<Vec<Root>, Stale> {
             let root = |name: &str, path: &str| Root { name: name.into(), path: path.into() };
             Ok(vec![root("global", "~/workflows"), root("project", ".pi/workflows")])
         }
 
-        fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+        fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
             self.lists.set(self.lists.get() + 1);
             let path = self.real(root, path);
             let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
@@ -308,7 +314,7 @@ pub(crate) mod fixtures {
                 .is_some_and(|[global, project]| (global, project) == (&self.global, &self.project))
         }
 
-        fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
             self.reads.set(self.reads.get() + 1);
             let text = self.root(root).get(&self.real(root, path)).ok_or(FileError::NotFound)?;
             Ok(text.clone().into_bytes())

@@ -1,8 +1,9 @@
 //! Reads a phase file.
 
-use super::diagnostic::{Diagnostic, Needs, Place, Problem};
+use super::bounded::Bounded;
+use super::diagnostic::{Diagnostic, Expected, Kind, Needs, Place, Problem};
 use super::fields::{Fields, texts};
-use super::files::{Surroundings, WorkflowFiles, is_of_pi, tool_in_another_case};
+use super::files::{Stale, Surroundings, is_of_pi, tool_in_another_case};
 use super::front_matter::{self, Document};
 use super::nearest::nearest;
 use super::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
@@ -14,17 +15,20 @@ const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
 const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
 const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] };
 
-/// Reads a phase from the text of its file, and reports every diagnostic of it; those that do no harm only
-/// where `check` tells what the phase is held against.
+/// Reads a phase from the text of its file, and reports its errors; with `check` its warnings too.
+///
+/// # Errors
+///
+/// If the session is gone.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
 pub(super) fn read(
     file: &str,
     content: String,
-    files: &dyn WorkflowFiles,
+    files: &Bounded,
     check: Option<&Surroundings>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Phase> {
+) -> Result<Option<Phase>, Stale> {
     let document = front_matter::split(content);
     if is_blank(document.front_matter()) {
         let place = Some(Place { line: 1, column: 1 });
@@ -33,14 +37,14 @@ pub(super) fn read(
         } else {
             Problem::NoFrontMatter
         };
-        diagnostics.push(Diagnostic::of(file, problem).at(document.text(), place, 0));
-        return None;
+        diagnostics.push(Diagnostic::new(file, problem).at(document.text(), place, 0));
+        return Ok(None);
     }
     let has_body = !document.body().is_empty();
     if !has_body {
         let line = document.lines_before + document.front_matter().lines().count() + 1;
         let place = Some(Place { line, column: 1 });
-        diagnostics.push(Diagnostic::of(file, Problem::NoInstructions).at(
+        diagnostics.push(Diagnostic::new(file, Problem::NoInstructions).at(
             document.text(),
             place,
             0,
@@ -49,18 +53,20 @@ pub(super) fn read(
     if check.is_some() {
         check_instructions(file, &document, diagnostics);
     }
-    let mut fields = Fields::parse(
+    let Some(mut fields) = Fields::parse(
         file,
         document.front_matter(),
         document.lines_before,
-        ("the front matter", NEEDS, &FIELDS),
+        (NEEDS, &FIELDS),
         diagnostics,
-    )?;
+    ) else {
+        return Ok(None);
+    };
     let id = fields.required_text("id");
     let name = fields.required_text("name");
     let emoji = fields.required_text("emoji");
     let tools = tool_policy(&mut fields);
-    let tools = check_case(&mut fields, files, check).and(tools);
+    let tools = check_case(&mut fields, files, check)?.and(tools);
     let profiles = profiles(&mut fields);
     let rules = fields.check_rules();
     let summary = fields.choice("summary", &["optional", "required"]);
@@ -70,18 +76,19 @@ pub(super) fn read(
         gate::check_attempts(&mut fields);
         check_names(&mut fields, surroundings);
     }
-    has_body.then_some(())?;
-    rules?;
-    Some(Phase {
-        id: id?,
-        name: name?,
-        emoji: emoji?,
-        instructions: document.into_body(),
-        tools: tools?,
-        profiles,
-        summary_required: summary? == 1,
-        gate: gate?,
-    })
+    Ok((|| {
+        rules?;
+        has_body.then_some(Phase {
+            id: id?,
+            name: name?,
+            emoji: emoji?,
+            instructions: document.into_body(),
+            tools: tools?,
+            profiles,
+            summary_required: summary? == 1,
+            gate: gate?,
+        })
+    })())
 }
 
 /// Reports the variables that instructions do not know.
@@ -90,7 +97,7 @@ fn check_instructions(file: &str, document: &Document, diagnostics: &mut Vec<Dia
     for unknown in variables::unknown(document.body(), &PHASE_VARIABLES) {
         let problem = Unknown::problem(unknown.name, None, &PHASE_VARIABLES);
         let mut diagnostic =
-            Diagnostic::of(file, problem).at(document.body(), Some(unknown.place), first - 1);
+            Diagnostic::new(file, problem).at(document.body(), Some(unknown.place), first - 1);
         // The first line of the body is shown without the white space before it.
         if let Some(place) = diagnostic.place.as_mut().filter(|place| place.line == first) {
             place.column += column - 1;
@@ -99,13 +106,13 @@ fn check_instructions(file: &str, document: &Document, diagnostics: &mut Vec<Dia
     }
 }
 
-/// Refuses names of tools in another case: they would allow and refuse nothing. Whether there is a tool of
-/// exactly this name is asked for names only that are none of pi's own.
+/// Refuses names of tools in another case: they would allow and refuse nothing. The host is asked for the tools only
+/// where a name is not one of pi's own. The inner `None` is a name in another case.
 fn check_case(
     fields: &mut Fields,
-    files: &dyn WorkflowFiles,
+    files: &Bounded,
     check: Option<&Surroundings>,
-) -> Option<()> {
+) -> Result<Option<()>, Stale> {
     let mut tools = None;
     let mut sound = Some(());
     for list in TOOLS {
@@ -114,30 +121,31 @@ fn check_case(
             if is_of_pi(&name) {
                 continue;
             }
-            let tools: &Vec<String> = tools.get_or_insert_with(|| match check {
-                Some(surroundings) => surroundings.tools.clone(),
-                None => files.tools().unwrap_or_default(),
-            });
+            let tools: &Vec<String> = match (&mut tools, check) {
+                (Some(tools), _) => tools,
+                (tools, Some(surroundings)) => tools.insert(surroundings.tools.clone()),
+                (tools, None) => tools.insert(files.tools()?),
+            };
             if let Some(tool) = tool_in_another_case(&name, tools) {
                 let problem = Problem::ToolInAnotherCase { name, tool: tool.to_owned() };
-                fields.diagnostic(&[path[0], path[1], Step::Item(index)], problem);
+                fields.report(&[path[0], path[1], Step::Item(index)], problem);
                 sound = None;
             }
         }
     }
-    sound
+    Ok(sound)
 }
 
-/// Reports the tools that pi does not have, and the profiles that nobody defines.
+/// Reports unknown tools and unknown profiles.
 fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
     for list in TOOLS {
         let path = [Step::Key("tools"), Step::Key(list)];
         for (index, name) in fields.names_at(&path) {
-            let nearest = surroundings.nearest_tool(&name);
+            let suggestion = surroundings.nearest_tool(&name);
             let in_another_case = tool_in_another_case(&name, &surroundings.tools).is_some();
             if surroundings.lacks_tool(&name) && !in_another_case {
-                let problem = Problem::UnknownTool { name, nearest };
-                fields.diagnostic(&[path[0], path[1], Step::Item(index)], problem);
+                let problem = Problem::UnknownTool { name, suggestion };
+                fields.report(&[path[0], path[1], Step::Item(index)], problem);
             }
         }
     }
@@ -145,9 +153,9 @@ fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
     let list = Step::Key("availableProfiles");
     for (index, name) in fields.names_at(&[list]) {
         if !profiles.contains(&name) {
-            let nearest = nearest(&name, profiles.iter().map(String::as_str)).map(Into::into);
-            fields
-                .diagnostic(&[list, Step::Item(index)], Problem::UnknownProfile { name, nearest });
+            let suggestion = nearest(&name, profiles.iter().map(String::as_str)).map(Into::into);
+            let problem = Problem::UnknownProfile { name, suggestion };
+            fields.report(&[list, Step::Item(index)], problem);
         }
     }
 }
@@ -162,10 +170,8 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
                 for field in unknown {
                     let path = [Step::Key("tools"), Step::Name(&field)];
                     let field = field.clone();
-                    fields.diagnostic(
-                        &path,
-                        Problem::UnknownPart { of: "tools", field, known: &TOOLS },
-                    );
+                    fields
+                        .report(&path, Problem::UnknownPart { of: "tools", field, known: &TOOLS });
                 }
                 return None;
             }
@@ -173,16 +179,16 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
         }
         Some(other) => {
             let found = other.kind();
-            let problem =
-                Problem::WrongType { field: "tools".into(), expected: "a mapping", found };
-            fields.diagnostic(&[Step::Key("tools")], problem);
+            let (field, expected) = ("tools".into(), Expected::Other("a mapping"));
+            let problem = Problem::WrongType { field, expected, found };
+            fields.report(&[Step::Key("tools")], problem);
             return None;
         }
     };
     let [blacklist, whitelist] = TOOLS.map(|list| tool_list(found, list));
     match (blacklist, whitelist) {
         (Ok(Some(_)), Ok(Some(_))) => {
-            fields.diagnostic(&[Step::Key("tools")], Problem::BothToolLists);
+            fields.report(&[Step::Key("tools")], Problem::BothToolLists);
             None
         }
         (Ok(Some(refused)), Ok(None)) => Some(ToolPolicy::Except(refused)),
@@ -190,34 +196,53 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
         (Ok(None), Ok(None)) => Some(ToolPolicy::All),
         (blacklist, whitelist) => {
             for (list, invalid) in TOOLS.into_iter().zip([blacklist.err(), whitelist.err()]) {
-                let Some(found) = invalid else { continue };
-                let field = format!("tools.{list}");
-                let problem = Problem::WrongType { field, expected: "a list of tool names", found };
-                fields.diagnostic(&[Step::Key("tools"), Step::Key(list)], problem);
+                let Some(BadList { item, expected, found }) = invalid else { continue };
+                let path = [Some(Step::Key("tools")), Some(Step::Key(list)), item.map(Step::Item)];
+                let path: Vec<Step> = path.into_iter().flatten().collect();
+                let (field, expected) = (format!("tools.{list}"), Expected::Other(expected));
+                fields.report(&path, Problem::WrongType { field, expected, found });
             }
             None
         }
     }
 }
 
-/// One of the two lists, if it is there; or what stands in its place.
-fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, &'static str> {
+/// A value in the place of a list of names.
+struct BadList {
+    /// The item that is not a name; `None` if the value is not a list.
+    item: Option<usize>,
+    expected: &'static str,
+    found: Kind,
+}
+
+/// One of the two lists, if it is there.
+fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
     match tools.get(list) {
         None | Some(Yaml::Null) => Ok(None),
-        Some(Yaml::List(items)) => texts(items).map(Some).ok_or("a list"),
-        Some(other) => Err(other.kind()),
+        Some(Yaml::List(items)) => texts(items).map(Some).map_err(|(index, found)| BadList {
+            item: Some(index),
+            expected: "the name of a tool",
+            found,
+        }),
+        Some(other) => {
+            Err(BadList { item: None, expected: "a list of tool names", found: other.kind() })
+        }
     }
 }
 
 fn profiles(fields: &mut Fields) -> Option<Vec<String>> {
-    let found = match fields.root.get("availableProfiles") {
+    let field = "availableProfiles";
+    let (item, expected, found) = match fields.root.get(field) {
         None | Some(Yaml::Null) => return None,
         Some(Yaml::List(items)) => match texts(items) {
-            Some(names) => return Some(names),
-            None => "a list of other things",
+            Ok(names) => return Some(names),
+            Err((index, found)) => (Some(index), "names only", found),
         },
-        Some(other) => other.kind(),
+        Some(other) => (None, "a list of names", other.kind()),
     };
-    fields.ignore("availableProfiles", "a list of names", found);
+    let path = [Some(Step::Key(field)), item.map(Step::Item)];
+    let path: Vec<Step> = path.into_iter().flatten().collect();
+    let expected = Expected::Other(expected);
+    fields.report(&path, Problem::Ignored { field, expected, found });
     None
 }

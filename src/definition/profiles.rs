@@ -1,25 +1,26 @@
-//! Which subagent profiles there are.
+//! Names of subagent profiles.
 
-use super::bounded::Bounded;
-use super::files::{FileError, FileKind, WorkflowFiles};
+use super::bounded::{Bounded, Stop};
+use super::files::{FileError, FileKind, Stale, WorkflowFiles};
 use super::{front_matter, yaml};
 
-/// The names that the Markdown files in some folders give to subagent profiles: the `name` in the front
-/// matter, and the file's own name. `None` if there are no such files, or more than one load reads: then
-/// nobody knows what there is. Beside them the folders that a link leads out of the project.
+/// Returns the names that the Markdown files in some folders give to subagent profiles: the `name` in the front
+/// matter, and the file's own name. `None` if there are no such files, or more than one load reads. The second list
+/// has the folders that a link leads out of the project.
 ///
 /// # Errors
 ///
-/// [`FileError::Stale`] only.
+/// If the session is gone.
 pub fn defined_profiles(
     files: &dyn WorkflowFiles,
     roots: &[&str],
-) -> Result<(Option<Vec<String>>, Vec<String>), FileError> {
+) -> Result<(Option<Vec<String>>, Vec<String>), Stale> {
     let mut files = Bounded::new(files);
     let (mut names, mut outside) = (Vec::new(), Vec::new());
     match read(&mut files, roots, &mut names, &mut outside) {
-        Err(FileError::TotalReached) => names.clear(),
-        read => read?,
+        Ok(()) => {}
+        Err(Stop::TotalReached(_)) => names.clear(),
+        Err(Stop::Stale) => return Err(Stale),
     }
     let known = !names.is_empty() && outside.is_empty();
     Ok((known.then_some(names), outside))
@@ -30,10 +31,9 @@ fn read(
     roots: &[&str],
     names: &mut Vec<String>,
     outside: &mut Vec<String>,
-) -> Result<(), FileError> {
+) -> Result<(), Stop> {
     for root in roots {
-        let entries = match files.list(root, "") {
-            Err(error) if error.is_final() => return Err(error),
+        let entries = match files.list(root, "")? {
             Err(FileError::OutsideProject(path)) => {
                 outside.push(path);
                 continue;
@@ -43,11 +43,8 @@ fn read(
         for entry in entries.into_iter().filter(|entry| entry.kind == FileKind::File) {
             let Some(stem) = entry.name.strip_suffix(".md") else { continue };
             names.push(stem.to_owned());
-            match files.read(root, &entry.name) {
-                Err(error) if error.is_final() => return Err(error),
-                bytes => names
-                    .extend(name(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())),
-            }
+            let bytes = files.read(root, &entry.name)?.unwrap_or_default();
+            names.extend(name(String::from_utf8_lossy(&bytes).into_owned()));
         }
     }
     Ok(())

@@ -6,50 +6,77 @@ use super::library::LeftOut;
 use super::nearest::nearest;
 use super::{Diagnostic, Entry, Problem, Workflow};
 
-/// How deep workflows may be nested: what walks along a nesting needs no other bound.
+/// Maximum depth of nested workflows.
 pub const MAX_NESTING: usize = 100;
+
+/// A diagnostic that shows only beside other workflows; its place in the `workflow.yaml` is not looked up yet.
+pub(super) struct Unplaced {
+    pub diagnostic: Diagnostic,
+    pub anchor: Anchor,
+}
+
+impl Unplaced {
+    pub fn new(workflow: &Workflow, problem: Problem, anchor: Anchor) -> Self {
+        Self { diagnostic: Diagnostic::new(workflow.file(), problem), anchor }
+    }
+}
+
+/// The part of a `workflow.yaml` that a diagnostic is about.
+pub(super) enum Anchor {
+    /// The value of `name`.
+    Name,
+    /// The value of `commandName`.
+    CommandName,
+    /// The list of phases.
+    Phases,
+    /// The first reference to one of these keys, in any case.
+    Reference(Vec<String>),
+}
 
 /// Leaves out the workflows whose references cannot be followed, and reports each.
 ///
 /// First those in a cycle, then, until nothing changes, those that refer to one that is not there.
-/// A reference whose case differs from the only key that it can mean is set right: file systems that
-/// ignore case hand out folder names in either.
+/// A reference whose case differs from the only key that it can mean is corrected: file systems that
+/// ignore case return folder names in either.
 ///
 /// Specification: configuration reference, "Cycle Detection" and "Broken Subworkflow References".
 pub(super) fn resolve(
     workflows: &mut Vec<Workflow>,
     left_out: &mut Vec<LeftOut>,
-    diagnostics: &mut Vec<Diagnostic>,
+    unplaced: &mut Vec<Unplaced>,
 ) {
     #[derive(Clone, Copy, PartialEq)]
-    enum Lot {
+    enum Fate {
         Kept,
-        InCircle,
+        InCycle,
         LeftOut,
     }
-    set_case_right(workflows);
+    correct_case(workflows);
     let targets = targets(workflows);
     let (cycles, depths) = cycles(&targets);
-    let mut lots = vec![Lot::Kept; workflows.len()];
-    for Circle { way, members } in &cycles {
-        let on_way = || way.iter().filter_map(|&index| workflows.get(index));
-        let keys = on_way().chain(on_way().take(1)).map(|workflow| workflow.key.clone());
+    let mut fates = vec![Fate::Kept; workflows.len()];
+    for Cycle { path, members } in &cycles {
+        let on_path = || path.iter().filter_map(|&index| workflows.get(index));
+        let keys = on_path().chain(on_path().take(1)).map(|workflow| workflow.key.clone());
         let mut keys: Vec<String> = keys.collect();
-        if way.len() == MAX_WAY {
-            keys.insert(MAX_WAY, "…".into());
+        if path.len() == MAX_PATH {
+            keys.insert(MAX_PATH, "…".into());
         }
         for &index in members {
             let problem = Problem::Cycle { keys: keys.clone() };
-            diagnostics.extend(workflows.get(index).map(|workflow| diagnostic(workflow, problem)));
-            if let Some(lot) = lots.get_mut(index) {
-                *lot = Lot::InCircle;
+            let anchor = Anchor::Reference(keys.clone());
+            let workflow = workflows.get(index);
+            unplaced.extend(workflow.map(|workflow| Unplaced::new(workflow, problem, anchor)));
+            if let Some(fate) = fates.get_mut(index) {
+                *fate = Fate::InCycle;
             }
         }
     }
-    for ((workflow, lot), depth) in workflows.iter().zip(&mut lots).zip(depths) {
-        if depth > MAX_NESTING && *lot == Lot::Kept {
-            diagnostics.push(diagnostic(workflow, Problem::NestedTooDeep { limit: MAX_NESTING }));
-            *lot = Lot::LeftOut;
+    for ((workflow, fate), depth) in workflows.iter().zip(&mut fates).zip(depths) {
+        if depth > MAX_NESTING && *fate == Fate::Kept {
+            let problem = Problem::NestedTooDeep { limit: MAX_NESTING };
+            unplaced.push(Unplaced::new(workflow, problem, Anchor::Phases));
+            *fate = Fate::LeftOut;
         }
     }
     let mut known = BTreeSet::new();
@@ -60,18 +87,19 @@ pub(super) fn resolve(
         keys_of_commands.entry(workflow.command_name.as_str()).or_insert(workflow.key.as_str());
     }
     loop {
-        let before = lots.clone();
-        let lot_of = |target: &Option<usize>| before.get((*target)?);
-        let all = workflows.iter().zip(&mut lots).zip(&targets);
-        for ((workflow, lot), targets) in all.filter(|((_, lot), _)| **lot == Lot::Kept) {
-            let mut references = references(workflow).zip(targets.iter().map(lot_of));
-            let Some((reference, target)) = references.find(|(_, lot)| *lot != Some(&Lot::Kept))
+        let before = fates.clone();
+        let fate_of = |target: &Option<usize>| before.get((*target)?);
+        let all = workflows.iter().zip(&mut fates).zip(&targets);
+        for ((workflow, fate), targets) in all.filter(|((_, fate), _)| **fate == Fate::Kept) {
+            let mut references = references(workflow).zip(targets.iter().map(fate_of));
+            let Some((reference, target)) = references.find(|(_, fate)| *fate != Some(&Fate::Kept))
             else {
                 continue;
             };
-            *lot = Lot::LeftOut;
+            *fate = Fate::LeftOut;
             let (workflow_key, reference) = (workflow.key.clone(), reference.to_owned());
-            let problem = if target == Some(&Lot::InCircle) {
+            let anchor = Anchor::Reference(vec![reference.clone()]);
+            let problem = if target == Some(&Fate::InCycle) {
                 Problem::InCycle { workflow: workflow_key, reference }
             } else if known.contains(reference.as_str()) {
                 Problem::BrokenWorkflow { workflow: workflow_key, reference }
@@ -82,17 +110,17 @@ pub(super) fn resolve(
                 let others = known.iter().copied().filter(|key| *key != workflow_key);
                 // A path to the folder has its name at the end.
                 let name = reference.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
-                let nearest = nearest(name.unwrap_or(&reference), others).map(Into::into);
-                Problem::UnknownWorkflow { workflow: workflow_key, reference, nearest }
+                let suggestion = nearest(name.unwrap_or(&reference), others).map(Into::into);
+                Problem::UnknownWorkflow { workflow: workflow_key, reference, suggestion }
             };
-            diagnostics.push(diagnostic(workflow, problem));
+            unplaced.push(Unplaced::new(workflow, problem, anchor));
         }
-        if lots == before {
+        if fates == before {
             break;
         }
     }
-    let mut lots = lots.into_iter();
-    let gone = workflows.extract_if(.., |_| lots.next() != Some(Lot::Kept));
+    let mut fates = fates.into_iter();
+    let gone = workflows.extract_if(.., |_| fates.next() != Some(Fate::Kept));
     let gone = gone.map(|Workflow { key, folder, command_name, .. }| {
         let command_name = Some(command_name).filter(|name| !name.is_empty());
         LeftOut { key, folder, command_name }
@@ -104,10 +132,6 @@ pub(super) fn resolve(
     }
 }
 
-fn diagnostic(workflow: &Workflow, problem: Problem) -> Diagnostic {
-    Diagnostic::of(workflow.file(), problem)
-}
-
 fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
     workflow.phases.iter().filter_map(|entry| match entry {
         Entry::Workflow(key) => Some(key.as_str()),
@@ -115,7 +139,7 @@ fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
     })
 }
 
-fn set_case_right(workflows: &mut [Workflow]) {
+fn correct_case(workflows: &mut [Workflow]) {
     let keys: Vec<String> = workflows.iter().map(|workflow| workflow.key.clone()).collect();
     let mut by_lower_case = BTreeMap::new();
     for (index, key) in keys.iter().enumerate() {
@@ -133,7 +157,7 @@ fn set_case_right(workflows: &mut [Workflow]) {
     }
 }
 
-/// For each workflow the index of each one that it refers to, if there is one.
+/// For each workflow the index of each one that it refers to, `None` for one that does not exist.
 fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
     let mut index_of = BTreeMap::new();
     index_of.extend(workflows.iter().enumerate().map(|(index, workflow)| (&*workflow.key, index)));
@@ -142,20 +166,19 @@ fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
 }
 
 /// Maximum number of workflows that a diagnostic names of a cycle.
-const MAX_WAY: usize = 10;
+const MAX_PATH: usize = 10;
 
 /// A cycle of references, as indices of workflows.
-struct Circle {
-    /// Along it, the first [`MAX_WAY`].
-    way: Vec<usize>,
+struct Cycle {
+    /// Its first workflows, [`MAX_PATH`] at most.
+    path: Vec<usize>,
     /// Those in no cycle found before; at least one.
     members: Vec<usize>,
 }
 
-/// The cycles that a depth-first search finds, each with a workflow that none before it has; and how deep the nesting
-/// of each workflow is. A workflow that is searched through is not searched again, so the work is
-/// linear in the number of references.
-fn cycles(targets: &[Vec<Option<usize>>]) -> (Vec<Circle>, Vec<usize>) {
+/// The cycles that a depth-first search finds, each with a workflow that none before it has; and the depth of the
+/// nesting of each workflow. The work is linear in the number of references.
+fn cycles(targets: &[Vec<Option<usize>>]) -> (Vec<Cycle>, Vec<usize>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
@@ -165,7 +188,7 @@ fn cycles(targets: &[Vec<Option<usize>>]) -> (Vec<Circle>, Vec<usize>) {
     let mut marks = vec![Mark::New; targets.len()];
     let mut depths = vec![0_usize; targets.len()];
     let mut cycles = Vec::new();
-    let mut in_circle = vec![false; targets.len()];
+    let mut in_cycle = vec![false; targets.len()];
     for start in 0..targets.len() {
         if marks.get(start) != Some(&Mark::New) {
             continue;
@@ -198,17 +221,17 @@ fn cycles(targets: &[Vec<Option<usize>>]) -> (Vec<Circle>, Vec<usize>) {
                 Some(Mark::Open) => {
                     let around =
                         || path.iter().map(|(index, _)| *index).skip_while(|&at| at != target);
-                    let is_new = |index: &usize| in_circle.get(*index) == Some(&false);
+                    let is_new = |index: &usize| in_cycle.get(*index) == Some(&false);
                     let members: Vec<usize> = around().filter(is_new).collect();
                     if members.is_empty() {
                         continue;
                     }
                     for &index in &members {
-                        in_circle.get_mut(index).into_iter().for_each(|mark| *mark = true);
+                        in_cycle.get_mut(index).into_iter().for_each(|mark| *mark = true);
                     }
-                    cycles.push(Circle { way: around().take(MAX_WAY).collect(), members });
+                    cycles.push(Cycle { path: around().take(MAX_PATH).collect(), members });
                 }
-                _ => {}
+                Some(Mark::Done) | None => {}
             }
         }
     }

@@ -1,5 +1,5 @@
-//! The fields of the two kinds of files: what the reader knows, what the JSON Schemas are made of,
-//! and what the documentation is held against.
+//! The fields of the two kinds of files. The reader accepts these; the JSON Schemas and the tables of the documentation
+//! are generated from them.
 
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES,
@@ -11,17 +11,17 @@ use super::variables::{
 pub struct Field {
     /// Its key.
     pub name: &'static str,
-    /// What its value may be.
+    /// Type of its value.
     pub kind: Kind,
-    /// Whether it must be there.
+    /// Tells when it is required.
     pub needed: Needed,
-    /// What holds without it, in words or as YAML writes it; empty where there is nothing to say.
+    /// Default, in words or as YAML; empty without one.
     pub default: &'static str,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub about: &'static str,
 }
 
-/// What a value may be.
+/// Type of a value.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// Text that is not blank.
@@ -48,20 +48,20 @@ pub enum Kind {
     Count(u32),
     /// Text, or a number of seconds.
     Duration,
-    /// The list of phases, as long as this at most.
+    /// The list of phases, with at most this many entries.
     Phases(usize),
     /// A mapping with these fields; also true and false, if `switch`.
     Mapping {
         /// Its fields.
         fields: &'static [Field],
-        /// True and false are understood too.
+        /// `true` and `false` are accepted too.
         switch: bool,
-        /// At most one of the fields may be there.
+        /// At most one of the fields is accepted.
         one: bool,
     },
 }
 
-/// Whether a field must be there.
+/// Condition under which a field is required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needed {
     /// In every file.
@@ -72,13 +72,13 @@ pub enum Needed {
     Not,
 }
 
-/// How many entries `phases` may have.
+/// Maximum number of entries of `phases`.
 pub const MAX_PHASES: usize = 1000;
-/// How long a countdown may be, in seconds.
+/// Maximum length of a countdown, in seconds.
 pub const MAX_DELAY_SECONDS: u32 = 3600;
-/// How large `gateAttempts` may be.
+/// Maximum of `gateAttempts`.
 pub const MAX_GATE_ATTEMPTS: u32 = 1000;
-/// How large the other bounds may be.
+/// Maximum of the other counts.
 pub const MAX_COUNT: u32 = 1_000_000;
 
 const fn field(
@@ -94,7 +94,7 @@ const fn needed(name: &'static str, kind: Kind, needed: Needed, about: &'static 
     Field { name, kind, needed, default: "", about }
 }
 
-/// The names of some fields.
+/// Returns the names of fields.
 pub(super) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str; N] {
     let mut names = [""; N];
     let mut index = 0;
@@ -108,11 +108,11 @@ pub(super) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
     names
 }
 
-/// Those of a `workflow.yaml`.
+/// The fields of a `workflow.yaml`.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
 pub const WORKFLOW_FIELDS: [Field; 20] = [
-    needed("name", Kind::Text, Needed::Always, "Its name for users."),
+    needed("name", Kind::Text, Needed::Always, "The workflow's name for users."),
     needed(
         "commandName",
         Kind::CommandName,
@@ -129,80 +129,80 @@ pub const WORKFLOW_FIELDS: [Field; 20] = [
         "phases",
         Kind::Phases(MAX_PHASES),
         Needed::Always,
-        "What it consists of, in order: paths of phase files from this folder, and `subworkflow: KEY` for another workflow.",
+        "The phases in order: paths of phase files, relative to this folder, and `subworkflow: KEY` for another workflow.",
     ),
     field(
         "description",
         Kind::FreeText,
         "the first paragraph of the first phase that has no `{` in it",
-        "What it is for; its first line is shown where workflows are offered.",
+        "The workflow's purpose. Its first line is shown in lists of workflows.",
     ),
     field(
         "show",
         Kind::OneOf(&["user", "workflows"]),
         "user",
-        "Who may start it: anybody, or only other workflows as one of their phases.",
+        "Who can start the workflow: the user, or only other workflows that nest it.",
     ),
-    field("loopable", Kind::Bool, "true", "Whether the agent may loop back to its first phase."),
+    field("loopable", Kind::Bool, "true", "Allows the agent to loop back to the first phase."),
     field(
         "sessionNamePrefix",
         Kind::FreeText,
         "\"Workflow: \"",
-        "What stands before the task in the session's name.",
+        "Text before the task in the session's name.",
     ),
     field(
         "sessionNameMaxLength",
         Kind::Number,
         "50",
-        "How much of the task stands in the session's name, in characters.",
+        "Maximum length of the task in the session's name, in characters.",
     ),
     field(
         "roleInstruction",
         Kind::Template(&PHASE_VARIABLES),
         "an orchestrator where a tool `delegate_to_subagents` is registered, else an agent that does the work itself",
-        "The first paragraph of what the agent is told of each phase.",
+        "The first paragraph of the context prompt of each phase.",
     ),
     field(
         "advanceReminder",
         Kind::Template(&PHASE_VARIABLES),
-        "to call `workflow_step` when the phase is done",
-        "The last paragraph of what the agent is told of each phase.",
+        "says to call `workflow_step` when the phase is done",
+        "The last paragraph of the context prompt of each phase.",
     ),
     field(
         "blockReasonTemplate",
         Kind::Template(&BLOCK_REASON_VARIABLES),
-        "that the tool is blocked in this phase",
-        "Why a tool is refused, for the agent.",
+        "says that the tool is blocked in this phase",
+        "The reason that the agent gets for a refused tool call.",
     ),
     field(
         "completionMessage",
         Kind::Template(&COMPLETION_VARIABLES),
-        "that the workflow is complete, with its task",
-        "What is shown to the user at the end.",
+        "says that the workflow is complete, with its task",
+        "The message to the user at the end.",
     ),
     field(
         "notDoneReminder",
         Kind::Template(&NOT_DONE_VARIABLES),
-        "that the workflow is still active, with the phase's instructions",
-        "What the agent is told when it stops before the end.",
+        "says that the workflow is still active, with the phase's instructions",
+        "The prompt for an agent that stops before the end.",
     ),
     field(
         "autoContinue",
         Kind::Mapping { fields: &AUTO_CONTINUE_FIELDS, switch: true, one: false },
         "true",
-        "Whether and how often the agent is told to go on by itself.",
+        "Automatic continuation of an agent that stops before the end, and its limits.",
     ),
     field(
         "maxLoops",
         Kind::WholeNumber(MAX_COUNT),
         "20",
-        "How often it may be looped before it is left.",
+        "Maximum number of loops of the workflow before it is left.",
     ),
     field(
         "contextInjection",
         Kind::OneOf(&["oncePerPhase", "everyRun"]),
         "oncePerPhase",
-        "When the agent gets the whole context prompt: once in each phase, or with every run.",
+        "When the agent gets the complete context prompt: once in each phase, or with every agent run.",
     ),
     GATE,
     GATE_ATTEMPTS,
@@ -213,14 +213,14 @@ const GATE: Field = field(
     "gate",
     Kind::Checks(&CHECK_FIELDS),
     "nothing is checked",
-    "What must hold before it is left; checked in order when the agent calls `next`.",
+    "Checks that must pass before the phase or workflow is left. They run in order when the agent calls `next`.",
 );
 
 const GATE_ATTEMPTS: Field = field(
     "gateAttempts",
     Kind::Count(MAX_GATE_ATTEMPTS),
     "3",
-    "After how many failures of the gate the run pauses, where `onGateFail` is `stay`; else each failure leads back, and `maxLoops` is the bound.",
+    "Number of failures of the gate after which the run pauses, with `onGateFail: stay`. Otherwise each failure leads back, and `maxLoops` is the limit.",
 );
 
 const ON_GATE_FAIL: Field = field(
@@ -230,7 +230,7 @@ const ON_GATE_FAIL: Field = field(
     "Where a failure leads: `stay`, `loop` (to the beginning of the workflow), or the id of an earlier phase of the workflow.",
 );
 
-/// Those of a check of a gate.
+/// The fields of a check of a gate.
 pub const CHECK_FIELDS: [Field; 6] = [
     field(
         "run",
@@ -242,15 +242,15 @@ pub const CHECK_FIELDS: [Field; 6] = [
         "file",
         Kind::Text,
         "",
-        "A path or glob from the project's directory: a file that must be there and not be empty.",
+        "A path or glob, relative to the project's directory: a file that must exist and not be empty.",
     ),
     field("approve", Kind::Text, "", "A question to the user, who must say yes."),
-    field("label", Kind::Text, "the command, path or question", "What the check is called."),
+    field("label", Kind::Text, "the command, path or question", "The name of the check."),
     field(
         "timeout",
         Kind::Duration,
         "10m",
-        "How long the command of `run` may take: `90s`, `10m`, or a number of seconds, at most a day.",
+        "Maximum duration of the command of `run`, at most a day.",
     ),
     field(
         "contains",
@@ -260,59 +260,64 @@ pub const CHECK_FIELDS: [Field; 6] = [
     ),
 ];
 
-/// Those of `autoContinue`.
+/// The fields of `autoContinue`.
 pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
     field(
         "delaySeconds",
         Kind::WholeNumber(MAX_DELAY_SECONDS),
         "3",
-        "How long the countdown is, in seconds.",
+        "Length of the countdown, in seconds.",
     ),
     field(
         "maxPerPhase",
         Kind::WholeNumber(MAX_COUNT),
         "10",
-        "How often in one phase before the run pauses.",
+        "Number of automatic continuations in one phase after which the run pauses.",
     ),
     field(
         "maxIdle",
         Kind::WholeNumber(MAX_COUNT),
         "3",
-        "How often in a row without any work before the run pauses.",
+        "Number of consecutive automatic continuations without work after which the run pauses.",
     ),
 ];
 
-/// Those of a phase file's front matter.
+/// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
 pub const PHASE_FIELDS: [Field; 9] = [
-    needed("id", Kind::Text, Needed::Always, "Its name in sessions; unique in its workflow."),
-    needed("name", Kind::Text, Needed::Always, "Its name for users."),
-    needed("emoji", Kind::Text, Needed::Always, "Its sign in the status bar."),
+    needed(
+        "id",
+        Kind::Text,
+        Needed::Always,
+        "The phase's name in sessions; unique in its workflow.",
+    ),
+    needed("name", Kind::Text, Needed::Always, "The phase's name for users."),
+    needed("emoji", Kind::Text, Needed::Always, "The phase's sign in the status bar."),
     field(
         "tools",
         Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true },
         "every tool is allowed",
-        "Which tools the agent may use. `workflow_step` is always allowed.",
+        "The tools that the agent may use. `workflow_step` is always allowed.",
     ),
     field(
         "availableProfiles",
         Kind::Names,
         "(none)",
-        "Names of subagent profiles, told to the agent.",
+        "Names of subagent profiles, listed in the context prompt.",
     ),
     field(
         "summary",
         Kind::OneOf(&["optional", "required"]),
         "optional",
-        "Whether the agent must hand over a summary to leave the phase.",
+        "`required`: the agent cannot leave the phase without a summary.",
     ),
     GATE,
     GATE_ATTEMPTS,
     ON_GATE_FAIL,
 ];
 
-/// Those of `tools`.
+/// The fields of `tools`.
 pub const TOOLS_FIELDS: [Field; 2] = [
     field("blacklist", Kind::Names, "", "These tools are refused, all others allowed."),
     field("whitelist", Kind::Names, "", "These tools are allowed, all others refused."),

@@ -113,12 +113,12 @@ fn all_diagnostics_of_a_file_are_told_with_their_places() {
         "name: ' '\ncommandName: a b\ninitialMessage: [x]\nshow: all\nloopable: 'no'\nphases:\n  - a.md\n  - 7\n  - subworkflow: ''\n",
         &[
             "~/workflows/w/workflow.yaml:1:7: `name` must not be empty",
-            "~/workflows/w/workflow.yaml:2:14: `commandName` may have letters, digits, `_` and `-` only, but is \"a b\"",
-            "~/workflows/w/workflow.yaml:3:17: `initialMessage` must be a text, but is a list",
-            "~/workflows/w/workflow.yaml:4:7: `show` must be `user` or `workflows`, but is \"all\"",
-            "~/workflows/w/workflow.yaml:5:11: `loopable` must be true or false, but is a text",
-            "~/workflows/w/workflow.yaml:8:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number",
-            "~/workflows/w/workflow.yaml:9:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
+            "~/workflows/w/workflow.yaml:2:14: `commandName`: expected letters, digits, `_` and `-` only, found `a b`",
+            "~/workflows/w/workflow.yaml:3:17: `initialMessage`: expected a string, found a list",
+            "~/workflows/w/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `all`",
+            "~/workflows/w/workflow.yaml:5:11: `loopable`: expected `true` or `false`, found a string",
+            "~/workflows/w/workflow.yaml:8:5: `phases`: expected a file name or `subworkflow: KEY`, found a number",
+            "~/workflows/w/workflow.yaml:9:5: `phases`: expected a file name or `subworkflow: KEY`, found a mapping",
         ],
     );
 }
@@ -127,24 +127,23 @@ fn all_diagnostics_of_a_file_are_told_with_their_places() {
 fn what_is_no_workflow_file_is_told() {
     refused(
         "- a\n",
-        &["~/workflows/w/workflow.yaml:1:1: a workflow.yaml must be a mapping of fields to values"],
+        &["~/workflows/w/workflow.yaml:1:1: expected a mapping of fields to values, found a list"],
     );
     refused(
         "",
-        &["~/workflows/w/workflow.yaml:1:1: a workflow.yaml must be a mapping of fields to values"],
+        &[
+            "~/workflows/w/workflow.yaml:1:1: expected a mapping of fields to values, found an empty value",
+        ],
     );
     refused(
         "name: 'x\n",
-        &["~/workflows/w/workflow.yaml:1:7: not valid YAML: found unexpected end of stream"],
+        &["~/workflows/w/workflow.yaml:1:9: not valid YAML: found unexpected end of stream"],
     );
-    refused(
-        "name: x\nname: y\n",
-        &["~/workflows/w/workflow.yaml:2:1: not valid YAML: the key `name` occurs twice"],
-    );
+    refused("name: x\nname: y\n", &["~/workflows/w/workflow.yaml:2:1: duplicate key `name`"]);
     refused(
         "name: W\ncommandName: w\ninitialMessage: Go\n",
         &[
-            "~/workflows/w/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `phases` is missing",
+            "~/workflows/w/workflow.yaml:1:1: missing field `phases`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
         ],
     );
     refused(
@@ -153,16 +152,16 @@ fn what_is_no_workflow_file_is_told() {
     );
     refused(
         "name: W\ncommandName: w\ninitialMessage: Go\nphases: a.md\n",
-        &["~/workflows/w/workflow.yaml:4:9: `phases` must be a list, but is a text"],
+        &["~/workflows/w/workflow.yaml:4:9: `phases`: expected a list, found a string"],
     );
 }
 
 #[test]
 fn a_phase_file_that_is_not_there_is_told_where_it_is_named() {
     for (path, words) in [
-        ("b.md", "the phase file \"b.md\" cannot be read: there is no such file"),
-        ("../../x.md", "the phase file \"../../x.md\" lies outside the workflows folder"),
-        ("/etc/passwd", "the phase file \"/etc/passwd\" lies outside the workflows folder"),
+        ("b.md", "cannot read the phase file `b.md`: there is no such file"),
+        ("../../x.md", "the phase file `../../x.md` is outside the workflows folder"),
+        ("/etc/passwd", "the phase file `/etc/passwd` is outside the workflows folder"),
     ] {
         refused(
             &FLOW.replace("- a.md", &format!("- a.md\n  - {path}")),
@@ -172,35 +171,32 @@ fn a_phase_file_that_is_not_there_is_told_where_it_is_named() {
     refused(
         &FLOW.replace("- a.md", "- a.md\n  - ./a.md"),
         &[
-            "~/workflows/w/workflow.yaml:6:5: the phase id \"a\" occurs twice in this workflow: in \"a.md\" and in \"./a.md\"",
+            "~/workflows/w/workflow.yaml:6:5: duplicate phase id `a` in this workflow: in `a.md` and in `./a.md`",
         ],
     );
 }
 
 #[test]
 fn all_diagnostics_of_a_phase_file_are_told() {
-    phase_refused(
-        "Do it.",
-        &[
-            "~/workflows/w/a.md:1:1: a phase file must begin with front matter: a line `---`, the fields, a line `---`",
-        ],
-    );
+    phase_refused("Do it.", &["~/workflows/w/a.md:1:1: missing front matter"]);
     phase_refused(
         "---\nid: a\nname: A\nemoji: '*'\n---\n \n",
-        &["~/workflows/w/a.md:5:1: there are no instructions below the front matter"],
+        &["~/workflows/w/a.md:5:1: missing instructions below the front matter"],
     );
     phase_refused(
         "---\nid: 7\nemoji: ''\ntools: [edit]\n---\nDo",
         &[
-            "~/workflows/w/a.md:2:1: a phase needs `id`, `name` and `emoji`; `name` is missing",
-            "~/workflows/w/a.md:2:5: `id` must be a text, but is a number",
+            "~/workflows/w/a.md:2:1: missing field `name`: a phase needs `id`, `name` and `emoji`",
+            "~/workflows/w/a.md:2:5: `id`: expected a string, found a number",
             "~/workflows/w/a.md:3:8: `emoji` must not be empty",
-            "~/workflows/w/a.md:4:8: `tools` must be a mapping, but is a list",
+            "~/workflows/w/a.md:4:8: `tools`: expected a mapping, found a list",
         ],
     );
     phase_refused(
         &PHASE.replace("emoji", "tools:\n  blacklist: edit\nemoji"),
-        &["~/workflows/w/a.md:5:14: `tools.blacklist` must be a list of tool names, but is a text"],
+        &[
+            "~/workflows/w/a.md:5:14: `tools.blacklist`: expected a list of tool names, found a string",
+        ],
     );
     phase_refused(
         &PHASE.replace("emoji", "tools: {blacklist: [a], whitelist: [b]}\nemoji"),
@@ -221,9 +217,9 @@ fn a_field_without_effect_is_told_and_does_no_harm() {
     assert_eq!(
         diagnostics,
         [
-            "~/workflows/w/workflow.yaml:6:20: `sessionNamePrefix` must be a text, but is a number; it has no effect",
-            "~/workflows/w/workflow.yaml:7:23: `sessionNameMaxLength` must be a number from 0, but is below 0; it has no effect",
-            "~/workflows/w/a.md:4:20: `availableProfiles` must be a list of names, but is a text; it has no effect",
+            "~/workflows/w/workflow.yaml:6:20: `sessionNamePrefix`: expected a string, found a number; it has no effect",
+            "~/workflows/w/workflow.yaml:7:23: `sessionNameMaxLength`: expected a number from 0, found `-1`; it has no effect",
+            "~/workflows/w/a.md:4:20: `availableProfiles`: expected a list of names, found a string; it has no effect",
         ]
     );
     assert_eq!(keys(&library), ["w"]);
@@ -232,19 +228,22 @@ fn a_field_without_effect_is_told_and_does_no_harm() {
 #[test]
 fn bounds_that_are_not_understood_are_errors() {
     for (field, diagnostic) in [
-        ("autoContinue: 3", "6:15: `autoContinue` must be `false` or a mapping, but is a number"),
-        ("autoContinue: {maxIdel: 3}", "6:16: `autoContinue` has no field `maxIdel`"),
+        (
+            "autoContinue: 3",
+            "6:15: `autoContinue`: expected `true`, `false` or a mapping, found a number",
+        ),
+        ("autoContinue: {maxIdel: 3}", "6:16: unknown field `maxIdel` in `autoContinue`"),
         (
             "autoContinue: {maxIdle: -1}",
-            "6:25: `autoContinue.maxIdle` must be a whole number from 0 to 1000000, but is another number",
+            "6:25: `autoContinue.maxIdle`: expected a whole number from 0 to 1000000, found `-1`",
         ),
         (
             "autoContinue:\n  delaySeconds: 3s",
-            "7:17: `autoContinue.delaySeconds` must be a whole number from 0 to 3600, but is a text",
+            "7:17: `autoContinue.delaySeconds`: expected a whole number from 0 to 3600, found a string",
         ),
         (
             "maxLoops: 1.5",
-            "6:11: `maxLoops` must be a whole number from 0 to 1000000, but is another number",
+            "6:11: `maxLoops`: expected a whole number from 0 to 1000000, found `1.5`",
         ),
     ] {
         refused(
@@ -370,8 +369,8 @@ fn a_project_replaces_global_workflows_by_their_folder() {
     assert_eq!(
         duplicates,
         [
-            "~/workflows/c/workflow.yaml:2:14: the command name \"flow\" is that of \"c\" and of \"a\" (~/workflows/a/workflow.yaml); \"a\" is used",
-            ".pi/workflows/__proto__/workflow.yaml:2:14: the command name \"flow\" is that of \"__proto__\" and of \"a\" (~/workflows/a/workflow.yaml); \"a\" is used",
+            "~/workflows/c/workflow.yaml:2:14: duplicate command name \"flow\" of \"c\" and \"a\" (~/workflows/a/workflow.yaml); \"a\" is used",
+            ".pi/workflows/__proto__/workflow.yaml:2:14: duplicate command name \"flow\" of \"__proto__\" and \"a\" (~/workflows/a/workflow.yaml); \"a\" is used",
         ]
     );
 }
@@ -392,8 +391,8 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
     assert_eq!(
         diagnostics,
         [
-            "~/workflows/_shared/review: there is a workflow \"review\" already (~/workflows/review); that one is used",
-            "~/workflows/1/2/3/4/5/6/7/8/9: folders below this one are too deep to be searched for workflows",
+            "~/workflows/_shared/review: duplicate workflow \"review\"; the one in ~/workflows/review is used",
+            "~/workflows/1/2/3/4/5/6/7/8/9: the folders below this one are not searched: they are too deep",
         ]
     );
 }

@@ -53,40 +53,40 @@ pub const NOT_DONE_VARIABLES: [&str; 8] = [
 /// Where it is known, `{summary.ID}` is known too, for the id of each phase.
 const PREVIOUS_SUMMARY: &str = "previousSummary";
 
-/// What each variable stands for; for the documentation.
+/// Meaning of each variable, for the documentation.
 pub const MEANINGS: [(&str, &str); 23] = [
     ("workflowName", "name of the workflow that was started"),
-    ("workflowKey", "its key"),
+    ("workflowKey", "key of the workflow that was started"),
     ("description", "the task"),
     ("taskDescription", "the task"),
     ("taskId", "`wf-…`, unique for each run"),
     ("phaseId", "id of the phase"),
-    ("phaseName", "its name"),
-    ("phaseEmoji", "its emoji"),
+    ("phaseName", "name of the phase"),
+    ("phaseEmoji", "emoji of the phase"),
     (
         "phaseInstructions",
-        "its instructions; `(as given for this phase)` where the agent has them in view",
+        "instructions of the phase; `(as given for this phase)` if the agent still has them in view",
     ),
-    ("previousPhaseName", "name of the one before in the innermost workflow, or `(start)`"),
-    ("nextPhaseName", "name of the one after, or `DONE`"),
+    ("previousPhaseName", "name of the previous phase in the innermost workflow, or `(start)`"),
+    ("nextPhaseName", "name of the next phase in the innermost workflow, or `DONE`"),
     ("blockedToolsList", "the phase's blacklist, or `(none)`"),
     ("toolName", "`workflow_step`; in `blockReasonTemplate` the tool that is refused"),
     ("allowedTools", "`all except: …`, or the whitelist"),
     ("breadcrumbPath", "the names of the nested workflows, with ` > ` between them"),
-    ("globalStepCount", "counts every move"),
+    ("globalStepCount", "number of transitions so far"),
     (
         "previousSummary",
-        "what was handed over last, or `(none)`; `{summary.ID}` is what the phase with this id handed over",
+        "the newest summary, or `(none)`; `{summary.ID}` is the summary of the phase with this id",
     ),
     ("phaseCount", "number of entries of `phases`"),
     (
         "evidence",
-        "what became of the checks of all gates, in a line each; without it, they stand below",
+        "the results of the checks of all gates, one per line; without this variable they are appended",
     ),
     ("firstPhaseId", "id of the first phase"),
-    ("firstPhaseName", "its name"),
-    ("firstPhaseEmoji", "its emoji"),
-    ("firstPhaseProfiles", "its profiles, or `(none)`"),
+    ("firstPhaseName", "name of the first phase"),
+    ("firstPhaseEmoji", "emoji of the first phase"),
+    ("firstPhaseProfiles", "profiles of the first phase, or `(none)`"),
 ];
 
 /// A `{name}` that a template does not know.
@@ -106,7 +106,7 @@ impl Unknown<'_> {
         known: &'static [&'static str],
     ) -> Problem {
         match summary_of(name, known) {
-            Some(id) => Problem::UnknownSummary { id: id.to_owned(), nearest: None },
+            Some(id) => Problem::UnknownSummary { id: id.to_owned(), suggestion: None },
             None => Problem::UnknownVariable { name: name.to_owned(), field, known },
         }
     }

@@ -1,6 +1,6 @@
 //! Reads a `workflow.yaml`.
 
-use super::diagnostic::{Diagnostic, Needs, Problem};
+use super::diagnostic::{Diagnostic, Expected, Needs, Problem};
 use super::fields::Fields;
 use super::gate;
 use super::nearest::nearest;
@@ -39,8 +39,7 @@ pub(super) fn read(
     check: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Option<Workflow>, Vec<(usize, PhaseRef)>) {
-    let kind = ("a workflow.yaml", NEEDS, &FIELDS[..]);
-    let Some(mut fields) = Fields::parse(file, text, 0, kind, diagnostics) else {
+    let Some(mut fields) = Fields::parse(file, text, 0, (NEEDS, &FIELDS), diagnostics) else {
         return (None, Vec::new());
     };
     let show = fields
@@ -129,14 +128,14 @@ fn command_name(fields: &mut Fields) -> Option<String> {
     if value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
         return Some(value);
     }
-    fields.diagnostic(&[Step::Key("commandName")], Problem::BadCommandName { value });
+    fields.report(&[Step::Key("commandName")], Problem::BadCommandName { value });
     None
 }
 
 /// A field that a workflow for other workflows may have, but does not need.
 fn hidden_text(fields: &Fields, field: &str) -> String {
     match fields.root.get(field) {
-        Some(Yaml::String(text)) => text.to_string(),
+        Some(Yaml::String(text)) => text.clone(),
         _ => String::new(),
     }
 }
@@ -147,19 +146,28 @@ fn loopable(fields: &mut Fields) -> Option<bool> {
         Some(Yaml::Bool(value)) => return Some(*value),
         Some(other) => other.kind(),
     };
-    let problem = Problem::WrongType { field: "loopable".into(), expected: "true or false", found };
-    fields.diagnostic(&[Step::Key("loopable")], problem);
+    let (field, expected) = ("loopable".into(), Expected::Other("`true` or `false`"));
+    let problem = Problem::WrongType { field, expected, found };
+    fields.report(&[Step::Key("loopable")], problem);
     None
 }
 
 fn max_length(fields: &mut Fields) -> Option<usize> {
-    let found = match fields.root.get("sessionNameMaxLength") {
-        None | Some(Yaml::Null) => return None,
-        Some(Yaml::Number(value)) if *value >= 0.0 => return Some(*value as usize),
-        Some(Yaml::Number(_)) => "below 0",
-        Some(other) => other.kind(),
+    let field = "sessionNameMaxLength";
+    let value = fields.root.get(field)?;
+    let problem = match value {
+        Yaml::Null => return None,
+        Yaml::Number(value) if *value >= 0.0 => return Some(*value as usize),
+        Yaml::Number(_) => {
+            let found = value.scalar_text().unwrap_or_default();
+            Problem::NegativeLength { field, found }
+        }
+        Yaml::Bool(_) | Yaml::String(_) | Yaml::List(_) | Yaml::Map(_) => {
+            let expected = Expected::Other("a number from 0");
+            Problem::Ignored { field, expected, found: value.kind() }
+        }
     };
-    fields.ignore("sessionNameMaxLength", "a number from 0", found);
+    fields.report(&[Step::Key(field)], problem);
     None
 }
 
@@ -175,18 +183,18 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
     let Yaml::Map(entries) = &value else {
         let problem = Problem::WrongType {
             field: "autoContinue".into(),
-            expected: "`false` or a mapping",
+            expected: Expected::Other("`true`, `false` or a mapping"),
             found: value.kind(),
         };
-        fields.diagnostic(&[Step::Key("autoContinue")], problem);
+        fields.report(&[Step::Key("autoContinue")], problem);
         return None;
     };
     let mut sound = true;
     for (key, _) in entries {
         if !AUTO_CONTINUE.contains(&&**key) {
-            let (of, field) = ("autoContinue", key.to_string());
+            let (of, field) = ("autoContinue", key.clone());
             let problem = Problem::UnknownPart { of, field, known: &AUTO_CONTINUE };
-            fields.diagnostic(&[Step::Key("autoContinue"), Step::Name(key)], problem);
+            fields.report(&[Step::Key("autoContinue"), Step::Name(key)], problem);
             sound = false;
         }
     }
@@ -213,7 +221,7 @@ fn meant(entry: &Yaml) -> Option<String> {
     } else if nearest(key, ["subworkflow", "workflow"]).is_some() {
         Some(format!("subworkflow: {value}"))
     } else {
-        value.ends_with(".md").then(|| value.to_string())
+        value.ends_with(".md").then(|| value.clone())
     }
 }
 
@@ -225,38 +233,36 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
             match other.map(Yaml::kind) {
                 None => fields.missing("phases"),
                 Some(found) => {
-                    let field = "phases".into();
-                    let problem = Problem::WrongType { field, expected: "a list", found };
-                    fields.diagnostic(&[Step::Key("phases")], problem);
+                    let (field, expected) = ("phases".into(), Expected::Other("a list"));
+                    let problem = Problem::WrongType { field, expected, found };
+                    fields.report(&[Step::Key("phases")], problem);
                 }
             }
             return (Vec::new(), false);
         }
     };
     if items.len() > MAX_PHASES {
-        fields.diagnostic(&[Step::Key("phases")], Problem::TooManyPhases { limit: MAX_PHASES });
+        fields.report(&[Step::Key("phases")], Problem::TooManyPhases { limit: MAX_PHASES });
         return (Vec::new(), false);
     }
     if items.is_empty() {
-        fields.diagnostic(&[Step::Key("phases")], Problem::NoPhases);
+        fields.report(&[Step::Key("phases")], Problem::NoPhases);
     }
     let mut phases = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let entry = match item {
-            Yaml::String(path) => Some(PhaseRef::File(path.to_string())),
+            Yaml::String(path) => Some(PhaseRef::File(path.clone())),
             Yaml::Map(_) => match item.get("subworkflow") {
-                Some(Yaml::String(key)) if !is_blank(key) => {
-                    Some(PhaseRef::Workflow(key.to_string()))
-                }
+                Some(Yaml::String(key)) if !is_blank(key) => Some(PhaseRef::Workflow(key.clone())),
                 _ => None,
             },
             _ => None,
         };
         match entry {
             Some(entry) => phases.push((index, entry)),
-            None => fields.diagnostic(
+            None => fields.report(
                 &[Step::Key("phases"), Step::Item(index)],
-                Problem::BadPhaseEntry { found: item.kind(), meant: meant(item) },
+                Problem::BadPhaseEntry { found: item.kind(), suggestion: meant(item) },
             ),
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::definition::{FileError, ToolPolicy};
+use crate::definition::{Stale, ToolPolicy};
 use crate::protocol::{COMPLETE_TYPE, STEP_TOOL_NAME};
 use crate::run::{Active, RunState};
 use crate::text::{self, DefaultRole};
@@ -14,7 +14,7 @@ use super::state::{Activity, Ended, Engine, Origin};
 
 impl Engine {
     /// A prompt was given: a countdown ends, and a message of the user ends a pause.
-    pub(super) fn input(&mut self, from_user: bool, cx: &mut Cx) -> Result<(), FileError> {
+    pub(super) fn input(&mut self, from_user: bool, cx: &mut Cx) -> Result<(), Stale> {
         if from_user && self.hold().is_some() {
             self.definitions.refresh(cx.files)?;
         }

@@ -34,7 +34,7 @@ mod session;
 mod state;
 mod step_tool;
 
-use crate::definition::FileError;
+use crate::definition::Stale;
 
 use context::Cx;
 use state::{PendingRequest, Turn};
@@ -67,7 +67,7 @@ impl Engine {
         Output { effects: cx.effects, reply }
     }
 
-    fn react(&mut self, event: Event, cx: &mut Cx) -> Result<Reply, FileError> {
+    fn react(&mut self, event: Event, cx: &mut Cx) -> Result<Reply, Stale> {
         match event {
             Event::Session { stored, in_view, facts } => {
                 self.session(stored, in_view, facts, cx)?;

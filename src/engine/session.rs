@@ -1,6 +1,6 @@
 //! Events of the session.
 
-use crate::definition::FileError;
+use crate::definition::Stale;
 use crate::run::RunState;
 use crate::text;
 
@@ -19,7 +19,7 @@ impl Engine {
         in_view: Option<String>,
         facts: Facts,
         cx: &mut Cx,
-    ) -> Result<(), FileError> {
+    ) -> Result<(), Stale> {
         self.stop_countdown(cx);
         self.withdraw_gate(cx);
         self.pending.clear();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::state::Activity;
 use super::*;
 use crate::definition::fixtures::Files;
-use crate::definition::{DirEntry, Root, WorkflowFiles};
+use crate::definition::{DirEntry, ReadError, Root, WorkflowFiles};
 use crate::protocol::{APPROVAL_TYPE, CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 use crate::run::{Active, RunState};
 use crate::text::{self, DefaultRole};
@@ -937,14 +937,14 @@ fn completions_offer_what_can_be_started() {
 fn a_session_that_is_gone_gets_nothing() {
     struct Gone;
     impl WorkflowFiles for Gone {
-        fn roots(&self) -> Result<Vec<Root>, FileError> {
-            Err(FileError::Stale)
+        fn roots(&self) -> Result<Vec<Root>, Stale> {
+            Err(Stale)
         }
-        fn list(&self, _: &str, _: &str) -> Result<Vec<DirEntry>, FileError> {
-            Err(FileError::Stale)
+        fn list(&self, _: &str, _: &str) -> Result<Vec<DirEntry>, ReadError> {
+            Err(ReadError::Stale)
         }
-        fn read(&self, _: &str, _: &str) -> Result<Vec<u8>, FileError> {
-            Err(FileError::Stale)
+        fn read(&self, _: &str, _: &str) -> Result<Vec<u8>, ReadError> {
+            Err(ReadError::Stale)
         }
     }
     let mut engine = Engine::default();

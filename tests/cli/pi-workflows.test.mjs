@@ -74,14 +74,14 @@ test("check shows every diagnostic, and fails if one is an error", (t) => {
     line: 5,
     column: 9,
     endColumn: 21,
-    message: "the text of a phase knows no variable `{descripton}`; it stays as it is written",
+    message: "unknown variable `{descripton}`; it is not replaced",
     help: "did you mean `{description}`?",
   });
   const github = run(["check", "--format=github"]);
   assert.equal(github.status, 1);
   assert.equal(
     github.stdout.split("\n")[1],
-    "::warning file=.pi/workflows/flow/look.md,line=5,col=9,endColumn=21::the text of a phase knows no variable `{descripton}`; it stays as it is written%0Adid you mean `{description}`?",
+    "::warning file=.pi/workflows/flow/look.md,line=5,col=9,endColumn=21::unknown variable `{descripton}`; it is not replaced%0Adid you mean `{description}`?",
   );
 });
 
@@ -150,9 +150,9 @@ test("check knows the tools and profiles that it is told of", (t) => {
     const { diagnostics } = JSON.parse(run(["check", "--format", "json", ...parameters]).stdout);
     return diagnostics.map((/** @type {{ message: string }} */ { message }) => message);
   };
-  assert.deepEqual(messages(), ['pi has no tool "raed"']);
-  assert.deepEqual(messages("--tools", "read"), ['pi has no tool "raed"', 'pi has no tool "deploy"']);
-  assert.deepEqual(messages("--tools", "raed,deploy", "--profiles", "scout"), ['nobody defines a subagent profile "planer"']);
+  assert.deepEqual(messages(), ['unknown tool `raed`']);
+  assert.deepEqual(messages("--tools", "read"), ['unknown tool `raed`', 'unknown tool `deploy`']);
+  assert.deepEqual(messages("--tools", "raed,deploy", "--profiles", "scout"), ['unknown subagent profile `planer`']);
   write(join(home, ".pi/agent/agents"), { "a.md": "---\nname: scout\n---\n", "planer.md": "Plan.\n" });
   assert.deepEqual(messages("--tools", "raed,deploy"), []);
 });

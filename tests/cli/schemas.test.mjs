@@ -68,7 +68,7 @@ test("every field is understood as its schema says", (t) => {
     write("w/workflow.yaml", workflow);
     write("w/a.md", phase);
     const { diagnostics } = workflows.check({ tools: [], moreTools: true });
-    return diagnostics.filter(({ message }) => message !== "no workflow uses this phase file").length === 0;
+    return diagnostics.filter(({ message }) => message !== "unused phase file: no workflow lists it").length === 0;
   };
   /** @type {object[]} */
   const disagreements = [];

@@ -265,15 +265,15 @@ export const DIFFERENCES = [
   },
   {
     number: 44,
-    reference: "Refuses YAML that breaks a rule of layout: a list in brackets that is not indented, a comment without a space before it, tabs between lines of a list, `---` in a quoted text.",
+    reference: "Refuses YAML that breaks a rule of layout: a list in brackets that is not indented, a comment without a space before it, `---` in a quoted text.",
     ours: "Reads it where the meaning is clear.",
     why: "The YAML libraries differ, and nobody is helped by a refusal.",
   },
   {
     number: 45,
-    reference: "Reads YAML with control characters, half a surrogate pair, values that do not fit their tag (`!!int x`), a key of several lines in braces, odd anchors and directives.",
+    reference: "Reads YAML with control characters, half a surrogate pair or an emoji in two escapes (`\\ud83d\\ude80`), tabs on an empty line or before a comment, values that do not fit their tag (`!!int x`), keys that are empty, no scalars or tagged, a key of several lines in braces, odd anchors and directives.",
     ours: "That is an error.",
-    why: "The YAML libraries differ, and such a file is hardly meant so.",
+    why: "The YAML libraries differ, and the error says where and what to write.",
   },
   {
     number: 46,

@@ -42,7 +42,7 @@ const HUGE = A + "x".repeat(2 * 1024 * 1024);
 const CASES = {
   "YAML with an open quote": {
     files: { "bad/workflow.yaml": "name: 'x\nphases: [a.md]\n" },
-    notice: ["bad/workflow.yaml:1:7: not valid YAML: found unexpected end of stream"],
+    notice: ["bad/workflow.yaml:2:15: not valid YAML: found unexpected end of stream"],
   },
   "YAML with a tab for indentation": {
     files: { "bad/workflow.yaml": `${HEAD}phases:\n\t- a.md\n` },
@@ -50,31 +50,31 @@ const CASES = {
   },
   "a key twice": {
     files: { "bad/workflow.yaml": `${YAML}name: Again\n`, "bad/a.md": A },
-    notice: ["bad/workflow.yaml:6:1: not valid YAML: the key `name` occurs twice"],
+    notice: ["bad/workflow.yaml:6:1: duplicate key `name`"],
   },
   "a list for a mapping": {
     files: { "bad/workflow.yaml": "\n- a.md\n" },
-    notice: ["bad/workflow.yaml:2:1: a workflow.yaml must be a mapping of fields to values"],
+    notice: ["bad/workflow.yaml:2:1: expected a mapping of fields to values, found a list"],
   },
   "nothing at all": {
     files: { "bad/workflow.yaml": "" },
-    notice: ["bad/workflow.yaml:1:1: a workflow.yaml must be a mapping of fields to values"],
+    notice: ["bad/workflow.yaml:1:1: expected a mapping of fields to values, found an empty value"],
   },
   "two documents": {
     files: { "bad/workflow.yaml": `${YAML}---\nname: Again\n`, "bad/a.md": A },
     notice: [
-      "bad/workflow.yaml: not valid YAML: deserializing from YAML containing more than one document is not supported",
+      "bad/workflow.yaml:7:1: expected one YAML document, found a second one",
     ],
   },
   "nothing but a phase": {
     files: { "bad/workflow.yaml": "phases: [a.md]\n", "bad/a.md": A },
     notice: [
-      "bad/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `name` is missing",
-      "bad/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `commandName` is missing",
-      "bad/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `initialMessage` is missing",
+      "bad/workflow.yaml:1:1: missing field `name`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
+      "bad/workflow.yaml:1:1: missing field `commandName`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
+      "bad/workflow.yaml:1:1: missing field `initialMessage`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
     ],
   },
-  "no phases": { files: { "bad/workflow.yaml": HEAD }, notice: ["bad/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `phases` is missing"] },
+  "no phases": { files: { "bad/workflow.yaml": HEAD }, notice: ["bad/workflow.yaml:1:1: missing field `phases`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`"] },
   "an empty list of phases": {
     files: { "bad/workflow.yaml": `${HEAD}phases: []\n` },
     notice: ["bad/workflow.yaml:4:9: `phases` must have at least one entry"],
@@ -85,12 +85,12 @@ const CASES = {
         'name: 7\ncommandName: [bad]\ninitialMessage: true\nshow: 1\nloopable: "no"\nphases:\n  a: b\n',
     },
     notice: [
-      "bad/workflow.yaml:1:7: `name` must be a text, but is a number",
-      "bad/workflow.yaml:2:14: `commandName` must be a text, but is a list",
-      "bad/workflow.yaml:3:17: `initialMessage` must be a text, but is true or false",
+      "bad/workflow.yaml:1:7: `name`: expected a string, found a number",
+      "bad/workflow.yaml:2:14: `commandName`: expected a string, found a list",
+      "bad/workflow.yaml:3:17: `initialMessage`: expected a string, found a boolean",
       "bad/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found a number",
-      "bad/workflow.yaml:5:11: `loopable` must be true or false, but is a text",
-      "bad/workflow.yaml:7:3: `phases` must be a list, but is a mapping",
+      "bad/workflow.yaml:5:11: `loopable`: expected `true` or `false`, found a string",
+      "bad/workflow.yaml:7:3: `phases`: expected a list, found a mapping",
     ],
   },
   "values that are none": {
@@ -100,9 +100,9 @@ const CASES = {
     },
     notice: [
       "bad/workflow.yaml:1:7: `name` must not be empty",
-      'bad/workflow.yaml:2:14: `commandName` may have letters, digits, `_` and `-` only, but is "not good"',
-      "bad/workflow.yaml:3:17: `initialMessage` must be a text, but is empty",
-      'bad/workflow.yaml:4:7: `show` must be `user` or `workflows`, but is "everyone"',
+      'bad/workflow.yaml:2:14: `commandName`: expected letters, digits, `_` and `-` only, found `not good`',
+      "bad/workflow.yaml:3:17: `initialMessage`: expected a string, found an empty value",
+      'bad/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `everyone`',
     ],
   },
   "optional fields of a wrong type, which have no effect": {
@@ -111,13 +111,13 @@ const CASES = {
       "bad/a.md": A,
     },
     notice: [
-      "bad/workflow.yaml:4:20: `sessionNamePrefix` must be a text, but is a number; it has no effect",
-      "bad/workflow.yaml:5:23: `sessionNameMaxLength` must be a number from 0, but is below 0; it has no effect",
-      "bad/workflow.yaml:6:18: `roleInstruction` must be a text, but is a list; it has no effect",
-      "bad/workflow.yaml:7:18: `advanceReminder` must be a text, but is a mapping; it has no effect",
-      "bad/workflow.yaml:8:22: `blockReasonTemplate` must be a text, but is true or false; it has no effect",
-      "bad/workflow.yaml:9:20: `completionMessage` must be a text, but is a number; it has no effect",
-      "bad/workflow.yaml:10:18: `notDoneReminder` must be a text, but is a number; it has no effect",
+      "bad/workflow.yaml:4:20: `sessionNamePrefix`: expected a string, found a number; it has no effect",
+      "bad/workflow.yaml:5:23: `sessionNameMaxLength`: expected a number from 0, found `-1`; it has no effect",
+      "bad/workflow.yaml:6:18: `roleInstruction`: expected a string, found a list; it has no effect",
+      "bad/workflow.yaml:7:18: `advanceReminder`: expected a string, found a mapping; it has no effect",
+      "bad/workflow.yaml:8:22: `blockReasonTemplate`: expected a string, found a boolean; it has no effect",
+      "bad/workflow.yaml:9:20: `completionMessage`: expected a string, found a number; it has no effect",
+      "bad/workflow.yaml:10:18: `notDoneReminder`: expected a string, found a number; it has no effect",
     ],
     loads: ["bad"],
   },
@@ -129,12 +129,12 @@ const CASES = {
       "bad2/a.md": A,
     },
     notice: [
-      "bad/workflow.yaml:4:11: `maxLoops` must be a whole number from 0 to 1000000, but is another number",
-      "bad/workflow.yaml:6:17: `autoContinue.delaySeconds` must be a whole number from 0 to 3600, but is another number",
-      "bad/workflow.yaml:7:16: `autoContinue.maxPerPhase` must be a whole number from 0 to 1000000, but is another number",
-      "bad/workflow.yaml:8:12: `autoContinue.maxIdle` must be a whole number from 0 to 1000000, but is a text",
-      "bad/workflow.yaml:9:3: `autoContinue` has no field `forever`",
-      "bad2/workflow.yaml:4:15: `autoContinue` must be `false` or a mapping, but is a number",
+      "bad/workflow.yaml:4:11: `maxLoops`: expected a whole number from 0 to 1000000, found `-1`",
+      "bad/workflow.yaml:6:17: `autoContinue.delaySeconds`: expected a whole number from 0 to 3600, found `3601`",
+      "bad/workflow.yaml:7:16: `autoContinue.maxPerPhase`: expected a whole number from 0 to 1000000, found `1.5`",
+      "bad/workflow.yaml:8:12: `autoContinue.maxIdle`: expected a whole number from 0 to 1000000, found a string",
+      "bad/workflow.yaml:9:3: unknown field `forever` in `autoContinue`",
+      "bad2/workflow.yaml:4:15: `autoContinue`: expected `true`, `false` or a mapping, found a number",
     ],
   },
   "entries of phases that are none": {
@@ -143,16 +143,16 @@ const CASES = {
       "bad/a.md": A,
     },
     notice: [
-      "bad/workflow.yaml:5:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number",
-      "bad/workflow.yaml:6:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
-      "bad/workflow.yaml:7:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping",
-      "bad/workflow.yaml:8:4: an entry of `phases` must be a file name or `subworkflow: KEY`, but is empty",
-      "bad/workflow.yaml:9:5: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a list",
+      "bad/workflow.yaml:5:5: `phases`: expected a file name or `subworkflow: KEY`, found a number",
+      "bad/workflow.yaml:6:5: `phases`: expected a file name or `subworkflow: KEY`, found a mapping",
+      "bad/workflow.yaml:7:5: `phases`: expected a file name or `subworkflow: KEY`, found a mapping",
+      "bad/workflow.yaml:8:4: `phases`: expected a file name or `subworkflow: KEY`, found an empty value",
+      "bad/workflow.yaml:9:5: `phases`: expected a file name or `subworkflow: KEY`, found a list",
     ],
   },
   "a phase file that is not there": {
     files: { "bad/workflow.yaml": `${HEAD}phases: [a.md, b.md]\n`, "bad/a.md": A },
-    notice: ['bad/workflow.yaml:4:16: the phase file "b.md" cannot be read: there is no such file'],
+    notice: ['bad/workflow.yaml:4:16: cannot read the phase file `b.md`: there is no such file'],
   },
   "phase files without what they need": {
     files: {
@@ -164,22 +164,22 @@ const CASES = {
       "bad/list.md": "---\n- id\n---\nDo it.\n",
     },
     notice: [
-      "bad/plain.md:1:1: a phase file must begin with front matter: a line `---`, the fields, a line `---`",
+      "bad/plain.md:1:1: missing front matter",
       "bad/open.md:1:1: the front matter is not closed",
-      "bad/empty.md: there are no instructions below the front matter",
-      "bad/none.md:2:1: a phase needs `id`, `name` and `emoji`; `id` is missing",
-      "bad/none.md:2:1: a phase needs `id`, `name` and `emoji`; `name` is missing",
-      "bad/none.md:2:1: a phase needs `id`, `name` and `emoji`; `emoji` is missing",
-      "bad/list.md:2:1: the front matter must be a mapping of fields to values",
+      "bad/empty.md: missing instructions below the front matter",
+      "bad/none.md:2:1: missing field `id`: a phase needs `id`, `name` and `emoji`",
+      "bad/none.md:2:1: missing field `name`: a phase needs `id`, `name` and `emoji`",
+      "bad/none.md:2:1: missing field `emoji`: a phase needs `id`, `name` and `emoji`",
+      "bad/list.md:2:1: expected a mapping of fields to values, found a list",
     ],
   },
   "front matter that is not YAML": {
     files: { "bad/workflow.yaml": YAML, "bad/a.md": '---\nid: a\nname: "A\n---\nDo it.\n' },
-    notice: ["bad/a.md:3:7: not valid YAML: found unexpected end of stream"],
+    notice: ["bad/a.md:3:9: not valid YAML: found unexpected end of stream"],
   },
   "a phase's key twice": {
     files: { "bad/workflow.yaml": YAML, "bad/a.md": "---\nid: a\nname: A\nemoji: x\nid: b\n---\nDo it.\n" },
-    notice: ["bad/a.md:5:1: not valid YAML: the key `id` occurs twice"],
+    notice: ["bad/a.md:5:1: duplicate key `id`"],
   },
   "wrong types in front matter": {
     files: {
@@ -187,11 +187,11 @@ const CASES = {
       "bad/a.md": "---\nid: 1\nname: ''\nemoji: [x]\ntools: bash\navailableProfiles: me\n---\nDo it.\n",
     },
     notice: [
-      "bad/a.md:2:5: `id` must be a text, but is a number",
+      "bad/a.md:2:5: `id`: expected a string, found a number",
       "bad/a.md:3:7: `name` must not be empty",
-      "bad/a.md:4:8: `emoji` must be a text, but is a list",
-      "bad/a.md:5:8: `tools` must be a mapping, but is a text",
-      "bad/a.md:6:20: `availableProfiles` must be a list of names, but is a text; it has no effect",
+      "bad/a.md:4:8: `emoji`: expected a string, found a list",
+      "bad/a.md:5:8: `tools`: expected a mapping, found a string",
+      "bad/a.md:6:20: `availableProfiles`: expected a list of names, found a string; it has no effect",
     ],
   },
   "tool lists that are none": {
@@ -201,9 +201,9 @@ const CASES = {
       "bad/b.md": "---\nid: b\nname: B\nemoji: x\ntools:\n  whitelist: [[bash]]\n---\nDo it.\n",
     },
     notice: [
-      "bad/a.md:6:14: `tools.blacklist` must be a list of tool names, but is a text",
-      "bad/a.md:7:14: `tools.whitelist` must be a list of tool names, but is a number",
-      "bad/b.md:6:14: `tools.whitelist` must be a list of tool names, but is a list",
+      "bad/a.md:6:14: `tools.blacklist`: expected a list of tool names, found a string",
+      "bad/a.md:7:14: `tools.whitelist`: expected a list of tool names, found a number",
+      "bad/b.md:6:15: `tools.whitelist`: expected the name of a tool, found a list",
     ],
   },
   "rules with a slip": {
@@ -214,14 +214,14 @@ const CASES = {
       "bad/c.md": "---\nid: c\nname: C\nemoji: x\ngate:\n  - run: ! npm test\n---\nDo it.\n",
     },
     notice: [
-      'bad/a.md:6:21: unknown tool "Edit": the names of tools are case-sensitive',
-      "bad/b.md:6:3: `tools` has no field `blocklist`",
+      'bad/a.md:6:21: unknown tool `Edit`: the names of tools are case-sensitive',
+      "bad/b.md:6:3: unknown field `blocklist` in `tools`",
       "bad/c.md:6:10: unknown YAML tag `!`",
     ],
   },
   "a workflow file under another name": {
     files: { "bad/workflow.yml": YAML, "bad/a.md": A },
-    notice: ["bad/workflow.yml: a workflow's file must have the name `workflow.yaml`"],
+    notice: ["bad/workflow.yml: a workflow's file must be named `workflow.yaml`"],
   },
   "both tool lists": {
     files: {
@@ -232,7 +232,7 @@ const CASES = {
   },
   "a phase id twice": {
     files: { "bad/workflow.yaml": `${HEAD}phases:\n  - a.md\n  - b.md\n`, "bad/a.md": A, "bad/b.md": A },
-    notice: ['bad/workflow.yaml:6:5: the phase id "a" occurs twice in this workflow: in "a.md" and in "b.md"'],
+    notice: ['bad/workflow.yaml:6:5: duplicate phase id `a` in this workflow: in `a.md` and in `b.md`'],
   },
   "references to what is not there, and to what refers to that": {
     files: {
@@ -251,7 +251,7 @@ const CASES = {
   "references to what has errors": {
     files: { ...workflow("one", ["@bad"]), "bad/workflow.yaml": HEAD },
     notice: [
-      "bad/workflow.yaml:1:1: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `phases` is missing",
+      "bad/workflow.yaml:1:1: missing field `phases`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`",
       'one/workflow.yaml: the workflow "one" refers to "bad", which has errors',
     ],
   },
@@ -285,13 +285,13 @@ const CASES = {
       symlinkSync("../../elsewhere", join(folder, "bad/folder"));
     },
     notice: [
-      'bad/workflow.yaml:5:5: the phase file "../../outside.md" lies outside the workflows folder',
-      'bad/workflow.yaml:6:5: the phase file "/etc/hostname" lies outside the workflows folder',
-      'bad/workflow.yaml:7:5: the phase file "C:\\a.md" lies outside the workflows folder',
-      'bad/workflow.yaml:8:5: the phase file "\\\\server\\a.md" lies outside the workflows folder',
-      'bad/workflow.yaml:9:5: the phase file "link.md" lies outside the workflows folder',
-      "bad/folder: this is passed over: it is neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
-      'bad/workflow.yaml:10:5: the phase file "folder/a.md" lies outside the workflows folder',
+      'bad/workflow.yaml:5:5: the phase file `../../outside.md` is outside the workflows folder',
+      'bad/workflow.yaml:6:5: the phase file `/etc/hostname` is outside the workflows folder',
+      'bad/workflow.yaml:7:5: the phase file `C:\\a.md` is outside the workflows folder',
+      'bad/workflow.yaml:8:5: the phase file `\\\\server\\a.md` is outside the workflows folder',
+      'bad/workflow.yaml:9:5: the phase file `link.md` is outside the workflows folder',
+      "bad/folder: skipped: neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
+      'bad/workflow.yaml:10:5: the phase file `folder/a.md` is outside the workflows folder',
     ],
   },
   "a workflow's folder or file that is a link out of the workflows folder": {
@@ -302,7 +302,7 @@ const CASES = {
     },
     notice: [
       "bad2/workflow.yaml: cannot be read: it lies outside the workflows folder",
-      "bad: this is passed over: it is neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
+      "bad: skipped: neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
     ],
   },
   "what is no file, and what is too large": {
@@ -312,9 +312,9 @@ const CASES = {
       mkdirSync(join(folder, "bad/folder.md"));
     },
     notice: [
-      'bad/workflow.yaml:5:5: the phase file "pipe.md" cannot be read: it is not a plain file',
-      'bad/workflow.yaml:6:5: the phase file "folder.md" cannot be read: it is not a plain file',
-      'bad/workflow.yaml:7:5: the phase file "huge.md" cannot be read: it is too large (2097217 bytes)',
+      'bad/workflow.yaml:5:5: cannot read the phase file `pipe.md`: it is not a plain file',
+      'bad/workflow.yaml:6:5: cannot read the phase file `folder.md`: it is not a plain file',
+      'bad/workflow.yaml:7:5: cannot read the phase file `huge.md`: it is too large (2097217 bytes)',
     ],
   },
   "a workflow.yaml that is no file, or too large": {
@@ -349,7 +349,7 @@ const CASES = {
   },
   "a command name twice; the first is used": {
     files: { ...workflow("one", ["a"]), ...workflow("two", ["a"], { commandName: "one" }) },
-    notice: ['two/workflow.yaml: the command name "one" is that of "two" and of "one" (.pi/workflows/one/workflow.yaml); "one" is used'],
+    notice: ['two/workflow.yaml: duplicate command name "one" of "two" and "one" (.pi/workflows/one/workflow.yaml); "one" is used'],
     loads: ["one", "one"],
   },
   "a folder's name twice; the upper one is used": {
@@ -360,7 +360,7 @@ const CASES = {
         text,
       ]),
     ]),
-    notice: ['_shared/one: there is a workflow "one" already (.pi/workflows/one); that one is used'],
+    notice: ['_shared/one: duplicate workflow "one"; the one in .pi/workflows/one is used'],
     loads: ["one"],
   },
 };
@@ -454,7 +454,7 @@ for (const version of VERSIONS) {
     test("are named with line and column, except those of a whole file or folder", async (t) => {
       const { sandbox } = await stage(t, [], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
-      const whole = /: cannot be read: |: not valid UTF-8|: there is a workflow |: this is passed over|: a workflow's file must have the name |: not valid YAML: repetition limit/;
+      const whole = /: cannot be read: |: not valid UTF-8|: duplicate workflow |: skipped: |: a workflow's file must be named |: not valid YAML: repetition limit/;
       /** @type {string[]} */
       const placeless = [];
       for (const invalid of Object.values(CASES)) {
@@ -475,7 +475,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(notices(rpc), ["warning: 2 workflows have errors: /workflow :check"]);
       const [worse, bad] = diagnosticLines(await check(rpc)).reverse();
       assert.equal(worse, "worse/workflow.yaml:1:8: not valid YAML: did not find expected node content");
-      assert.ok(bad.startsWith(`${sandbox.agent}/workflows/bad/a.md:1:1: a phase file must begin with front matter`), bad);
+      assert.ok(bad.startsWith(`${sandbox.agent}/workflows/bad/a.md:1:1: missing front matter`), bad);
       const told = async () => {
         const from = notices(rpc).length;
         await rpc.prompt("/workflow");
@@ -514,9 +514,9 @@ for (const version of VERSIONS) {
       write(join(sandbox.project, ".pi/agents"), { "own.md": "---\nname: Own\n---\nDo." });
       const lines = diagnosticLines(await check(await startRpc({ version, sandbox })));
       assert.deepEqual(lines.map((line) => line.replace(/^.*look\.md/, "")), [
-        ':5:21: pi has no tool "edti"',
-        ':6:28: nobody defines a subagent profile "the planer"',
-        ':8:4: no phase has the id "lok"; `{summary.lok}` stays as it is written',
+        ':5:21: unknown tool `edti`',
+        ':6:28: unknown subagent profile `the planer`',
+        ':8:4: unknown variable `{summary.lok}`: no phase has the id `lok`; it is not replaced',
       ]);
     });
 
@@ -636,10 +636,10 @@ for (const version of VERSIONS) {
       symlinkSync("main", join(folder, "zz-link"));
       const rpc = await startRpc({ version, sandbox });
       assert.deepEqual(notices(rpc), []);
-      const duplicates = diagnosticLines(await check(rpc)).filter((line) => line.includes("the command name"));
+      const duplicates = diagnosticLines(await check(rpc)).filter((line) => line.includes("duplicate command name"));
       assert.deepEqual(
         duplicates.map((text) => text.replaceAll(folder, "")),
-        ['/zz-link/workflow.yaml:2:14: the command name "main" is that of "zz-link" and of "main" (/main/workflow.yaml); "main" is used'],
+        ['/zz-link/workflow.yaml:2:14: duplicate command name "main" of "zz-link" and "main" (/main/workflow.yaml); "main" is used'],
       );
       await rpc.promptAndSettle("/workflow main Do it");
       assert.deepEqual(paths(states(await rpc.entries())).slice(0, 4), [
@@ -675,7 +675,7 @@ for (const version of VERSIONS) {
       });
       const rpc = await startRpc({ version, sandbox });
       const [deep] = diagnosticLines(await check(rpc));
-      assert.match(deep, /^a\/b\/[a-z/]+: folders below this one are too deep to be searched for workflows$/);
+      assert.match(deep, /^a\/b\/[a-z/]+: the folders below this one are not searched: they are too deep$/);
     });
   });
 }

@@ -36,7 +36,7 @@ const FILES = {
       writeFileSync(join(folder, "workflow.yaml"), `${HEAD}phases: [a.md]\n`);
       execFileSync("mkfifo", [join(folder, "a.md")]);
     },
-    told: /the phase file "a\.md" cannot be read: it is not a plain file/,
+    told: /cannot read the phase file `a\.md`: it is not a plain file/,
   },
   "twenty-megabytes": {
     put: (folder) => writeFileSync(join(folder, "workflow.yaml"), "#".repeat(20_000_000)),
@@ -47,7 +47,7 @@ const FILES = {
       writeFileSync(join(folder, "workflow.yaml"), `${HEAD}phases: [a.md]\n`);
       writeFileSync(join(folder, "a.md"), A + "x".repeat(5_000_000));
     },
-    told: /the phase file "a\.md" cannot be read: it is too large/,
+    told: /cannot read the phase file `a\.md`: it is too large/,
   },
   aliases: {
     put: (folder) => {

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use pi_workflows::definition::{DirEntry, FileError, FileKind, Root, WorkflowFiles};
+use pi_workflows::definition::{DirEntry, FileError, FileKind, ReadError, Root};
+use pi_workflows::definition::{Stale, WorkflowFiles};
 
 /// One level of folders with files in them.
 #[derive(Debug, Clone, Default)]
 pub struct Files(pub BTreeMap<String, BTreeMap<String, Vec<u8>>>);
 
 impl WorkflowFiles for Files {
-    fn roots(&self) -> Result<Vec<Root>, FileError> {
+    fn roots(&self) -> Result<Vec<Root>, Stale> {
         Ok(vec![Root { name: "global".into(), path: "workflows".into() }])
     }
 
-    fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+    fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
         let entry = |name: &String, kind| DirEntry { name: name.clone(), kind, target: None };
         Ok(match self.0.get(path) {
             Some(files) => files.keys().map(|name| entry(name, FileKind::File)).collect(),
@@ -21,8 +22,12 @@ impl WorkflowFiles for Files {
         })
     }
 
-    fn read(&self, _root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+    fn read(&self, _root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
         let (folder, file) = path.split_once('/').ok_or(FileError::NotFound)?;
-        self.0.get(folder).and_then(|files| files.get(file)).cloned().ok_or(FileError::NotFound)
+        self.0
+            .get(folder)
+            .and_then(|files| files.get(file))
+            .cloned()
+            .ok_or(ReadError::File(FileError::NotFound))
     }
 }

@@ -86,7 +86,7 @@ fn reached(files: &Files, diagnostic: &str) -> Library {
     assert!(diagnostics.iter().any(|found| found.to_string() == diagnostic), "{diagnostics:?}");
     let found = diagnostics.iter().find(|found| found.to_string() == diagnostic).unwrap();
     assert_eq!(found.severity(), Severity::Error);
-    let help = "take out of the workflows folders what does not belong to a workflow";
+    let help = "remove from the workflows folders what does not belong to a workflow";
     assert_eq!(found.help().as_deref(), Some(help));
     library
 }

@@ -1,6 +1,6 @@
 //! The controls: `/workflow :status` and the like.
 
-use crate::definition::{FileError, is_space, nearest, trim};
+use crate::definition::{Stale, is_space, nearest, trim};
 use crate::run::PauseReason;
 
 use crate::engine::context::Cx;
@@ -101,14 +101,14 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`FileError::Stale`] only.
+    /// If the session is gone.
     pub(super) fn control(
         &mut self,
         control: Control,
         argument: &str,
         was_at_rest: bool,
         cx: &mut Cx,
-    ) -> Result<Reply, FileError> {
+    ) -> Result<Reply, Stale> {
         if let Some(reason) = self.hold().filter(|_| control.is_held(self.shown().is_some())) {
             cx.fail(Level::Warning, self.held_notice(&reason));
             return Ok(Reply::None);

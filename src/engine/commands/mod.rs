@@ -18,7 +18,7 @@ mod replacement;
 mod show;
 mod start;
 
-use crate::definition::{FileError, trim};
+use crate::definition::{Stale, trim};
 use crate::protocol::{CANCEL_COMMAND, WORKFLOW_COMMAND};
 
 use super::context::Cx;
@@ -61,7 +61,7 @@ impl Engine {
         name: &str,
         arguments: &str,
         cx: &mut Cx,
-    ) -> Result<Reply, FileError> {
+    ) -> Result<Reply, Stale> {
         let arguments = trim(arguments);
         let control = match name {
             WORKFLOW_COMMAND => controls::find(arguments),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::definition::{FileError, Library};
+use crate::definition::{Library, Stale};
 use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, STATUS_TYPE};
 use crate::text;
 
@@ -24,7 +24,7 @@ impl Engine {
     }
 
     /// Shows a workflow as a diagram: the one of that name, or that of the run.
-    pub(super) fn show_graph(&mut self, name: &str, cx: &mut Cx) -> Result<(), FileError> {
+    pub(super) fn show_graph(&mut self, name: &str, cx: &mut Cx) -> Result<(), Stale> {
         let (library, _) = Library::load(cx.files)?;
         let mut for_users = library.for_users();
         let workflow = match (name, self.running()) {
@@ -52,7 +52,7 @@ impl Engine {
     }
 
     /// Reads all files again and shows every diagnostic.
-    pub(super) fn show_check(&mut self, cx: &mut Cx) -> Result<(), FileError> {
+    pub(super) fn show_check(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         let (report, has_errors) = self.definitions.check(cx.files)?;
         show(CHECK_TYPE, report, has_errors, cx);
         Ok(())

@@ -1,6 +1,6 @@
 //! `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start.
 
-use crate::definition::{FileError, Library, Show, is_blank, is_space, nearest, trim};
+use crate::definition::{Library, Show, Stale, is_blank, is_space, nearest, trim};
 use crate::run::{MAX_TASK, RunState};
 use crate::text;
 
@@ -14,7 +14,7 @@ impl Engine {
         &mut self,
         arguments: &str,
         cx: &mut Cx,
-    ) -> Result<Reply, FileError> {
+    ) -> Result<Reply, Stale> {
         if let Some(notice) = self.definitions.reload(cx.files)? {
             cx.notify(Level::Warning, notice);
         }

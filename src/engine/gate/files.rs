@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::definition::{FileError, FileKind, Pattern, WorkflowFiles, expansions};
+use crate::definition::{FileError, FileKind, Pattern, ReadError, WorkflowFiles, expansions};
 
 /// The root of the project's own files; see the package's manifest.
 const PROJECT_FILES: &str = "project-files";
@@ -26,11 +26,11 @@ pub(super) enum FileFailure {
     Because(String),
 }
 
-impl From<FileError> for FileFailure {
-    fn from(error: FileError) -> Self {
+impl From<ReadError> for FileFailure {
+    fn from(error: ReadError) -> Self {
         match error {
-            FileError::Stale => Self::Gone,
-            error => Self::Because(error.to_string()),
+            ReadError::Stale => Self::Gone,
+            ReadError::File(error) => Self::Because(error.to_string()),
         }
     }
 }
@@ -83,10 +83,11 @@ pub(super) fn check_file(
         work.take(FOLDER_WORK)?;
         let entries = match files.list(PROJECT_FILES, &folder) {
             Ok(entries) => entries,
-            Err(FileError::Stale) => return Err(FileFailure::Gone),
-            Err(FileError::NoSuchRoot) => return Err(FileError::NoSuchRoot.into()),
-            Err(FileError::TooMany(_)) => return Err(too_many()),
-            Err(_) => continue,
+            Err(error @ (ReadError::Stale | ReadError::File(FileError::NoSuchRoot))) => {
+                return Err(error.into());
+            }
+            Err(ReadError::File(FileError::TooMany(_))) => return Err(too_many()),
+            Err(ReadError::File(_)) => continue,
         };
         for entry in entries {
             left = left.saturating_sub(1);
@@ -137,8 +138,8 @@ fn check_content(
     work.take(FOLDER_WORK)?;
     let bytes = match files.read(PROJECT_FILES, path) {
         // It is there, and not empty; nobody wants to know more.
-        Err(FileError::TooLarge(_)) if contains.is_none() => return Ok(()),
-        Err(FileError::OutsideRoot) => {
+        Err(ReadError::File(FileError::TooLarge(_))) if contains.is_none() => return Ok(()),
+        Err(ReadError::File(FileError::OutsideRoot)) => {
             return Err(FileFailure::Because("it lies outside the project".into()));
         }
         bytes => bytes?,

@@ -1,6 +1,6 @@
 //! The workflow definitions as they were last read.
 
-use crate::definition::{Diagnostic, FileError, Library, Severity, WorkflowFiles};
+use crate::definition::{Diagnostic, Library, Severity, Stale, WorkflowFiles};
 use crate::text;
 
 /// The library, and the errors in its files.
@@ -19,8 +19,8 @@ impl Definitions {
     ///
     /// # Errors
     ///
-    /// [`FileError::Stale`] only; the definitions stay as they were.
-    pub fn refresh(&mut self, files: &dyn WorkflowFiles) -> Result<(), FileError> {
+    /// If the session is gone; the definitions stay as they were.
+    pub fn refresh(&mut self, files: &dyn WorkflowFiles) -> Result<(), Stale> {
         if self.matches_snapshot && files.unchanged() {
             return Ok(());
         }
@@ -39,7 +39,7 @@ impl Definitions {
     /// # Errors
     ///
     /// As [`Self::refresh`].
-    pub fn reload(&mut self, files: &dyn WorkflowFiles) -> Result<Option<String>, FileError> {
+    pub fn reload(&mut self, files: &dyn WorkflowFiles) -> Result<Option<String>, Stale> {
         self.refresh(files)?;
         let errors = self.errors_as_text();
         if errors == self.told {
@@ -54,7 +54,7 @@ impl Definitions {
     /// # Errors
     ///
     /// As [`Self::refresh`].
-    pub fn check(&mut self, files: &dyn WorkflowFiles) -> Result<(String, bool), FileError> {
+    pub fn check(&mut self, files: &dyn WorkflowFiles) -> Result<(String, bool), Stale> {
         let (library, diagnostics) = Library::check(files)?;
         let report = text::check_report(&library, &diagnostics);
         self.replace(library, diagnostics);

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::definition::fixtures::Files;
-use crate::definition::{DirEntry, FileKind};
-use crate::definition::{FileError, Library, Root, Surroundings, WorkflowFiles};
+use crate::definition::{DirEntry, FileKind, ReadError, Stale};
+use crate::definition::{Library, Root, Surroundings, WorkflowFiles};
 
 const FLOW: &str = "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - a.md\n";
 const PHASE: &str = "---\nid: a\nname: A\nemoji: '*'\n---\nDo it.\n";
@@ -19,11 +19,11 @@ struct Place {
 }
 
 impl WorkflowFiles for Place {
-    fn roots(&self) -> Result<Vec<Root>, FileError> {
+    fn roots(&self) -> Result<Vec<Root>, Stale> {
         self.files.roots()
     }
 
-    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, FileError> {
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
         let mut entries = self.files.list(root, path)?;
         if self.link && root == "global" && path.is_empty() {
             entries.push(DirEntry { name: "zz".into(), kind: FileKind::Other, target: None });
@@ -31,15 +31,15 @@ impl WorkflowFiles for Place {
         Ok(entries)
     }
 
-    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, FileError> {
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
         self.files.read(root, path)
     }
 
-    fn tools(&self) -> Result<Vec<String>, FileError> {
+    fn tools(&self) -> Result<Vec<String>, Stale> {
         Ok(self.tools.iter().map(|tool| (*tool).to_owned()).collect())
     }
 
-    fn surroundings(&self) -> Result<Surroundings, FileError> {
+    fn surroundings(&self) -> Result<Surroundings, Stale> {
         let tools = self.tools()?;
         let (more_tools, profiles) = (self.more_tools, self.profiles.clone());
         Ok(Surroundings { tools, more_tools, profiles, ..Surroundings::default() })
@@ -79,16 +79,16 @@ fn with(changes: &[(&str, &str)], expected: &str) {
 #[test]
 fn missing_and_unknown_fields() {
     with(&[("commandName", "comandName")], "\
-~/workflows/w/workflow.yaml:2:1: error: a workflow needs `name`, `commandName`, `initialMessage` and `phases`; `commandName` is missing
+~/workflows/w/workflow.yaml:2:1: error: missing field `commandName`: a workflow needs `name`, `commandName`, `initialMessage` and `phases`
   2 | comandName: flow
     | ^^^^^^^^^^
-  help: did you mean `commandName` where it says `comandName`?
+  help: did you mean `commandName` instead of `comandName`?
 
 1 error, 0 warnings. 1 workflow is left out.");
     with(
         &[("emoji: '*'\n", "")],
         "\
-~/workflows/w/a.md:2:1: error: a phase needs `id`, `name` and `emoji`; `emoji` is missing
+~/workflows/w/a.md:2:1: error: missing field `emoji`: a phase needs `id`, `name` and `emoji`
   2 | id: a
     | ^^^^^
 
@@ -97,15 +97,15 @@ fn missing_and_unknown_fields() {
     with(
         &[("emoji: '*'\n", "emojii: '*'\n")],
         "\
-~/workflows/w/a.md:4:1: error: a phase needs `id`, `name` and `emoji`; `emoji` is missing
+~/workflows/w/a.md:4:1: error: missing field `emoji`: a phase needs `id`, `name` and `emoji`
   4 | emojii: '*'
     | ^^^^^^
-  help: did you mean `emoji` where it says `emojii`?
+  help: did you mean `emoji` instead of `emojii`?
 
 1 error, 0 warnings. 1 workflow is left out.",
     );
     with(&[("name: Flow\ncommandName: flow\ninitialMessage: Go\n", "show: workflows\n")], "\
-~/workflows/w/workflow.yaml:1:1: error: a workflow with `show: workflows` needs `name` and `phases`; `name` is missing
+~/workflows/w/workflow.yaml:1:1: error: missing field `name`: a workflow with `show: workflows` needs `name` and `phases`
   1 | show: workflows
     | ^^^^^^^^^^^^^^^
 
@@ -113,22 +113,22 @@ fn missing_and_unknown_fields() {
     with(
         &[("Go\n", "Go\nmaxLops: 3\ncolor: red\n")],
         "\
-~/workflows/w/workflow.yaml:4:1: warning: there is no field `maxLops` here; it has no effect
+~/workflows/w/workflow.yaml:4:1: warning: unknown field `maxLops`; it has no effect
   4 | maxLops: 3
     | ^^^^^^^
   help: did you mean `maxLoops`?
 
-~/workflows/w/workflow.yaml:5:1: warning: there is no field `color` here; it has no effect
+~/workflows/w/workflow.yaml:5:1: warning: unknown field `color`; it has no effect
   5 | color: red
     | ^^^^^
-  help: take it out, or look up what there is in docs/reference.md of pi-workflows
+  help: remove it, or see docs/reference.md of pi-workflows for the available fields
 
 0 errors, 2 warnings.",
     );
     with(
         &[("emoji", "tools: {blocklist: [bash]}\nemoji")],
         "\
-~/workflows/w/a.md:4:9: error: `tools` has no field `blocklist`
+~/workflows/w/a.md:4:9: error: unknown field `blocklist` in `tools`
   4 | tools: {blocklist: [bash]}
     |         ^^^^^^^^^
   help: did you mean `blacklist`?
@@ -142,25 +142,25 @@ fn missing_and_unknown_fields() {
   5 |   - {subworkflow: w2, times: 3}
     |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-~/workflows/w/workflow.yaml:5:23: warning: there is no field `times` here; it has no effect
+~/workflows/w/workflow.yaml:5:23: warning: unknown field `times`; it has no effect
   5 |   - {subworkflow: w2, times: 3}
     |                       ^^^^^
-  help: there is only `subworkflow`
+  help: available fields: `subworkflow`
 
 1 error, 1 warning. 1 workflow is left out.",
     );
     with(
         &[("Go\n", "Go\nautoContinue:\n  maxIdel: 1\n  soon: 2\n")],
         "\
-~/workflows/w/workflow.yaml:5:3: error: `autoContinue` has no field `maxIdel`
+~/workflows/w/workflow.yaml:5:3: error: unknown field `maxIdel` in `autoContinue`
   5 |   maxIdel: 1
     |   ^^^^^^^
   help: did you mean `maxIdle`?
 
-~/workflows/w/workflow.yaml:6:3: error: `autoContinue` has no field `soon`
+~/workflows/w/workflow.yaml:6:3: error: unknown field `soon` in `autoContinue`
   6 |   soon: 2
     |   ^^^^
-  help: there is only `delaySeconds`, `maxPerPhase` and `maxIdle`
+  help: available fields: `delaySeconds`, `maxPerPhase` and `maxIdle`
 
 2 errors, 0 warnings. 1 workflow is left out.",
     );
@@ -171,7 +171,7 @@ fn values_that_are_not_understood() {
     with(
         &[("name: Flow", "name: 7")],
         "\
-~/workflows/w/workflow.yaml:1:7: error: `name` must be a text, but is a number
+~/workflows/w/workflow.yaml:1:7: error: `name`: expected a string, found a number
   1 | name: 7
     |       ^
   help: put the value in quotes
@@ -188,33 +188,33 @@ fn values_that_are_not_understood() {
 1 error, 0 warnings. 1 workflow is left out.",
     );
     with(&[("commandName: flow", "commandName: My Flow!")], "\
-~/workflows/w/workflow.yaml:2:14: error: `commandName` may have letters, digits, `_` and `-` only, but is \"My Flow!\"
+~/workflows/w/workflow.yaml:2:14: error: `commandName`: expected letters, digits, `_` and `-` only, found `My Flow!`
   2 | commandName: My Flow!
     |              ^^^^^^^^
   help: did you mean `my-flow`?
 
 1 error, 0 warnings. 1 workflow is left out.");
     with(&[("Go\n", "Go\nshow: workflow\nloopable: yes\nmaxLoops: 1.5\n")], "\
-~/workflows/w/workflow.yaml:4:7: error: `show` must be `user` or `workflows`, but is \"workflow\"
+~/workflows/w/workflow.yaml:4:7: error: `show`: expected `user` or `workflows`, found `workflow`
   4 | show: workflow
     |       ^^^^^^^^
   help: did you mean `workflows`?
 
-~/workflows/w/workflow.yaml:5:11: error: `loopable` must be true or false, but is a text
+~/workflows/w/workflow.yaml:5:11: error: `loopable`: expected `true` or `false`, found a string
   5 | loopable: yes
     |           ^^^
 
-~/workflows/w/workflow.yaml:6:11: error: `maxLoops` must be a whole number from 0 to 1000000, but is another number
+~/workflows/w/workflow.yaml:6:11: error: `maxLoops`: expected a whole number from 0 to 1000000, found `1.5`
   6 | maxLoops: 1.5
     |           ^^^
 
 3 errors, 0 warnings. 1 workflow is left out.");
     with(&[("Go\n", "Go\nsessionNameMaxLength: -1\ndescription: 7\n")], "\
-~/workflows/w/workflow.yaml:4:23: warning: `sessionNameMaxLength` must be a number from 0, but is below 0; it has no effect
+~/workflows/w/workflow.yaml:4:23: warning: `sessionNameMaxLength`: expected a number from 0, found `-1`; it has no effect
   4 | sessionNameMaxLength: -1
     |                       ^^
 
-~/workflows/w/workflow.yaml:5:14: warning: `description` must be a text, but is a number; it has no effect
+~/workflows/w/workflow.yaml:5:14: warning: `description`: expected a string, found a number; it has no effect
   5 | description: 7
     |              ^
   help: put the value in quotes
@@ -223,7 +223,7 @@ fn values_that_are_not_understood() {
     with(
         &[("phases:\n  - a.md", "phases: a.md")],
         "\
-~/workflows/w/workflow.yaml:4:9: error: `phases` must be a list, but is a text
+~/workflows/w/workflow.yaml:4:9: error: `phases`: expected a list, found a string
   4 | phases: a.md
     |         ^^^^
 
@@ -239,11 +239,11 @@ fn values_that_are_not_understood() {
 1 error, 0 warnings. 1 workflow is left out.",
     );
     with(&[("- a.md", "- a.md\n  - 7\n  - subworkflow: ' '")], "\
-~/workflows/w/workflow.yaml:6:5: error: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number
+~/workflows/w/workflow.yaml:6:5: error: `phases`: expected a file name or `subworkflow: KEY`, found a number
   6 |   - 7
     |     ^
 
-~/workflows/w/workflow.yaml:7:5: error: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping
+~/workflows/w/workflow.yaml:7:5: error: `phases`: expected a file name or `subworkflow: KEY`, found a mapping
   7 |   - subworkflow: ' '
     |     ^^^^^^^^^^^^^^^^
 
@@ -251,7 +251,7 @@ fn values_that_are_not_understood() {
     with(
         &[("emoji", "tools: [edit]\nemoji")],
         "\
-~/workflows/w/a.md:4:8: error: `tools` must be a mapping, but is a list
+~/workflows/w/a.md:4:8: error: `tools`: expected a mapping, found a list
   4 | tools: [edit]
     |        ^^^^^^
 
@@ -260,7 +260,7 @@ fn values_that_are_not_understood() {
     with(
         &[("emoji", "tools: {blacklist: edit}\nemoji")],
         "\
-~/workflows/w/a.md:4:20: error: `tools.blacklist` must be a list of tool names, but is a text
+~/workflows/w/a.md:4:20: error: `tools.blacklist`: expected a list of tool names, found a string
   4 | tools: {blacklist: edit}
     |                    ^^^^
 
@@ -272,12 +272,12 @@ fn values_that_are_not_understood() {
 ~/workflows/w/a.md:4:8: error: `tools` can have a `blacklist` or a `whitelist`, not both
   4 | tools: {blacklist: [edit], whitelist: [read]}
     |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  help: take one of the two lists out
+  help: remove one of the two lists
 
 1 error, 0 warnings. 1 workflow is left out.",
     );
     with(&[("emoji", "availableProfiles: x\nemoji")], "\
-~/workflows/w/a.md:4:20: warning: `availableProfiles` must be a list of names, but is a text; it has no effect
+~/workflows/w/a.md:4:20: warning: `availableProfiles`: expected a list of names, found a string; it has no effect
   4 | availableProfiles: x
     |                    ^
 
@@ -301,33 +301,36 @@ fn what_is_no_yaml() {
 
 1 error, 0 warnings. 1 workflow is left out.");
     with(&[("Go", "'Go")], "\
-~/workflows/w/workflow.yaml:3:17: error: not valid YAML: found unexpected end of stream
-  3 | initialMessage: 'Go
-    |                 ^^^
+~/workflows/w/workflow.yaml:5:9: error: not valid YAML: found unexpected end of stream
+  5 |   - a.md
+    |         ^
   help: look for a quote or bracket that is not closed, and put a value that begins with `{` in quotes
 
 1 error, 0 warnings. 1 workflow is left out.");
     with(
         &[("name: Flow", "name: Flow\nname: Flow")],
         "\
-~/workflows/w/workflow.yaml:2:1: error: not valid YAML: the key `name` occurs twice
+~/workflows/w/workflow.yaml:2:1: error: duplicate key `name`
   2 | name: Flow
-    | ^^^^^^^^^^
-  help: take one of the two out
+    | ^^^^
+  help: remove one of the two
 
 1 error, 0 warnings. 1 workflow is left out.",
     );
-    with(&[("name: Flow", "\tname: Flow")], "\
-~/workflows/w/workflow.yaml:1:1: error: not valid YAML: found character that cannot start any token, while scanning for the next token
+    with(
+        &[("name: Flow", "\tname: Flow")],
+        "\
+~/workflows/w/workflow.yaml:1:1: error: not valid YAML: found character that cannot start any token
   1 |  name: Flow
     | ^^^^^^^^^^^
-  help: indent with spaces, and put a value that begins with a sign in quotes
+  help: indent with spaces, not with tabs
 
-1 error, 0 warnings. 1 workflow is left out.");
+1 error, 0 warnings. 1 workflow is left out.",
+    );
     with(
         &[("name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - a.md\n", "- a\n")],
         "\
-~/workflows/w/workflow.yaml:1:1: error: a workflow.yaml must be a mapping of fields to values
+~/workflows/w/workflow.yaml:1:1: error: expected a mapping of fields to values, found a list
   1 | - a
     | ^^^
 
@@ -337,35 +340,41 @@ fn what_is_no_yaml() {
 
 #[test]
 fn phase_files() {
-    with(&[("- a.md", "- aa.md")], "\
-~/workflows/w/workflow.yaml:5:5: error: the phase file \"aa.md\" cannot be read: there is no such file
+    with(
+        &[("- a.md", "- aa.md")],
+        "\
+~/workflows/w/workflow.yaml:5:5: error: cannot read the phase file `aa.md`: there is no such file
   5 |   - aa.md
     |     ^^^^^
   help: did you mean `a.md`?
 
-1 error, 0 warnings. 1 workflow is left out.");
+1 error, 0 warnings. 1 workflow is left out.",
+    );
     with(&[("- a.md", "- nowhere.md\n  - a.md")], "\
-~/workflows/w/workflow.yaml:5:5: error: the phase file \"nowhere.md\" cannot be read: there is no such file
+~/workflows/w/workflow.yaml:5:5: error: cannot read the phase file `nowhere.md`: there is no such file
   5 |   - nowhere.md
     |     ^^^^^^^^^^
 
 1 error, 0 warnings. 1 workflow is left out.");
-    with(&[("- a.md", "- ../../a.md\n  - a.md")], "\
-~/workflows/w/workflow.yaml:5:5: error: the phase file \"../../a.md\" lies outside the workflows folder
+    with(
+        &[("- a.md", "- ../../a.md\n  - a.md")],
+        "\
+~/workflows/w/workflow.yaml:5:5: error: the phase file `../../a.md` is outside the workflows folder
   5 |   - ../../a.md
     |     ^^^^^^^^^^
   help: move the file into the workflows folder; `../` leads to the folders beside this one
 
-1 error, 0 warnings. 1 workflow is left out.");
+1 error, 0 warnings. 1 workflow is left out.",
+    );
     with(&[("- a.md", "- a.md\n  - ./a.md")], "\
-~/workflows/w/workflow.yaml:6:5: error: the phase id \"a\" occurs twice in this workflow: in \"a.md\" and in \"./a.md\"
+~/workflows/w/workflow.yaml:6:5: error: duplicate phase id `a` in this workflow: in `a.md` and in `./a.md`
   6 |   - ./a.md
     |     ^^^^^^
   help: give each phase an `id` of its own
 
 1 error, 0 warnings. 1 workflow is left out.");
     with(&[("- a.md", "- a.md\n  - a.md")], "\
-~/workflows/w/workflow.yaml:6:5: error: the phase id \"a\" occurs twice in this workflow: \"a.md\" is named twice
+~/workflows/w/workflow.yaml:6:5: error: duplicate phase id `a` in this workflow: `a.md` is listed twice
   6 |   - a.md
     |     ^^^^
   help: give each phase an `id` of its own
@@ -374,7 +383,7 @@ fn phase_files() {
     with(
         &[("Do it.\n", "")],
         "\
-~/workflows/w/a.md:5:1: error: there are no instructions below the front matter
+~/workflows/w/a.md:5:1: error: missing instructions below the front matter
   5 | ---
     | ^^^
   help: write below the front matter what the agent is to do
@@ -382,7 +391,7 @@ fn phase_files() {
 1 error, 0 warnings. 1 workflow is left out.",
     );
     with(&[("---\nid", "--\nid")], "\
-~/workflows/w/a.md:1:1: error: a phase file must begin with front matter: a line `---`, the fields, a line `---`
+~/workflows/w/a.md:1:1: error: missing front matter
   1 | --
     | ^^
   help: begin with `---`, `id: KEY`, `name: NAME`, `emoji: \"🔹\"` and `---`, each on a line of its own
@@ -392,32 +401,35 @@ fn phase_files() {
 
 #[test]
 fn variables() {
-    with(&[("Do it", "  Do {descripton} in {place} and ${HOME}\n\n{place} {{a}}")], "\
-~/workflows/w/a.md:6:6: warning: the text of a phase knows no variable `{descripton}`; it stays as it is written
+    with(
+        &[("Do it", "  Do {descripton} in {place} and ${HOME}\n\n{place} {{a}}")],
+        "\
+~/workflows/w/a.md:6:6: warning: unknown variable `{descripton}`; it is not replaced
   6 | Do {descripton} in {place} and ${HOME}
     |    ^^^^^^^^^^^^
   help: did you mean `{description}`?
 
-~/workflows/w/a.md:6:22: warning: the text of a phase knows no variable `{place}`; it stays as it is written
+~/workflows/w/a.md:6:22: warning: unknown variable `{place}`; it is not replaced
   6 | Do {descripton} in {place} and ${HOME}
     |                    ^^^^^^^
-  help: take it out, or look up what there is in docs/reference.md of pi-workflows
+  help: remove it, or see docs/reference.md of pi-workflows for the available variables
 
-0 errors, 2 warnings.");
+0 errors, 2 warnings.",
+    );
     with(&[("Go", "Do {taskDescription}")], "\
-~/workflows/w/workflow.yaml:3:20: warning: `initialMessage` knows no variable `{taskDescription}`; it stays as it is written
+~/workflows/w/workflow.yaml:3:20: warning: unknown variable `{taskDescription}` in `initialMessage`; it is not replaced
   3 | initialMessage: Do {taskDescription}
     |                    ^^^^^^^^^^^^^^^^^
   help: did you mean `{description}`?
 
 0 errors, 1 warning.");
     with(&[("Go\n", "|\n  Begin.\n\n  Do {task}.\nroleInstruction: '{phasename}'\n")], "\
-~/workflows/w/workflow.yaml:6:6: warning: `initialMessage` knows no variable `{task}`; it stays as it is written
+~/workflows/w/workflow.yaml:6:6: warning: unknown variable `{task}` in `initialMessage`; it is not replaced
   6 |   Do {task}.
     |      ^^^^^^
   help: did you mean `{description}`?
 
-~/workflows/w/workflow.yaml:7:19: warning: `roleInstruction` knows no variable `{phasename}`; it stays as it is written
+~/workflows/w/workflow.yaml:7:19: warning: unknown variable `{phasename}` in `roleInstruction`; it is not replaced
   7 | roleInstruction: '{phasename}'
     |                   ^^^^^^^^^^^
   help: did you mean `{phaseName}`?
@@ -437,11 +449,11 @@ fn summaries_of_phases_that_are_not_there() {
             ("global/w/b.md", &look),
         ]),
         "\
-~/workflows/w/workflow.yaml:4:22: warning: no phase has the id \"b\"; `{summary.b}` stays as it is written
+~/workflows/w/workflow.yaml:4:22: warning: unknown variable `{summary.b}`: no phase has the id `b`; it is not replaced
   4 | completionMessage: D {summary.b} {summary.a}
     |                      ^^^^^^^^^^^
 
-~/workflows/w/a.md:6:12: warning: no phase has the id \"look1\"; `{summary.look1}` stays as it is written
+~/workflows/w/a.md:6:12: warning: unknown variable `{summary.look1}`: no phase has the id `look1`; it is not replaced
   6 | {summary.a}{summary.look1}.
     |            ^^^^^^^^^^^^^^^
   help: did you mean `{summary.look}`?
@@ -452,7 +464,7 @@ fn summaries_of_phases_that_are_not_there() {
     with(
         &[("Do it", "{summary.b}"), ("- a.md\n", "- a.md\n  - b.md\n")],
         "\
-~/workflows/w/workflow.yaml:6:5: error: the phase file \"b.md\" cannot be read: there is no such file
+~/workflows/w/workflow.yaml:6:5: error: cannot read the phase file `b.md`: there is no such file
   6 |   - b.md
     |     ^^^^
   help: did you mean `a.md`?
@@ -469,12 +481,12 @@ fn tools() {
             "tools:\n  blacklist:\n    - edti\n    - workflow_step\n    - bash\n    - deploy\nemoji",
         )],
         "\
-~/workflows/w/a.md:6:7: warning: pi has no tool \"edti\"
+~/workflows/w/a.md:6:7: warning: unknown tool `edti`
   6 |     - edti
     |       ^^^^
   help: did you mean `edit`?
 
-~/workflows/w/a.md:9:7: warning: pi has no tool \"deploy\"
+~/workflows/w/a.md:9:7: warning: unknown tool `deploy`
   9 |     - deploy
     |       ^^^^^^
 
@@ -487,20 +499,23 @@ fn what_would_harm_a_terminal_is_not_shown() {
     with(
         &[("name: Flow", "name: Flow\n\"\\e[31m\\u202Ex\": 1")],
         "\
-~/workflows/w/workflow.yaml:2:1: warning: there is no field `�[31m�x` here; it has no effect
+~/workflows/w/workflow.yaml:2:1: warning: unknown field `�[31m�x`; it has no effect
   2 | \"\\e[31m\\u202Ex\": 1
     | ^^^^^^^
-  help: take it out, or look up what there is in docs/reference.md of pi-workflows
+  help: remove it, or see docs/reference.md of pi-workflows for the available fields
 
 0 errors, 1 warning.",
     );
-    with(&[("Do it", "Do \u{1b}[31m{x}\u{202e}")], "\
-~/workflows/w/a.md:6:9: warning: the text of a phase knows no variable `{x}`; it stays as it is written
+    with(
+        &[("Do it", "Do \u{1b}[31m{x}\u{202e}")],
+        "\
+~/workflows/w/a.md:6:9: warning: unknown variable `{x}`; it is not replaced
   6 | Do �[31m{x}�.
     |         ^^^
-  help: take it out, or look up what there is in docs/reference.md of pi-workflows
+  help: remove it, or see docs/reference.md of pi-workflows for the available variables
 
-0 errors, 1 warning.");
+0 errors, 1 warning.",
+    );
 }
 
 #[test]
@@ -525,7 +540,7 @@ fn references_between_workflows() {
     );
     // a broken one
     reports(&place(&[("global/w/workflow.yaml", "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - subworkflow: b\n"), ("global/b/workflow.yaml", "name: B\nshow: workflows\nphases: [7]\n")]), "\
-~/workflows/b/workflow.yaml:3:10: error: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a number
+~/workflows/b/workflow.yaml:3:10: error: `phases`: expected a file name or `subworkflow: KEY`, found a number
   3 | phases: [7]
     |          ^
 
@@ -540,12 +555,12 @@ fn references_between_workflows() {
 ~/workflows/b/workflow.yaml:4:5: error: the workflows refer to each other in a cycle: b → c → b
   4 |   - subworkflow: c
     |     ^^^^^^^^^^^^^^
-  help: take one of these references out
+  help: remove one of these references
 
 ~/workflows/c/workflow.yaml:4:5: error: the workflows refer to each other in a cycle: b → c → b
   4 |   - subworkflow: b
     |     ^^^^^^^^^^^^^^
-  help: take one of these references out
+  help: remove one of these references
 
 ~/workflows/a/workflow.yaml:3:10: error: the workflow \"a\" refers to \"b\", which is part of a cycle
   3 | phases: [{subworkflow: b}]
@@ -559,7 +574,7 @@ fn references_between_workflows() {
 fn names_that_are_taken() {
     // one command twice
     reports(&place(&[("global/v/workflow.yaml", "name: Flow\ncommandName: Flow\ninitialMessage: Go\nphases:\n  - ../w/a.md\n"), ("global/w/workflow.yaml", FLOW), ("global/w/a.md", PHASE), ("project/x/workflow.yaml", FLOW), ("project/x/a.md", PHASE)]), "\
-.pi/workflows/x/workflow.yaml:2:14: warning: the command name \"flow\" is that of \"x\" and of \"w\" (~/workflows/w/workflow.yaml); \"w\" is used
+.pi/workflows/x/workflow.yaml:2:14: warning: duplicate command name \"flow\" of \"x\" and \"w\" (~/workflows/w/workflow.yaml); \"w\" is used
   2 | commandName: flow
     |              ^^^^
   help: give each workflow a `commandName` of its own
@@ -576,15 +591,24 @@ fn names_that_are_taken() {
 
 0 errors, 3 warnings.");
     // one key twice
-    reports(&place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", PHASE), ("project/w/workflow.yaml", FLOW), ("project/w/a.md", PHASE), ("global/lib/w/workflow.yaml", FLOW)]), "\
-~/workflows/lib/w: warning: there is a workflow \"w\" already (~/workflows/w); that one is used
+    reports(
+        &place(&[
+            ("global/w/workflow.yaml", FLOW),
+            ("global/w/a.md", PHASE),
+            ("project/w/workflow.yaml", FLOW),
+            ("project/w/a.md", PHASE),
+            ("global/lib/w/workflow.yaml", FLOW),
+        ]),
+        "\
+~/workflows/lib/w: warning: duplicate workflow \"w\"; the one in ~/workflows/w is used
   help: give each workflow's folder a name of its own
 
-.pi/workflows/w/workflow.yaml:1:7: warning: this workflow takes the place of the other \"w\" (~/workflows/w)
+.pi/workflows/w/workflow.yaml:1:7: warning: this workflow replaces the other \"w\" (~/workflows/w)
   1 | name: Flow
     |       ^^^^
 
-0 errors, 2 warnings.");
+0 errors, 2 warnings.",
+    );
 }
 
 #[test]
@@ -599,15 +623,15 @@ fn files_that_nothing_uses() {
             ("global/w/README.md", "---\ntitle: x\n---\nRead me.\n"),
         ]),
         "\
-~/workflows/w/old.md:1:1: warning: no workflow uses this phase file
+~/workflows/w/old.md:1:1: warning: unused phase file: no workflow lists it
   1 | ---
     | ^^^
-  help: name it under `phases` of a workflow.yaml, or delete it
+  help: list it under `phases` of a workflow.yaml, or delete it
 
-~/workflows/_shared/b.md:1:1: warning: no workflow uses this phase file
+~/workflows/_shared/b.md:1:1: warning: unused phase file: no workflow lists it
   1 | ---
     | ^^^
-  help: name it under `phases` of a workflow.yaml, or delete it
+  help: list it under `phases` of a workflow.yaml, or delete it
 
 0 errors, 2 warnings.",
     );
@@ -630,17 +654,17 @@ fn what_is_known_of_the_surroundings_counts() {
     place.profiles = Some(vec!["planner".into()]);
     place.link = true;
     reports(&place, "\
-~/workflows/w/a.md:4:21: warning: pi has no tool \"edti\"
+~/workflows/w/a.md:4:21: warning: unknown tool `edti`
   4 | tools: {blacklist: [edti, deploy]}
     |                     ^^^^
   help: did you mean `edit`?
 
-~/workflows/w/a.md:5:21: warning: nobody defines a subagent profile \"plannr\"
+~/workflows/w/a.md:5:21: warning: unknown subagent profile `plannr`
   5 | availableProfiles: [plannr]
     |                     ^^^^^^
   help: did you mean `planner`?
 
-~/workflows/zz: warning: this is passed over: it is neither a file nor a folder, or a link that leads nowhere or out of the workflows folder
+~/workflows/zz: warning: skipped: neither a file nor a folder, or a link that leads nowhere or out of the workflows folder
 
 0 errors, 3 warnings.");
 }
@@ -670,10 +694,10 @@ fn yaml_tags() {
     with(
         &[("emoji", "!!x tools: {blacklist: [edit]}\nemoji")],
         "\
-~/workflows/w/a.md:4:1: error: unknown YAML tag `!!x`
+~/workflows/w/a.md:4:1: error: a key cannot have a YAML tag
   4 | !!x tools: {blacklist: [edit]}
     | ^^^
-  help: put a value that begins with `!` in quotes
+  help: remove the tag
 
 1 error, 0 warnings. 1 workflow is left out.",
     );
@@ -683,12 +707,12 @@ fn yaml_tags() {
 #[test]
 fn tools_in_another_case() {
     let report = "\
-~/workflows/w/a.md:4:21: error: unknown tool \"Edit\": the names of tools are case-sensitive
+~/workflows/w/a.md:4:21: error: unknown tool `Edit`: the names of tools are case-sensitive
   4 | tools: {blacklist: [Edit, GREP, bash]}
     |                     ^^^^
   help: did you mean `edit`?
 
-~/workflows/w/a.md:4:27: error: unknown tool \"GREP\": the names of tools are case-sensitive
+~/workflows/w/a.md:4:27: error: unknown tool `GREP`: the names of tools are case-sensitive
   4 | tools: {blacklist: [Edit, GREP, bash]}
     |                           ^^^^
   help: did you mean `grep`?
@@ -738,12 +762,12 @@ fn rules_under_another_name_or_in_another_place() {
 ~/workflows/w/workflow.yaml:4:1: error: unknown field `tools`
   4 | tools: {whitelist: [read]}
     | ^^^^^
-  help: `tools` belongs into the front matter of a phase file
+  help: `tools` belongs in the front matter of a phase file
 
 ~/workflows/w/workflow.yaml:5:1: error: unknown field `whitelists`
   5 | whitelists: [read]
     | ^^^^^^^^^^
-  help: `tools.whitelist` belongs into the front matter of a phase file
+  help: `tools.whitelist` belongs in the front matter of a phase file
 
 ~/workflows/w/workflow.yaml:6:1: error: unknown field `gates`
   6 | gates: []
@@ -755,7 +779,7 @@ fn rules_under_another_name_or_in_another_place() {
     with(
         &[("emoji", "date: 2026-01-01\nemoji")],
         "\
-~/workflows/w/a.md:4:1: warning: there is no field `date` here; it has no effect
+~/workflows/w/a.md:4:1: warning: unknown field `date`; it has no effect
   4 | date: 2026-01-01
     | ^^^^
   help: did you mean `gate`?
@@ -769,7 +793,7 @@ fn a_tool_of_its_own_in_the_case_of_another_is_one() {
     let phase = PHASE.replace("emoji", "tools: {whitelist: [Bash, DEPLOY]}\nemoji");
     let mut files = place(&[("global/w/workflow.yaml", FLOW), ("global/w/a.md", &phase)]);
     let expected = "\
-~/workflows/w/a.md:4:27: error: unknown tool \"DEPLOY\": the names of tools are case-sensitive
+~/workflows/w/a.md:4:27: error: unknown tool `DEPLOY`: the names of tools are case-sensitive
   4 | tools: {whitelist: [Bash, DEPLOY]}
     |                           ^^^^^^
   help: did you mean `deploy`?
@@ -793,7 +817,7 @@ fn names_of_workflow_files() {
     for name in ["workflow.yml", "Workflow.yaml", "WORKFLOW.YML"] {
         let expected = format!(
             "\
-~/workflows/w/{name}: error: a workflow's file must have the name `workflow.yaml`
+~/workflows/w/{name}: error: a workflow's file must be named `workflow.yaml`
   help: rename it to `workflow.yaml`
 
 ~/workflows/v/workflow.yaml:4:5: error: the workflow \"v\" refers to \"w\", which has errors
@@ -855,7 +879,7 @@ fn ways_of_on_gate_fail() {
             ("global/w/test.md", &phase("test", "")),
         ]);
         reports(&files, &format!("\
-~/workflows/w/change.md:5:13: error: `onGateFail` must be `stay`, `loop` or the id of an earlier phase of this workflow, but is \"{to}\"
+~/workflows/w/change.md:5:13: error: `onGateFail`: expected `stay`, `loop` or the id of an earlier phase of this workflow, found `{to}`
   5 | onGateFail: {to}
     |             {:^<2$}
 {}
@@ -871,7 +895,7 @@ fn ways_of_on_gate_fail() {
     report("elsewhere", "");
     // that of the workflow
     with(&[("Go\n", "Go\ngate: [{run: x}]\nonGateFail: b\n"), ("id: a\n", "id: aa\n")], "\
-~/workflows/w/workflow.yaml:5:13: error: `onGateFail` must be `stay`, `loop` or the id of an earlier phase of this workflow, but is \"b\"
+~/workflows/w/workflow.yaml:5:13: error: `onGateFail`: expected `stay`, `loop` or the id of an earlier phase of this workflow, found `b`
   5 | onGateFail: b
     |             ^
 
@@ -889,12 +913,12 @@ fn gate_attempts_that_are_never_reached() {
 ~/workflows/w/workflow.yaml:5:1: warning: unused `gateAttempts`: with `onGateFail: a` every failure leads back
   5 | gateAttempts: 2
     | ^^^^^^^^^^^^
-  help: take it out; `maxLoops` of the workflow says how often the run may go back
+  help: remove it; `maxLoops` of the workflow limits how often the run may go back
 
 ~/workflows/w/a.md:5:1: warning: unused `gateAttempts`: with `onGateFail: loop` every failure leads back
   5 | gateAttempts: 5
     | ^^^^^^^^^^^^
-  help: take it out; `maxLoops` of the workflow says how often the run may go back
+  help: remove it; `maxLoops` of the workflow limits how often the run may go back
 
 0 errors, 2 warnings.",
     );
@@ -939,7 +963,7 @@ fn what_an_entry_of_phases_may_mean() {
     with(
         &[("- a.md", "- a")],
         "\
-~/workflows/w/workflow.yaml:5:5: error: the phase file \"a\" cannot be read: there is no such file
+~/workflows/w/workflow.yaml:5:5: error: cannot read the phase file `a`: there is no such file
   5 |   - a
     |     ^
   help: did you mean `a.md`?
@@ -952,7 +976,7 @@ fn what_an_entry_of_phases_may_mean() {
         ("file: b.md", "b.md"),
     ] {
         with(&[("- a.md", &format!("- a.md\n  - {entry}"))], &format!("\
-~/workflows/w/workflow.yaml:6:5: error: an entry of `phases` must be a file name or `subworkflow: KEY`, but is a mapping
+~/workflows/w/workflow.yaml:6:5: error: `phases`: expected a file name or `subworkflow: KEY`, found a mapping
   6 |   - {entry}
     |     {:^<2$}
   help: did you mean `{}`?
@@ -969,15 +993,12 @@ fn what_an_entry_of_phases_may_mean() {
         ])
     };
     for (entry, said) in [
-        ("code-review", "the phase file \"code-review\" cannot be read: there is no such file"),
-        (
-            "../code-review",
-            "the phase file \"../code-review\" cannot be read: there is no such file",
-        ),
-        ("cr", "the phase file \"cr\" cannot be read: there is no such file"),
+        ("code-review", "cannot read the phase file `code-review`: there is no such file"),
+        ("../code-review", "cannot read the phase file `../code-review`: there is no such file"),
+        ("cr", "cannot read the phase file `cr`: there is no such file"),
         (
             "subworkflow: cr",
-            "the workflow \"w\" refers to \"cr\", which is the `commandName` of \"code-review\" and no key",
+            "the workflow \"w\" refers to \"cr\", which is the `commandName` of \"code-review\" and not a key",
         ),
     ] {
         reports(
@@ -1022,7 +1043,7 @@ fn checks_of_gates() {
     with(
         &[("emoji", "gate:\n  - rum: npm test\n    timeout: 5m\nemoji")],
         "\
-~/workflows/w/a.md:5:5: error: a check has no field `rum`, only `run`, `file`, `approve`, `label`, `timeout`, `contains`
+~/workflows/w/a.md:5:5: error: unknown field `rum` in a check
   5 |   - rum: npm test
     |     ^^^
   help: did you mean `run`?
@@ -1034,32 +1055,32 @@ fn checks_of_gates() {
 #[test]
 fn variables_by_what_they_stand_for() {
     with(&[("Go\n", "Go\ncompletionMessage: '{task} {summary}'\n"), ("Do it", "{task} {workflow} {phase} {summary}")], "\
-~/workflows/w/workflow.yaml:4:21: warning: `completionMessage` knows no variable `{task}`; it stays as it is written
+~/workflows/w/workflow.yaml:4:21: warning: unknown variable `{task}` in `completionMessage`; it is not replaced
   4 | completionMessage: '{task} {summary}'
     |                     ^^^^^^
   help: did you mean `{taskDescription}`?
 
-~/workflows/w/workflow.yaml:4:28: warning: `completionMessage` knows no variable `{summary}`; it stays as it is written
+~/workflows/w/workflow.yaml:4:28: warning: unknown variable `{summary}` in `completionMessage`; it is not replaced
   4 | completionMessage: '{task} {summary}'
     |                            ^^^^^^^^^
   help: did you mean `{previousSummary}`?
 
-~/workflows/w/a.md:6:1: warning: the text of a phase knows no variable `{task}`; it stays as it is written
+~/workflows/w/a.md:6:1: warning: unknown variable `{task}`; it is not replaced
   6 | {task} {workflow} {phase} {summary}.
     | ^^^^^^
   help: did you mean `{description}`?
 
-~/workflows/w/a.md:6:8: warning: the text of a phase knows no variable `{workflow}`; it stays as it is written
+~/workflows/w/a.md:6:8: warning: unknown variable `{workflow}`; it is not replaced
   6 | {task} {workflow} {phase} {summary}.
     |        ^^^^^^^^^^
   help: did you mean `{workflowName}`?
 
-~/workflows/w/a.md:6:19: warning: the text of a phase knows no variable `{phase}`; it stays as it is written
+~/workflows/w/a.md:6:19: warning: unknown variable `{phase}`; it is not replaced
   6 | {task} {workflow} {phase} {summary}.
     |                   ^^^^^^^
   help: did you mean `{phaseName}`?
 
-~/workflows/w/a.md:6:27: warning: the text of a phase knows no variable `{summary}`; it stays as it is written
+~/workflows/w/a.md:6:27: warning: unknown variable `{summary}`; it is not replaced
   6 | {task} {workflow} {phase} {summary}.
     |                           ^^^^^^^^^
   help: did you mean `{previousSummary}`?

@@ -10,15 +10,17 @@ import { explained } from "./explained.mjs";
  * @type {[number: number, words: RegExp][]}
  */
 const REFUSED_BY_OURS = [
-  [21, /: `(show|loopable|tools|tools\.blacklist|tools\.whitelist)`( must be |: expected )/],
+  [21, /: `(show|loopable|tools|tools\.blacklist|tools\.whitelist)`: expected /],
   [45, /: not valid YAML: control characters are not allowed/],
-  [45, /: not valid YAML: .*invalid value: string ".*", expected (null|an? \w+)/],
+  [45, /: not valid YAML: (found character that cannot start any token|found a tab character that violates indentation)/],
+  [45, /: (the YAML tag `.*` does not fit |a key cannot have a YAML tag|expected a string as the key, found )/],
+  [45, /: not valid YAML: .*invalid type: .*, expected a scalar/],
   [45, /: not valid YAML: did not find expected alphabetic or numeric character/],
   [45, /: not valid YAML: did not find expected whitespace or line break/],
   [45, /: not valid YAML: found invalid Unicode character escape code/],
-  [45, /: not valid YAML: (found unknown directive name|found incompatible YAML document)/],
+  [45, /: YAML directives are not supported/],
   [48, /: unknown YAML tag /],
-  [52, /: (`tools` has no field |unknown field `|unknown tool ".*": the names of tools are case-sensitive)/],
+  [52, /: (unknown field `|unknown tool `.*`: the names of tools are case-sensitive)/],
 ];
 
 /**
@@ -30,7 +32,6 @@ const REFUSED_BY_REFERENCE = [
   [44, /: Flow (sequence|map) in block collection must be sufficiently indented/],
   [44, /: Block scalar lines must not be less indented than their /],
   [44, /: Block scalars with more-indented leading empty lines must use an explicit/],
-  [44, /: Tabs are not allowed as indentation/],
   [44, /: Missing closing ["']quote/],
   [44, /: Comments must be separated from other tokens/],
   [44, /: Block collections are not allowed within flow collections/],
@@ -79,8 +80,8 @@ function accountOf({ what, details, printed, diagnostics }) {
     case "the reference refuses":
       return find(REFUSED_BY_REFERENCE, printed[0] ?? "");
     default:
-      if (diagnostics.includes("`sessionNameMaxLength` must be a number from 0, but is below 0") && isOfName(details)) return 32;
-      if (diagnostics.includes("`availableProfiles` must be a list of names") && isOfProfiles(details)) return 49;
+      if (diagnostics.includes("`sessionNameMaxLength`: expected a number from 0, found `") && isOfName(details)) return 32;
+      if (diagnostics.includes("`availableProfiles`: expected names only") && isOfProfiles(details)) return 49;
       return undefined;
   }
 }

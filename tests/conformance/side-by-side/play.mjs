@@ -188,7 +188,7 @@ const ADVICE = new RegExp(
   [
     "^there is no field ",
     " knows no variable ",
-    "^no workflow uses this phase file$",
+    "^unused phase file: no workflow lists it$",
     "^this workflow takes the place of ",
     "^this is passed over: ",
     " differ in case only$",

@@ -1,0 +1,72 @@
+//! Paths below a root, with `/` between their parts.
+
+/// The name at the end of a path.
+pub(super) fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Tests if a path is a folder or lies below it.
+pub fn is_within(folder: &str, path: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Joins two paths, of which either may be empty.
+pub(super) fn join(parent: &str, name: &str) -> String {
+    match (parent, name) {
+        ("", name) => name.to_owned(),
+        (parent, "") => parent.to_owned(),
+        (parent, name) => [parent, "/", name].concat(),
+    }
+}
+
+/// The path of a phase file from its root; `None` if it is absolute or leads out of the root.
+///
+/// A backslash separates too, so that a workflow written on Windows works elsewhere.
+pub(super) fn resolve(folder: &str, path: &str) -> Option<String> {
+    let is_separator = |byte: u8| matches!(byte, b'/' | b'\\');
+    let absolute = match path.as_bytes() {
+        [first, ..] if is_separator(*first) => true,
+        [drive, b':', ..] => drive.is_ascii_alphabetic(),
+        _ => false,
+    };
+    if absolute {
+        return None;
+    }
+    let mut parts: Vec<&str> = folder.split('/').collect();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    fn phase_paths_stay_in_their_root() {
+        for (path, resolved) in [
+            ("a.md", Some("review/a.md")),
+            ("./a.md", Some("review/a.md")),
+            ("../_shared/a.md", Some("_shared/a.md")),
+            ("..\\_shared\\a.md", Some("_shared/a.md")),
+            ("x/../a.md", Some("review/a.md")),
+            ("../../a.md", None),
+            ("..", None),
+            ("../..", None),
+            ("/etc/passwd", None),
+            ("\\\\server\\share\\a.md", None),
+            ("C:\\a.md", None),
+            ("c:/a.md", None),
+            ("x/../../../a.md", None),
+        ] {
+            assert_eq!(resolve("review", path).as_deref(), resolved, "{path}");
+        }
+    }
+}
