@@ -1,4 +1,4 @@
-// What `check` prints: for users, for programs, for GitHub.
+// Output formats of `check`: for users, for programs, for GitHub.
 
 /** @typedef {import("./workflows.js").Report} Report */
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { Failure } from "./words.js";
 
 /**
- * Makes a folder with files in it, all or nothing. Whatever is there already stays as it is.
+ * Makes a folder with files in it, all or none. An existing folder is not changed.
  *
  * @param {string} folder
  * @param {{ path: string, text: string }[]} files
@@ -27,8 +27,8 @@ export function writeNew(folder, files) {
 }
 
 /**
- * Makes a folder and those above it. Not with `recursive`: Node tries without end where the system says that a folder
- * is missing which cannot be made, as in `/proc`.
+ * Makes a folder and those above it. Not with `recursive`: Node retries forever where a folder is missing and cannot be
+ * made, as in `/proc`.
  *
  * @param {string} folder
  */

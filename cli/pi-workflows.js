@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// `pi-workflows`: what the component knows of workflow files, outside of pi.
+// `pi-workflows`: checks and shows workflow files outside of pi.
 //
-// Exit status: 0; 1 if `check` found what it fails on; 2 if the command line is wrong or something cannot be read or
-// written. Then one line on standard error says what.
+// Exit status: 0; 1 if `check` fails; 2 if the command line is wrong or a file cannot be read or written, with one line
+// on standard error.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -14,15 +14,15 @@ import { agentDir, placesOf } from "./places.js";
 import { openWorkflows } from "./workflows.js";
 import { Failure, inWords, quoted } from "./words.js";
 
-/** The tools that pi brings along. Extensions bring others, so only a slip in a name is a diagnostic. */
+/** pi's own tools. Extensions add others, so only a name that is similar to one of these is a diagnostic. */
 const PI_TOOLS = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
 const USAGE = `Usage: pi-workflows COMMAND [options]
 
   check [DIR]        every diagnostic of every file; fails if there are errors
   graph NAME         a workflow as a Mermaid flowchart
-  show NAME          a workflow with all that is nested in it, and what its templates become
-  run-through NAME   what an agent is told that goes through all phases; no model is needed
+  show NAME          a workflow with its nested workflows, and its templates filled in
+  run-through NAME   the messages to an agent that goes through all phases; no model is needed
   new NAME           writes a new workflow that runs, to .pi/workflows/NAME
   list               the workflows that load
 
@@ -31,10 +31,10 @@ Options:
                      here: ~/.pi/agent/workflows and .pi/workflows
   --strict           of check: warnings fail too
   --format FORMAT    of check: text, json, or github (annotations of a workflow run)
-  --tools A,B        of check: all tools the agent has; else pi's own, and a tool that is like none of
-                     them is taken for an extension's
-  --profiles A,B     of check: the subagent profiles that there are; else those in agents/ of pi's
-                     folders, if there are any
+  --tools A,B        of check: all tools of the agent; default: pi's own, and names that are not
+                     similar to one of them are allowed
+  --profiles A,B     of check: all subagent profiles; default: those in agents/ of pi's folders, if
+                     there are any
   --task TEXT        of show and run-through: the task ("a sample task")
   --global           of new: writes to ~/.pi/agent/workflows/NAME
   --help, --version
@@ -60,7 +60,7 @@ const OPTIONS = { dir: TEXT, format: TEXT, tools: TEXT, profiles: TEXT, task: TE
  *
  * @typedef {object} Command
  * @property {"NAME" | "DIR" | undefined} takes the word behind the command; NAME is needed
- * @property {string[]} options the ones that have a meaning for it
+ * @property {string[]} options its options
  * @property {(word: string | undefined, options: Options) => Result} run
  */
 
@@ -182,13 +182,13 @@ function fail(words) {
   process.stderr.write(`${plainText(words)}\n`);
 }
 
-/** A reader that goes away has seen enough. @param {any} error */
+/** A closed pipe is not an error. @param {any} error */
 function outputFails(error) {
   if (error.code !== "EPIPE") fail(`The output cannot be written: ${inWords(error)}`);
 }
 
 process.stdout.on("error", outputFails);
-// There is nobody left to tell.
+// The error cannot be reported.
 process.stderr.on("error", () => {});
 try {
   const { output, status = 0 } = main(process.argv.slice(2));

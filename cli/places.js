@@ -1,4 +1,4 @@
-// Where workflow files are, and what else is known there.
+// The locations of workflow files and subagent profiles.
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
@@ -18,8 +18,8 @@ export function agentDir() {
  */
 
 /**
- * The folders of workflows, in pi's order; and the one that was asked about, as a path below the last of them, if it is
- * not all.
+ * The folders of workflows, in pi's order; and the requested one, as a path below the last of them, if it is not the
+ * whole.
  *
  * @param {string | undefined} dir a workflows folder, a workflow's own folder, or a project
  * @returns {{ grants: Grant[], only?: string }}
@@ -37,16 +37,16 @@ export function placesOf(dir) {
   const folder = resolve(dir);
   const ofProject = folderIfThere(join(folder, ".pi", "workflows"));
   if (existsSync(ofProject)) return { grants: [project(ofProject)] };
-  // Under another name too: then that is the diagnostic.
+  // A file under another name counts too: it is a diagnostic.
   if (!readdirSync(folder).some((name) => /^workflow\.ya?ml$/i.test(name))) return { grants: [project(folder)] };
-  // A link to a workflow's folder may stand anywhere.
+  // A link to a workflow's folder may be anywhere.
   const real = realpathSync(folder);
   const root = rootOf(real);
   return { grants: [project(root)], only: relative(root, real).replaceAll(sep, "/") || undefined };
 }
 
 /**
- * The same path, if nothing else than a folder is there.
+ * Returns the path; throws if there is something that is not a folder.
  * @param {string} path
  */
 function folderIfThere(path) {
@@ -55,7 +55,7 @@ function folderIfThere(path) {
 }
 
 /**
- * A folder of workflows in the place of a project's. `.pi/workflows` is held to its project as pi holds it.
+ * A folder of workflows in place of a project's. `.pi/workflows` must lie in its project, as in pi.
  * @param {string} path
  * @returns {Grant}
  */
@@ -66,7 +66,7 @@ function project(path) {
 }
 
 /**
- * The workflows folder that a workflow's folder is in: the nearest one of that name, or else the one above.
+ * The workflows folder of a workflow's folder: the nearest one above with that name, or else the parent.
  * @param {string} folder
  */
 function rootOf(folder) {

@@ -1,16 +1,16 @@
 // Error messages of the command line: one line each.
 
-/** An error that the user can correct; the message says what is wrong. */
+/** An error that the user can correct. */
 export class Failure extends Error {}
 
 /**
- * Any error as a user reads it.
+ * The message of any error, for the user.
  * @param {any} error
  * @returns {string}
  */
 export function inWords(error) {
   if (error instanceof Failure) return error.message;
-  // The component's own words.
+  // An error of the component.
   if (typeof error?.payload === "string") return error.payload;
   // "ENOENT: no such file or directory, mkdir 'x'"
   const ofSystem = /^[A-Z]+: ([^,]+)(?:, \w+)?(?: '(.*)')?/s.exec(error?.message ?? "");
@@ -25,7 +25,7 @@ export function inWords(error) {
  */
 export const quoted = (text) => `"${shortened(text)}"`;
 
-/** One line, and no more of a text than says which it is. @param {string} text */
+/** The beginning of a text, on one line. @param {string} text */
 export function shortened(text) {
   const line = text.replace(/\s+/g, " ");
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;

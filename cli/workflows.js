@@ -1,4 +1,4 @@
-// The component's second face: `pi-workflows:tools/workflows` of `wit/tools/tools.wit`, under Node.
+// Runs the component's interface `pi-workflows:tools/workflows` (`wit/tools/tools.wit`) in Node.
 import { dirname, join } from "node:path";
 
 import { filesBelow } from "../host-shim/files.js";
@@ -23,8 +23,8 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  */
 
 /**
- * The component over some folders of workflows, and the `agents` beside the last one. Its functions throw an error with
- * the words as its `payload`.
+ * Starts the component with some folders of workflows, and the `agents` beside the last one. Its functions throw errors
+ * with the message as `payload`.
  *
  * @param {import("./places.js").Grant[]} grants absolute paths
  * @returns {Workflows}
@@ -49,7 +49,7 @@ export function openWorkflows(grants) {
 }
 
 /**
- * Every import of the component. Only files are there: nothing else is called outside of pi.
+ * All imports of the component. Only files are implemented: nothing else is called outside of pi.
  * @param {object} files
  */
 function importsOf(files) {

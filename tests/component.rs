@@ -422,7 +422,7 @@ fn all_diagnostics_are_shown_on_demand_and_held_against_the_tools_of_pi() {
     assert!(calls[0].starts_with("append-entry workflow:check "), "{}", calls[0]);
     for part in [
         "~/project/bad/workflow.yaml:1:7: error: `name`: expected a string, found a number",
-        "~/global/two/look.md:6:21: warning: pi has no tool \\\"write\\\"",
+        "~/global/two/look.md:6:21: warning: unknown tool `write`",
         "4 errors, 1 warning. 1 workflow is left out.",
     ] {
         assert!(calls[0].contains(part), "{part}\n{}", calls[0]);

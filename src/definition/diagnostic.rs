@@ -9,10 +9,10 @@ use super::excerpt::{Excerpt, on_one_line};
 use super::files::FileError;
 use super::nearest::nearest;
 
-/// How bad a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The workflow loads; something in it may not be as its author means it.
+    /// The workflow loads.
     Warning,
     /// The workflow is left out.
     Error,
@@ -27,7 +27,7 @@ pub struct Diagnostic {
     pub place: Option<Place>,
     /// The line at the place.
     pub excerpt: Option<Excerpt>,
-    /// What is wrong.
+    /// Its kind.
     pub problem: Problem,
 }
 
@@ -67,19 +67,19 @@ pub enum Problem {
     },
     WrongTag {
         tag: String,
-        found: Kind,
+        found: ValueKind,
     },
     TaggedKey {
         tag: String,
     },
     BadKey {
-        found: Kind,
+        found: ValueKind,
     },
     DuplicateKey {
         key: String,
     },
     NotAMapping {
-        found: Kind,
+        found: ValueKind,
     },
     // Fields
     Missing {
@@ -93,12 +93,12 @@ pub enum Problem {
     WrongType {
         field: String,
         expected: Expected,
-        found: Kind,
+        found: ValueKind,
     },
     Ignored {
         field: &'static str,
         expected: Expected,
-        found: Kind,
+        found: ValueKind,
     },
     NegativeLength {
         field: &'static str,
@@ -161,7 +161,7 @@ pub enum Problem {
         limit: usize,
     },
     BadPhaseEntry {
-        found: Kind,
+        found: ValueKind,
         suggestion: Option<String>,
     },
     PhaseOutsideRoot {
@@ -277,7 +277,7 @@ pub enum Problem {
 /// The type of a YAML value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "they are those of YAML's core schema")]
-pub enum Kind {
+pub enum ValueKind {
     Null,
     Boolean,
     Number,
@@ -286,7 +286,7 @@ pub enum Kind {
     Mapping,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ValueKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Null => "an empty value",
@@ -311,7 +311,7 @@ pub enum Expected {
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::String => Kind::String.fmt(f),
+            Self::String => ValueKind::String.fmt(f),
             Self::Other(words) => f.write_str(words),
         }
     }
@@ -334,7 +334,7 @@ pub enum MeantPhase {
 /// The required fields of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Needs {
-    /// What the file defines, with an article.
+    /// The thing that the file defines, with an article.
     pub what: &'static str,
     /// The fields.
     pub fields: &'static [&'static str],
@@ -353,7 +353,7 @@ impl Diagnostic {
         if place.line > lines
             && let Some(last) = text.lines().next_back()
         {
-            // What is missing at the end of a file is missing behind its last line.
+            // An error at the end of a file is shown behind its last line.
             place = Place { line: lines, column: last.chars().count() + 1 };
         }
         let mut excerpt = Excerpt::of(text, place, lines_before);
@@ -378,12 +378,12 @@ impl Diagnostic {
         }
     }
 
-    /// What is wrong, on one line.
+    /// The message, on one line.
     pub fn message(&self) -> String {
         on_one_line(&self.problem.describe().message)
     }
 
-    /// How it can be fixed, on one line, where that is not clear from the message.
+    /// A hint for the fix, on one line, where it does not follow from the message.
     pub fn help(&self) -> Option<String> {
         self.problem.describe().help.map(|help| on_one_line(&help))
     }
@@ -447,10 +447,10 @@ impl Description {
         }
     }
 
-    /// Suggests quotes where they make a string of what is found.
-    fn quotes(self, expected: Expected, found: Kind) -> Self {
+    /// Suggests quotes if the found value would be a string in them.
+    fn quotes(self, expected: Expected, found: ValueKind) -> Self {
         match (expected, found) {
-            (Expected::String, Kind::Boolean | Kind::Number) => {
+            (Expected::String, ValueKind::Boolean | ValueKind::Number) => {
                 self.help("put the value in quotes")
             }
             (Expected::String | Expected::Other(_), _) => self,

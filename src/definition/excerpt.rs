@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::Place;
 
-/// How much of a long line is shown, in characters.
+/// Maximum length of the shown part of a line, in characters.
 const MAX_LENGTH: usize = 100;
-/// How much of a long line is shown before the mark.
+/// Maximum number of characters of a long line before the mark.
 const LEAD: usize = 40;
 
 /// A line and a stretch of it.
@@ -16,16 +16,16 @@ pub struct Excerpt {
     pub line: usize,
     /// The line, or a part of a long one. Without control characters.
     pub text: String,
-    /// How many characters of `text` stand before the mark.
+    /// Number of characters of `text` before the mark.
     pub before: usize,
-    /// How many characters are marked, at least one.
+    /// Number of marked characters, at least one.
     pub marked: usize,
 }
 
 impl Excerpt {
     /// The line of a text at a place in it; `lines_before` more stand before the text in its file.
     ///
-    /// The mark reaches to the end of the value that begins there: of a word of a flow collection, or
+    /// The mark covers the value that begins there: up to the end of an item of a flow collection, or
     /// else of the line.
     pub fn of(text: &str, place: Place, lines_before: usize) -> Option<Self> {
         let line: Vec<char> = text.lines().nth(place.line.checked_sub(1)?)?.chars().collect();
@@ -75,8 +75,7 @@ impl fmt::Display for Excerpt {
     }
 }
 
-/// A text of a file, fit for a terminal: no control character is left in it that could do anything
-/// there, nor one that turns the direction of writing.
+/// A text on one line without characters that control a terminal or change the direction of writing.
 pub fn on_one_line(text: &str) -> String {
     text.chars().map(printable).collect()
 }
@@ -92,7 +91,7 @@ pub fn short(text: &str, limit: usize) -> String {
     line
 }
 
-/// A character, or a sign in its place if it could do something to a terminal.
+/// A character, or U+FFFD in place of one that could control a terminal.
 fn printable(c: char) -> char {
     match c {
         '\t' | '\n' => ' ',
@@ -102,7 +101,7 @@ fn printable(c: char) -> char {
     }
 }
 
-/// How long the value is that `rest` begins with, in characters.
+/// Length of the value at the beginning of `rest`, in characters.
 fn value_length(before: &[char], rest: &[char]) -> usize {
     let count = |brackets: [char; 2]| before.iter().filter(|c| brackets.contains(c)).count();
     let mut open = 0_usize;
@@ -125,7 +124,7 @@ fn value_length(before: &[char], rest: &[char]) -> usize {
     value.len() - value.iter().rev().take_while(|c| c.is_whitespace()).count()
 }
 
-/// How many columns of a terminal a character takes, nearly.
+/// Approximate number of columns of a terminal that a character takes.
 pub fn columns(c: char) -> usize {
     match u32::from(c) {
         0x300..=0x36f | 0x200b..=0x200f | 0xfe00..=0xfe0f | 0x1f3fb..=0x1f3ff => 0,

@@ -1,14 +1,14 @@
-//! The fields of one YAML mapping, read with a diagnostic for each that is not as it should be.
+//! Reads the fields of one YAML mapping, with a diagnostic for each error.
 
 use std::ops::RangeInclusive;
 
-use super::diagnostic::{Diagnostic, Expected, Kind, Needs, Place, Problem};
+use super::diagnostic::{Diagnostic, Expected, Needs, Place, Problem, ValueKind};
 use super::is_blank;
 use super::nearest::nearest;
 use super::variables::{self, Unknown};
 use super::yaml::{self, Step, Yaml};
 
-/// For how many diagnostics of a file a place is looked up: each look-up parses the text again.
+/// Maximum number of diagnostics of a file whose place is looked up: each look-up parses the text again.
 pub(super) const MAX_PLACES: usize = 50;
 
 /// The YAML of one file, and the list that its diagnostics go to.
@@ -17,23 +17,22 @@ pub(super) struct Fields<'a> {
     pub file: &'a str,
     /// The YAML text.
     pub text: &'a str,
-    /// How many lines of the file stand before it.
+    /// Number of lines of the file before the text.
     pub lines_before: usize,
-    /// What it must have.
+    /// Its required fields.
     pub needs: Needs,
-    /// Every key that means something.
+    /// All keys that have a meaning.
     known: &'static [&'static str],
-    /// What it says.
+    /// The parsed text.
     pub root: Yaml,
-    /// What is wrong with it.
+    /// The list that its diagnostics are added to.
     pub diagnostics: &'a mut Vec<Diagnostic>,
-    /// How many of the diagnostics are of other files.
+    /// Number of diagnostics that were there before.
     before: usize,
 }
 
 impl<'a> Fields<'a> {
-    /// Parses the YAML text of a file. Text that is not YAML, or no mapping, is reported and gives
-    /// nothing.
+    /// Parses the YAML text of a file. `None` if it is not YAML or not a mapping, which is reported.
     pub fn parse(
         file: &'a str,
         text: &'a str,
@@ -77,8 +76,7 @@ impl<'a> Fields<'a> {
         ));
     }
 
-    /// Reports that a field which must be there is not. A key that nobody knows and that looks like it
-    /// is taken for it.
+    /// Reports a missing field. An unknown key with a similar name is taken for it.
     pub fn missing(&mut self, field: &'static str) {
         let meant = |key: &String| nearest(key, self.known.iter().copied()) == Some(field);
         let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
@@ -89,8 +87,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Refuses keys that nobody knows and that look like a rule for the agent: it would not hold. `None` if
-    /// there is one.
+    /// Refuses unknown keys that look like a rule for the agent: it would not hold. `None` if there is one.
     pub fn check_rules(&mut self) -> Option<()> {
         let mut sound = Some(());
         for key in self.unknown_keys(&[], self.known) {
@@ -103,12 +100,12 @@ impl<'a> Fields<'a> {
         sound
     }
 
-    /// Reports the keys of the file that nobody knows.
+    /// Reports the unknown keys of the file.
     pub fn check_keys(&mut self) {
         self.check_keys_at(&[], self.known);
     }
 
-    /// Reports the keys of the mapping at a path that nobody knows.
+    /// Reports the unknown keys of the mapping at a path.
     pub fn check_keys_at(&mut self, path: &[Step], known: &'static [&'static str]) {
         for field in self.unknown_keys(path, known) {
             if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some())
@@ -125,14 +122,14 @@ impl<'a> Fields<'a> {
         keys.filter(|key| !known.contains(&&***key)).map(ToString::to_string).collect()
     }
 
-    /// Whether a key was reported as the name of a missing field.
+    /// Tests if a key was reported as the name of a missing field.
     fn taken_for_another(&self, key: &str) -> bool {
         self.diagnostics.iter().skip(self.before).any(
             |diagnostic| matches!(&diagnostic.problem, Problem::Missing { instead: Some(name), .. } if name == key),
         )
     }
 
-    /// Reports the variables in a template that it does not know.
+    /// Reports the unknown variables in a template.
     pub fn check_template(&mut self, field: &'static str, known: &'static [&'static str]) {
         let Some(Yaml::String(template)) = self.root.get(field) else { return };
         let unknown = variables::unknown(template, known);
@@ -145,7 +142,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Where a text first stands from a place on.
+    /// The first place of a text, from a place on.
     fn find(&self, from: Place, words: &str) -> Option<Place> {
         self.text.lines().enumerate().skip(from.line - 1).find_map(|(index, line)| {
             let skip = if index + 1 == from.line { from.column - 1 } else { 0 };
@@ -169,7 +166,7 @@ impl<'a> Fields<'a> {
         items.filter_map(|(index, item)| Some((index, item.scalar_text()?))).collect()
     }
 
-    /// A text that must be there and not blank.
+    /// Reads a required string, which must not be blank.
     pub fn required_text(&mut self, field: &'static str) -> Option<String> {
         let problem = match self.root.get(field) {
             Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
@@ -187,7 +184,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// A text that may be left out; anything else in its place is ignored with a warning.
+    /// Reads an optional string; any other value is ignored with a warning.
     pub fn optional_text(&mut self, field: &'static str) -> Option<String> {
         match self.root.get(field) {
             Some(Yaml::String(text)) => Some(text.clone()),
@@ -200,7 +197,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A field that is one of a few words, the first of which is the default: its index among them.
+    /// Reads a field that is one of a few words, and returns its index among them. The first is the default.
     pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> Option<usize> {
         let (found, suggestion) = match self.root.get(field) {
             None | Some(Yaml::Null) => return Some(0),
@@ -220,7 +217,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// A whole number in a range, at a path of one or two keys.
+    /// Reads a whole number in a range, at a path of one or two keys.
     pub fn whole_number(
         &mut self,
         path: &[Step],
@@ -251,7 +248,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reports a field that has no effect.
-    pub fn ignore(&mut self, field: &'static str, expected: Expected, found: Kind) {
+    pub fn ignore(&mut self, field: &'static str, expected: Expected, found: ValueKind) {
         self.report(&[Step::Key(field)], Problem::Ignored { field, expected, found });
     }
 }
@@ -269,7 +266,7 @@ fn rule_meant(key: &str) -> Option<&'static str> {
 }
 
 /// The items of a list as text, as JavaScript's `String` writes them; or the first that is no scalar, with its index.
-pub(super) fn texts(items: &[Yaml]) -> Result<Vec<String>, (usize, Kind)> {
+pub(super) fn texts(items: &[Yaml]) -> Result<Vec<String>, (usize, ValueKind)> {
     let text = |(index, item): (usize, &Yaml)| item.scalar_text().ok_or((index, item.kind()));
     items.iter().enumerate().map(text).collect()
 }

@@ -18,14 +18,14 @@ pub struct Root {
 pub struct DirEntry {
     /// Its name, without a path.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// Target of a link: its path from the root, without links. `None` if it is no link, or leads nowhere or
     /// out of the root.
     pub target: Option<String>,
 }
 
-/// What a directory entry is, after links are followed.
+/// The kind of a directory entry, after links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// A plain file.
@@ -82,7 +82,7 @@ pub enum FileError {
     WrongKind,
     /// Larger than the host reads; its size in bytes.
     TooLarge(u64),
-    /// A directory with more entries than the host lists; how many it lists.
+    /// A directory with more entries than the host lists; the number that it lists.
     TooMany(u32),
     /// The operating system's words.
     Failed(String),

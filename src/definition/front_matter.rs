@@ -1,22 +1,22 @@
-//! A phase file's two parts.
+//! Splits a phase file into front matter and body.
 
 use std::ops::Range;
 
 use super::{Place, is_space};
 
-/// A Markdown file, cut where pi cuts it.
+/// A Markdown file, split as pi splits it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Document {
     /// With `\n` at the ends of lines.
     text: String,
     front_matter: Range<usize>,
     body: Range<usize>,
-    /// How many lines stand before the first line of the YAML.
+    /// Number of lines before the first line of the YAML.
     pub lines_before: usize,
 }
 
 impl Document {
-    /// The whole of it.
+    /// The whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -37,14 +37,14 @@ impl Document {
         self.text.get(self.body.clone()).unwrap_or_default()
     }
 
-    /// The same, in the place of the text.
+    /// Returns the body, without a copy.
     pub fn into_body(mut self) -> String {
         self.text.truncate(self.body.end);
         self.text.drain(..self.body.start);
         self.text
     }
 
-    /// Where the body begins in the file.
+    /// The place in the file at which the body begins.
     pub fn body_place(&self) -> Place {
         let before = self.text.get(..self.body.start).unwrap_or_default();
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -53,7 +53,7 @@ impl Document {
     }
 }
 
-/// Cuts a file as pi's own front matter parser does, so that a phase file means the same to both:
+/// Splits a file as pi's own front matter parser does, so that both read the same:
 /// line ends become `\n`, the YAML reaches from the fourth character to the next line that begins
 /// with `---`, and without front matter all is body.
 pub(super) fn split(mut text: String) -> Document {

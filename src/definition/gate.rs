@@ -1,4 +1,4 @@
-//! Gates: what must hold before a phase may be left.
+//! Gates: checks that must pass before a phase or a workflow is left.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use regex_lite::{Regex, RegexBuilder};
 
-use super::diagnostic::{Expected, Kind, Problem};
+use super::diagnostic::{Expected, Problem, ValueKind};
 use super::excerpt::short;
 use super::fields::Fields;
 use super::is_blank;
 use super::schema::{CHECK_FIELDS, MAX_GATE_ATTEMPTS, names};
 use super::yaml::{Step, Yaml};
 
-/// How long a command may take, unless the gate says it, in milliseconds.
+/// Default time limit of a command, in milliseconds.
 const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;
-/// How long it may say, in milliseconds: a day.
+/// Maximum time limit of a command, in milliseconds: a day.
 const MAX_TIMEOUT_MS: u32 = 24 * 60 * 60 * 1000;
 const DEFAULT_ATTEMPTS: u32 = 3;
 const MAX_CHECKS: usize = 50;
@@ -29,42 +29,41 @@ const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 /// The fields of which a check has exactly one.
 const KINDS: [&str; 3] = ["run", "file", "approve"];
 
-/// Checks that are made, in order, when a phase or a workflow is to be left.
+/// Checks that are made, in order, before a phase or a workflow is left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
-    /// What is checked; at least one.
+    /// At least one.
     pub checks: Vec<Check>,
-    /// After how many failures the run pauses, from 1. Default: 3.
+    /// Number of failures after which the run pauses, from 1. Default: 3.
     pub attempts: u32,
-    /// What a failure leads to.
+    /// The target of a failure.
     pub on_fail: OnGateFail,
 }
 
 /// One check of a gate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// What a user and the agent call it; not blank.
+    /// Its name for the user and the agent; not blank.
     pub label: String,
-    /// What it is.
+    /// Its kind.
     pub kind: CheckKind,
 }
 
-/// What a check looks at.
+/// The condition that a check tests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CheckKind {
     /// A command line ends with exit status 0.
     Run {
         /// For the shell; not blank.
         command: String,
-        /// How long it may take, in milliseconds.
+        /// Its time limit, in milliseconds.
         timeout_ms: u32,
     },
     /// A file exists and is not empty.
     File {
-        /// Its path from the project's directory, with `/`; `*`, `?`, `**` and the like stand for any of
-        /// the files that match.
+        /// A path or glob from the project's directory, with `/`. One matching file is enough.
         path: String,
-        /// What it must contain.
+        /// An expression that must match in it.
         contains: Option<Pattern>,
     },
     /// A user says yes.
@@ -74,7 +73,7 @@ pub enum CheckKind {
     },
 }
 
-/// What a failure of a gate leads to.
+/// The target of a failure of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum OnGateFail {
     /// The run stays in the phase.
@@ -86,7 +85,7 @@ pub enum OnGateFail {
     Phase(String),
 }
 
-/// A regular expression; `^` and `$` mean lines. It is compiled when it is first used: a load only checks it.
+/// A regular expression; `^` and `$` match at lines. It is compiled when it is first used: a load only checks it.
 #[derive(Clone)]
 pub struct Pattern {
     expression: String,
@@ -118,7 +117,7 @@ impl Pattern {
         self.compiled.get_or_init(compile).as_ref()
     }
 
-    /// Whether it occurs in a text.
+    /// Tests if it matches in a text.
     pub fn is_in(&self, text: &str) -> bool {
         if self.is_literal() {
             return text.contains(&self.expression);
@@ -137,7 +136,7 @@ fn build(expression: &str, limit: usize) -> Result<Regex, regex_lite::Error> {
     RegexBuilder::new(expression).multi_line(true).size_limit(limit).build()
 }
 
-/// The work of a byte in the search for a text that is no expression.
+/// The work of a byte in the search for a literal text.
 const LITERAL_WORK: usize = 10;
 /// That in the search for an expression, before its size is taken into account.
 const BYTE_WORK: usize = 100;
@@ -181,8 +180,8 @@ impl PartialEq for Pattern {
     }
 }
 
-/// Reads `gate`, `gateAttempts` and `onGateFail`. Outer `None` if one of them is invalid: a check must
-/// not be lost by a slip.
+/// Reads `gate`, `gateAttempts` and `onGateFail`. Outer `None` if one of them is invalid: an error must not
+/// remove a check.
 pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
     let attempts =
         fields.whole_number(&[Step::Key("gateAttempts")], DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
@@ -224,7 +223,7 @@ pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
     Some(Some(Gate { checks, attempts: attempts?, on_fail: on_fail? }))
 }
 
-/// Reports a `gateAttempts` that is never reached: each failure leads back, which begins the count anew.
+/// Reports a `gateAttempts` that is never reached: each failure leads back, which restarts the count.
 pub(super) fn check_attempts(fields: &mut Fields) {
     let there = |field| !matches!(fields.root.get(field), None | Some(Yaml::Null));
     let Some(Yaml::String(word)) = fields.root.get("onGateFail") else { return };
@@ -271,7 +270,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let timeout = timeout(fields, index, item);
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
     let timeout_ms = timeout?;
-    // What follows from one of these diagnostics is not reported too.
+    // Errors that follow from one of these are not reported.
     sound.then_some(())?;
     let kinds: Vec<&'static str> =
         KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
@@ -353,7 +352,13 @@ fn timeout(fields: &mut Fields, index: usize, item: &Yaml) -> Option<u32> {
     found
 }
 
-fn wrong_type(fields: &mut Fields, at: &[Step], field: &str, expected: &'static str, found: Kind) {
+fn wrong_type(
+    fields: &mut Fields,
+    at: &[Step],
+    field: &str,
+    expected: &'static str,
+    found: ValueKind,
+) {
     let (field, expected) = (field.to_owned(), Expected::Other(expected));
     fields.report(at, Problem::WrongType { field, expected, found });
 }

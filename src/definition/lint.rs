@@ -1,4 +1,4 @@
-//! Warnings of a check: what a load does not need to look at.
+//! Warnings of a check that a load does not look for.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
-//! What a workflow is, and how it is read from files.
+//! Workflows, and how they are read from files.
 //!
-//! [`Library::load`] reads every workflow of every root. It never fails: it returns what could be
-//! built and a [`Diagnostic`] for everything that could not.
+//! [`Library::load`] reads every workflow of every root. It returns the workflows that could be
+//! read, and a [`Diagnostic`] for each error.
 
 mod bounded;
 mod diagnostic;
@@ -31,7 +31,9 @@ mod tests;
 use std::rc::Rc;
 
 pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
-pub use diagnostic::{Diagnostic, Expected, Kind, MeantPhase, Needs, Place, Problem, Severity};
+pub use diagnostic::{
+    Diagnostic, Expected, MeantPhase, Needs, Place, Problem, Severity, ValueKind,
+};
 pub use excerpt::{Excerpt, columns, on_one_line, short};
 pub use files::{
     DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles,
@@ -55,17 +57,17 @@ pub struct Workflow {
     pub name: String,
     /// The NAME of `/workflow NAME TASK`. Empty only where `show` is [`Show::Workflows`].
     pub command_name: String,
-    /// What it is for, in its author's words.
+    /// Its purpose, in its author's words.
     pub description: Option<String>,
     /// Template of the prompt that starts it. Empty only where `show` is [`Show::Workflows`].
     pub initial_message: String,
     /// Who may start it.
     pub show: Show,
-    /// Whether `loop` may restart it. Default: true.
+    /// `loop` may restart it. Default: true.
     pub loopable: bool,
-    /// What stands before the task in the session's name. Default: `Workflow: `.
+    /// Prefix of the task in the session's name. Default: `Workflow: `.
     pub session_name_prefix: Option<String>,
-    /// How much of the task stands in the session's name, in UTF-16 code units. Default: 50.
+    /// Maximum length of the task in the session's name, in UTF-16 code units. Default: 50.
     pub session_name_max_length: Option<usize>,
     /// Template of the first paragraph of the context prompt.
     pub role_instruction: Option<String>,
@@ -77,15 +79,15 @@ pub struct Workflow {
     pub completion_message: Option<String>,
     /// Template of the prompt after the agent stopped too early.
     pub not_done_reminder: Option<String>,
-    /// Whether and how often the agent is told to go on; `None` is `autoContinue: false`.
+    /// Bounds of automatic continuation; `None` is `autoContinue: false`.
     pub auto_continue: Option<AutoContinue>,
-    /// How often a scope may be restarted while it is not left. Default: 20.
+    /// Maximum number of restarts of a scope until it is left. Default: 20.
     pub max_loops: u32,
     /// When the agent is given the whole context prompt. Default: [`ContextInjection::OncePerPhase`].
     pub context_injection: ContextInjection,
-    /// What it consists of; at least one.
+    /// Its phases and nested workflows, in order; at least one.
     pub phases: Vec<Entry>,
-    /// What must hold before it may be left at its end.
+    /// The gate at its end.
     pub gate: Option<Gate>,
     /// The name of the root that it was read from.
     pub root: String,
@@ -105,14 +107,14 @@ impl Workflow {
     }
 }
 
-/// How a run goes on by itself after the agent stopped too early.
+/// Bounds of automatic continuation after the agent stopped too early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AutoContinue {
-    /// How long the user has to interrupt, in seconds, at most an hour. Default: 3.
+    /// Length of the countdown in which the user can interrupt, in seconds, at most an hour. Default: 3.
     pub delay_seconds: u32,
-    /// How often in one phase before the run pauses. Default: 10.
+    /// Maximum number of continuations in one phase before the run pauses. Default: 10.
     pub max_per_phase: u32,
-    /// How often in a row without any work before the run pauses. Default: 3.
+    /// Maximum number of continuations in a row without any work before the run pauses. Default: 3.
     pub max_idle: u32,
 }
 
@@ -122,7 +124,7 @@ impl Default for AutoContinue {
     }
 }
 
-/// How often a scope may be restarted, unless the workflow says it.
+/// Default of [`Workflow::max_loops`].
 pub const DEFAULT_MAX_LOOPS: u32 = 20;
 
 /// When the agent is given the whole context prompt.
@@ -138,7 +140,7 @@ pub enum ContextInjection {
 /// Who may start a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
-    /// Anybody, by `/workflow`.
+    /// Users, by `/workflow`.
     User,
     /// Only other workflows, as one of their phases.
     Workflows,
@@ -162,17 +164,17 @@ pub struct Phase {
     pub id: String,
     /// Its name for users; not blank.
     pub name: String,
-    /// A sign for the status line; not blank.
+    /// Its symbol in the status line; not blank.
     pub emoji: String,
-    /// Template of what the agent is to do; not blank.
+    /// Template of the instructions for the agent; not blank.
     pub instructions: String,
     /// Which tools the agent may use.
     pub tools: ToolPolicy,
     /// Names of subagent profiles; for information only.
     pub profiles: Option<Vec<String>>,
-    /// Whether the agent must hand a summary over to leave it (`summary: required`). Default: no.
+    /// The agent must hand over a summary to leave it (`summary: required`). Default: false.
     pub summary_required: bool,
-    /// What must hold before it may be left.
+    /// Its gate.
     pub gate: Option<Gate>,
 }
 
@@ -190,7 +192,7 @@ pub enum ToolPolicy {
 }
 
 impl ToolPolicy {
-    /// Whether the phase allows the tool of this name.
+    /// Tests if the phase allows the tool of this name.
     pub fn allows(&self, tool: &str) -> bool {
         match self {
             Self::All => true,
@@ -200,25 +202,25 @@ impl ToolPolicy {
     }
 }
 
-/// Whether a text is empty but for white space, as JavaScript's `trim` sees it.
+/// Tests if a text has nothing but white space, by the rules of JavaScript's `trim`.
 pub(crate) fn is_blank(text: &str) -> bool {
     trim(text).is_empty()
 }
 
-/// Takes white space off both ends, as JavaScript's `trim` does.
+/// Removes white space at both ends, as JavaScript's `trim` does.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// Whether JavaScript's `trim` and `\s` take a character for white space: a byte order mark is some, the
-/// control character U+0085 is none.
+/// Tests if a character is white space for JavaScript's `trim` and `\s`: the byte order mark is, the control
+/// character U+0085 is not.
 pub(crate) fn is_space(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }
 
 #[cfg(test)]
 pub(crate) mod fixtures {
-    //! Libraries for tests, in a line.
+    //! Short constructors of libraries for tests.
 
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
@@ -234,14 +236,14 @@ pub(crate) mod fixtures {
         pub project: BTreeMap<String, String>,
         /// The project's own files.
         pub tree: BTreeMap<String, String>,
-        /// The workflow files that there were when a record began.
+        /// The workflow files when the record was started.
         pub recorded: RefCell<Option<[BTreeMap<String, String>; 2]>>,
         /// Links, by `ROOT/PATH`: the path from the root that each leads to.
         pub links: BTreeMap<String, String>,
         /// Numbers of files and of directories that were read.
         pub reads: Cell<usize>,
         pub lists: Cell<usize>,
-        /// What identifies the project's directory.
+        /// The identity of the project's directory.
         pub identity: Option<String>,
     }
 

@@ -1,14 +1,13 @@
-//! What somebody may have meant who wrote a word that nobody knows.
+//! Spelling suggestions by edit distance.
 
-/// The known word that differs least, if it differs little: by a third of its letters at most. Case
-/// does not count.
+/// Returns the known word with the smallest edit distance, at most a third of its letters. Case is ignored.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let close = known.into_iter().filter_map(|known| Some((closeness(&word, known)?, known)));
     close.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
-/// The [`distance`] of a word in lower case to a known one, if it is small.
+/// The [`distance`] of a word in lower case to a known one, if it is at most a third of the letters.
 fn closeness(word: &str, known: &str) -> Option<usize> {
     if word.len().max(known.len()) > 4 * MAX_LENGTH {
         return None;
@@ -24,8 +23,8 @@ fn closeness(word: &str, known: &str) -> Option<usize> {
 /// Longer words, in characters, are not compared.
 const MAX_LENGTH: usize = 64;
 
-/// How many letters must be put in, left out, replaced or swapped with their neighbour (the optimal
-/// string alignment distance).
+/// The optimal string alignment distance: the number of letters to insert, delete, replace, or swap with their
+/// neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut two_above: Vec<usize> = Vec::new();
@@ -54,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_understood_and_another_word_is_not() {
+    fn a_misspelt_word_is_recognised_and_another_word_is_not() {
         let known = ["commandName", "name", "phases", "edit", "whitelist"];
         for (word, meant) in [
             ("comandName", Some("commandName")),

@@ -1,7 +1,7 @@
 //! Reads a phase file.
 
 use super::bounded::Bounded;
-use super::diagnostic::{Diagnostic, Expected, Kind, Needs, Place, Problem};
+use super::diagnostic::{Diagnostic, Expected, Needs, Place, Problem, ValueKind};
 use super::fields::{Fields, texts};
 use super::files::{Stale, Surroundings, is_of_pi, tool_in_another_case};
 use super::front_matter::{self, Document};
@@ -212,7 +212,7 @@ struct BadList {
     /// The item that is not a name; `None` if the value is not a list.
     item: Option<usize>,
     expected: &'static str,
-    found: Kind,
+    found: ValueKind,
 }
 
 /// One of the two lists, if it is there.

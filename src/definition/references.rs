@@ -1,4 +1,4 @@
-//! References between workflows: every one must lead to a workflow, and none in a cycle.
+//! References between workflows: each must lead to a workflow, and none may be part of a cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 

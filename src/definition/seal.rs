@@ -11,8 +11,8 @@
 //! It covers the workflow and every workflow nested in it, at any depth.
 //!
 //! The hash is SHA-256 of an unambiguous sequence of bytes: a text is its length and its UTF-8, a number is 64
-//! bits, the lower bytes first, a choice is a number, a list is its length and its items. Any change of it, or of
-//! what is a rule, is a new [`VERSION`].
+//! bits, the lower bytes first, a choice is a number, a list is its length and its items. A change of this form or of
+//! the set of rules needs a new [`VERSION`].
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ pub(super) fn hash(key: &str, library: &Library) -> Option<String> {
     Some(rules.0.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
 }
 
-/// Takes rules in, in a form that tells any two of them apart.
+/// Hashes rules in a form in which no two are the same.
 struct Rules(Sha256);
 
 impl Rules {
@@ -85,7 +85,7 @@ impl Rules {
         self.option(gate.as_ref(), Self::gate);
     }
 
-    /// The order of tools and a second mention mean nothing.
+    /// The order of tools and duplicates have no meaning.
     fn tools(&mut self, kind: u64, names: &[String]) {
         let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         self.number(kind);

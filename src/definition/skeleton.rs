@@ -1,10 +1,10 @@
-//! A new workflow to begin with.
+//! The files of a new workflow.
 
-/// The files of a new workflow: path in its folder, and text. It runs as it is.
+/// Returns the files of a new workflow: path in its folder, and text. It runs without changes.
 ///
 /// # Errors
 ///
-/// If the name is no command name: ASCII letters, digits, `_` and `-`.
+/// If the name is not a command name: ASCII letters, digits, `_` and `-`.
 pub fn skeleton(name: &str) -> Result<[(&'static str, String); 3], String> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if name.is_empty() || !name.bytes().all(is_part) {

@@ -24,11 +24,10 @@ pub(super) enum PhaseRef {
     Workflow(String),
 }
 
-/// Reads the fields of a `workflow.yaml`, and reports every diagnostic of them.
+/// Reads the fields of a `workflow.yaml`, and reports their errors; with `check` their warnings too.
 ///
-/// Gives the workflow, still without its phases, unless a diagnostic is an error; and every entry of
-/// `phases` that can be read, with its index, so that the phases' own diagnostics show in any case. Diagnostics
-/// that do no harm are reported where `check` asks for them.
+/// Returns the workflow without its phases, or `None` if there are errors; and every entry of `phases` that can be
+/// read, with its index, so that the errors of phases are reported in any case.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference" and "Validation Rules".
 pub(super) fn read(
@@ -105,7 +104,7 @@ pub(super) fn read(
     (workflow, entries)
 }
 
-/// Reports what has no effect: keys and variables that nobody knows.
+/// Reports unknown keys and variables, and other values without an effect.
 fn check_fields(fields: &mut Fields) {
     fields.check_keys();
     let entries = fields.root.get("phases").map(Yaml::items).unwrap_or_default();
@@ -132,7 +131,7 @@ fn command_name(fields: &mut Fields) -> Option<String> {
     None
 }
 
-/// A field that a workflow for other workflows may have, but does not need.
+/// A field that is optional in a workflow for other workflows.
 fn hidden_text(fields: &Fields, field: &str) -> String {
     match fields.root.get(field) {
         Some(Yaml::String(text)) => text.clone(),
@@ -171,8 +170,8 @@ fn max_length(fields: &mut Fields) -> Option<usize> {
     None
 }
 
-/// `autoContinue`: true, false, or a mapping of its bounds. Outer `None` if it is invalid: what keeps a
-/// run from spending without end must not be lost by a slip.
+/// `autoContinue`: true, false, or a mapping of its bounds. Outer `None` if it is invalid: an error must not
+/// remove the bounds of a run.
 fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
     let default = AutoContinue::default();
     let value = match fields.root.get("autoContinue") {
@@ -212,8 +211,8 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
     sound.then_some(Some(bounds))
 }
 
-/// The entry of `phases` that may be meant by one that cannot be read.
-fn meant(entry: &Yaml) -> Option<String> {
+/// A suggestion for an entry of `phases` that cannot be read.
+fn suggestion(entry: &Yaml) -> Option<String> {
     let Yaml::Map(fields) = entry else { return None };
     let [(key, Yaml::String(value))] = &fields[..] else { return None };
     if is_blank(value) {
@@ -225,7 +224,7 @@ fn meant(entry: &Yaml) -> Option<String> {
     }
 }
 
-/// The entries that can be read, each with its place in the list, and whether that is all of them.
+/// Returns the entries that can be read, each with its index, and true if these are all.
 fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
     let items = match fields.root.get("phases") {
         Some(Yaml::List(items)) => items.clone(),
@@ -262,7 +261,7 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
             Some(entry) => phases.push((index, entry)),
             None => fields.report(
                 &[Step::Key("phases"), Step::Item(index)],
-                Problem::BadPhaseEntry { found: item.kind(), suggestion: meant(item) },
+                Problem::BadPhaseEntry { found: item.kind(), suggestion: suggestion(item) },
             ),
         }
     }

@@ -1,6 +1,6 @@
 //! YAML into a small tree, and back from a path in the tree to a place in the text.
 //!
-//! `serde_yaml` is the only reader: what it refuses is refused. Positions are not kept while parsing, as nearly every
+//! `serde_yaml` is the only reader: a text that it refuses is an error. Positions are not kept while parsing, as nearly every
 //! file is without a diagnostic. [`locate`] parses once more and stops at the node.
 
 use std::cell::{Cell, RefCell};
@@ -9,7 +9,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess};
 use serde::de::{VariantAccess, Visitor};
 
-use super::diagnostic::{Kind, Place, Problem};
+use super::diagnostic::{Place, Problem, ValueKind};
 
 /// One YAML value. Keys are text, merge keys are ordinary ones (YAML 1.2).
 #[derive(Debug, Clone, PartialEq)]
@@ -66,14 +66,14 @@ impl Yaml {
     }
 
     /// Its type.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ValueKind {
         match self {
-            Self::Null => Kind::Null,
-            Self::Bool(_) => Kind::Boolean,
-            Self::Number(_) => Kind::Number,
-            Self::String(_) => Kind::String,
-            Self::List(_) => Kind::List,
-            Self::Map(_) => Kind::Mapping,
+            Self::Null => ValueKind::Null,
+            Self::Bool(_) => ValueKind::Boolean,
+            Self::Number(_) => ValueKind::Number,
+            Self::String(_) => ValueKind::String,
+            Self::List(_) => ValueKind::List,
+            Self::Map(_) => ValueKind::Mapping,
         }
     }
 
@@ -389,7 +389,7 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml, A::Error> {
         if self.key_of.is_some() {
-            return self.report.refuse(Problem::BadKey { found: Kind::List });
+            return self.report.refuse(Problem::BadKey { found: ValueKind::List });
         }
         self.value(|| {
             let mut list = Vec::new();
@@ -402,7 +402,7 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml, A::Error> {
         if self.key_of.is_some() {
-            return self.report.refuse(Problem::BadKey { found: Kind::Mapping });
+            return self.report.refuse(Problem::BadKey { found: ValueKind::Mapping });
         }
         self.value(|| {
             let mut map: Vec<(String, Yaml)> = Vec::new();
@@ -495,10 +495,10 @@ mod tests {
             refused(yaml, Problem::UnknownTag { tag: tag.into() }, place(line, column));
         }
         let wrong = |tag: &str, found| Problem::WrongTag { tag: tag.into(), found };
-        refused("a: !!int x", wrong("!!int", Kind::String), place(1, 4));
-        refused("a: !!int 1.5", wrong("!!int", Kind::Number), place(1, 4));
-        refused("a: !!bool 'true'", wrong("!!bool", Kind::String), place(1, 4));
-        refused("a: !!map [b]", wrong("!!map", Kind::List), place(1, 4));
+        refused("a: !!int x", wrong("!!int", ValueKind::String), place(1, 4));
+        refused("a: !!int 1.5", wrong("!!int", ValueKind::Number), place(1, 4));
+        refused("a: !!bool 'true'", wrong("!!bool", ValueKind::String), place(1, 4));
+        refused("a: !!map [b]", wrong("!!map", ValueKind::List), place(1, 4));
         assert!(parse("a: !!str [b]").is_err());
         for (yaml, expected) in [
             ("a: !!str 12", Yaml::String("12".into())),
@@ -527,11 +527,11 @@ mod tests {
             refused(yaml, Problem::TaggedKey { tag: tag.into() }, place(line, column));
         }
         for (yaml, found, line, column) in [
-            ("a: b\n&gate: [c]", Kind::Null, 2, 1),
-            ("a: b\n~: c", Kind::Null, 2, 1),
-            ("a: b\n? \n: c", Kind::Null, 2, 2),
-            ("a: b\n[c, d]: e", Kind::List, 2, 1),
-            ("{a: b}: c", Kind::Mapping, 1, 1),
+            ("a: b\n&gate: [c]", ValueKind::Null, 2, 1),
+            ("a: b\n~: c", ValueKind::Null, 2, 1),
+            ("a: b\n? \n: c", ValueKind::Null, 2, 2),
+            ("a: b\n[c, d]: e", ValueKind::List, 2, 1),
+            ("{a: b}: c", ValueKind::Mapping, 1, 1),
         ] {
             refused(yaml, Problem::BadKey { found }, place(line, column));
         }

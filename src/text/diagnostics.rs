@@ -1,9 +1,9 @@
-//! Diagnostics in workflow files, as users read them.
+//! The texts of diagnostics, for users.
 
 use crate::definition::{Diagnostic, Library, Severity};
 
-/// The one line at the start of a session; `None` if no file has errors. A single file is named, a single error told
-/// with its place.
+/// The notice at the start of a session, on one line; `None` if no file has errors. A single error is given with its
+/// place, several in one file with the file.
 pub fn diagnostic_notice(library: &Library, diagnostics: &[Diagnostic]) -> Option<String> {
     let errors = count(diagnostics, Severity::Error);
     let mut of_errors =
@@ -20,7 +20,7 @@ pub fn diagnostic_notice(library: &Library, diagnostics: &[Diagnostic]) -> Optio
     Some(format!("{what}: /workflow :check"))
 }
 
-/// All diagnostics, each with its place, what stands there, and how it can be fixed; last, how many.
+/// All diagnostics, each with its place, the line there and its help; last, their number.
 pub fn check_report(library: &Library, diagnostics: &[Diagnostic]) -> String {
     let mut blocks: Vec<String> = diagnostics.iter().map(diagnostic_text).collect();
     blocks.push(check_summary(library.iter().count(), library.left_out().len(), diagnostics));
@@ -42,7 +42,7 @@ pub fn check_summary(workflows: usize, left_out: usize, diagnostics: &[Diagnosti
     format!("{}, {}.{left_out}", plural(errors, "error"), plural(warnings, "warning"))
 }
 
-/// One diagnostic. The first line is of the form that editors and terminals make into a link.
+/// One diagnostic. Editors and terminals make a link of the first line.
 pub fn diagnostic_text(diagnostic: &Diagnostic) -> String {
     let severity = match diagnostic.severity() {
         Severity::Error => "error",

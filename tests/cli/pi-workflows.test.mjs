@@ -53,11 +53,11 @@ test("check shows every diagnostic, and fails if one is an error", (t) => {
   const { run } = place(t, INVALID);
   assert.deepEqual(run(["check"]), {
     status: 1,
-    stdout: `.pi/workflows/flow/look.md:2:1: error: a phase needs \`id\`, \`name\` and \`emoji\`; \`emoji\` is missing
+    stdout: `.pi/workflows/flow/look.md:2:1: error: missing field \`emoji\`: a phase needs \`id\`, \`name\` and \`emoji\`
   2 | id: look
     | ^^^^^^^^
 
-.pi/workflows/flow/look.md:5:9: warning: the text of a phase knows no variable \`{descripton}\`; it stays as it is written
+.pi/workflows/flow/look.md:5:9: warning: unknown variable \`{descripton}\`; it is not replaced
   5 | Look at {descripton}, 100%.
     |         ^^^^^^^^^^^^
   help: did you mean \`{description}\`?

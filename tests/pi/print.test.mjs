@@ -173,7 +173,7 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(states(appended), TO_DONE);
       assert.equal(custom(appended, "workflow:complete").length, 1);
       assert.deepEqual(states(readSession(sandbox)), TO_DONE);
-      const diagnostic = `${sandbox.agent}/workflows/bad/workflow.yaml:1:1: expected a mapping of fields to values, found an empty value`;
+      const diagnostic = `${sandbox.agent}/workflows/bad/workflow.yaml:1:1: expected a mapping of fields to values, found a number`;
       assert.equal(run.stderr, `${diagnostic}: /workflow :check\n${DONE}`);
     });
   });
