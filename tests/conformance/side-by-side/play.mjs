@@ -186,11 +186,11 @@ export class Stage {
 /** What ours says of files that are sound. */
 const ADVICE = new RegExp(
   [
-    "^there is no field ",
-    " knows no variable ",
+    "^unknown field .*; it has no effect$",
+    "^unknown variable ",
     "^unused phase file: no workflow lists it$",
-    "^this workflow takes the place of ",
-    "^this is passed over: ",
+    "^this workflow replaces ",
+    "^skipped: ",
     " differ in case only$",
   ].join("|"),
 );

@@ -243,7 +243,7 @@ export default [
     actions: [run("/workflow negative 1234567")],
     differs: [
       { number: 32, reference: "Workflow: 1234…", ours: "Workflow: 1234567" },
-      { number: 32, at: "checked[0]", ours: /`sessionNameMaxLength`: expected a number from 0, found `-1`; it has no effect$/ },
+      { number: 32, at: "checked[0]", ours: /`sessionNameMaxLength`: expected a number from 0, found `-3`; it has no effect$/ },
       14, 18, 22, 25, 39,
     ],
   },
