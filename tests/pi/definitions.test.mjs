@@ -342,8 +342,8 @@ const CASES = {
       "bad/a.md": Buffer.concat([Buffer.from(A), Buffer.from("caf\xe9\n", "latin1")]),
     },
     notice: [
-      "bad/workflow.yaml: not valid UTF-8; the bad bytes were replaced",
-      "bad/a.md: not valid UTF-8; the bad bytes were replaced",
+      "bad/workflow.yaml: not valid UTF-8; the invalid bytes were replaced",
+      "bad/a.md: not valid UTF-8; the invalid bytes were replaced",
     ],
     loads: ["bad"],
   },

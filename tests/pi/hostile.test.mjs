@@ -215,7 +215,7 @@ const TREES = {
       mkdirSync(join(root, "zz"));
       for (let n = 0; n < 60_000; n += 1) writeFileSync(join(root, "zz", `f${n}`), "");
     },
-    told: /workflows\/zz: error: nothing is loaded from here on: the workflows folders have more than 50000 entries\n  help: take out/,
+    told: /workflows\/zz: error: nothing is loaded from here on: the workflows folders have more than 50000 entries\n  help: remove from/,
   },
   "eighty workflows that name the same large files": {
     put: (root) => {
@@ -237,7 +237,7 @@ const TREES = {
       for (const id of phases) writeFileSync(join(root, `zz/${id}.md`), largePhase(id, 1_000_000));
       writeFileSync(join(root, "zz/workflow.yaml"), `${HEAD}phases: [${phases.map((id) => `${id}.md`)}]\n`);
     },
-    told: /workflows\/zz\/p67\.md: error: nothing is loaded from here on: the workflow files have more than 64 MiB\n  help: take out/,
+    told: /workflows\/zz\/p67\.md: error: nothing is loaded from here on: the workflow files have more than 64 MiB\n  help: remove from/,
   },
 };
 
