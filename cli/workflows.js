@@ -44,13 +44,14 @@ export function openWorkflows(grants) {
     ...[{ name: "agents", path: join(agentDir(), "agents") }, ...beside].map((grant) => root(grant, false)),
   ];
   const files = filesBelow(folders, () => process.cwd());
-  const instance = instantiator(MANIFEST, readManifest(MANIFEST))(importsOf(files));
+  const instance = /** @type {any} */ (instantiator(MANIFEST, readManifest(MANIFEST))(importsOf(files)));
   return instance[TOOLS];
 }
 
 /**
  * All imports of the component. Only files are implemented: nothing else is called outside of pi.
  * @param {object} files
+ * @returns {any}
  */
 function importsOf(files) {
   const absent = new Proxy({}, { get: () => () => { throw { tag: "failed", val: "This is not pi." }; } });

@@ -1,23 +1,19 @@
-// Puts questions to the user.
+// Shows the dialogs of requests to the user, one after another.
 import { plainText } from "./drawing.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
-/**
- * @typedef {{ tag: "confirm", val: { title: string, message: string } }
- *   | { tag: "select", val: { title: string, options: string[] } }
- *   | { tag: "input", val: { title: string, placeholder: string } }} Question
- */
-/** @typedef {{ tag: string, val?: unknown }} Answer */
+/** @typedef {import("./interface.js").Answer} Answer */
+/** @typedef {Exclude<import("./interface.js").Request, { tag: "exec" }>} Question */
 
 /** @type {Answer} */
 const CANCELLED = { tag: "cancelled" };
 
 export class Dialogs {
-  /** Ends with the last dialog that was asked for. */
+  /** Resolves when the last requested dialog is closed. */
   #last = Promise.resolve();
 
   /**
-   * Asks, and closes the dialog when the signal says so.
+   * Shows a dialog and returns the answer. The signal closes the dialog.
    *
    * @param {Context} context
    * @param {Question} question
@@ -31,7 +27,7 @@ export class Dialogs {
     this.#last = new Promise((resolve) => (done = resolve));
     try {
       if (!context.hasUI) return { tag: "no-ui" };
-      // Some versions of pi's terminal interface lose a dialog over which another one is opened.
+      // Some versions of pi's terminal interface lose a dialog if another one is opened over it.
       if (context.mode === "tui") await Promise.race([before, aborted(signal)]);
       const answer = signal.aborted ? CANCELLED : await show(context.ui, question, signal);
       return signal.aborted ? CANCELLED : answer;
@@ -47,6 +43,7 @@ export class Dialogs {
  * @param {Context["ui"]} ui
  * @param {Question} question
  * @param {AbortSignal} signal
+ * @returns {Promise<Answer>}
  */
 async function show(ui, question, signal) {
   const title = plainText(question.val.title);

@@ -1,13 +1,13 @@
-// Draws what a guest describes, with pi's own components.
+// Renders the guest's drawings with pi's own components.
 
-/** @typedef {{ text: string, color: string, bold: boolean }} Span */
-/** @typedef {{ tag: "lines", val: Span[][] } | { tag: "markdown", val: string }} Description */
+/** @typedef {import("./interface.js").Drawing} Description */
+/** @typedef {import("./interface.js").Span} Span */
 /** @typedef {import("@earendil-works/pi-coding-agent").Theme} Theme */
 /** @typedef {import("@earendil-works/pi-tui").Component} Component */
 
 /**
- * A component whose description is asked for when it is first rendered: pi makes components in the
- * middle of calls of the guest, which must not be entered again then.
+ * A component that gets its description when it is first rendered: pi may create components during a call of the guest,
+ * which must not be entered again then.
  *
  * @implements {Component}
  */
@@ -23,7 +23,7 @@ export class Drawing {
    * @param {() => Description | undefined} describe
    * @param {Theme} theme
    * @param {import("./load.js").Host} host
-   * @param {number} padding columns at the left and the right
+   * @param {number} padding columns on the left and on the right
    */
   constructor(describe, theme, host, padding) {
     this.#describe = describe;
@@ -65,8 +65,24 @@ export class Drawing {
 }
 
 /**
- * Text without control characters, so that nothing in it reaches the terminal as a command. Line
- * ends and tabs stay.
+ * Returns a function that renders drawings of the guest.
+ *
+ * @param {import("./calls.js").Calls} calls
+ * @param {import("./load.js").Host} host
+ * @param {number} padding columns on the left and on the right; pi's frame of a tool has its own
+ */
+export function guestDrawing(calls, host, padding) {
+  /**
+   * @template {"drawToolCall" | "drawToolResult" | "drawMessage" | "drawEntry"} Name
+   * @param {Theme} theme
+   * @param {Name} name
+   * @param {Parameters<import("./interface.js").GuestExports[Name]>} parameters
+   */
+  return (theme, name, ...parameters) => new Drawing(() => calls.callNow(name, ...parameters), theme, host, padding);
+}
+
+/**
+ * Removes control characters from a text except line feeds and tabs, so that it cannot control the terminal.
  * @param {string} text
  */
 export function plainText(text) {
@@ -75,7 +91,7 @@ export function plainText(text) {
 }
 
 /**
- * The text of a message's or a result's content.
+ * Returns the text of a message's or a result's content.
  * @param {string | { type: string, text?: string }[]} content
  */
 export function textOf(content) {
@@ -84,8 +100,8 @@ export function textOf(content) {
 }
 
 /**
- * The theme's name of a colour: `tool-title` is `toolTitle` there.
- * @param {string} color
+ * Returns the theme's name of a colour: `tool-title` ⇒ `toolTitle`.
+ * @param {import("./interface.js").Color} color
  */
 function themeColor(color) {
   const name = color.replace(/-(.)/g, (_, letter) => letter.toUpperCase());

@@ -1,30 +1,28 @@
-// Runs a command line as pi's own `bash` tool does: by pi's shell, in a process group that is killed as a
-// whole. Of its output only the end is kept, however much there is.
+// Runs a command line as pi's own `bash` tool does: in pi's shell, in a process group that is killed as a whole. Only the
+// end of its output is kept.
 import { stripVTControlCharacters } from "node:util";
 import { plainText } from "./drawing.js";
 
-/** @typedef {{ line: string, timeoutMs: number, progress: string }} CommandLine */
-
-/** Longer timeouts end at once, in milliseconds. */
+/** The maximum delay of `setTimeout`, in milliseconds: a longer one ends immediately. */
 export const MAX_TIMEOUT = 2 ** 31 - 1;
 
-/** How long a killed command line may take to end before it is left alone, in milliseconds. */
+/** The time that a killed command line has to exit before it is abandoned, in milliseconds. */
 const GRACE = 2000;
 
-/** How much raw output is kept, in bytes: escape sequences and progress bars shrink a lot. */
+/** The maximum size of the raw output that is kept, in bytes: without escape sequences and overwritten lines much less is left. */
 const RAW_TAIL = 128 * 1024;
 
-/** How much plain output is handed on, in bytes. */
+/** The maximum size of the plain output that is returned, in bytes. */
 const PLAIN_TAIL = 16 * 1024;
 
 /**
- * The user's shell, as pi's settings have it. A project's settings have no say: what the user agreed to
- * is to be what runs.
+ * Returns the shell of the user's settings. A project's settings are ignored: the shell must run exactly the command line
+ * that the user agreed to.
  *
  * @param {import("./load.js").Host["codingAgent"]} codingAgent
  * @param {string} cwd
  */
-export function personsShell({ SettingsManager, createLocalBashOperations, getAgentDir }, cwd) {
+export function userShell({ SettingsManager, createLocalBashOperations, getAgentDir }, cwd) {
   const settings = SettingsManager.create(cwd, getAgentDir(), { projectTrusted: false });
   const prefix = settings.getShellCommandPrefix();
   const operations = createLocalBashOperations({ shellPath: settings.getShellPath() });
@@ -35,11 +33,12 @@ export function personsShell({ SettingsManager, createLocalBashOperations, getAg
 }
 
 /**
- * Runs a command line to its end: its own, or that of its time, or that of the signal.
+ * Runs a command line until it exits, its timeout has passed or the signal aborts it.
  *
- * @param {() => { exec: ReturnType<typeof personsShell>["exec"] }} shell
- * @param {CommandLine} commandLine
+ * @param {() => { exec: ReturnType<typeof userShell>["exec"] }} shell
+ * @param {import("./interface.js").CommandLine} commandLine
  * @param {AbortSignal} signal
+ * @returns {Promise<import("./interface.js").CommandResult>}
  */
 export async function runCommandLine(shell, { line, timeoutMs }, signal) {
   const start = performance.now();
@@ -48,25 +47,26 @@ export async function runCommandLine(shell, { line, timeoutMs }, signal) {
   let stopped;
   const stop = new AbortController();
   /** @type {() => void} */
-  let giveUp = () => {};
-  const givenUp = new Promise((resolve) => (giveUp = () => resolve(undefined)));
+  let abandon = () => {};
+  const abandoned = new Promise((resolve) => (abandon = () => resolve(undefined)));
   /** @type {NodeJS.Timeout | undefined} */
   let grace;
   const end = (/** @type {"timed-out" | "cancelled"} */ why) => {
     if (stopped) return;
     stopped = why;
     stop.abort();
-    grace = setTimeout(giveUp, GRACE);
+    grace = setTimeout(abandon, GRACE);
   };
   const cancel = () => end("cancelled");
   const timeout = setTimeout(() => end("timed-out"), Math.min(timeoutMs, MAX_TIMEOUT));
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
+  /** @type {import("./interface.js").CommandEnd} */
   let how;
   try {
     const onData = (/** @type {Buffer} */ data) => tail.add(data);
     const exec = async () => shell().exec(line, { onData, signal: stop.signal });
-    const ended = await Promise.race([exec(), givenUp]);
+    const ended = await Promise.race([exec(), abandoned]);
     how = stopped ? { tag: stopped } : { tag: "exited", val: /** @type {any} */ (ended)?.exitCode ?? 1 };
   } catch (error) {
     how = stopped ? { tag: stopped } : { tag: "not-started", val: error instanceof Error ? error.message : String(error) };
@@ -84,7 +84,7 @@ export async function runCommandLine(shell, { line, timeoutMs }, signal) {
 }
 
 /**
- * Shows a text with the seconds that went by, now and each second until the returned function is called.
+ * Shows a text with the elapsed seconds, now and every second until the returned function is called.
  *
  * @param {string} text
  * @param {(text: string) => void} show
@@ -95,7 +95,7 @@ export function showSeconds(text, show) {
     try {
       show(`${text} · ${Math.round((performance.now() - start) / 1000)} s`);
     } catch {
-      // The session is gone.
+      // The session no longer exists.
     }
   };
   tick();
@@ -105,7 +105,7 @@ export function showSeconds(text, show) {
 
 /** The end of an output. */
 class Tail {
-  /** How many bytes came in all. */
+  /** The total size of the output in bytes. */
   bytes = 0;
   /** @type {Buffer[]} */
   #chunks = [];
@@ -128,7 +128,7 @@ class Tail {
     return kept;
   }
 
-  /** What is kept, as plain text. Nothing more is taken. */
+  /** Returns the kept output as plain text. Later output is ignored. */
   close() {
     this.#closed = true;
     const kept = this.#shrink();
@@ -137,7 +137,7 @@ class Tail {
 }
 
 /**
- * What a terminal would show at the end: without escape sequences, of an overwritten line the last state.
+ * Returns the text that a terminal would show: without escape sequences, and with the last state of overwritten lines.
  * @param {string} text
  */
 function asPlain(text) {
@@ -160,7 +160,7 @@ function lastBytes(text, limit) {
 
 /**
  * @param {string} text
- * @param {boolean} cut whether something before it is missing
+ * @param {boolean} cut true if text before it is missing
  */
 function wholeLines(text, cut) {
   const start = cut ? text.indexOf("\n") + 1 : 0;

@@ -1,24 +1,27 @@
-// The files that a manifest grants, read-only. There is no way from here to any other file.
+// The `pi:extension/files` interface: read-only access to the files that the manifest grants, and to no other file.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { opendirSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
 
-import { Record } from "./record.js";
+import { Snapshot } from "./snapshot.js";
+
+/** @typedef {import("./interface.js").FileError} FileError */
+/** @typedef {import("./interface.js").Imports["pi:extension/files"]} FileImports */
 
 /**
- * A folder that the manifest grants. `agent`: below pi's agent directory. `project`: below the project's
- * configuration directory, `cwd`: below the working directory, both only while the user trusts the project, and only where
- * the folder lies in the working directory, links followed.
+ * A folder that the manifest grants. `agent`: below pi's agent directory. `project`: below the project's configuration
+ * directory; `cwd`: below the working directory. The latter two only while the user trusts the project, and only if the
+ * folder lies in the working directory after links are followed.
  * @typedef {object} Grant
- * @property {string} name what the component calls it
+ * @property {string} name the component's name for it
  * @property {"agent" | "project" | "cwd"} base
  * @property {string} path
- * @property {false} [listed] whether `roots` tells of it
+ * @property {false} [listed] omits it from `roots`
  */
 
 /**
- * The current locations of the bases. Each function throws errors of the interface only.
+ * The current locations of the bases. The functions throw only errors of the interface.
  * @typedef {object} Bases
  * @property {() => string} agentDir
  * @property {() => string} cwd
@@ -26,20 +29,19 @@ import { Record } from "./record.js";
  * @property {() => boolean} isProjectTrusted
  */
 
-/** Larger files are not read, in bytes. */
+/** The maximum size of a file, in bytes. */
 const MAX_FILE_SIZE = 1024 * 1024;
 
-/** Directories with more entries are not listed. */
+/** The maximum number of entries of a directory. */
 const MAX_ENTRIES = 50_000;
 
-// A pipe must not keep us waiting, and a link that was just put in place must not lead us away.
+// A pipe must not block, and a link that has just replaced the file must not be followed.
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * The `pi:extension/files` interface over a list of grants.
- *
  * @param {Grant[]} grants
  * @param {Bases} bases
+ * @returns {FileImports}
  */
 export function fileImports(grants, bases) {
   const folder = (/** @type {Grant} */ { base, path }) => {
@@ -58,40 +60,41 @@ export function fileImports(grants, bases) {
 }
 
 /**
- * A folder, wherever it is.
+ * A folder whose files the component may read.
  * @typedef {object} Root
- * @property {string} name what the component calls it
+ * @property {string} name the component's name for it
  * @property {() => string} path
- * @property {(() => string) | undefined} within the project that it must lie in, links followed
- * @property {() => boolean} granted whether it may be read now
- * @property {boolean} listed whether it is one of the roots that the component is told of
+ * @property {(() => string) | undefined} within the project that must contain it after links are followed
+ * @property {() => boolean} granted returns true if it may be read now
+ * @property {boolean} listed true if `roots` includes it
  */
 
 /**
- * Where a folder is.
+ * The location of a folder.
  * @typedef {object} Place
- * @property {string} at the path that led there, with links in it
+ * @property {string} at the path that led to it, which may contain links
  * @property {string} root the real path of its root
- * @property {string} real its own
+ * @property {string} real its own real path
  */
 
 /**
- * The interface over folders.
+ * The interface for a list of folders.
  *
  * @param {Root[]} folders
  * @param {() => string} cwd
+ * @returns {FileImports}
  */
 export function filesBelow(folders, cwd) {
-  /** @type {Record | undefined} */
-  let record;
+  /** @type {Snapshot | undefined} */
+  let snapshot;
 
   /**
-   * A folder below a root, wherever links lead. It is looked up once in a record.
-   * @param {string} name the root's
+   * Returns the location of a folder below a root. A snapshot resolves it once.
+   * @param {string} name of the root
    * @param {string} path
    * @returns {Place}
    */
-  const place = (name, path) => record?.place(name, path) ?? look(name, path);
+  const place = (name, path) => snapshot?.place(name, path) ?? look(name, path);
 
   /**
    * @param {string} name
@@ -99,40 +102,40 @@ export function filesBelow(folders, cwd) {
    */
   const look = (name, path) => {
     const at = resolve(name, path);
-    record?.keepPlace(name, path, at);
+    snapshot?.storePlace(name, path, at);
     return at;
   };
 
   /**
-   * The real paths of a root and of something below it.
+   * Resolves the real paths of a root and of a path below it.
    * @param {string} name
    * @param {string} path
    * @returns {Place}
    */
   const resolve = (name, path) => {
     const folder = folders.find((folder) => folder.name === name);
-    if (!folder?.granted()) throw { tag: "no-such-root" };
-    if (!isPlain(path)) throw { tag: "outside-root" };
+    if (!folder?.granted()) throw fileError({ tag: "no-such-root" });
+    if (!isPlain(path)) throw fileError({ tag: "outside-root" });
     const at = folder.path();
-    const root = record?.place(name, "")?.root ?? realRoot(folder, at);
+    const root = snapshot?.place(name, "")?.root ?? realRoot(folder, at);
     const real = realpathSync.native(join(root, path));
-    if (!isWithin(root, real)) throw { tag: "outside-root" };
+    if (!isWithin(root, real)) throw fileError({ tag: "outside-root" });
     return { at: join(at, path), root, real };
   };
 
   /**
-   * The real path of a root.
+   * Resolves the real path of a root.
    * @param {Root} folder
    * @param {string} at
    */
   const realRoot = ({ within }, at) => {
     const real = realpathSync.native(at);
-    if (within && !isWithin(realpathSync.native(within()), real)) throw { tag: "outside-project", val: display(at, cwd()) };
+    if (within && !isWithin(realpathSync.native(within()), real)) throw fileError({ tag: "outside-project", val: display(at, cwd()) });
     return real;
   };
 
   /**
-   * The content of a file. It holds until the next one is read.
+   * Returns the content of a file. It is valid until the next file is read.
    * @param {string} name
    * @param {string} path
    */
@@ -140,11 +143,11 @@ export function filesBelow(folders, cwd) {
     try {
       const slash = path.lastIndexOf("/");
       const base = path.slice(slash + 1);
-      if (path !== "" && (slash === 0 || !isPlainPart(base))) throw { tag: "outside-root" };
+      if (path !== "" && (slash === 0 || !isPlainPart(base))) throw fileError({ tag: "outside-root" });
       const { at, real } = place(name, slash < 0 ? "" : path.slice(0, slash));
       const file = below(real, base);
       const { bytes, stat } = readUnlessLink(file) ?? readFileAndStat(resolve(name, path).real, MAX_FILE_SIZE, OPEN_FLAGS, scratch);
-      record?.file(at === real ? file : below(at, base), stat);
+      snapshot?.file(at === real ? file : below(at, base), stat);
       return bytes;
     } catch (error) {
       throw asFileError(error);
@@ -166,42 +169,42 @@ export function filesBelow(folders, cwd) {
       return readEntries(folder.real).map((entry) => {
         const [at, real] = [below(folder.at, entry.name), below(folder.real, entry.name)];
         const way = path === "" ? entry.name : `${path}/${entry.name}`;
-        if (entry.isDirectory()) record?.keepPlace(name, way, { ...folder, at, real });
+        if (entry.isDirectory()) snapshot?.storePlace(name, way, { ...folder, at, real });
         return entry.isSymbolicLink() ? { name: entry.name, ...follow(folder.root, real) } : { name: entry.name, kind: kindOf(entry) };
       });
     });
 
-  /** Where the folders are: another one may have the same path for users. */
+  /** The paths of the folders. `roots` returns paths for users, which may be the same for different folders. */
   const places = () => attempt(() => folders.map((folder) => (folder.granted() ? folder.path() : "")));
 
   return {
     roots: () => {
-      record?.answer(places);
-      return record ? record.answer(roots) : roots();
+      snapshot?.result(places);
+      return snapshot ? snapshot.result(roots) : roots();
     },
-    listDirectory: (/** @type {string} */ name, /** @type {string} */ path) =>
-      record ? record.answer(() => listDirectory(name, path)) : listDirectory(name, path),
-    readFile: (/** @type {string} */ name, /** @type {string} */ path) => {
+    listDirectory: (name, path) =>
+      snapshot ? snapshot.result(() => listDirectory(name, path)) : listDirectory(name, path),
+    readFile: (name, path) => {
       try {
         return readFile(name, path);
       } catch (error) {
-        record?.refusal(error, () => void readFile(name, path));
+        snapshot?.failure(error, () => void readFile(name, path));
         throw error;
       }
     },
-    keepRecord: (/** @type {boolean} */ on) => {
-      if (on) record = new Record();
-      else record?.close();
+    startSnapshot: () => {
+      snapshot = new Snapshot();
     },
-    unchanged: () => record?.holds() === true,
+    finishSnapshot: () => snapshot?.finish(),
+    unchanged: () => snapshot?.isUnchanged() === true,
   };
 }
 
-/** What the component is handed a file's content in: it copies it at once. */
+/** A buffer for the content of a file: the component copies it immediately. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * A file that is no link, by the real path of its folder; nothing if it may be one.
+ * Reads a file by the real path of its folder. Returns `undefined` if it may be a link.
  * @param {string} file
  */
 function readUnlessLink(file) {
@@ -215,10 +218,10 @@ function readUnlessLink(file) {
 }
 
 /**
- * The content of a file that is one.
+ * Returns the content of a regular file.
  *
  * @param {string} path
- * @param {number} limit in bytes
+ * @param {number} limit maximum size in bytes
  * @param {number} [flags]
  */
 export function readRegularFile(path, limit, flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) {
@@ -229,14 +232,14 @@ export function readRegularFile(path, limit, flags = constants.O_RDONLY | (const
  * @param {string} path
  * @param {number} limit
  * @param {number} flags
- * @param {Buffer} [room] what to read into, if it is large enough
+ * @param {Buffer} [room] the buffer to read into, if it is large enough
  */
 function readFileAndStat(path, limit, flags, room) {
   const descriptor = openSync(path, flags);
   try {
     const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw { tag: "wrong-kind" };
-    if (stat.size > limit) throw { tag: "too-large", val: BigInt(stat.size) };
+    if (!stat.isFile()) throw fileError({ tag: "wrong-kind" });
+    if (stat.size > limit) throw fileError({ tag: "too-large", val: BigInt(stat.size) });
     return { bytes: readToEnd(descriptor, stat.size, limit, room), stat };
   } finally {
     closeSync(descriptor);
@@ -244,7 +247,7 @@ function readFileAndStat(path, limit, flags, room) {
 }
 
 /**
- * What can be read, which may be more than the file's size: it may grow, and some have no size at all.
+ * Reads to the end of the file, which may be beyond its size: it may grow, and some files report no size.
  *
  * @param {number} descriptor
  * @param {number} size
@@ -257,16 +260,16 @@ function readToEnd(descriptor, size, limit, room) {
   for (;;) {
     const count = readSync(descriptor, bytes, length, bytes.length - length, null);
     length += count;
-    // More was asked for than there was.
+    // The read requested more than the rest of the file.
     if (count === 0 || length === size) return bytes.subarray(0, length);
-    if (length > limit) throw { tag: "too-large", val: BigInt(length) };
+    if (length > limit) throw fileError({ tag: "too-large", val: BigInt(length) });
     if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * length + 4096, limit + 1));
   }
 }
 
 /**
- * The entries of a directory, sorted; a file in its place is of the wrong kind, not missing. Of a directory with too
- * many entries no more than that is read.
+ * Returns the entries of a directory, sorted. Reads at most the maximum number of entries. A file at the path is of the
+ * wrong kind, not missing.
  * @param {string} path
  */
 function readEntries(path) {
@@ -274,7 +277,7 @@ function readEntries(path) {
   try {
     const entries = [];
     for (let entry; (entry = directory.readSync()); entries.push(entry)) {
-      if (entries.length === MAX_ENTRIES) throw { tag: "too-many", val: MAX_ENTRIES };
+      if (entries.length === MAX_ENTRIES) throw fileError({ tag: "too-many", val: MAX_ENTRIES });
     }
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } finally {
@@ -287,13 +290,13 @@ function open(path) {
   try {
     return opendirSync(path, { bufferSize: 256 });
   } catch (/** @type {any} */ error) {
-    throw error.code === "ENOTDIR" ? { tag: "wrong-kind" } : error;
+    throw error.code === "ENOTDIR" ? fileError({ tag: "wrong-kind" }) : error;
   }
 }
 
 /**
- * Whether a path is what the interface asks for: parts with `/` between them, none of them a way up
- * or, on Windows, a drive or a separator.
+ * Returns true for a path of the interface's form: names separated by `/`, none of which leads upwards or, on Windows,
+ * contains a drive or a separator.
  * @param {string} path
  */
 function isPlain(path) {
@@ -307,7 +310,7 @@ function isPlainPart(part) {
 }
 
 /**
- * What has this name in a folder; the folder itself if the name is empty.
+ * Returns the path of a name in a folder; the folder itself if the name is empty.
  * @param {string} folder
  * @param {string} name
  */
@@ -317,7 +320,7 @@ function below(folder, name) {
 }
 
 /**
- * Whether one real path is another, or lies below it. `relative` ignores case where the platform does.
+ * Returns true if a real path is the root or lies below it. `relative` ignores case where the platform does.
  * @param {string} root
  * @param {string} path
  */
@@ -327,28 +330,33 @@ export function isWithin(root, path) {
 }
 
 /**
- * The kind of a link's target and its path below the root; `other` if it lies outside the root.
+ * Returns the kind of a link's target and its path below the root; `other` if it lies outside the root.
+ *
  * @param {string} root
  * @param {string} path
+ * @returns {Omit<import("./interface.js").DirEntry, "name">}
  */
 function follow(root, path) {
   try {
     const real = realpathSync.native(path);
     if (isWithin(root, real)) return { kind: kindOf(statSync(real)), target: relative(root, real).replaceAll(sep, "/") };
   } catch {
-    // It leads nowhere.
+    // The link is broken.
   }
   return { kind: "other" };
 }
 
-/** @param {{ isFile(): boolean, isDirectory(): boolean }} entry */
+/**
+ * @param {{ isFile(): boolean, isDirectory(): boolean }} entry
+ * @returns {import("./interface.js").DirEntry["kind"]}
+ */
 function kindOf(entry) {
   if (entry.isFile()) return "file";
   return entry.isDirectory() ? "directory" : "other";
 }
 
 /**
- * A path as a user would write it.
+ * Returns a path as a user would write it.
  * @param {string} path
  * @param {string} cwd
  */
@@ -358,8 +366,8 @@ function display(path, cwd) {
 }
 
 /**
- * An identifier of a folder that no other folder at the same path has: device, inode and, where the file system records it,
- * creation time, because inode numbers are reused. `undefined` on systems without inodes.
+ * Returns an identifier of a folder that no other folder at the same path has: device, inode and, if the file system
+ * records it, creation time, because inode numbers are reused. `undefined` on systems without inodes.
  * @param {string} path
  */
 export function identityOf(path) {
@@ -372,7 +380,7 @@ export function identityOf(path) {
 }
 
 /**
- * Turns what the operating system says into an error of the interface.
+ * Converts errors of the operating system to errors of the interface.
  * @template T
  * @param {() => T} work
  * @returns {T}
@@ -385,17 +393,25 @@ function attempt(work) {
   }
 }
 
-/** @param {unknown} error */
+/** Gives a literal its type. @param {FileError} error */
+function fileError(error) {
+  return error;
+}
+
+/**
+ * Any other object that was thrown is already an error of the interface.
+ * @param {unknown} error
+ */
 function asFileError(error) {
   if (!(error instanceof Error)) return error;
   switch (/** @type {NodeJS.ErrnoException} */ (error).code) {
     case "ENOENT":
     case "ENOTDIR":
-      return { tag: "not-found" };
+      return fileError({ tag: "not-found" });
     case "EISDIR":
     case "ENXIO":
-      return { tag: "wrong-kind" };
+      return fileError({ tag: "wrong-kind" });
     default:
-      return { tag: "failed", val: error.message };
+      return fileError({ tag: "failed", val: error.message });
   }
 }

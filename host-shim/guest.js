@@ -1,36 +1,35 @@
-// One component, whatever becomes of its instances.
+// Supervises a component; restarts it after a trap.
 //
-// A panic in the guest surfaces as an error of a call, and the instance that it happened in is not
-// fit for use any more. It is replaced by a new one, which finds its state in the session again; the
-// call that broke gets no answer, and the caller does what is safe without one. A component that breaks
-// again and again is left without an instance.
+// A panic in the guest traps: the call throws, and its instance must not be used any more. A new instance replaces it and
+// restores its state from the session. The call that trapped returns no result; the caller then takes the safe action. A
+// component that traps repeatedly is switched off: it gets no new instance.
+import { INTERFACE_VERSION } from "./interface.js";
 
-/** The version of `wit/extension.wit` that this shim speaks. */
-export const INTERFACE_VERSION = "0.1.0";
+/** @typedef {import("./interface.js").GuestExports} GuestExports */
 
-/** So many traps without a sound call between them, and there is no new instance. */
+/** The component is switched off after this many traps without a successful call between them. */
 const MAX_TRAPS = 3;
 
 const GUEST = "pi:extension/guest@";
 
 export class Guest {
-  /** @type {Record<string, Function> | undefined} */
+  /** The exports of the current instance. @type {GuestExports | undefined} */
   #exports;
   #busy = false;
-  /** Whether the first instance was asked for. */
   #begun = false;
-  #lastWords = "";
-  /** Since the last sound call. */
+  /** The message of the last panic. */
+  #panic = "";
+  /** The number of traps since the last successful call. */
   #traps = 0;
   #instantiate;
   #onTrap;
   #onEnd;
 
   /**
-   * @param {() => Record<string, any>} instantiate makes a fresh instance
-   * @param {(words: string, off: boolean) => void} onTrap is told the last words of an instance that broke,
-   *   when the next one is ready, or when there is none any more
-   * @param {() => void} [onEnd] an instance broke, and the next one is not there yet
+   * @param {() => import("./interface.js").Exports} instantiate creates an instance
+   * @param {(message: string, off: boolean) => void} onTrap receives the message of a trap when the next instance is
+   *   ready, or when the component is switched off
+   * @param {() => void} [onEnd] called after a trap, before the next instance is created
    */
   constructor(instantiate, onTrap, onEnd = () => {}) {
     this.#onEnd = onEnd;
@@ -38,45 +37,49 @@ export class Guest {
     this.#onTrap = onTrap;
   }
 
-  /** Makes the first instance. Without it, the first call does. */
+  /** Creates the first instance. Otherwise the first call creates it. */
   start() {
     this.#begun = true;
     try {
-      this.#exports = this.#fresh();
+      this.#exports = this.#instance();
     } catch (error) {
-      throw this.#lastWords ? new Error(this.#lastWords, { cause: error }) : error;
+      throw this.#panic ? new Error(this.#panic, { cause: error }) : error;
     }
   }
 
-  /** Whether a call is under way: the component must not be entered again before it ends. */
+  /** True during a call: the component must not be entered again before it returns. */
   get busy() {
     return this.#busy;
   }
 
-  /** Whether there is no instance: the component broke too often, or could not be started. */
+  /** True if the component is switched off: it trapped too often, or could not be started. */
   get off() {
     return this.#begun && !this.#exports && !this.#busy;
   }
 
-  /** Whether the first instance was asked for. */
+  /** True once the first instance was requested. */
   get begun() {
     return this.#begun;
   }
 
-  /** @param {string} message what a guest says before it traps */
+  /** @param {string} message the message of a panic, which a trap follows */
   logPanic(message) {
-    this.#lastWords = message;
+    this.#panic = message;
   }
 
   /**
-   * Calls an export. Gives `undefined` if the instance broke, or if there is none.
+   * Calls an export. Returns `undefined` if the instance traps, or if there is none.
    *
-   * @param {string} name
-   * @param {...unknown} parameters
+   * @template {keyof GuestExports} Name
+   * @param {Name} name
+   * @param {Parameters<GuestExports[Name]>} parameters
+   * @returns {ReturnType<GuestExports[Name]> | undefined}
    */
   call(name, ...parameters) {
     if (!this.#begun) this.#begin();
-    const call = this.#exports?.[name];
+    const call = /** @type {((...parameters: Parameters<GuestExports[Name]>) => ReturnType<GuestExports[Name]>) | undefined} */ (
+      this.#exports?.[name]
+    );
     if (!call) return undefined;
     this.#busy = true;
     try {
@@ -84,7 +87,7 @@ export class Guest {
       this.#traps = 0;
       return result;
     } catch (error) {
-      this.#broke(error);
+      this.#trapped(error);
       return undefined;
     } finally {
       this.#busy = false;
@@ -92,17 +95,16 @@ export class Guest {
   }
 
   /**
-   * Tries again to get an instance, if there is none any more.
-   *
-   * @param {boolean} restore whether it has to find its state now; else an event for that follows
+   * Creates an instance again if the component is switched off.
+   * @param {boolean} restore true if it must restore its state now; otherwise an event that restores it follows
    */
-  revive(restore) {
+  startAgain(restore) {
     if (this.off) this.#attempt(() => this.#restart(restore));
   }
 
   #begin() {
     this.#begun = true;
-    this.#attempt(() => (this.#exports = this.#fresh()));
+    this.#attempt(() => (this.#exports = this.#instance()));
   }
 
   /** @param {() => unknown} start */
@@ -111,35 +113,35 @@ export class Guest {
     try {
       start();
     } catch (error) {
-      this.#onTrap(this.#wordsOf(error), true);
+      this.#onTrap(this.#messageOf(error), true);
     } finally {
       this.#busy = false;
     }
   }
 
   /** @param {unknown} error */
-  #broke(error) {
+  #trapped(error) {
     this.#exports = undefined;
     this.#traps += 1;
-    const words = this.#wordsOf(error);
+    const message = this.#messageOf(error);
     this.#onEnd();
     while (!this.#exports && this.#traps < MAX_TRAPS) {
       try {
         this.#restart(true);
       } catch {
-        // Another trap; the words of the first say more.
-        this.#lastWords = "";
+        // Another trap: the message of the first one is reported.
+        this.#panic = "";
       }
     }
-    this.#onTrap(words, !this.#exports);
+    this.#onTrap(message, !this.#exports);
   }
 
   /** @param {boolean} restore */
   #restart(restore) {
     try {
-      const fresh = this.#fresh();
-      if (restore) fresh.handleEvent(moment(), { tag: "restarted" });
-      this.#exports = fresh;
+      const instance = this.#instance();
+      if (restore) instance.handleEvent(moment(), { tag: "restarted" });
+      this.#exports = instance;
     } catch (error) {
       this.#traps += 1;
       this.#onEnd();
@@ -148,21 +150,21 @@ export class Guest {
   }
 
   /** @param {unknown} error */
-  #wordsOf(error) {
-    const words = this.#lastWords || String(error);
-    this.#lastWords = "";
-    return words;
+  #messageOf(error) {
+    const message = this.#panic || String(error);
+    this.#panic = "";
+    return message;
   }
 
-  #fresh() {
-    const instance = this.#instantiate();
-    const exported = instance[GUEST + INTERFACE_VERSION];
+  #instance() {
+    const all = this.#instantiate();
+    const exported = all[`${GUEST}${INTERFACE_VERSION}`];
     if (!exported) {
-      const other = Object.keys(instance).find((key) => key.startsWith(GUEST));
+      const other = Object.keys(all).find((key) => key.startsWith(GUEST));
       throw new Error(
         other
-          ? `The component speaks pi:extension ${other.slice(GUEST.length)}, pi's side speaks ${INTERFACE_VERSION}.`
-          : "The component is no pi extension: it does not export pi:extension/guest.",
+          ? `The component implements pi:extension ${other.slice(GUEST.length)}, pi's side implements ${INTERFACE_VERSION}.`
+          : "The component is not a pi extension: it does not export pi:extension/guest.",
       );
     }
     try {
@@ -170,14 +172,17 @@ export class Guest {
     } catch (/** @type {any} */ error) {
       if (error?.payload?.tag !== "version-mismatch") throw error;
       throw new Error(
-        `The component speaks pi:extension ${error.payload.val}, pi's side speaks ${INTERFACE_VERSION}.`,
+        `The component implements pi:extension ${error.payload.val}, pi's side implements ${INTERFACE_VERSION}.`,
       );
     }
     return exported;
   }
 }
 
-/** The time and the luck of one call. */
+/**
+ * Returns the timestamp and random bits supplied with a call.
+ * @returns {import("./interface.js").Moment}
+ */
 export function moment() {
   return {
     unixMs: BigInt(Date.now()),

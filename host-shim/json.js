@@ -1,20 +1,20 @@
-// Values of pi as the interface's `json`.
+// Converts values of pi to the interface's `json`.
 
 /** Maximum nesting of lists and objects. */
 const MAX_DEPTH = 100;
 
 /**
- * A value as JSON within the bounds of the interface: what is nested deeper becomes `null`, and so does what has no JSON.
- * A surrogate without its other half is no text in UTF-8; it becomes U+FFFD.
+ * Returns a value as JSON within the bounds of the interface: values that are nested deeper or have no JSON become `null`.
+ * An unpaired surrogate, which UTF-8 cannot represent, becomes U+FFFD.
  *
  * @param {unknown} value
- * @param {number} [limit] in characters; for a longer one there are that many blanks, which are no JSON
+ * @param {number} [limit] maximum length in characters; a longer JSON is replaced by that many spaces, which are not valid JSON
  * @returns {string}
  */
 export function json(value, limit = Infinity) {
-  /** The values that the one at hand lies in, outermost first. @type {unknown[]} */
+  /** The values that contain the current one, outermost first. @type {unknown[]} */
   const around = [];
-  /** At least so many characters may follow, or none. */
+  /** Upper bound of the number of characters that may follow. */
   let room = limit;
   /** @this {unknown} @param {string} key @param {unknown} item */
   function bounded(key, item) {
@@ -32,13 +32,13 @@ export function json(value, limit = Infinity) {
     const text = JSON.stringify(value, bounded) ?? "null";
     return text.length > limit ? " ".repeat(limit) : wellFormed(text);
   } catch {
-    // Too long, or without JSON: a cycle, a BigInt, a `toJSON` that throws.
+    // Too long, or not representable: a cycle, a BigInt, a `toJSON` that throws.
     return room < 0 ? " ".repeat(limit) : "null";
   }
 }
 
 /**
- * `JSON.stringify` escapes such a surrogate, and no other one.
+ * Replaces unpaired surrogates. `JSON.stringify` escapes these and no other ones.
  * @param {string} text
  */
 function wellFormed(text) {

@@ -1,7 +1,7 @@
-// Turns a component that exports `pi:extension/guest` into a pi extension.
+// Loads a component that exports `pi:extension/guest` as a pi extension.
 //
-// Invariant: nothing here, nor in the files beside it, knows what an extension does. Any component
-// that implements the world of `wit/extension.wit` loads through it.
+// Invariant: this folder is independent of any particular extension. It loads every component that implements the world
+// of `wit/extension.wit`.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -9,28 +9,28 @@ import { fileURLToPath } from "node:url";
 import { Extension } from "./extension.js";
 
 /**
- * pi's own packages, handed in by the module that pi loads.
+ * pi's own packages, passed in by the module that pi loads.
  * @typedef {object} Host
  * @property {typeof import("@earendil-works/pi-coding-agent")} codingAgent
  * @property {typeof import("@earendil-works/pi-tui")} tui
  */
 
 /**
- * What a package's manifest says under `component`.
+ * The field `component` of a package's manifest.
  * @typedef {object} Manifest
  * @property {string} name the package's name, without its scope
- * @property {string} glue the generated module, from the manifest's folder
- * @property {string} [registrations] what the component registers, as the build has written it down; without
- *   it the component itself is asked when pi loads the extension
- * @property {import("./files.js").Grant[]} files what the component may read
- * @property {boolean} exec whether it may have command lines run
- * @property {{ name: string } | undefined} store the name of the store that it may keep values in
+ * @property {string} glue the path of the generated module, relative to the manifest's folder
+ * @property {string} [registrations] the path of the registrations that the build has stored; without
+ *   it the component is instantiated when pi loads the extension
+ * @property {import("./files.js").Grant[]} files the folders that the component may read
+ * @property {boolean} exec true if the component may run command lines
+ * @property {{ name: string } | undefined} store the store that the component may use
  */
 
 /**
- * The extension of the package whose `package.json` this is.
+ * Creates the extension of a package.
  *
- * @param {URL} manifestUrl
+ * @param {URL} manifestUrl the package's `package.json`
  * @param {Host} host
  * @returns {import("@earendil-works/pi-coding-agent").ExtensionFactory}
  */
@@ -52,12 +52,12 @@ export function readManifest(url) {
     throw new Error(`${fileURLToPath(url)} names no component.`);
   }
   const { glue, registrations, files = [], exec, store } = component;
-  if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name is of letters, digits, _ and -.`);
+  if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name consists of letters, digits, "_" and "-".`);
   return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec: exec === true, store };
 }
 
 /**
- * The calls of `pi:extension/api` that the component makes when it begins.
+ * Returns the calls of `pi:extension/api` that the component makes in `init`, as stored by the build.
  *
  * @param {URL} manifestUrl
  * @param {Manifest} manifest
@@ -79,19 +79,20 @@ function readRegistrations(manifestUrl, { name, registrations }) {
  */
 function notBuilt(manifestUrl, name, cause) {
   const folder = fileURLToPath(new URL(".", manifestUrl));
-  const words = `Run "npm run build" in ${folder}, or install a branch or tag that holds the built files.`;
-  return new Error(`The component of ${name} is not built. ${words}`, { cause });
+  const help = `Run "npm run build" in ${folder}, or install a branch or tag that holds the built files.`;
+  return new Error(`The component of ${name} is not built. ${help}`, { cause });
 }
 
 /**
- * A function that makes a fresh instance of the component. Its modules are compiled once, with the first.
+ * Returns a function that creates an instance of the component. The first call compiles the modules; later calls reuse
+ * them.
  *
  * @param {URL} manifestUrl
  * @param {Pick<Manifest, "name" | "glue">} manifest
- * @returns {(imports: object) => Record<string, any>}
+ * @returns {import("./interface.js").Instantiate}
  */
-export function instantiator(manifestUrl, { name, glue }) {
-  const url = new URL(glue, manifestUrl);
+export function instantiator(manifestUrl, { name, glue: path }) {
+  const url = new URL(path, manifestUrl);
   /** @type {Map<string, WebAssembly.Module>} */
   const modules = new Map();
   const compiled = (/** @type {string} */ file) => {
@@ -103,12 +104,14 @@ export function instantiator(manifestUrl, { name, glue }) {
     return module;
   };
   return (imports) => {
-    let generated;
+    /** @type {typeof import("../target/types/extension.js")} */
+    let glue;
     try {
-      generated = createRequire(manifestUrl)(fileURLToPath(url));
+      glue = createRequire(manifestUrl)(fileURLToPath(url));
     } catch (error) {
       throw notBuilt(manifestUrl, name, error);
     }
-    return generated.instantiate(compiled, imports);
+    // The declarations have the versioned names of the imports, the generated code reads the unversioned ones.
+    return glue.instantiate(compiled, /** @type {import("./interface.js").VersionedImports} */ (/** @type {unknown} */ (imports)));
   };
 }

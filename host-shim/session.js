@@ -1,5 +1,4 @@
-// What a session says to a guest. Its branch is walked from the leaf, so what lies before the last one
-// wanted is not looked at.
+// The `pi:extension/session` interface. It reads the session's branch from the leaf, only as far as necessary.
 import { textOf } from "./drawing.js";
 import { json } from "./json.js";
 
@@ -7,14 +6,27 @@ import { json } from "./json.js";
 /** @typedef {import("@earendil-works/pi-coding-agent").ContextEvent["messages"]} Messages */
 /** @typedef {import("@earendil-works/pi-coding-agent").CustomEntry} CustomEntry */
 
-/** Maximum length of an entry's data, in characters of JSON. */
+/** The maximum length of an entry's data, in characters of JSON. */
 const MAX_DATA = 8 * 2 ** 20;
 
-/** What pi itself notes when a session begins is no more than this many entries. */
+/** The maximum number of entries that pi itself adds when a session starts. */
 const NEW = 16;
 
 /**
- * Whether a session has just begun, and no extension has left anything in it.
+ * @param {import("./calls.js").Calls} calls
+ * @returns {import("./interface.js").Imports["pi:extension/session"]}
+ */
+export function sessionImports(calls) {
+  /** @type {import("./interface.js").Imports["pi:extension/session"]} */
+  const functions = {
+    entries: (customType, skip, limit, until) => newestEntries(calls.context.sessionManager, customType, skip, limit, until),
+    newestMessage: (customType) => newestMessage(calls.context.sessionManager, customType),
+  };
+  return calls.guarded(functions);
+}
+
+/**
+ * Returns true if a session has just started and has no entries of extensions.
  * @param {Session} session
  */
 export function isNew(session) {
@@ -27,13 +39,14 @@ export function isNew(session) {
 }
 
 /**
- * The data of custom entries of one type, newest first. For what is very long there are blanks, which are no JSON.
+ * Returns the data of custom entries of one type, newest first. Data that is too long is replaced by spaces, which are not
+ * valid JSON.
  *
  * @param {Session} session
  * @param {string} customType
  * @param {number} skip
  * @param {number} limit
- * @param {string} [until] the newest entry of this type is the last one that is looked at
+ * @param {string} [until] the newest entry of this type is the last one that is read
  */
 export function newestEntries(session, customType, skip, limit, until) {
   /** @type {string[]} */
@@ -48,18 +61,18 @@ export function newestEntries(session, customType, skip, limit, until) {
 }
 
 /**
- * The newest custom message of one type that the model sees: what pi's `buildSessionProjection` leaves
- * of it, without building that of a whole session.
+ * Returns the newest custom message of one type that the model sees. Equal to the result of pi's `buildSessionProjection`,
+ * without building the projection of the whole session.
  *
  * @param {Session} session
  * @param {string} customType
  */
 export function newestMessage(session, customType) {
-  /** The newest edit of each entry; `null` hides it. @type {Map<string, { content: any } | null>} */
+  /** The newest edit of each entry; `null` hides the entry. @type {Map<string, { content: any } | null>} */
   const edits = new Map();
-  /** @type {{ customType: string, content: string, display: boolean } | undefined} */
+  /** @type {import("./interface.js").CustomMessage | undefined} */
   let found;
-  /** Where the part begins that the last compaction kept. @type {string | undefined} */
+  /** The first entry that the last compaction kept. @type {string | undefined} */
   let firstKept;
   for (const entry of fromLeaf(session)) {
     if (entry.type === "context_edit") {
@@ -78,8 +91,7 @@ export function newestMessage(session, customType) {
 }
 
 /**
- * The messages for the model without those custom ones of some types that have a newer one of their type;
- * nothing if there are none.
+ * Removes the custom messages of some types that are not the newest of their type. Returns `undefined` if there are none.
  *
  * @param {Messages} messages
  * @param {ReadonlySet<string>} types
@@ -95,10 +107,10 @@ export function withoutOlder(messages, types) {
   return left.length < messages.length ? { messages: left.reverse() } : undefined;
 }
 
-/** The custom entries of a branch, newest first, looked for as far as somebody asks and no part twice. */
+/** The custom entries of a branch, newest first. Reads each entry of the branch at most once, and only when necessary. */
 class CustomEntries {
   #count = 0;
-  /** Those of each type, and how many custom entries are newer. @type {Map<string, { entry: CustomEntry, newer: number }[]>} */
+  /** The entries of each type, with the number of newer custom entries. @type {Map<string, { entry: CustomEntry, newer: number }[]>} */
   #found = new Map();
   #rest;
 
@@ -109,7 +121,8 @@ class CustomEntries {
   }
 
   /**
-   * The entry of a type that so many are newer than; nothing if the newest one of the type `until` is newer too.
+   * Returns an entry of a type by its index, newest first; `undefined` if the newest entry of the type `until` is newer.
+   *
    * @param {string} customType
    * @param {number} index
    * @param {string | undefined} until
@@ -119,12 +132,12 @@ class CustomEntries {
       const found = this.#found.get(customType)?.[index];
       const end = until === undefined ? undefined : this.#found.get(until)?.[0];
       if (end && !(found && found.newer <= end.newer)) return undefined;
-      if (found || !this.#look()) return found?.entry;
+      if (found || !this.#readNext()) return found?.entry;
     }
   }
 
-  /** Looks at one more entry of the branch; whether there is one. */
-  #look() {
+  /** Reads the next entry of the branch. Returns false if there is none. */
+  #readNext() {
     const { value, done } = this.#rest.next();
     if (done) return false;
     if (value.type === "custom") {
@@ -136,7 +149,7 @@ class CustomEntries {
   }
 }
 
-/** Those of the branch that was asked for last. @type {WeakMap<Session, CustomEntries>} */
+/** The custom entries of the last branch that was read. @type {WeakMap<Session, CustomEntries>} */
 const known = new WeakMap();
 
 /** @param {Session} session */

@@ -1,5 +1,4 @@
-// The few values that a component keeps: a JSON object of strings in a file of its own below pi's agent
-// directory.
+// The `pi:extension/store` interface: a small key-value store, a JSON object of strings in a file below pi's agent directory.
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readRegularFile } from "./files.js";
@@ -9,23 +8,23 @@ const MAX_VALUE = 64 * 1024;
 const MAX_KEYS = 1000;
 const MAX_FILE = 4 * 1024 * 1024;
 
-/** How long another process may hold the lock before it is taken for dead, and how long we wait; in milliseconds. */
+/** The age at which a lock of another process counts as stale, in milliseconds. */
 const LOCK_STALE = 5000;
+/** The maximum time to wait for the lock, in milliseconds. */
 const LOCK_PATIENCE = 1000;
 
-/** The folder of all stores, from pi's agent directory. */
+/** The folder of all stores, relative to pi's agent directory. */
 const FOLDER = "extension-data";
 
 /**
- * The `pi:extension/store` interface.
- *
  * @param {{ name: string } | undefined} grant
  * @param {() => string} agentDir
- * @param {(words: string) => void} tell tells the user
+ * @param {(message: string) => void} showError
+ * @returns {import("./interface.js").Imports["pi:extension/store"]}
  */
-export function storeImports(grant, agentDir, tell) {
+export function storeImports(grant, agentDir, showError) {
   const path = () => {
-    if (!grant) throw { tag: "not-granted" };
+    if (!grant) throw storeError({ tag: "not-granted" });
     return join(agentDir(), FOLDER, `${grant.name}.json`);
   };
   /** @param {string} file */
@@ -35,11 +34,11 @@ export function storeImports(grant, agentDir, tell) {
     } catch (error) {
       if (!(error instanceof BrokenStore)) throw error;
       renameSync(file, `${file}.broken`);
-      tell(`${file} was broken (${error.message}). It is ${file}.broken now, and its values are forgotten.`);
+      showError(`${file} is broken: ${error.message}. It was renamed to ${file}.broken, and its values are lost.`);
       return new Map();
     }
   };
-  /** @param {(values: Map<string, string>) => boolean} change says whether it changed anything */
+  /** @param {(values: Map<string, string>) => boolean} change returns true if it changed a value */
   const update = (change) => {
     const file = path();
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -49,7 +48,7 @@ export function storeImports(grant, agentDir, tell) {
     });
   };
   return {
-    get: (/** @type {string} */ key) =>
+    get: (key) =>
       attempt(() => {
         const file = path();
         try {
@@ -60,23 +59,23 @@ export function storeImports(grant, agentDir, tell) {
         }
       }),
 
-    set: (/** @type {string} */ key, /** @type {string} */ value) =>
+    set: (key, value) =>
       attempt(() => {
         const fits = key !== "" && Buffer.byteLength(key) <= MAX_KEY && Buffer.byteLength(value) <= MAX_VALUE;
-        if (grant && !fits) throw { tag: "too-large" };
+        if (grant && !fits) throw storeError({ tag: "too-large" });
         update((values) => {
           if (values.get(key) === value) return false;
           values.set(key, value);
-          if (values.size > MAX_KEYS) throw { tag: "full" };
+          if (values.size > MAX_KEYS) throw storeError({ tag: "full" });
           return true;
         });
       }),
 
-    remove: (/** @type {string} */ key) => attempt(() => update((values) => values.delete(key))),
+    remove: (key) => attempt(() => update((values) => values.delete(key))),
   };
 }
 
-/** What is in the store's place is no store. */
+/** The store's file does not contain a store. */
 class BrokenStore extends Error {}
 
 /** @param {string} file */
@@ -86,29 +85,29 @@ function read(file) {
     values = JSON.parse(readRegularFile(file, MAX_FILE).toString("utf8"));
   } catch (/** @type {any} */ error) {
     if (error.code === "ENOENT") return new Map();
-    if (error instanceof SyntaxError) throw new BrokenStore("it is no JSON");
+    if (error instanceof SyntaxError) throw new BrokenStore("it is not valid JSON");
     if (error.tag === "too-large") throw new BrokenStore("it is too large");
     if (error.tag === "wrong-kind" || error.code === "EISDIR" || error.code === "ENXIO") {
-      throw new BrokenStore("it is no file");
+      throw new BrokenStore("it is not a file");
     }
     throw error;
   }
   const isObject = typeof values === "object" && values !== null && !Array.isArray(values);
   if (!isObject || Object.values(values).some((value) => typeof value !== "string")) {
-    throw new BrokenStore("it is no JSON object of texts");
+    throw new BrokenStore("it is not a JSON object of strings");
   }
   return new Map(Object.entries(values));
 }
 
 /**
- * Puts the new file in the old one's place at once.
+ * Replaces the file atomically.
  *
  * @param {string} file
  * @param {Map<string, string>} values
  */
 function write(file, values) {
   const text = `${JSON.stringify(Object.fromEntries(values), null, 2)}\n`;
-  if (Buffer.byteLength(text) > MAX_FILE) throw { tag: "full" };
+  if (Buffer.byteLength(text) > MAX_FILE) throw storeError({ tag: "full" });
   const temporary = `${file}.new`;
   try {
     rmSync(temporary, { force: true });
@@ -127,7 +126,7 @@ function write(file, values) {
 }
 
 /**
- * Does something while no other process does.
+ * Runs a function while no other process uses the store.
  *
  * @template T
  * @param {string} file
@@ -137,7 +136,7 @@ function write(file, values) {
 function locked(file, work) {
   const lock = `${file}.lock`;
   const deadline = Date.now() + LOCK_PATIENCE;
-  while (!taken(lock)) {
+  while (!takeLock(lock)) {
     const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
     if (Math.abs(Date.now() - since) > LOCK_STALE) rmSync(lock, { force: true });
     else if (Date.now() > deadline) throw new Error(`${lock} is held by another process.`);
@@ -150,8 +149,11 @@ function locked(file, work) {
   }
 }
 
-/** @param {string} lock */
-function taken(lock) {
+/**
+ * Creates the lock file. Returns false if it exists.
+ * @param {string} lock
+ */
+function takeLock(lock) {
   try {
     closeSync(openSync(lock, "wx", 0o600));
     return true;
@@ -161,7 +163,14 @@ function taken(lock) {
   }
 }
 
+/** Gives a literal its type. @param {import("./interface.js").StoreError} error */
+function storeError(error) {
+  return error;
+}
+
 /**
+ * Converts errors of the operating system to errors of the interface.
+ *
  * @template T
  * @param {() => T} work
  * @returns {T}
@@ -170,6 +179,6 @@ function attempt(work) {
   try {
     return work();
   } catch (/** @type {any} */ error) {
-    throw error instanceof Error ? { tag: "failed", val: error.message } : error;
+    throw error instanceof Error ? storeError({ tag: "failed", val: error.message }) : error;
   }
 }

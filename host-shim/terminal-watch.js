@@ -1,19 +1,16 @@
-// Tells whether somebody types, without telling what.
+// Reports that the user types, without the input itself.
 
-/**
- * What a terminal sends of its own accord: answers to queries, changes of focus, the mouse.
- */
+/** Input that the user did not type: answers to queries, changes of focus, mouse events. */
 // eslint-disable-next-line no-control-regex
 const NOT_TYPED = /^\x1b(?:\[[?<>][\d;:]*[a-zA-Z$]|\[[\d;]*[IORnt]|\[M|[\]P_^].)/s;
 
 /**
- * Calls back, instead of anything else, when pi's key for interrupting is pressed. Outside a terminal there
- * are no keys.
+ * Calls a function when pi's interrupt key is pressed, and consumes the key. Has no effect outside a terminal.
  *
  * @param {typeof import("@earendil-works/pi-tui")} tui
  * @param {import("@earendil-works/pi-coding-agent").ExtensionContext} context
  * @param {() => void} onInterrupt
- * @returns {() => void} ends it
+ * @returns {() => void} removes the listener
  */
 export function onInterruptKey(tui, context, onInterrupt) {
   if (context.mode !== "tui") return () => {};

@@ -1,12 +1,13 @@
-// Builds the guest, makes the component and generates the glue that the shim loads.
+// Builds the guest, converts it to a component and generates the glue that the shim loads.
 //
 //   target/component/pi_workflows.wasm   the component
-//   host-shim/component/                 its core module, the glue, what it registers, and the shim in one file
+//   host-shim/component/                 its core modules, the glue, its registrations, and the shim in one file
+//   target/types/                        the types of wit/extension.wit, against which `tsc` checks the shim
 //
 //   node scripts/build.mjs           as published
-//   node scripts/build.mjs --quick   sooner built, larger and slower: for work on the code
+//   node scripts/build.mjs --quick   a faster build of a larger and slower component, for development
 //
-// A component whose core module is as it was is not made again. `buildComponent` does the same for the tests' own guests.
+// If the core module has not changed, the component is not built again. `buildComponent` also builds the tests' own guests.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -14,13 +15,13 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-// Pinned: later versions wrap every synchronous call in task bookkeeping. For this component their
-// glue is six times as large and takes three times as long to load.
-import { componentNew, opt, transpile } from "@bytecodealliance/jco";
-// Bundles the shim. The bundler that most use; pi's own package brings the same one along.
+// Pinned: later versions wrap every synchronous call in task bookkeeping. For this component their glue is six times as
+// large and takes three times as long to load.
+import { componentNew, opt, transpile, types } from "@bytecodealliance/jco";
+// Bundles the shim. The most common bundler; pi's own package depends on it as well.
 import * as esbuild from "esbuild";
 
-import { eventName } from "../host-shim/extension.js";
+import { eventName } from "../host-shim/events.js";
 import { Guest } from "../host-shim/guest.js";
 import { instantiator } from "../host-shim/load.js";
 import { scriptFor } from "./usage.mjs";
@@ -28,7 +29,7 @@ import { scriptFor } from "./usage.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const TARGET = "wasm32-unknown-unknown";
 
-/** What rustc uses on this target, for the optimizer. */
+/** The features that rustc enables for this target. The optimizer must be told. */
 const FEATURES = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-float-to-int", "reference-types", "sign-ext"].map(
   (feature) => `--enable-${feature}`,
 );
@@ -36,16 +37,16 @@ const FEATURES = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-f
 /**
  * @param {object} guest
  * @param {string} guest.name the artifact's name
- * @param {string[]} guest.cargo what to build, for cargo
- * @param {string} guest.artifact the core module, from cargo's folder of the target
- * @param {string} guest.component where the component goes
- * @param {string} guest.glue the folder for core module and glue
+ * @param {string[]} guest.cargo cargo's arguments that select the artifact
+ * @param {string} guest.artifact the path of the core module in cargo's folder of the target
+ * @param {string} guest.component the path of the component
+ * @param {string} guest.glue the folder for the core modules and the glue
  * @param {string} [guest.profile]
- * @param {boolean} [guest.optimized] whether it is made as small as can be
- * @param {(words: string) => void} [guest.tell] is told of what takes long, before it begins. cargo shows its progress, if
- *   there is a terminal
- * @param {boolean} [guest.packed] whether it is for the package: with all beside it that makes pi start fast. It must do
- *   nothing but register when it begins
+ * @param {boolean} [guest.optimized] optimizes for size
+ * @param {(message: string) => void} [guest.tell] receives a message before each step that takes long. cargo shows its
+ *   progress in a terminal
+ * @param {boolean} [guest.packed] stores the registrations and the bundled shim beside the glue, so that pi starts faster.
+ *   The component must only register in `init`
  */
 export async function buildComponent({ name, cargo, artifact, component, glue, profile = "release", optimized = false, packed = false, tell }) {
   const built = resolve(root, process.env.CARGO_TARGET_DIR ?? "target", TARGET, profile, artifact);
@@ -64,7 +65,7 @@ export async function buildComponent({ name, cargo, artifact, component, glue, p
   const made = existsSync(glue) && existsSync(component) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
   if (!made) {
     rmSync(stamp, { force: true });
-    if (optimized) tell?.("making it small; this takes up to a minute");
+    if (optimized) tell?.("optimizing the component for size; this takes up to a minute");
     await makeComponent(core, { name, component, glue, optimized });
     writeFileSync(stamp, digest);
   }
@@ -76,7 +77,7 @@ export async function buildComponent({ name, cargo, artifact, component, glue, p
 }
 
 /**
- * Makes a component of a core module, and its glue.
+ * Converts a core module to a component and generates its glue.
  *
  * @param {Uint8Array} core
  * @param {{ name: string, component: string, glue: string, optimized: boolean }} options
@@ -88,13 +89,13 @@ async function makeComponent(core, { name, component, glue, optimized }) {
   writeFileSync(component, bytes);
   const { files } = await transpile(bytes, {
     name,
-    // The shim hands in the imports, and gets the exports without waiting.
+    // The shim passes the imports and receives the exports synchronously.
     instantiation: "sync",
     nodejsCompat: false,
     minify: true,
     base64Cutoff: /** @type {any} */ (0),
   });
-  // Put in place at once, so that a pi that starts meanwhile finds the old or the new one.
+  // The folder is replaced by renaming, so that a pi that starts meanwhile loads the old or the new one.
   const fresh = `${glue}.new`;
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh, { recursive: true });
@@ -114,7 +115,7 @@ function replace(file, content) {
   renameSync(`${file}.new`, file);
 }
 
-/** The shim in one file, which Node loads in a fraction of the time of ten. */
+/** Returns the shim in one file, which Node loads in a fraction of the time of the single files. */
 async function bundledShim() {
   const { outputFiles } = await esbuild.build({
     entryPoints: [join(root, "host-shim/load.js")],
@@ -123,7 +124,7 @@ async function bundledShim() {
     platform: "node",
     format: "cjs",
     minifyWhitespace: true,
-    // Modules are strict; whatever stands in a tsconfig.json nearby.
+    // Modules are strict. Do not read a tsconfig.json.
     tsconfigRaw: { compilerOptions: { alwaysStrict: true } },
     logLevel: "warning",
   });
@@ -131,7 +132,7 @@ async function bundledShim() {
 }
 
 /**
- * What a component registers when it begins: its calls of `pi:extension/api`.
+ * Returns the registrations of a component: its calls of `pi:extension/api` in `init`.
  *
  * @param {string} glue the generated module
  * @param {string} name
@@ -140,9 +141,9 @@ export function registrations(glue, name) {
   /** @type {import("../host-shim/extension.js").Registration[]} */
   const calls = [];
   const url = pathToFileURL(glue);
-  const written = (/** @type {string} */ call) => (/** @type {unknown[]} */ ...parameters) => void calls.push([call, ...parameters]);
-  const api = new Proxy({}, { get: (_, call) => written(String(call)) });
-  const imports = new Proxy({}, { get: (_, from) => (from === "pi:extension/api" ? api : absent(String(from))) });
+  const recorded = (/** @type {string} */ call) => (/** @type {unknown[]} */ ...parameters) => void calls.push([call, ...parameters]);
+  const api = new Proxy({}, { get: (_, call) => recorded(String(call)) });
+  const imports = /** @type {import("../host-shim/interface.js").Imports} */ (new Proxy({}, { get: (_, from) => (from === "pi:extension/api" ? api : absent(String(from))) }));
   const instantiate = instantiator(url, { name, glue: url.href });
   new Guest(() => instantiate(imports), () => {}).start();
   for (const [call, kind] of calls) if (call === "on") eventName(String(kind));
@@ -152,19 +153,31 @@ export function registrations(glue, name) {
 /** @param {string} from */
 function absent(from) {
   const refuse = (/** @type {unknown} */ name) => () => {
-    throw new Error(`A component that begins calls ${from} ${String(name)}.`);
+    throw new Error(`The component calls ${from} ${String(name)} in init.`);
   };
   return new Proxy({}, { get: (_, name) => refuse(name) });
 }
 
 /**
- * A component names the source files in which it can panic. It must not name this machine's folders, or no build is
- * like another.
+ * Generates the types of `wit/extension.wit` for the shim.
+ * @param {string} folder
+ */
+async function generateTypes(folder) {
+  const files = await types(join(root, "wit/extension.wit"), { worldName: "extension", instantiation: "sync" });
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), content);
+  }
+}
+
+/**
+ * rustc's arguments that replace the folders of this machine. A component contains the names of the source files in which it
+ * can panic, and builds in different folders must be equal.
  */
 function withoutFolders() {
   const sources = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry/src");
   const rustc = (/** @type {string[]} */ ...parameters) => execFileSync("rustc", parameters, { cwd: root, encoding: "utf8" });
-  // What a machine without the sources of the standard library writes.
+  // The path that rustc uses if the sources of the standard library are not installed.
   const library = `/rustc/${/^commit-hash: (.*)$/m.exec(rustc("-vV"))?.[1]}`;
   const folders = [
     [root, "."],
@@ -177,7 +190,8 @@ function withoutFolders() {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   scriptFor("build", process.argv.slice(2));
   const quick = process.argv.includes("--quick");
-  const say = (/** @type {string} */ words) => console.log(`build: ${words}`);
+  const say = (/** @type {string} */ message) => console.log(`build: ${message}`);
+  await generateTypes(join(root, "target/types"));
   const { bytes, made } = await buildComponent({
     name: "pi_workflows",
     cargo: ["--lib"],

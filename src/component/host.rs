@@ -58,7 +58,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             Ok(())
         }
         Effect::CancelRequest { ticket } => {
-            api::withdraw(ticket);
+            api::cancel_request(ticket);
             Ok(())
         }
         Effect::Remember { key, value } => {
@@ -158,7 +158,11 @@ impl WorkflowFiles for Files {
     }
 
     fn keep_record(&self, on: bool) {
-        files::keep_record(on);
+        if on {
+            files::start_snapshot();
+        } else {
+            files::finish_snapshot();
+        }
     }
 
     fn unchanged(&self) -> bool {

@@ -86,8 +86,8 @@ pub struct Host {
     pub links: BTreeMap<String, String>,
     /// Roots that a link leads out of the project.
     pub outside: Vec<&'static str>,
-    /// The files and the failures that there were when a record began.
-    pub record: Option<FileAnswers>,
+    /// The files and the failures at the start of the snapshot.
+    pub snapshot: Option<FileAnswers>,
     /// The flags that are given.
     pub flags: Vec<&'static str>,
     /// What the store holds.
@@ -125,7 +125,7 @@ impl Default for Host {
             files: BTreeMap::new(),
             links: BTreeMap::new(),
             outside: Vec::new(),
-            record: None,
+            snapshot: None,
             flags: Vec::new(),
             stored: BTreeMap::new(),
             entries: Vec::new(),
@@ -308,8 +308,8 @@ impl api::Host for Host {
         self.guarded = Some(guard);
     }
 
-    fn withdraw(&mut self, ticket: u64) {
-        self.did(format!("withdraw {ticket}"));
+    fn cancel_request(&mut self, ticket: u64) {
+        self.did(format!("cancel-request {ticket}"));
     }
 
     fn keep_newest(&mut self, custom_type: String, keep: bool) {
@@ -521,14 +521,14 @@ impl files::Host for Host {
         answer?.ok_or(files::FileError::NotFound)
     }
 
-    fn keep_record(&mut self, on: bool) {
-        if on {
-            self.record = Some(self.what_files_answer());
-        }
+    fn start_snapshot(&mut self) {
+        self.snapshot = Some(self.what_files_answer());
     }
 
+    fn finish_snapshot(&mut self) {}
+
     fn unchanged(&mut self) -> bool {
-        !self.stale && self.record.as_ref() == Some(&self.what_files_answer())
+        !self.stale && self.snapshot.as_ref() == Some(&self.what_files_answer())
     }
 }
 

@@ -1,29 +1,29 @@
-//! A tiny guest that has nothing to do with workflows. It loads through the same shim, so that the
-//! tests see what the shim does, and that it does it for any component.
+//! A small guest that is independent of workflows. It loads through the same shim, to test the shim itself and that it
+//! supports any component.
 //!
-//! | in pi | what it does |
+//! | in pi | effect |
 //! | --- | --- |
-//! | `/hello NAME` | asks whether to greet, and says what came of the question |
-//! | `/say TEXT` | says it in the user's place |
-//! | `/remind MILLISECONDS` | shows a notice after that while |
-//! | `/note TEXT` | tells the model without showing it; of all notes it is sent the newest only |
-//! | `/newest` | shows the newest note that is in the model's view |
-//! | `/choose` | asks for one of three, then for a text, and says both |
-//! | `/run LINE` | runs it by the shell, and says what came of it; `/run-briefly LINE` for half a second at most |
-//! | `/withdraw` | gives up all questions and command lines |
-//! | `/keep KEY VALUE` | keeps a value; `/recall KEY` says it; `/forget KEY` forgets it |
-//! | `/look PATH` | says the bytes of a file of the root `tree`; `/again` whether it is as it was |
-//! | `/flag` | says whether `--greet` was given |
+//! | `/hello NAME` | asks for confirmation of a greeting, and shows the answer |
+//! | `/say TEXT` | sends the text as the user |
+//! | `/remind MILLISECONDS` | shows a notification after the delay |
+//! | `/note TEXT` | adds a hidden message for the model, which is sent only the newest one |
+//! | `/newest` | shows the newest note in the model's view |
+//! | `/choose` | shows a selection of three, then a text input, and reports both answers |
+//! | `/run LINE` | runs the line in the shell, and shows the result; `/run-briefly LINE` for half a second at most |
+//! | `/cancel` | cancels all pending requests |
+//! | `/keep KEY VALUE` | stores a value; `/recall KEY` shows it; `/forget KEY` removes it |
+//! | `/look PATH` | shows the size of a file of the root `tree`; `/again` shows whether the file is unchanged |
+//! | `/flag` | shows whether `--greet` is set |
 //! | `/boom` | panics |
 //! | `/trap NAME` | panics in the next call of an export, or the next event, of that name |
-//! | `/guard on` or `off` | has tool calls refused or not while it is switched off |
+//! | `/guard on` or `off` | sets whether tool calls are refused while the guest is switched off |
 //! | tool `greet` | greets `name`; with `ask`, asks the user first |
-//! | tool `run` | runs `line` by the shell, `times` times, 5 seconds each at most, and gives what came of each |
+//! | tool `run` | runs `line` in the shell `times` times, 5 seconds each at most, and returns the results |
 //! | tool `bash` | is refused |
-//! | status bar | how many greetings the session has, how many inputs were heard, whether it was compacted |
+//! | status bar | the number of greetings in the session, the number of inputs, and whether the session was compacted |
 //!
-//! A greeting is an entry `hello:greeting` of the session. It is the only state that outlives a panic. An
-//! instance that finds a name in the store under `trap` panics in every call of that name, `init` included.
+//! A greeting is an entry `hello:greeting` of the session, the only state that outlives a panic. If the store contains a name
+//! under the key `trap`, an instance panics in every call of that name, including `init`.
 #![cfg(target_arch = "wasm32")]
 #![allow(missing_docs, unsafe_code, reason = "the generated bindings")]
 #![allow(clippy::panic, reason = "where it is asked for")]
@@ -54,39 +54,39 @@ const NOTE: &str = "hello:note";
 const REMINDER: u64 = 1;
 
 const COMMANDS: [(&str, &str); 18] = [
-    ("hello", "Greet somebody, if that is wanted"),
-    ("say", "Say something in your place"),
-    ("remind", "Show a notice after some milliseconds"),
-    ("note", "Tell the model"),
+    ("hello", "Greet a user after a confirmation"),
+    ("say", "Send a message as the user"),
+    ("remind", "Show a notification after some milliseconds"),
+    ("note", "Add a note for the model"),
     ("newest", "Show the newest note"),
-    ("choose", "Choose and write something"),
+    ("choose", "Select an option and enter a text"),
     ("run", "Run a command line"),
-    ("run-briefly", "Run a command line for a moment"),
-    ("withdraw", "Give up what is pending"),
-    ("keep", "Keep a value"),
-    ("recall", "Say a value"),
-    ("forget", "Forget a value"),
-    ("look", "Look at a file"),
-    ("again", "Whether the file is as it was"),
-    ("flag", "Look at the flag"),
+    ("run-briefly", "Run a command line for half a second"),
+    ("cancel", "Cancel pending requests"),
+    ("keep", "Store a value"),
+    ("recall", "Show a value"),
+    ("forget", "Remove a value"),
+    ("look", "Show the size of a file"),
+    ("again", "Show whether the file is unchanged"),
+    ("flag", "Show the flag"),
     ("boom", "Panic"),
     ("trap", "Panic later"),
-    ("guard", "Have tool calls refused while it is switched off"),
+    ("guard", "Refuse tool calls while the guest is switched off"),
 ];
 
 thread_local! {
     static MEMORY: RefCell<Memory> = RefCell::default();
 }
 
-/// What is forgotten when the guest panics.
+/// The state that a panic loses.
 #[derive(Default)]
 struct Memory {
-    /// What each request is about; its ticket is the index.
+    /// The subjects of the requests, by ticket.
     asked: Vec<String>,
-    /// What the runs of the tool gave so far.
+    /// The results of the tool's command lines so far.
     ran: Vec<String>,
     inputs: u32,
-    /// Where to panic: once, and every time.
+    /// The calls in which to panic: once, and every time.
     trap: Option<String>,
     broken: Option<String>,
 }
@@ -204,9 +204,9 @@ impl Guest for Hello {
             }
             "run" => return CommandOutcome::Pending(run("run", &arguments, 5000)),
             "run-briefly" => return CommandOutcome::Pending(run("run", &arguments, 500)),
-            "withdraw" => {
+            "cancel" => {
                 let asked = MEMORY.with_borrow(|memory| memory.asked.len());
-                (0..asked as u64).for_each(api::withdraw);
+                (0..asked as u64).for_each(api::cancel_request);
             }
             "keep" => {
                 let (key, value) = arguments.split_once(' ').unwrap_or((&arguments, ""));
@@ -215,9 +215,9 @@ impl Guest for Hello {
             "recall" => say(format!("{:?}", store::get(&arguments))),
             "forget" => say(format!("{:?}", store::remove(&arguments))),
             "look" => {
-                files::keep_record(true);
+                files::start_snapshot();
                 say(format!("{:?}", files::read_file("tree", &arguments)));
-                files::keep_record(false);
+                files::finish_snapshot();
             }
             "again" => say(files::unchanged().to_string()),
             "flag" => say(format!("{:?}", api::get_flag("greet"))),
@@ -309,7 +309,7 @@ impl Guest for Hello {
     }
 }
 
-/// Panics where that was asked for.
+/// Panics if a panic was requested for this call.
 fn trap(name: &str) {
     let here = |memory: &Memory| {
         [&memory.trap, &memory.broken].into_iter().any(|trap| trap.as_deref() == Some(name))
@@ -331,7 +331,7 @@ fn event_name(event: &Event) -> &'static str {
     }
 }
 
-/// A question about somebody, to be answered in `resume-…`.
+/// Returns a pending confirmation; its answer is passed to `resume-…`.
 fn ask(name: &str) -> Pending {
     let (title, message) = ("Hello".to_owned(), format!("Greet {name}?"));
     pending(name, Request::Confirm(Confirmation { title, message }))
@@ -350,7 +350,7 @@ fn pending(about: &str, request: Request) -> Pending {
     Pending { ticket, request }
 }
 
-/// One of the tool's runs is over: the next one, or what came of all.
+/// Handles the end of one command line of the tool: starts the next one, or returns all results.
 fn ran_once(about: &str, result: &CommandResult) -> ToolOutcome {
     let (times, line) = about.split_once(' ').unwrap_or_default();
     let times: usize = times.parse().unwrap_or(1);
@@ -374,7 +374,7 @@ fn result_words(result: &CommandResult) -> String {
     format!("{end}, {} bytes: {}", result.output_bytes, result.output)
 }
 
-/// What a request was about; nobody, if a panic came between.
+/// Returns the subject of a request; empty if a panic came between.
 fn asked(ticket: u64) -> String {
     let name = |memory: &Memory| memory.asked.get(usize::try_from(ticket).ok()?).cloned();
     MEMORY.with_borrow(name).unwrap_or_else(|| "nobody".to_owned())
@@ -417,7 +417,7 @@ fn show_greetings() {
     }
 }
 
-/// A call that failed is shown; one for a session that is gone is not.
+/// Shows the error of a failed call, unless the session no longer exists.
 fn told(result: Result<(), Error>) {
     if let Err(Error::Failed(reason)) = result {
         let _ = ui::notify(&format!("It failed: {reason}"), ui::Level::Error);

@@ -26,8 +26,9 @@ const PACKED = [
   ...["differences", "moving", "performance", "reference", "tutorial"].map((name) => `docs/${name}.md`),
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
-  ...["dialogs", "drawing", "exec", "extension", "files", "guest"].map((name) => `host-shim/${name}.js`),
-  ...["index.cjs", "json.js", "load.js", "record.js", "session.js", "store.js", "terminal-watch.js"].map((name) => `host-shim/${name}`),
+  ...["actions", "calls", "commands", "context", "dialogs", "drawing", "events", "exec", "extension", "files"].map((name) => `host-shim/${name}.js`),
+  ...["guest", "interface", "json", "load", "messages", "renderers", "requests", "session", "snapshot"].map((name) => `host-shim/${name}.js`),
+  ...["index.cjs", "store.js", "terminal-watch.js", "timers.js", "tools.js", "ui.js"].map((name) => `host-shim/${name}`),
   ...["schemas/phase.json", "schemas/workflow.json", "skills/workflow-authoring/SKILL.md"],
   ...["wit/extension.wit", "wit/tools/tools.wit"],
   ...Object.entries({

@@ -1,4 +1,4 @@
-// Command lines, run by pi's own shell: how they end, what is left running, and what becomes of their output.
+// Command lines in pi's own shell: their end, their processes and their output.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ const shell = (cwd = folder) => () => {
 const run = (line, { timeoutMs = 20_000, signal = new AbortController().signal, cwd } = {}) =>
   runCommandLine(shell(cwd), { line, timeoutMs, progress: "" }, signal);
 
-/** Whether a process lives, and is no zombie. @param {number} pid */
+/** Returns true if a process runs and is not a zombie. @param {number} pid */
 function lives(pid) {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -37,7 +37,7 @@ function lives(pid) {
   }
 }
 
-/** Waits until a process is gone. @param {number} pid */
+/** Waits until a process has ended. @param {number} pid */
 async function gone(pid) {
   for (let n = 0; lives(pid); n += 1) {
     assert.ok(n < 100, `process ${pid} is still there`);
@@ -48,20 +48,20 @@ async function gone(pid) {
 const exited = (/** @type {number} */ status) => ({ tag: "exited", val: status });
 
 suite("a command line", () => {
-  test("ends with the status of its last command, or 128 and the signal", async () => {
+  test("ends with the status of its last command, or 128 plus the signal", async () => {
     for (const [line, status] of /** @type {const} */ ([["true", 0], ["exit 3", 3], ["no-such-program", 127], ["kill -TERM $$", 143], ["", 0]])) {
       assert.deepEqual((await run(line)).end, exited(status), line);
     }
   });
 
-  test("says how long it took, and runs in the folder without input", async () => {
+  test("returns its duration, and runs in the folder without input", async () => {
     const result = await run("sleep 0.3; pwd; cat; echo end");
     assert.equal(result.output, `${folder}\nend\n`);
     assert.ok(result.durationMs >= 300n && result.durationMs < 5000n, String(result.durationMs));
     assert.equal(result.outputBytes, BigInt(folder.length + 5));
   });
 
-  test("that takes too long is stopped, with all that it has started", async () => {
+  test("that exceeds its timeout is killed with all its processes", async () => {
     const result = await run("sleep 60 & echo $!; (sleep 60; true) & echo $!; wait", { timeoutMs: 300 });
     assert.deepEqual(result.end, { tag: "timed-out" });
     assert.ok(result.durationMs < 2000n);
@@ -70,26 +70,26 @@ suite("a command line", () => {
     for (const pid of pids) await gone(pid);
   });
 
-  test("that ignores signals is stopped too", async () => {
+  test("that ignores signals is killed", async () => {
     const result = await run("trap '' TERM INT HUP; echo begun; while :; do sleep 0.1; done", { timeoutMs: 300 });
     assert.deepEqual([result.end, result.output], [{ tag: "timed-out" }, "begun\n"]);
   });
 
-  test("is answered for although something escaped that goes on writing", async () => {
+  test("has a result although an escaped process keeps writing", async () => {
     const result = await run("setsid bash -c 'echo $$; while :; do echo x; sleep 0.03; done' & sleep 60", { timeoutMs: 1000 });
     process.kill(parseInt(result.output), "SIGKILL");
     assert.deepEqual(result.end, { tag: "timed-out" });
     assert.ok(result.durationMs > 2000n && result.durationMs < 15_000n, String(result.durationMs));
   });
 
-  test("does not wait for what it leaves behind quietly", async () => {
+  test("does not wait for background processes without output", async () => {
     const result = await run("sleep 60 & echo $!");
     assert.deepEqual(result.end, exited(0));
     assert.ok(result.durationMs < 5000n);
     process.kill(Number(result.output), "SIGKILL");
   });
 
-  test("is cancelled by the signal, before or while it runs", async () => {
+  test("is cancelled by the signal, before and during its run", async () => {
     const early = await run("touch early", { signal: AbortSignal.abort() });
     assert.deepEqual([early.end, early.output], [{ tag: "cancelled" }, ""]);
     assert.deepEqual((await run("ls early 2>/dev/null")).output, "");
@@ -105,7 +105,7 @@ suite("a command line", () => {
     assert.deepEqual((await run("sleep 60", { timeoutMs: 0 })).end, { tag: "timed-out" });
   });
 
-  test("that cannot begin says why", async () => {
+  test("that cannot be started returns the reason", async () => {
     /** @type {[string, string | undefined, RegExp][]} */
     const cases = [
       ["true", join(folder, "missing"), /does not exist/],
@@ -127,7 +127,7 @@ suite("a command line", () => {
 });
 
 suite("the output", () => {
-  /** What is left of an output of these bytes. @param {string | Buffer} bytes */
+  /** Returns the result's output for these bytes. @param {string | Buffer} bytes */
   async function outputOf(bytes) {
     writeFileSync(join(folder, "bytes"), bytes);
     const { output, outputBytes } = await run("cat bytes");
@@ -135,12 +135,12 @@ suite("the output", () => {
     return output;
   }
 
-  test("of both streams comes in its order", async () => {
+  test("of both streams is in order of arrival", async () => {
     const { output } = await run("echo 1; sleep 0.1; echo 2 >&2; sleep 0.1; echo 3");
     assert.equal(output, "1\n2\n3\n");
   });
 
-  test("is what a terminal would show, as plain text", async () => {
+  test("is the text that a terminal would show", async () => {
     /** @type {[string | Buffer, string][]} */
     const cases = [
       ["\x1b[31mred\x1b[0m \x1b[1;38;5;200mpink\x1b[m\n", "red pink\n"],
@@ -156,7 +156,7 @@ suite("the output", () => {
     for (const [bytes, text] of cases) assert.equal(await outputOf(bytes), text);
   });
 
-  test("of which much came is its end, from a whole line on", async () => {
+  test("is cut to its end, from the start of a line", async () => {
     const lines = Array.from({ length: 1_000_000 }, (_, n) => `line ${n}`);
     const output = await outputOf(`${lines.join("\n")}\n`);
     assert.ok(output.length <= 16 * 1024 && output.length > 15 * 1024, String(output.length));
@@ -174,7 +174,7 @@ suite("the output", () => {
     }
   });
 
-  test("that is not text is harmless", async () => {
+  test("may be binary", async () => {
     const { end, output, outputBytes } = await run("head -c 10000000 /dev/urandom");
     assert.deepEqual([end, outputBytes], [exited(0), 10_000_000n]);
     assert.ok(Buffer.byteLength(output) <= 16 * 1024);
@@ -183,7 +183,7 @@ suite("the output", () => {
     assert.equal((await run("head -c 1000000 /dev/zero")).output, "");
   });
 
-  test("takes no memory, in large pieces or small", async () => {
+  test("uses bounded memory, in large pieces and small ones", async () => {
     const small = "for i in {1..100000}; do echo -n x; done";
     for (const [line, bytes] of /** @type {const} */ ([["yes | head -c 200000000", 200_000_000n], [small, 100_000n]])) {
       const before = process.memoryUsage();
@@ -196,14 +196,14 @@ suite("the output", () => {
     }
   });
 
-  test("that never ends does not keep the timeout from coming", async () => {
+  test("that never ends does not prevent the timeout", async () => {
     const { end, output } = await run("yes", { timeoutMs: 500 });
     assert.deepEqual(end, { tag: "timed-out" });
     assert.match(output, /^(y\n)+$/);
   });
 });
 
-test("the seconds are shown until they are no longer wanted, whoever breaks", async () => {
+test("the seconds are shown until they are stopped, even if showing them fails", async () => {
   /** @type {string[]} */
   const shown = [];
   const stop = showSeconds("running", (text) => {

@@ -1,5 +1,5 @@
-// What the shim makes of pi's events for a guest, and of a guest's calls for pi. The guests here are
-// plain functions; hello.test.mjs has a real one.
+// The shim converts pi's events for the guest and the guest's calls for pi. The guests in this file are plain functions;
+// hello.test.mjs has a real one.
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
@@ -15,7 +15,7 @@ const CONTEXT = "pi:extension/context";
 const UI = "pi:extension/ui";
 
 /**
- * A guest that subscribes to events and has the commands `a` and `b`, loaded into a stand-in.
+ * Loads a guest that subscribes to events and has the commands `a` and `b` into a stand-in.
  *
  * @param {(imports: Record<string, any>, instance: number) => Record<string, Function>} exports
  * @param {string[]} [events] by the interface's names
@@ -56,7 +56,7 @@ const everyCall = (imports) => ({
 });
 
 /**
- * What an interface's function answers: its value, or the error it throws.
+ * Returns the value of a function of the interface, or the error that it throws.
  * @param {() => unknown} work
  */
 function answer(work) {
@@ -68,7 +68,7 @@ function answer(work) {
 }
 
 suite("no policy", () => {
-  test("nothing in the shim knows what an extension does", () => {
+  test("the shim contains no word of a particular extension", () => {
     const folder = join(REPO, "host-shim");
     const files = readdirSync(folder).filter((file) => /\.(c|m)?js$/.test(file));
     assert.ok(files.length >= 7, `${files}`);
@@ -110,7 +110,7 @@ suite("events", () => {
   ];
 
   for (const [name, event, expected] of EVENTS) {
-    test(`${name} arrives as the interface says it, if it was asked for`, () => {
+    test(`${name} is converted and delivered if the guest subscribed to it`, () => {
       /** @type {unknown[]} */
       const events = [];
       const handleEvent = (/** @type {unknown} */ _at, /** @type {unknown} */ event) => {
@@ -128,12 +128,12 @@ suite("events", () => {
     });
   }
 
-  test("of a session that is gone do no harm", () => {
+  test("of a session that no longer exists are harmless", () => {
     const pi = loaded(() => ({}), EVENTS.map(([name]) => name.replaceAll("_", "-")));
     for (const [name, event] of EVENTS) assert.equal(pi.emit(name, event, pi.staleContext()), undefined, name);
   });
 
-  test("the last answer of the model says how a run ended", () => {
+  test("agent-end has the stop reason of the last answer", () => {
     /** @type {unknown[]} */
     const reasons = [];
     const pi = loaded(
@@ -155,7 +155,7 @@ suite("events", () => {
     assert.deepEqual(reasons, ["stop", "length", "tool-use", "error", "aborted", "other", undefined, "aborted"]);
   });
 
-  test("an outcome becomes what pi understands", () => {
+  test("an outcome is converted to the result of pi's handler", () => {
     const message = { customType: "t:x", content: "c", display: false };
     /** @type {any} */
     let outcome;
@@ -177,7 +177,7 @@ suite("events", () => {
     }
   });
 
-  test("asking twice is asking once", () => {
+  test("a second subscription has no effect", () => {
     let heard = 0;
     const pi = loaded(
       () => ({
@@ -192,7 +192,7 @@ suite("events", () => {
     assert.equal(heard, 1);
   });
 
-  test("the arguments of a tool call cross over when they are asked for, during that call only", () => {
+  test("tool-input returns the arguments of a tool call, only during its event", () => {
     /** @type {string[]} */
     const inputs = [];
     const pi = loaded((imports) => ({
@@ -217,8 +217,8 @@ suite("events", () => {
   });
 });
 
-suite("while the guest is in a call", () => {
-  test("an event waits for the end of the call, and is delivered then", async () => {
+suite("during a call of the guest", () => {
+  test("an event is delivered after the call returns", async () => {
     /** @type {string[]} */
     const log = [];
     const pi = loaded((imports) => ({
@@ -234,14 +234,14 @@ suite("while the guest is in a call", () => {
       },
     }));
     log.length = 0;
-    // pi tells of the input in the middle of the call that makes it.
+    // pi emits the input event during the call that sends the message.
     pi.behaviour.sendUserMessage = () => pi.emit("input", { source: "extension" });
     await pi.command("a");
     await Promise.resolve();
     assert.deepEqual(log, ["begin command", "end command", "begin input", "end input"]);
   });
 
-  test("several wait in their order, each with its own context and arguments", async () => {
+  test("several events are delivered in order, each with its own context and arguments", async () => {
     /** @type {string[]} */
     const log = [];
     const pi = loaded((imports) => ({
@@ -273,7 +273,7 @@ suite("while the guest is in a call", () => {
     assert.deepEqual(log, ["tool-call one /1 1", "input rpc /2 null", "tool-call three /3 3"]);
   });
 
-  test("a command and a call of a tool wait too", async () => {
+  test("commands and tool calls wait as well", async () => {
     /** @type {string[]} */
     const log = [];
     const pi = loaded((imports) => ({
@@ -302,7 +302,7 @@ suite("while the guest is in a call", () => {
     assert.deepEqual(log, ["begin a", "end a", "begin b", "end b", "tool"]);
   });
 
-  test("there are no completions, and a drawing is empty until the next time", async () => {
+  test("there are no completions, and a drawing is empty until it is rendered again", async () => {
     const pi = loaded((imports) => ({
       init() {
         imports[API].registerCommand({ name: "a", description: "" });
@@ -322,12 +322,12 @@ suite("while the guest is in a call", () => {
     pi.behaviour.setSessionName = () => during.push(complete(), entry.render(80));
     await pi.command("a");
     assert.deepEqual(during, [null, []]);
-    assert.deepEqual(complete(), [{ value: "v", label: "v" }]);
+    assert.deepEqual(complete(), [{ value: "v", label: "v", description: undefined }]);
     assert.match(entry.render(80).join("\n"), /<toolTitle>\*drawn\*/);
   });
 });
 
-suite("what the guest calls", () => {
+suite("a call of the guest", () => {
   test("reaches pi", async () => {
     const pi = loaded((imports) => ({
       runCommand() {
@@ -369,7 +369,7 @@ suite("what the guest calls", () => {
     ]);
   });
 
-  test("brings no command to the terminal", async () => {
+  test("cannot send control sequences to the terminal", async () => {
     const evil = "a\x1b]52;c;eA==\x07b\x9b2Jc\r\x7fd\te\nf";
     const question = { tag: "confirm", val: { title: evil, message: evil } };
     const pi = loaded((imports) => ({
@@ -392,7 +392,7 @@ suite("what the guest calls", () => {
     assert.deepEqual(texts[0], "a]52;c;eA==b2Jcd\te\nf");
   });
 
-  test("fails as the interface says it: stale, or pi's words", async () => {
+  test("fails with `stale` or with pi's message", async () => {
     /** @type {Record<string, unknown>} */
     let answers = {};
     const pi = loaded((imports) => ({
@@ -424,7 +424,7 @@ suite("what the guest calls", () => {
     "Unexpected token 'T', \"This ctx is stale\" is not valid JSON",
     STALE,
   ]) {
-    test(`fails with pi's words where they only look like stale ones: ${words}`, async () => {
+    test(`fails with pi's message if it only resembles that of a stale context: ${words}`, async () => {
       /** @type {Record<string, unknown>} */
       let answers = {};
       const pi = loaded((imports) => ({
@@ -448,7 +448,7 @@ suite("what the guest calls", () => {
     });
   }
 
-  test("tells a stale session from files whose paths say so", async (t) => {
+  test("does not take a path for the message of a stale context", async (t) => {
     const home = realpathSync(mkdtempSync(join(tmpdir(), "what is stale-")));
     t.after(() => rmSync(home, { recursive: true, force: true }));
     mkdirSync(join(home, "agent/is stale"), { recursive: true });
@@ -485,7 +485,7 @@ suite("what the guest calls", () => {
     assert.deepEqual(answers, { roots: stale, list: ["is stale"], none: stale, round: "failed", read: stale });
   });
 
-  test("finds the entries of one type, newest first, and looks at no more than it needs", () => {
+  test("finds the entries of one type, newest first, and reads no more than necessary", () => {
     /** @type {any} */
     let session;
     const pi = loaded((imports) => ((session = imports["pi:extension/session"]), {}));
@@ -518,7 +518,7 @@ suite("what the guest calls", () => {
     assert.equal(looked.length, 0);
   });
 
-  test("is told on standard error where nobody can see it, and sets the exit status there", async (t) => {
+  test("writes notifications to standard error and sets the exit status in print mode", async (t) => {
     const pi = loaded((imports) => ({
       runCommand() {
         imports[UI].notify("said\x07", "error");
@@ -543,7 +543,7 @@ suite("what the guest calls", () => {
     }
   });
 
-  test("does nothing to a session before there is one", () => {
+  test("has no effect before the first session", () => {
     const pi = standIn();
     /** @type {unknown[]} */
     const answers = [];
@@ -559,7 +559,7 @@ suite("what the guest calls", () => {
   });
 });
 
-suite("questions", () => {
+suite("dialogs", () => {
   /** @type {unknown[]} */
   let answers = [];
   const question = { tag: "confirm", val: { title: "Title", message: "Message" } };
@@ -574,7 +574,7 @@ suite("questions", () => {
     }));
   };
 
-  test("are put to the user until there are no more", async () => {
+  test("are shown one after another", async () => {
     const pi = asking();
     pi.behaviour.confirm = () => pi.calls.length === 1;
     await pi.command("a");
@@ -585,7 +585,7 @@ suite("questions", () => {
     ]);
   });
 
-  test("have no answer where nobody is, and are cancelled where the session goes", async () => {
+  test("have no answer without a user interface, and are cancelled at the end of the session", async () => {
     const pi = asking();
     await pi.command("a", "", pi.context({ hasUI: false }));
     assert.deepEqual(answers, [
@@ -604,7 +604,7 @@ suite("questions", () => {
     ]);
   });
 
-  test("leave the guest free for other events while they are open", async () => {
+  test("do not block other events", async () => {
     const pi = asking();
     /** @type {(yes: boolean) => void} */
     let decide = () => {};
@@ -622,7 +622,7 @@ suite("questions", () => {
 });
 
 suite("commands", () => {
-  test("that settle wait for the agent where pi would end", async () => {
+  test("that settle wait for the agent in modes in which pi would exit", async () => {
     const pi = loaded(() => ({ runCommand: () => ({ tag: "settle" }) }));
     for (const mode of ["tui", "rpc"]) await pi.command("a", "", pi.context({ mode }));
     assert.deepEqual(pi.did(), []);
@@ -652,7 +652,7 @@ suite("timers", () => {
     }));
   };
 
-  test("run out once, and may be stopped and replaced", async () => {
+  test("end once, and can be stopped and replaced", async () => {
     const pi = timing((timers) => {
       timers.start(1n, 1);
       timers.start(2n, 1);
@@ -669,14 +669,14 @@ suite("timers", () => {
     assert.equal(rung.length, 3);
   });
 
-  test("end with the session, and the watch over the terminal does", async () => {
+  test("stop with the session, and so does the terminal watch", async () => {
     const pi = loaded((imports) => ({
       runCommand() {
         imports["pi:extension/timers"].start(1n, 5);
         imports[UI].watchTerminal(true);
         return { tag: "done" };
       },
-      timer: () => assert.fail("a timer of a session that is gone"),
+      timer: () => assert.fail("a timer of a session that no longer exists"),
     }));
     await pi.command("a");
     pi.emit("session_shutdown", { reason: "new" });
@@ -684,7 +684,7 @@ suite("timers", () => {
     assert.deepEqual(pi.did(), [["onTerminalInput"], ["offTerminalInput"]]);
   });
 
-  test("may run for as long as the interface lets them", async (t) => {
+  test("support the longest delay of the interface", async (t) => {
     t.mock.method(process, "emitWarning", () => {});
     const pi = timing((timers) => timers.start(1n, 2 ** 32 - 1));
     await pi.command("a");
@@ -713,7 +713,7 @@ suite("a guest that traps", () => {
   };
   const TOLD = ["notify", "hello-guest broke and was started again: RuntimeError: unreachable", "error"];
 
-  test("refuses the tool call that it was to decide about", () => {
+  test("has the tool call refused whose event it was handling", () => {
     const pi = loaded((_imports, instance) => trapping(instance));
     assert.deepEqual(pi.emit("tool_call", { toolName: "x" }), {
       block: true,
@@ -724,7 +724,7 @@ suite("a guest that traps", () => {
     assert.deepEqual(pi.did(), []);
   });
 
-  test("does nothing else in any other call, and registers nothing twice", async () => {
+  test("has no other effects, and registers nothing twice", async () => {
     const pi = loaded((imports, instance) => ({
       init() {
         imports[API].on("input");
@@ -742,7 +742,7 @@ suite("a guest that traps", () => {
     assert.deepEqual(pi.did(), []);
   });
 
-  test("in a call of its tool makes that call fail", async () => {
+  test("in a call of its own tool fails the call", async () => {
     const pi = loaded((imports) => ({
       init() {
         imports[API].registerTool({ name: "t", label: "T", description: "", parameters: "{}", promptGuidelines: [] });
@@ -755,7 +755,7 @@ suite("a guest that traps", () => {
     assert.deepEqual(pi.did(), [TOLD]);
   });
 
-  test("leaves its timers to nobody", async () => {
+  test("loses its timers", async () => {
     /** @type {string[]} */
     const rung = [];
     const pi = loaded((imports, instance) => ({
@@ -773,7 +773,7 @@ suite("a guest that traps", () => {
     assert.deepEqual(rung, [], "a timer of the instance that broke rings in the next one");
   });
 
-  test("does not take with it what the new instance asks for at once", async () => {
+  test("does not affect timers and dialogs that the new instance requests immediately", async () => {
     /** @type {string[]} */
     const rung = [];
     const pi = loaded((imports, instance) => ({
@@ -795,7 +795,7 @@ suite("a guest that traps", () => {
     assert.deepEqual(pi.did().map(([name]) => name), ["onTerminalInput", "notify"]);
   });
 
-  /** A guest that traps in every call while it is not sound. */
+  /** A guest that traps in every call until it is repaired. */
   const unsound = () => {
     const state = { sound: true, guard: /** @type {boolean | undefined} */ (undefined), events: /** @type {string[]} */ ([]) };
     const check = () => {
@@ -827,7 +827,7 @@ suite("a guest that traps", () => {
   const OFF = ["notify", "hello-guest broke and is switched off until a command of its own or /reload starts it again: RuntimeError: unreachable", "error"];
   const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 
-  test("three times in a row is switched off, and tool calls are refused until a session starts and it is well again", async () => {
+  test("three times in a row is switched off, and tool calls are refused until a session starts it again", async () => {
     const { pi, state, call } = unsound();
     state.sound = false;
     assert.match(call().reason, /broke while it did/);
@@ -844,7 +844,7 @@ suite("a guest that traps", () => {
     assert.deepEqual(state.events, ["tool-call"]);
   });
 
-  test("and is switched off comes back for a command of the user", async () => {
+  test("and is switched off is started again by a command of the user", async () => {
     const { pi, state, call } = unsound();
     state.sound = false;
     call();
@@ -858,7 +858,7 @@ suite("a guest that traps", () => {
     assert.deepEqual(pi.did(), []);
   });
 
-  test("and is switched off leaves tool calls alone if it said so before", () => {
+  test("and is switched off does not affect tool calls if guard-tools is off", () => {
     const { pi, state, call } = unsound();
     state.guard = false;
     state.sound = false;
@@ -871,7 +871,7 @@ suite("a guest that traps", () => {
     assert.equal(call(), undefined);
   });
 
-  test("leaves no status and no widget standing, before the new instance hears of it", async () => {
+  test("loses its status texts and widgets before the new instance is called", async () => {
     const pi = loaded((imports, instance) => ({
       handleEvent(/** @type {unknown} */ _at, /** @type {any} */ { tag }) {
         if (tag === "restarted") imports[UI].setStatus("kept", "by the new one");
@@ -894,7 +894,7 @@ suite("a guest that traps", () => {
     ]);
   });
 
-  test("in its very first init makes the extension fail with the words of the panic", () => {
+  test("in its first init fails the load with the message of the panic", () => {
     const guest = plainGuest((imports) => ({
       init() {
         imports[API].logPanic("panicked at the start");
@@ -904,7 +904,7 @@ suite("a guest that traps", () => {
     assert.throws(() => loadInto(standIn(), guest), { message: "panicked at the start" });
   });
 
-  test("in a session that is gone tells nobody, and does no harm", async () => {
+  test("in a session that no longer exists is harmless", async () => {
     const pi = loaded((_imports, instance) => trapping(instance));
     await pi.command("a", "", pi.staleContext());
     assert.equal(pi.emit("tool_call", { toolName: "x" }), undefined);
@@ -921,7 +921,7 @@ suite("tools", () => {
       ...functions,
     }));
 
-  test("are registered as pi wants them", () => {
+  test("are registered in pi's form", () => {
     const pi = withTool({
       name: "t",
       parameters: '{"type":"object"}',
@@ -942,7 +942,7 @@ suite("tools", () => {
     assert.equal(withTool({ name: "t" }).registered.get("tool t").executionMode, undefined);
   });
 
-  test("get their arguments and give their details as JSON", async () => {
+  test("receive their arguments and return their details as JSON", async () => {
     /** @type {unknown[]} */
     const got = [];
     const executeTool = (/** @type {unknown[]} */ _at, /** @type {unknown[]} */ ...rest) => {
@@ -958,7 +958,7 @@ suite("tools", () => {
     assert.deepEqual(got, [[call, '{"a":1}'], [call, "null"], [call, "null"], [call, '"x"']]);
   });
 
-  test("know the call that made theirs, once", async () => {
+  test("receive the outer call of a nested call, once", async () => {
     /** @type {any[]} */
     const got = [];
     const executeTool = (/** @type {unknown} */ _at, /** @type {any} */ call) => {
@@ -971,13 +971,13 @@ suite("tools", () => {
       for (const event of events) told(event);
       await pi.tool("t", {});
     }
-    // That of another tool is nobody's.
+    // The outer call of another tool's call is not stored.
     pi.emit("tool_call", { toolCallId: "call-1", toolName: "read", parentToolCallId: "outer" });
     await pi.tool("t", {});
     assert.deepEqual(got, [undefined, "outer", undefined, undefined, undefined]);
   });
 
-  test("carry the calls of others only if they are pi's own and say so", () => {
+  test("carry calls only if they are pi's own and declare it", () => {
     /** @type {unknown[]} */
     const got = [];
     const handleEvent = (/** @type {unknown} */ _at, /** @type {any} */ { tag, val }) => {
@@ -1004,7 +1004,7 @@ suite("tools", () => {
     ]);
   });
 
-  test("are drawn from what there is", () => {
+  test("are drawn from partial data as well", () => {
     /** @type {unknown[]} */
     const got = [];
     const draw = (/** @type {unknown[]} */ ...parameters) => {
@@ -1021,7 +1021,7 @@ suite("tools", () => {
     assert.equal(call.render(20).join("").trim(), "<accent>x[2J");
     assert.equal(call.render(20).join("").trim(), "<accent>x[2J");
     result.render(20);
-    // An older pi says nothing about it.
+    // An older pi does not pass it.
     bare.render(20);
     assert.deepEqual(got, [["t", '{"a":1}', true], ["t", { text: "one\ntwo", details: "null" }, true], ["t", "{}", false]]);
     call.invalidate();

@@ -1,13 +1,14 @@
-// One component, whatever becomes of its instances; and the two versions that have to be the same.
+// Supervision of a component: versions of the interface, traps and restarts.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { Guest, INTERFACE_VERSION, moment } from "../../host-shim/guest.js";
+import { Guest, moment } from "../../host-shim/guest.js";
+import { INTERFACE_VERSION } from "../../host-shim/interface.js";
 
 const KEY = `pi:extension/guest@${INTERFACE_VERSION}`;
 
 /**
- * A component of plain functions. `instances` has the calls of each of its instances.
+ * Creates a component of plain functions. `instances` contains the calls of each of its instances.
  *
  * @param {(instance: number) => Record<string, Function>} [functions]
  */
@@ -34,21 +35,28 @@ function component(functions = () => ({})) {
   };
 }
 
-/** @param {ConstructorParameters<typeof Guest>} parameters */
-function started(...parameters) {
-  const guest = new Guest(...parameters);
+/**
+ * Starts a guest whose exports may have any parameters and results.
+ *
+ * @typedef {Omit<Guest, "call"> & { call(name: string, ...parameters: unknown[]): unknown }} AnyGuest
+ * @param {() => object} instantiate
+ * @param {[onTrap: ConstructorParameters<typeof Guest>[1], onEnd?: () => void]} handlers
+ * @returns {AnyGuest}
+ */
+function started(instantiate, ...handlers) {
+  const guest = new Guest(instantiate, ...handlers);
   guest.start();
-  return guest;
+  return /** @type {any} */ (guest);
 }
 
 suite("versions", () => {
-  test("the component is told the version of pi's side", () => {
+  test("the component receives the version of pi's side", () => {
     const { instances, instantiate } = component();
     started(instantiate, () => {});
     assert.deepEqual(instances, [[["init", { interfaceVersion: INTERFACE_VERSION }]]]);
   });
 
-  test("a component that refuses it names its own", () => {
+  test("a component that refuses it reports its own", () => {
     const { instantiate } = component(() => ({
       init() {
         // As jco throws the error of a `result`.
@@ -57,28 +65,28 @@ suite("versions", () => {
       },
     }));
     assert.throws(() => started(instantiate, () => {}), {
-      message: `The component speaks pi:extension 0.7.1, pi's side speaks ${INTERFACE_VERSION}.`,
+      message: `The component implements pi:extension 0.7.1, pi's side implements ${INTERFACE_VERSION}.`,
     });
   });
 
-  test("a component that exports another version is refused by it", () => {
+  test("a component that exports another version is refused", () => {
     let asked = false;
     const instantiate = () => ({ "pi:extension/guest@0.7.1": { init: () => (asked = true) } });
     assert.throws(() => started(instantiate, () => {}), {
-      message: `The component speaks pi:extension 0.7.1, pi's side speaks ${INTERFACE_VERSION}.`,
+      message: `The component implements pi:extension 0.7.1, pi's side implements ${INTERFACE_VERSION}.`,
     });
     assert.equal(asked, false);
   });
 
-  test("a component that exports something else is none", () => {
+  test("a component without the guest interface is refused", () => {
     for (const exported of [{}, { guest: { init() {} } }, { "pi:other/guest@0.1.0": { init() {} } }]) {
       assert.throws(() => started(() => exported, () => {}), {
-        message: "The component is no pi extension: it does not export pi:extension/guest.",
+        message: "The component is not a pi extension: it does not export pi:extension/guest.",
       });
     }
   });
 
-  test("any other error of init is not taken for one of versions", () => {
+  test("any other error of init is passed on", () => {
     const broken = new Error("unreachable");
     const { instantiate } = component(() => ({
       init() {
@@ -98,7 +106,7 @@ suite("a trap", () => {
     },
   });
 
-  test("gives no answer, a new instance that hears of it, and its last words to the user", () => {
+  test("has no result, starts a new instance with a restarted event, and reports the panic", () => {
     const { instances, instantiate } = component(trapsOnce);
     /** @type {string[]} */
     const told = [];
@@ -110,11 +118,11 @@ suite("a trap", () => {
     assert.deepEqual(instances[1].map(([name]) => name), ["init", "handleEvent"]);
     assert.deepEqual(instances[1][1][2], { tag: "restarted" });
     assert.equal(guest.call("runCommand", "b"), "done b");
-    assert.equal(instances[0].length, 2, "the broken instance is not called again");
+    assert.equal(instances[0].length, 2, "the instance that trapped is not called again");
     assert.deepEqual(told.length, 1);
   });
 
-  test("without last words is told in those of the engine, and never in those of the trap before", () => {
+  test("without a panic message is reported with the engine's error, never with an earlier message", () => {
     const { instantiate } = component(() => ({
       runCommand() {
         throw new WebAssembly.RuntimeError("unreachable");
@@ -129,7 +137,7 @@ suite("a trap", () => {
     assert.deepEqual(told, ["first", "RuntimeError: unreachable"]);
   });
 
-  test("three times in a row leaves no instance, and is told once", () => {
+  test("three times in a row switches the component off, and is reported once", () => {
     let sound = false;
     const { instances, instantiate } = component((instance) => ({
       handleEvent() {
@@ -144,21 +152,21 @@ suite("a trap", () => {
     assert.equal(guest.call("handleEvent"), undefined);
     assert.equal(guest.off, true);
     assert.deepEqual(told, [true]);
-    assert.equal(ended, 3, "every instance that broke is cleared away");
-    assert.equal(instances.length, 3, "two new ones broke while they restored themselves");
+    assert.equal(ended, 3, "every instance that trapped is cleaned up");
+    assert.equal(instances.length, 3, "two new ones trapped while they restored their state");
     assert.equal(guest.call("handleEvent"), undefined);
-    guest.revive(true);
+    guest.startAgain(true);
     assert.equal(instances.length, 4, "one more try");
     assert.deepEqual(told, [true, true]);
     sound = true;
-    guest.revive(true);
+    guest.startAgain(true);
     assert.equal(guest.off, false);
     assert.equal(guest.call("handleEvent"), "answer of 4");
-    guest.revive(true);
-    assert.equal(instances.length, 5, "a sound instance is kept");
+    guest.startAgain(true);
+    assert.equal(instances.length, 5, "a working instance is kept");
   });
 
-  test("is forgotten with the next call that goes well", () => {
+  test("does not count after the next successful call", () => {
     const { instantiate } = component(() => ({
       runCommand() {
         throw new WebAssembly.RuntimeError("unreachable");
@@ -177,14 +185,14 @@ suite("a trap", () => {
     assert.ok(!told.includes(true));
     for (let n = 0; n < 5; n += 1) guest.call("runCommand");
     assert.deepEqual(told.slice(200), [false, false, true]);
-    // Brought back, it has to do well at once.
-    guest.revive(true);
+    // After a restart the first call must succeed.
+    guest.startAgain(true);
     assert.equal(guest.off, false);
     guest.call("runCommand");
     assert.equal(guest.off, true);
   });
 
-  test("in the init of the new instance takes nobody down", () => {
+  test("in the init of the new instance switches the component off", () => {
     let sound = true;
     const { instantiate } = component(() => ({
       init() {
@@ -202,14 +210,14 @@ suite("a trap", () => {
     assert.equal(guest.call("runCommand"), undefined);
     assert.equal(guest.off, true);
     assert.equal(told, 1);
-    guest.revive(false);
+    guest.startAgain(false);
     assert.equal(guest.call("runCommand"), undefined);
     sound = true;
-    guest.revive(false);
+    guest.startAgain(false);
     assert.equal(guest.call("runCommand"), "done");
   });
 
-  test("in the very first init is thrown with its last words", () => {
+  test("in the first init throws the message of the panic", () => {
     const { instantiate } = component(() => ({
       init() {
         guest.logPanic("panicked at the start");
@@ -221,7 +229,7 @@ suite("a trap", () => {
   });
 });
 
-test("it is busy during a call, a trap included, and only then", () => {
+test("it is busy only during a call, including the handling of a trap", () => {
   /** @type {boolean[]} */
   const busy = [];
   const { instantiate } = component(() => ({
@@ -240,7 +248,7 @@ test("it is busy during a call, a trap included, and only then", () => {
   assert.deepEqual(busy, [true, true, true]);
 });
 
-test("every call has its time and its luck", () => {
+test("every call has a timestamp and random bits", () => {
   const before = BigInt(Date.now());
   const [a, b] = [moment(), moment()];
   assert.ok(a.unixMs >= before && b.unixMs >= a.unixMs);

@@ -1,4 +1,4 @@
-// Another component than this package's, loaded through the same shim: in plain Node, and in pi.
+// A component other than this package's, loaded through the same shim, in plain Node and in pi.
 
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,12 +15,12 @@ import { builtGuest, loadInto, standIn } from "./pi-stand-in.mjs";
 
 /** @typedef {import("../pi/harness/scripted-model.mjs").ScriptedModel} ScriptedModel */
 
-/** What the user is told of a panic. */
+/** The message to the user after a panic. */
 const PANIC = (/** @type {string} */ words) =>
   new RegExp(`^hello-guest broke and was started again: panicked at tests/guests/hello\\.rs:\\d+:\\d+:\\n${words}$`);
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
 
-const COMMANDS = "hello say remind note newest choose run run-briefly withdraw keep recall forget look again flag boom trap guard".split(" ");
+const COMMANDS = "hello say remind note newest choose run run-briefly cancel keep recall forget look again flag boom trap guard".split(" ");
 
 /** The package's folder. */
 let home = "";
@@ -28,7 +28,7 @@ before(async () => {
   home = await buildHello("hello");
 });
 
-/** The guest in the stand-in, in a session. */
+/** Loads the guest into the stand-in and starts a session. */
 function loaded() {
   const pi = loadInto(standIn(), builtGuest(home));
   const calls = pi.did();
@@ -36,7 +36,7 @@ function loaded() {
 }
 
 suite("in plain Node", () => {
-  test("it registers what it has, and takes up the session", () => {
+  test("registrations reach pi, and the guest restores the session", () => {
     const { pi, calls } = loaded();
     assert.deepEqual(calls, [
       ...COMMANDS.map((name) => ["register command", name]),
@@ -58,7 +58,7 @@ suite("in plain Node", () => {
     ]);
   });
 
-  test("it refuses another version of the interface with its own, as jco throws it", () => {
+  test("another version of the interface is refused with the error that jco throws", () => {
     const imports = new Proxy({}, { get: () => new Proxy({}, { get: () => () => {} }) });
     const guest = builtGuest(home)(imports)["pi:extension/guest@0.1.0"];
     assert.throws(
@@ -70,7 +70,7 @@ suite("in plain Node", () => {
     );
   });
 
-  test("an input in the middle of the call that makes it is heard after it", async () => {
+  test("an input event during the call that sends the message is delivered after the call", async () => {
     const { pi } = loaded();
     pi.behaviour.sendUserMessage = () => {
       pi.emit("input", { text: "Hi", source: "extension" });
@@ -86,7 +86,7 @@ suite("in plain Node", () => {
     ]);
   });
 
-  test("a tool call in the middle of another call is decided about after it", async () => {
+  test("a tool call during another call is decided after that call", async () => {
     const { pi } = loaded();
     /** @type {unknown} */
     let decision;
@@ -99,7 +99,7 @@ suite("in plain Node", () => {
     assert.deepEqual(await decision, { block: true, reason: 'No shell while we greet: {"command":"ls"}' });
   });
 
-  test("a panic takes its memory and leaves the session's", async () => {
+  test("a panic loses the memory and keeps the session's state", async () => {
     const { pi } = loaded();
     pi.emit("input", { source: "rpc" });
     await pi.tool("greet", { name: "Ann" });
@@ -117,7 +117,7 @@ suite("in plain Node", () => {
     assert.deepEqual(pi.did(), [["setStatus", "hello-inputs", "1 inputs"]]);
   });
 
-  test("a panic while a question is open closes it, and nobody gets the answer", async () => {
+  test("a panic closes an open dialog without an answer", async () => {
     const { pi } = loaded();
     /** @type {AbortSignal | undefined} */
     let signal;
@@ -134,7 +134,7 @@ suite("in plain Node", () => {
     await assert.rejects(pi.tool("greet", { ask: true }), { message: BROKEN_CALL });
   });
 
-  test("a hundred panics are a hundred new instances", async () => {
+  test("a hundred panics create a hundred new instances", async () => {
     const { pi } = loaded();
     for (let n = 0; n < 100; n += 1) await pi.command("boom");
     assert.equal(pi.did().filter(([name]) => name === "notify").length, 100);
@@ -142,7 +142,7 @@ suite("in plain Node", () => {
     assert.deepEqual(pi.did().at(-1), ["notify", "No hello for Ann: no.", "warning"]);
   });
 
-  test("what it draws is drawn in pi's components and the theme's colours", async () => {
+  test("drawings use pi's components and the theme's colours", async () => {
     const { pi } = loaded();
     const rendered = (/** @type {any} */ component) =>
       component.render(60).map((/** @type {string} */ line) => line.trim()).filter(Boolean);
@@ -159,7 +159,7 @@ suite("in plain Node", () => {
     assert.deepEqual(rendered(entry({}, { expanded: false }, pi.theme)), ["<accent>A greeting: null"]);
   });
 
-  test("it completes its own command only", () => {
+  test("only its own command is completed", () => {
     const { pi } = loaded();
     const complete = (/** @type {string} */ name, /** @type {string} */ prefix) =>
       pi.registered.get(`command ${name}`).getArgumentCompletions(prefix);
@@ -169,17 +169,17 @@ suite("in plain Node", () => {
     assert.equal(complete("say", ""), null);
   });
 
-  test("text of any kind crosses over and back unharmed", async () => {
+  test("any text is passed and returned unchanged", async () => {
     const { pi } = loaded();
     for (const name of ["", "ä\u2028€", "👩‍👩‍👧", "x".repeat(1_000_000), '"\\']) {
       const result = await pi.tool("greet", { name });
       assert.equal(result.content[0].text, `Hello, ${name}!`);
       assert.deepEqual(result.details, { name });
     }
-    // Control characters are nothing to show.
+    // Control characters are removed.
     const { content, details } = await pi.tool("greet", { name: "a\0\x1bb" });
     assert.deepEqual([content[0].text, details.name], ["Hello, ab!", "a\0\x1bb"]);
-    // Half of a surrogate pair is no text; what crosses over is the sign for that.
+    // An unpaired surrogate is replaced by U+FFFD.
     const result = await pi.tool("greet", { name: "\ud800" });
     assert.match(result.content[0].text, /^Hello, .*!$/);
   });
@@ -188,7 +188,7 @@ suite("in plain Node", () => {
 for (const version of VERSIONS) {
   suite(`in pi ${version}`, () => {
     /**
-     * The guest in pi, driven over RPC.
+     * Starts the guest in pi, controlled over RPC.
      *
      * @param {import("node:test").TestContext} t
      * @param {Parameters<typeof stage>[1]} [script]
@@ -203,11 +203,11 @@ for (const version of VERSIONS) {
       return { model, sandbox, rpc, notices, statuses };
     }
 
-    /** What the model got for its calls of tools. @param {ScriptedModel} model */
+    /** Returns the results that the model received for its tool calls. @param {ScriptedModel} model */
     const toolResults = (model) =>
       model.lastRequest().messages.flatMap((message) => (message.role === "tool" ? [messageText(message)] : []));
 
-    test("a command asks and says what came of it", async (t) => {
+    test("a command shows a dialog and reports the answer", async (t) => {
       const { rpc, notices } = await inPi(t);
       /** @type {(boolean | undefined)[]} */
       const answers = [true, false, undefined];
@@ -220,13 +220,13 @@ for (const version of VERSIONS) {
       assert.deepEqual(notices(), [
         ["info", "Hello, Ann!"],
         ["warning", "No hello for Bob: no."],
-        // pi does not tell a dialog that was closed from one that was answered with no.
+        // pi does not distinguish a closed dialog from the answer no.
         ["warning", "No hello for Cyd: no."],
       ]);
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("two questions are open at a time", async (t) => {
+    test("two dialogs can be open at the same time", async (t) => {
       const { rpc, notices } = await inPi(t);
       /** @type {((yes: boolean) => void)[]} */
       const open = [];
@@ -244,14 +244,14 @@ for (const version of VERSIONS) {
       ]);
     });
 
-    test("a tool is refused with its reason", async (t) => {
+    test("a tool call is refused with its reason", async (t) => {
       const { rpc, model } = await inPi(t, [{ calls: [{ name: "bash", arguments: { command: "ls" } }] }]);
       await rpc.promptAndSettle("List the files");
       assert.deepEqual(toolResults(model), ['No shell while we greet: {"command":"ls"}']);
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("a tool of the guest gives its result, an entry and its status", async (t) => {
+    test("a tool of the guest returns its result, adds an entry and sets the status", async (t) => {
       const { rpc, model, statuses } = await inPi(t, [{ calls: [{ name: "greet", arguments: { name: "Ann" } }] }]);
       await rpc.promptAndSettle("Greet Ann");
       assert.ok(model.toolNames(0).includes("greet"));
@@ -264,7 +264,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(statuses("hello"), ["0 greetings", "1 greetings"]);
     });
 
-    test("a tool of the guest asks the user", async (t) => {
+    test("a tool of the guest shows a dialog", async (t) => {
       const call = { name: "greet", arguments: { name: "Ann", ask: true } };
       const { rpc, model } = await inPi(t, [{ calls: [call] }, { calls: [call] }]);
       const answers = [false, true];
@@ -273,7 +273,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(toolResults(model), ["No greeting: no.", "Hello, Ann!"]);
     });
 
-    test("a panic in a command is told once, and the next command works", async (t) => {
+    test("a panic in a command is reported once, and the next command works", async (t) => {
       const { rpc, notices, statuses } = await inPi(t, [{ calls: [{ name: "greet" }] }]);
       await rpc.promptAndSettle("Greet the world");
       assert.equal((await rpc.prompt("/boom")).success, true);
@@ -289,7 +289,7 @@ for (const version of VERSIONS) {
       assert.equal(await rpc.close(), 0);
     });
 
-    test("a panic while a tool call is decided about refuses the call, and only that", async (t) => {
+    test("a panic during a tool-call event refuses that call only", async (t) => {
       const read = { name: "read", arguments: { path: "no-such-file" } };
       const { rpc, model, notices } = await inPi(t, [{ calls: [read] }, { calls: [read] }]);
       await rpc.prompt("/trap tool-call");
@@ -302,20 +302,20 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("a timer runs out", async (t) => {
+    test("a timer ends", async (t) => {
       const { rpc } = await inPi(t);
       await rpc.prompt("/remind 20");
       await rpc.waitFor((record) => record.message === "Timer 1 has run out.");
     });
 
-    test("what it says in the user's place starts a run, and is heard", async (t) => {
+    test("a message sent as the user starts the agent, and its input event is delivered", async (t) => {
       const { rpc, model, statuses } = await inPi(t);
       await rpc.promptAndSettle("/say Good morning");
       assert.match(model.messagesText(0), /Good morning/);
       assert.deepEqual(statuses("hello-inputs"), ["1 inputs"]);
     });
 
-    test("a question that is open when the session is replaced comes to nothing", async (t) => {
+    test("a dialog that is open when the session is replaced has no answer", async (t) => {
       const { rpc, notices } = await inPi(t);
       /** @type {(yes: boolean) => void} */
       let decide = () => {};
@@ -331,7 +331,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("of all notes the model is sent the newest, until a compaction takes it out of its view", async (t) => {
+    test("the model is sent only the newest note, until a compaction removes it from the view", async (t) => {
       const compaction = { enabled: true, keepRecentTokens: 1, reserveTokens: 100 };
       const { model, rpc, notices, statuses } = await inPi(t, [], { settings: { compaction } });
       for (const note of ["note 1", "note 2"]) {
@@ -360,13 +360,13 @@ for (const version of VERSIONS) {
       assert.deepEqual(run, { code: 0, stdout: "Good morning to you.\n", stderr: "Said it.\n" });
     });
 
-    test("in print mode nobody is there to answer", async (t) => {
+    test("in print mode dialogs have no answer", async (t) => {
       const { sandbox } = await stage(t, []);
       const run = await runPrint({ version, sandbox, extension: home, prompt: "/hello Ann" });
       assert.deepEqual(run, { code: 0, stdout: "", stderr: "No hello for Ann: nobody to ask.\n" });
     });
 
-    test("in print mode a panic is told too", async (t) => {
+    test("in print mode a panic is reported", async (t) => {
       const { sandbox } = await stage(t, []);
       const run = await runPrint({ version, sandbox, extension: home, prompt: "/boom" });
       assert.match(run.stderr.trimEnd(), PANIC("boom, as asked"));
@@ -382,11 +382,11 @@ for (const version of VERSIONS) {
       assert.ok(text.includes("pi:extension/guest@0.1.0"));
       writeFileSync(glue, text.replaceAll("pi:extension/guest@0.1.0", "pi:extension/guest@0.7.1"));
       const run = await runPrint({ version, sandbox, extension: other, prompt: "/hello Ann" });
-      assert.match(run.stderr, /The component speaks pi:extension 0\.7\.1, pi's side speaks 0\.1\.0\./);
+      assert.match(run.stderr, /The component implements pi:extension 0\.7\.1, pi's side implements 0\.1\.0\./);
       assert.notEqual(run.code, 0);
     });
 
-    test("a package whose component is not built says so", async (t) => {
+    test("a package whose component is not built reports that", async (t) => {
       const { sandbox } = await stage(t, []);
       const other = join(sandbox.root, "other");
       cpSync(home, other, { recursive: true });

@@ -1,38 +1,38 @@
-// A pi of plain functions: it writes down what an extension calls, and lets a test send events.
+// A stand-in for pi: records the calls of an extension, and emits the events of a test.
 
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as tui from "@earendil-works/pi-tui";
 import { Extension } from "../../host-shim/extension.js";
-import { INTERFACE_VERSION } from "../../host-shim/guest.js";
+import { INTERFACE_VERSION } from "../../host-shim/interface.js";
 
 /** @typedef {ReturnType<typeof standIn>} StandIn */
 /** @typedef {(imports: Record<string, any>) => Record<string, any>} Instantiate */
 
-/** The message with which pi refuses a context of a session that is gone. */
+/** pi's error message for a context of a session that no longer exists. */
 export const STALE = "This extension ctx is stale after session replacement or reload. Do not use a captured pi.";
 
-/** pi's theme, as text that can be read. */
+/** A theme that writes its colours as text. */
 const THEME = {
   fg: (/** @type {string} */ color, /** @type {string} */ text) => `<${color}>${text}`,
   bold: (/** @type {string} */ text) => `*${text}*`,
 };
 
-/** What pi-coding-agent gives a shim. */
+/** The exports of pi-coding-agent that the shim uses. */
 export const CODING_AGENT = {
   CONFIG_DIR_NAME: ".conf",
   getMarkdownTheme: () => new Proxy({}, { get: () => (/** @type {string} */ text) => text }),
 };
 
 export function standIn() {
-  /** What the extension called that does something: its name and its arguments. @type {unknown[][]} */
+  /** The calls of the extension that have effects: name and arguments. @type {unknown[][]} */
   const calls = [];
   /** @type {Map<string, Set<Function>>} */
   const handlers = new Map();
   /** @type {Map<string, any>} */
   const registered = new Map();
-  /** Functions that do more than being written down. @type {Record<string, Function>} */
+  /** Implementations of recorded functions. @type {Record<string, Function>} */
   const behaviour = {};
   /** @type {{ id: string, parentId: string | null, type: string, customType?: string, data?: unknown }[]} */
   const entries = [];
@@ -49,7 +49,7 @@ export function standIn() {
     registered.set(`${kind} ${name}`, rest ?? nameOrTool);
   };
 
-  /** Without the options, which hold the signal that closes it. @param {string} name */
+  /** Records a dialog without its options, which contain the signal. @param {string} name */
   const dialog = (name) => async (/** @type {unknown[]} */ ...parameters) => {
     calls.push([name, ...parameters.slice(0, 2)]);
     return behaviour[name]?.(...parameters);
@@ -74,9 +74,9 @@ export function standIn() {
     behaviour,
     registered,
     entries,
-    /** Sends what a terminal sends. @type {(data: string) => void} */
+    /** Sends input of the terminal. @type {(data: string) => void} */
     typed: () => {},
-    /** A context, as an event's handler gets it. @param {object} [changes] */
+    /** Creates a context for a handler. @param {object} [changes] */
     context: (changes) => ({
       mode: "tui",
       hasUI: true,
@@ -91,7 +91,7 @@ export function standIn() {
       },
       ...changes,
     }),
-    /** A context that throws whatever is done with it. */
+    /** Creates a context that throws on every access. */
     staleContext: () =>
       new Proxy(
         {},
@@ -107,7 +107,7 @@ export function standIn() {
       entries.push({ id, parentId: entries.at(-1)?.id ?? null, type, ...fields });
     },
     /**
-     * Emits an event to all handlers, and gives what the last one answers.
+     * Emits an event to all handlers, and returns the result of the last one.
      *
      * @param {string} name
      * @param {object} [event]
@@ -126,7 +126,7 @@ export function standIn() {
     /** @param {string} name @param {unknown} input @param {unknown} [context] */
     tool: (name, input, context = pi.context()) =>
       registered.get(`tool ${name}`).execute("call-1", input, undefined, undefined, context),
-    /** The calls since the last look. */
+    /** Returns the calls since the last time. */
     did: () => calls.splice(0),
     theme: THEME,
     api: {
@@ -160,7 +160,7 @@ export function standIn() {
  * @param {Instantiate} instantiate
  * @param {Partial<import("../../host-shim/load.js").Manifest>} [changes] to the manifest
  * @param {string} [agentDir] pi's agent directory
- * @param {import("../../host-shim/extension.js").Registration[]} [registrations] written down beforehand
+ * @param {import("../../host-shim/extension.js").Registration[]} [registrations] the stored registrations
  */
 export function loadInto(pi, instantiate, changes = {}, agentDir = "/no/such/agent", registrations = undefined) {
   const host = /** @type {any} */ ({ codingAgent: { ...CODING_AGENT, getAgentDir: () => agentDir }, tui });
@@ -171,8 +171,8 @@ export function loadInto(pi, instantiate, changes = {}, agentDir = "/no/such/age
 }
 
 /**
- * A component of plain functions instead of WebAssembly: `exports` gets the imports, and gives what
- * the guest exports.
+ * Creates a component of plain functions instead of WebAssembly: `exports` receives the imports and returns the guest's
+ * exports.
  *
  * @param {(imports: Record<string, any>, instance: number) => Record<string, Function>} exports
  * @returns {Instantiate}
@@ -187,7 +187,7 @@ export function plainGuest(exports) {
 }
 
 /**
- * The built guest in a folder that `buildHello` made.
+ * Returns the built guest in a folder of `buildHello`.
  *
  * @param {string} home
  * @returns {Instantiate}

@@ -1,11 +1,11 @@
-// A guest whose registrations are written down: pi knows all that it has before there is an instance.
+// A guest with stored registrations: pi has all of them before the first instance exists.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { eventName } from "../../host-shim/extension.js";
+import { eventName } from "../../host-shim/events.js";
 import { readManifest } from "../../host-shim/load.js";
 import { registrations } from "../../scripts/build.mjs";
 import { loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
@@ -22,14 +22,14 @@ const REGISTRATIONS = [
 ];
 
 /**
- * Starts a session of a pi that knows what the guest registers.
+ * Starts a session with stored registrations of the guest.
  *
  * @param {object} [options]
  * @param {{ type: string }[]} [options.entries] of the session
- * @param {{ sound: boolean }} [options.state] whether the guest can begin
+ * @param {{ sound: boolean }} [options.state] `sound` is true if the guest can start
  */
 function start({ entries = [], state = { sound: true } } = {}) {
-  /** What the guest was told. @type {string[]} */
+  /** The events and calls that the guest received. @type {string[]} */
   const told = [];
   const pi = standIn();
   for (const { type } of entries) pi.addEntry(type);
@@ -53,22 +53,22 @@ function start({ entries = [], state = { sound: true } } = {}) {
   return { pi, told, state };
 }
 
-/** Longer than a guest waits for pi's start. */
+/** Waits longer than the deferral of the first event. */
 const started = () => sleep(300);
 
 suite("a new session", () => {
-  test("is told of when pi has started", async () => {
+  test("is reported after pi has started", async () => {
     const { pi, told } = start();
     assert.deepEqual([...pi.registered.keys()], ["command a"]);
     assert.deepEqual([...pi.handlers.keys()], ["session_start", "session_shutdown", "input", "tool_call"]);
     assert.deepEqual(told, []);
     await started();
     assert.deepEqual(told, ["init", "session-start"]);
-    assert.equal(pi.handlers.get("input")?.size, 1, "what the instance registers is known");
+    assert.equal(pi.handlers.get("input")?.size, 1, "the instance registers nothing twice");
     assert.equal(pi.registered.size, 1);
   });
 
-  test("is told of before anything else", async () => {
+  test("is reported before anything else", async () => {
     /** @type {[(pi: import("./pi-stand-in.mjs").StandIn) => unknown, string][]} */
     const works = [
       [(pi) => pi.emit("input", { source: "rpc" }), "input"],
@@ -85,14 +85,14 @@ suite("a new session", () => {
     }
   });
 
-  test("that ends at once makes no instance", async () => {
+  test("that ends immediately creates no instance", async () => {
     const { pi, told } = start();
     pi.emit("session_shutdown", { reason: "quit" });
     await started();
     assert.deepEqual(told, []);
   });
 
-  test("is one in which pi has left something, but no extension", () => {
+  test("may have entries of pi, but none of extensions", () => {
     assert.deepEqual(start({ entries: [{ type: "model_change" }, { type: "message" }] }).told, []);
     for (const type of ["custom", "custom_message"]) {
       assert.deepEqual(start({ entries: [{ type }, { type: "message" }] }).told, ["init", "session-start"]);
@@ -101,7 +101,7 @@ suite("a new session", () => {
   });
 });
 
-test("a guest that cannot begin is switched off, and a command tries again", async () => {
+test("a guest that cannot start is switched off, and a command starts it again", async () => {
   const { pi, told, state } = start({ state: { sound: false } });
   assert.equal(pi.emit("tool_call", { toolName: "t", input: {} }).block, true);
   assert.match(String(pi.did().at(-1)), /is switched off until/);
@@ -111,7 +111,7 @@ test("a guest that cannot begin is switched off, and a command tries again", asy
   assert.equal(pi.emit("tool_call", { toolName: "t", input: {} }), undefined);
 });
 
-test("the package's component registers what is written down", () => {
+test("the stored registrations are those of the package's component", () => {
   const url = new URL("../../package.json", import.meta.url);
   const manifest = readManifest(url);
   const calls = registrations(fileURLToPath(new URL(manifest.glue, url)), manifest.name);
@@ -120,10 +120,10 @@ test("the package's component registers what is written down", () => {
   assert.ok(written.length > 10);
 });
 
-suite("an event that the shim has no row for", () => {
-  const words = 'The extension asks for the event "turn-begin", which the loader does not know.';
+suite("an event that the shim does not know", () => {
+  const words = 'The extension subscribes to the event "turn-begin", which the loader does not know.';
 
-  test("is none of those of the interface", () => {
+  test("is not in the interface", () => {
     const wit = readFileSync(new URL("../../wit/extension.wit", import.meta.url), "utf8");
     const kinds = /enum event-kind \{([^}]*)\}/.exec(wit)?.[1].replace(/\/\/.*/g, "").match(/[\w-]+/g) ?? [];
     assert.ok(kinds.length > 10);
@@ -132,7 +132,7 @@ suite("an event that the shim has no row for", () => {
     for (const kind of ["turn-begin", "--proto--", "constructor", ""]) assert.throws(() => eventName(kind), /which the loader does not know/);
   });
 
-  test("fails the load, whether it is written down or not", () => {
+  test("fails the load, with and without stored registrations", () => {
     const guest = plainGuest((imports) => ({ init: () => imports[API].on("turn-begin"), handleEvent: () => ({ tag: "none" }) }));
     assert.throws(() => loadInto(standIn(), guest), { message: words });
     assert.throws(() => loadInto(standIn(), guest, {}, undefined, [["on", "turn-begin"]]), { message: words });

@@ -1,4 +1,4 @@
-// What a guest may ask for beyond the session, in pi: dialogs, command lines, a store, the project's files, flags.
+// Requests of a guest in pi: dialogs, command lines, the store, the project's files, flags.
 
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ async function waitForFile(file) {
   }
 }
 
-/** Waits until a process is gone. @param {number} pid */
+/** Waits until a process has ended. @param {number} pid */
 async function gone(pid) {
   for (let n = 0; existsSync(`/proc/${pid}`); n += 1) {
     assert.ok(n < 250, `process ${pid} is still there`);
@@ -48,13 +48,13 @@ for (const version of VERSIONS) {
       return { model, sandbox, rpc, notices };
     }
 
-    /** What the model got for its calls of tools. @param {import("../pi/harness/scripted-model.mjs").ScriptedModel} model */
+    /** Returns the results that the model received for its tool calls. @param {import("../pi/harness/scripted-model.mjs").ScriptedModel} model */
     const toolResults = (model) =>
       model.lastRequest().messages.flatMap((message) => (message.role === "tool" ? [messageText(message)] : []));
 
     const runs = (/** @type {string} */ line, times = 1) => ({ calls: [{ name: "run", arguments: { line, times } }] });
 
-    test("a choice and a text are asked for one after the other", async (t) => {
+    test("two dialogs are shown one after the other", async (t) => {
       const { rpc, notices } = await inPi(t);
       rpc.onDialog(({ method }) => (method === "select" ? "green" : "It grows."));
       await rpc.prompt("/choose");
@@ -74,7 +74,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("a command line runs in the project, and says how it ended and what it wrote", async (t) => {
+    test("a command line runs in the project and returns its end and its output", async (t) => {
       const { rpc, sandbox, notices } = await inPi(t);
       await rpc.prompt("/run pwd; echo wrong >&2; exit 3");
       assert.deepEqual(notices(), [`exited 3, ${sandbox.project.length + 7} bytes: ${sandbox.project}\nwrong\n`]);
@@ -87,7 +87,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("ten megabytes and no text come to a few lines", async (t) => {
+    test("only the end of ten megabytes of binary output is returned", async (t) => {
       const { rpc, notices } = await inPi(t);
       await rpc.prompt("/run seq 1500000; exit 1");
       assert.match(notices()[0], /^exited 1, 10888896 bytes: \d{7}\n[^]*\n1499999\n1500000\n$/);
@@ -97,14 +97,14 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("in JSON mode a command line runs too, and pi waits for it", async (t) => {
+    test("in JSON mode pi waits for a command line", async (t) => {
       const { sandbox } = await stage(t, []);
       const run = await runPrint({ version, sandbox, extension: home, mode: "json", prompt: "/run sleep 0.5; echo done" });
       assert.equal(run.stderr, "exited 0, 5 bytes: done\n\n");
       for (const line of run.stdout.trim().split("\n")) JSON.parse(line);
     });
 
-    test("a tool runs one line after another, and shows which", async (t) => {
+    test("a tool runs several command lines one after another and shows the current one", async (t) => {
       const { rpc, model } = await inPi(t, [runs("sleep 1.1; echo done", 2)]);
       await rpc.promptAndSettle("Run it");
       assert.deepEqual(toolResults(model), ["exited 0, 5 bytes: done\n\nexited 0, 5 bytes: done\n"]);
@@ -127,7 +127,7 @@ for (const version of VERSIONS) {
       assert.match(result.result.content[0].text, /^cancelled, \d bytes: /);
     });
 
-    test("the session's end closes what is open, and drops what comes of it", async (t) => {
+    test("the end of the session closes dialogs and stops command lines without an answer", async (t) => {
       const { rpc, sandbox, notices } = await inPi(t);
       /** @type {(answer: string) => void} */
       let answer = () => {};
@@ -137,7 +137,7 @@ for (const version of VERSIONS) {
       await waitForFile(join(sandbox.project, "pid"));
       const start = performance.now();
       assert.equal((await rpc.send({ type: "new_session" })).success, true);
-      // The commands end with the session; the handlers are not left waiting for an answer that may never come.
+      // The commands end with the session: their handlers must not wait for an answer that never comes.
       await Promise.all(commands);
       assert.ok(performance.now() - start < 4000);
       answer("green");
@@ -149,13 +149,13 @@ for (const version of VERSIONS) {
       assert.equal(rpc.stderr(), "");
     });
 
-    test("the guest itself can give up what is open", async (t) => {
+    test("the guest can cancel its pending requests", async (t) => {
       const { rpc, notices } = await inPi(t);
       rpc.onDialog(() => new Promise(() => {}));
       const commands = [rpc.prompt("/hello Ann"), rpc.prompt("/choose"), rpc.prompt("/run echo begun; sleep 60 & wait")];
       await rpc.waitFor(({ method }) => method === "select");
       await rpc.waitFor(({ method, widgetLines }) => method === "setWidget" && widgetLines?.[0].endsWith("· 1 s"));
-      await rpc.prompt("/withdraw");
+      await rpc.prompt("/cancel");
       await Promise.all(commands);
       assert.deepEqual(notices().sort(), [
         "No hello for Ann: no answer.",
@@ -167,7 +167,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(widgets.at(-1), ["hello-guest:running", undefined]);
     });
 
-    test("an abort closes a tool's question", async (t) => {
+    test("an abort closes a tool's dialog", async (t) => {
       const ask = { calls: [{ name: "greet", arguments: { name: "Ann", ask: true } }] };
       const { rpc } = await inPi(t, [ask]);
       rpc.onDialog(() => new Promise(() => {}));
@@ -180,7 +180,7 @@ for (const version of VERSIONS) {
       assert.equal(result.result.content[0].text, "No greeting: no answer.");
     });
 
-    test("a question and a command line of a tool that is open when the session ends come to nothing", async (t) => {
+    test("a dialog and a command line of a tool have no answer if the session ends", async (t) => {
       const { rpc, sandbox } = await inPi(t, [runs("echo $$ > pid; sleep 60 & wait")]);
       await rpc.prompt("Run it");
       await waitForFile(join(sandbox.project, "pid"));
@@ -191,7 +191,7 @@ for (const version of VERSIONS) {
     });
 
     for (const how of ["SIGTERM", "the end of its input"]) {
-      test(`nothing runs on when pi ends by ${how}`, async (t) => {
+      test(`no command line keeps running when pi ends by ${how}`, async (t) => {
         const { rpc, sandbox } = await inPi(t);
         void rpc.prompt("/run echo $$ > pid; sleep 60 & wait");
         await waitForFile(join(sandbox.project, "pid"));
@@ -201,14 +201,14 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("the shell is the user's, whatever a project says", async (t) => {
+    test("the shell is the user's, not the project's", async (t) => {
       const { sandbox } = await stage(t, [], { settings: { shellCommandPrefix: "WHOSE=user" } });
       sandbox.writeFiles({ ".pi/settings.json": JSON.stringify({ shellCommandPrefix: "WHOSE=project" }) });
       const run = await runPrint({ version, sandbox, extension: home, trust: true, prompt: "/run echo $WHOSE" });
       assert.equal(run.stderr, "exited 0, 5 bytes: user\n\n");
     });
 
-    test("what the manifest does not grant is refused", async (t) => {
+    test("a request that the manifest does not grant is refused", async (t) => {
       const { sandbox } = await stage(t, []);
       const other = join(sandbox.root, "other");
       cpSync(home, other, { recursive: true });
@@ -230,10 +230,10 @@ for (const version of VERSIONS) {
       manifest.component.store = { name: "../settings" };
       writeFileSync(join(other, "package.json"), JSON.stringify(manifest));
       const run = await runPrint({ version, sandbox, extension: other, prompt: "/recall it" });
-      assert.match(run.stderr, /a store's name is of letters, digits, _ and -/);
+      assert.match(run.stderr, /a store's name consists of letters, digits, "_" and "-"/);
     });
 
-    test("a value outlives the session, in a file that only the user reads", async (t) => {
+    test("a value outlives the session, in a file that only the user can read", async (t) => {
       const { rpc, sandbox, notices } = await inPi(t);
       await rpc.prompt("/recall it");
       await rpc.prompt("/keep it is kept");
@@ -249,7 +249,7 @@ for (const version of VERSIONS) {
       assert.equal(statSync(file).mode & 0o777, 0o600);
     });
 
-    test("the project's files are there where pi trusts the project", async (t) => {
+    test("the project's files can be read if pi trusts the project", async (t) => {
       const { rpc, sandbox, notices } = await inPi(t, [], { trust: true });
       writeFileSync(join(sandbox.project, "plan.md"), "A plan.");
       await rpc.prompt("/look plan.md");
@@ -260,7 +260,7 @@ for (const version of VERSIONS) {
       assert.equal(run.stderr, "Err(FileError::NoSuchRoot)\n");
     });
 
-    test("a flag is there where it was given, in the next session too", async (t) => {
+    test("a flag of the command line is set in every session", async (t) => {
       const { rpc, notices } = await inPi(t, [], { args: ["--greet"] });
       await rpc.prompt("/flag");
       await rpc.send({ type: "new_session" });

@@ -1,4 +1,4 @@
-// What a session says to a guest, beside what pi makes of the same session.
+// The interface to a session, compared with pi's own view of the same session.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -7,7 +7,7 @@ import { newestEntries, newestMessage, withoutOlder } from "../../host-shim/sess
 
 const NOTE = "test:note";
 
-/** A source of numbers below a bound, the same for the same seed. @param {number} seed */
+/** Returns a generator of pseudo-random numbers below a bound. @param {number} seed */
 function numbers(seed) {
   return (/** @type {number} */ bound) => {
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
@@ -15,7 +15,7 @@ function numbers(seed) {
   };
 }
 
-/** What pi's own projection leaves of the newest message. @param {SessionManager} session */
+/** Returns the newest message of pi's own projection. @param {SessionManager} session */
 function projected(session) {
   const entries = session.buildSessionProjection().entries;
   const newest = entries.findLast(
@@ -29,7 +29,7 @@ function projected(session) {
 }
 
 suite("the newest message", () => {
-  test("is the one that pi projects, whatever was compacted, edited or left on another branch", () => {
+  test("is the one of pi's projection, after compactions, edits and moves to other branches", () => {
     let found = 0;
     for (let seed = 1; seed <= 400; seed += 1) {
       const below = numbers(seed);
@@ -50,7 +50,7 @@ suite("the newest message", () => {
         () => session.resetLeaf(),
       ];
       for (let step = 0; step < 25; step += 1) {
-        // What is not on the branch cannot be edited, and other things that pi itself refuses.
+        // pi refuses some edits, for example of entries on other branches.
         try {
           steps[below(below(4) ? 6 : steps.length)]();
         } catch {}
@@ -62,7 +62,7 @@ suite("the newest message", () => {
     assert.ok(found > 1000, `only ${found} were found at all`);
   });
 
-  test("is found without a look at what lies before it", () => {
+  test("is found without reading entries before it", () => {
     let asked = 0;
     const session = {
       getLeafEntry: () => ({ id: "2", parentId: "1", type: "custom_message", customType: NOTE, content: "b", display: true }),
@@ -90,7 +90,7 @@ test("entries are those of the branch, newest first, from one to another", () =>
   assert.deepEqual(newestEntries(session, NOTE, 0, 2, "test:none"), ['"last"', "null"]);
 });
 
-test("entries are looked for once, however often and for whichever type somebody goes on", () => {
+test("each entry is read once, for any number of continued searches and types", () => {
   const COUNT = 100_000;
   let asked = 0;
   const session = {
@@ -116,7 +116,7 @@ test("entries are looked for once, however often and for whichever type somebody
   assert.ok(performance.now() - begun < 5000);
 });
 
-test("data without end is blanks, and is not written as JSON to find that out", () => {
+test("data that is too long is replaced by spaces, without converting all of it to JSON", () => {
   const session = SessionManager.inMemory("/tmp");
   const many = Array.from({ length: 1_000_000 }, () => ({ a: "x".repeat(10) }));
   many.push(/** @type {any} */ ({ toJSON: () => assert.fail("it was looked at") }));
@@ -128,7 +128,7 @@ test("data without end is blanks, and is not written as JSON to find that out", 
   }
 });
 
-test("data that is long, but not too long, is given", () => {
+test("long data up to the maximum length is returned", () => {
   const session = SessionManager.inMemory("/tmp");
   for (const data of ["x".repeat(8 * 2 ** 20 - 2), "\n".repeat(4 * 2 ** 20 - 1), Array(2 ** 21).fill(1), Array(2 ** 20 - 1).fill({ a: 1 })]) {
     session.appendCustomEntry(NOTE, data);
@@ -136,19 +136,19 @@ test("data that is long, but not too long, is given", () => {
   }
 });
 
-suite("of the messages for the model", () => {
+suite("the messages for the model", () => {
   const note = (/** @type {string} */ customType, /** @type {string} */ content) =>
     /** @type {any} */ ({ role: "custom", customType, content });
   const said = /** @type {any} */ ({ role: "user", content: "Hello" });
 
-  test("the older ones of a kept type are left out, all else stays in its order", () => {
+  test("do not contain older messages of the selected types; the others keep their order", () => {
     const messages = [note("a", "1"), said, note("b", "1"), note("a", "2"), note("c", "1"), note("b", "2"), note("c", "2"), said];
     assert.deepEqual(withoutOlder(messages, new Set(["a", "b"])), {
       messages: [said, note("a", "2"), note("c", "1"), note("b", "2"), note("c", "2"), said],
     });
   });
 
-  test("nothing is changed where there is nothing older", () => {
+  test("are unchanged if there are no older messages", () => {
     assert.equal(withoutOlder([said, note("a", "1"), note("b", "1")], new Set(["a"])), undefined);
     assert.equal(withoutOlder([note("a", "1"), note("a", "1")], new Set()), undefined);
   });

@@ -1,4 +1,4 @@
-// The store of a component: what it keeps, where, and what becomes of it when others write or break it.
+// The store of a component: values, file, bounds, concurrent processes and damaged files.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -13,14 +13,14 @@ const root = mkdtempSync(join(tmpdir(), "store-test-"));
 after(() => rmSync(root, { recursive: true }));
 let agents = 0;
 
-/** A store in an agent directory of its own. */
+/** Creates a store in its own agent directory. */
 function makeStore() {
   const agent = join(root, `agent-${(agents += 1)}`);
   /** @type {string[]} */
   const told = [];
   const store = storeImports({ name: "test" }, () => agent, (words) => told.push(words));
   const file = join(agent, "extension-data/test.json");
-  /** Puts something in the file's place. @param {string | Buffer} content */
+  /** Replaces the store's file. @param {string | Buffer} content */
   const put = (content) => {
     mkdirSync(join(agent, "extension-data"), { recursive: true });
     writeFileSync(file, content);
@@ -28,7 +28,7 @@ function makeStore() {
   return { agent, store, told, file, put };
 }
 
-/** What is thrown. @param {() => unknown} work */
+/** Returns the error that a function throws. @param {() => unknown} work */
 function fault(work) {
   try {
     work();
@@ -39,7 +39,7 @@ function fault(work) {
 }
 
 suite("the store", () => {
-  test("keeps what it is given, and forgets what it is told to", () => {
+  test("stores and removes values", () => {
     const { store, file, agent } = makeStore();
     assert.equal(store.get("a"), undefined);
     store.remove("a");
@@ -55,14 +55,14 @@ suite("the store", () => {
     assert.deepEqual(readdirSync(join(agent, "extension-data")), ["test.json"], "nothing is left beside it");
   });
 
-  test("is the user's alone", () => {
+  test("is readable only by the user", () => {
     const { store, file, agent } = makeStore();
     store.set("a", "1");
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(statSync(join(agent, "extension-data")).mode & 0o777, 0o700);
   });
 
-  test("writes nothing where nothing changes", () => {
+  test("does not write if no value changes", () => {
     const { store, file } = makeStore();
     store.set("a", "1");
     const { ino } = statSync(file);
@@ -71,7 +71,7 @@ suite("the store", () => {
     assert.equal(statSync(file).ino, ino);
   });
 
-  test("has its bounds", () => {
+  test("has maximum sizes of keys and values", () => {
     const { store } = makeStore();
     store.set("k".repeat(256), "v".repeat(64 * 1024));
     for (const [key, value] of [["", "v"], ["k".repeat(257), "v"], ["ü".repeat(129), "v"], ["k", "v".repeat(64 * 1024 + 1)], ["k", "ü".repeat(32 * 1024 + 1)]]) {
@@ -98,14 +98,14 @@ suite("the store", () => {
     assert.equal(store.get("k62"), value);
   });
 
-  test("is not there without a grant", () => {
+  test("is refused without a grant", () => {
     const store = storeImports(undefined, () => root, () => {});
     for (const work of [() => store.get("a"), () => store.set("a", "1"), () => store.set("", ""), () => store.remove("a")]) {
       assert.deepEqual(fault(work), { tag: "not-granted" });
     }
   });
 
-  test("says what the operating system says", () => {
+  test("returns the message of the operating system", () => {
     const { store, agent } = makeStore();
     writeFileSync(agent, "a file in the directory's place");
     const error = /** @type {any} */ (fault(() => store.set("a", "1")));
@@ -114,19 +114,19 @@ suite("the store", () => {
   });
 });
 
-suite("a file that is no store", () => {
+suite("a file that is not a store", () => {
   /** @type {[string, string | Buffer, string][]} */
   const CASES = [
-    ["empty", "", "it is no JSON"],
-    ["half written", '{"a": "1', "it is no JSON"],
-    ["binary", Buffer.from([0xff, 0, 0xfe]), "it is no JSON"],
-    ["a list", '["a"]', "it is no JSON object of texts"],
-    ["null", "null", "it is no JSON object of texts"],
-    ["of other values", '{"a": 1}', "it is no JSON object of texts"],
+    ["empty", "", "it is not valid JSON"],
+    ["half written", '{"a": "1', "it is not valid JSON"],
+    ["binary", Buffer.from([0xff, 0, 0xfe]), "it is not valid JSON"],
+    ["a list", '["a"]', "it is not a JSON object of strings"],
+    ["null", "null", "it is not a JSON object of strings"],
+    ["of other values", '{"a": 1}', "it is not a JSON object of strings"],
     ["huge", Buffer.alloc(4 * 1024 * 1024 + 1, " "), "it is too large"],
   ];
   for (const [name, content, why] of CASES) {
-    test(`${name}, is moved aside and told of, once`, () => {
+    test(`${name}, is renamed and reported once`, () => {
       for (const first of /** @type {const} */ (["get", "set"])) {
         const { store, told, file, put } = makeStore();
         put(content);
@@ -134,12 +134,12 @@ suite("a file that is no store", () => {
         store.set("a", "2");
         assert.equal(store.get("a"), "2");
         assert.deepEqual(readFileSync(`${file}.broken`), Buffer.from(content));
-        assert.deepEqual(told, [`${file} was broken (${why}). It is ${file}.broken now, and its values are forgotten.`]);
+        assert.deepEqual(told, [`${file} is broken: ${why}. It was renamed to ${file}.broken, and its values are lost.`]);
       }
     });
   }
 
-  test("but something else, is moved aside too and hangs nobody", () => {
+  test("a directory or a pipe, is renamed without blocking", () => {
     for (const make of [(/** @type {string} */ file) => mkdirSync(file), (/** @type {string} */ file) => execFileSync("mkfifo", [file])]) {
       const { store, told, file, put } = makeStore();
       put("");
@@ -149,13 +149,13 @@ suite("a file that is no store", () => {
       store.set("a", "1");
       assert.equal(store.get("a"), "1");
       assert.equal(told.length, 1);
-      assert.match(told[0], /it is no file/);
+      assert.match(told[0], /it is not a file/);
     }
   });
 });
 
 suite("of several processes", () => {
-  test("none loses what another one writes", { timeout: 60_000 }, async () => {
+  test("none loses values of another one", { timeout: 60_000 }, async () => {
     const { agent, store, file, told } = makeStore();
     const script = join(root, "writer.mjs");
     writeFileSync(
@@ -183,7 +183,7 @@ suite("of several processes", () => {
     assert.deepEqual(readdirSync(join(agent, "extension-data")), ["test.json"]);
   });
 
-  test("one that died with the lock is not waited for, one that lives is, for a while", () => {
+  test("a stale lock is removed, a fresh one is awaited for a limited time", () => {
     const { store, file, put } = makeStore();
     put("{}");
     const lock = `${file}.lock`;
@@ -200,7 +200,7 @@ suite("of several processes", () => {
     assert.equal(existsSync(lock), false);
   });
 
-  test("one that died while it wrote leaves the old values", () => {
+  test("one that ended during a write leaves the old values", () => {
     const { store, file, put } = makeStore();
     put('{"a": "1"}');
     writeFileSync(`${file}.new`, '{"a": "ha');

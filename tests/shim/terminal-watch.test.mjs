@@ -1,4 +1,4 @@
-// What counts as a user at the keyboard.
+// Distinguishes input of the user from reports of the terminal.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -6,7 +6,7 @@ import * as tui from "@earendil-works/pi-tui";
 import { TerminalWatch } from "../../host-shim/terminal-watch.js";
 
 /**
- * A watch over a terminal: `type` sends it what the terminal sends pi, and tells whether it counted.
+ * Creates a watch over a terminal. `type` sends input to it and returns true if the input counts as the user's.
  *
  * @param {string} [mode]
  */
@@ -55,7 +55,7 @@ const TYPED = [
   ["Ctrl+Right", "\x1b[1;5C"],
   ["Alt+a", "\x1ba"],
   ["Alt+Enter", "\x1b\r"],
-  // In a terminal without kitty's protocol these begin like a reply, and end there.
+  // In a terminal without kitty's protocol these keys have the prefix of a reply.
   ["Alt+]", "\x1b]"],
   ["Alt+P", "\x1bP"],
   ["Alt+_", "\x1b_"],
@@ -107,7 +107,7 @@ const SENT_BY_THE_TERMINAL = [
   ["a capability", "\x1bP1+r544e=787465726d\x1b\\"],
 ];
 
-suite("what a user does is heard", () => {
+suite("input of the user is reported", () => {
   for (const [what, data] of TYPED) {
     test(what, () => {
       const { watch, context, type } = watched();
@@ -117,7 +117,7 @@ suite("what a user does is heard", () => {
   }
 });
 
-suite("what the terminal sends of its own accord is not", () => {
+suite("reports of the terminal are not", () => {
   for (const [what, data] of SENT_BY_THE_TERMINAL) {
     test(what, () => {
       const { watch, context, type } = watched();
@@ -127,7 +127,7 @@ suite("what the terminal sends of its own accord is not", () => {
   }
 });
 
-test("nothing is heard before the start and after the end", () => {
+test("nothing is reported before the start and after the stop", () => {
   const { watch, context, type, listeners } = watched();
   assert.equal(type("a"), false);
   watch.start(context);
@@ -142,7 +142,7 @@ test("nothing is heard before the start and after the end", () => {
   assert.equal(type("a"), true);
 });
 
-test("there is no terminal in the other modes", () => {
+test("there is no terminal input in other modes", () => {
   for (const mode of ["rpc", "json", "print"]) {
     const { watch, context, listeners } = watched(mode);
     watch.start(context);

@@ -1,4 +1,4 @@
-// What a user sees and does where a guest waits for something: pi's terminal interface.
+// Pending requests in pi's terminal interface: the screens and the keys.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -30,7 +30,7 @@ for (const version of VERSIONS) {
       return { model, sandbox, tui };
     }
 
-    test("a choice and a text are asked for", async (t) => {
+    test("a selection and a text input are shown", async (t) => {
       const { tui } = await inTerminal(t);
       await tui.submit("/choose");
       await tui.waitFor(/Which one\?[^]*→ red[^]*green[^]*blue/);
@@ -62,7 +62,7 @@ for (const version of VERSIONS) {
       assert.match(after, /a word/, "what is typed meanwhile stays");
     });
 
-    test("a reload ends a command line, and what it came to is nobody's", async (t) => {
+    test("a reload stops a command line, and its result is dropped", async (t) => {
       const { tui, sandbox } = await inTerminal(t);
       await tui.submit("/run echo $$ > pid; sleep 60 & wait");
       await tui.waitFor("· 1 s");
@@ -79,7 +79,7 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(await tui.screen(), /cancelled|No hello|running: echo/);
     });
 
-    test("the key is the user's own", async (t) => {
+    test("the interrupt key is the one of the user's settings", async (t) => {
       const { tui } = await inTerminal(t, [], { keybindings: { "app.interrupt": "ctrl+y" } });
       await tui.submit("/run sleep 60");
       await tui.waitFor("· 1 s · ctrl+y stops it");
@@ -100,7 +100,7 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(await tui.screen(), /running: sleep 60/);
     });
 
-    test("of two questions the second waits for the first", async (t) => {
+    test("a second dialog waits for the first", async (t) => {
       const ask = { calls: [{ name: "greet", arguments: { name: "Ann", ask: true } }] };
       /** @type {(step: import("../pi/harness/scripted-model.mjs").Step) => void} */
       let go = () => {};
@@ -121,7 +121,7 @@ for (const version of VERSIONS) {
       assert.match(model.messagesText(), /Hello, Ann!/);
     });
 
-    test("a question that is given up leaves the editor free", async (t) => {
+    test("a cancelled dialog returns to the editor", async (t) => {
       const { tui } = await inTerminal(t);
       await tui.submit("/remind 700");
       await tui.submit("/trap timer");

@@ -1,4 +1,4 @@
-// A guest that panics, wherever it does, and however often.
+// A guest that panics in any call and any number of times.
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ before(async () => {
   home = await buildHello("traps");
 });
 
-/** What the user was told of a trap: whether it was started again, and where it panicked. @param {string} notice */
+/** Parses the message to the user after a trap: the call that panicked, and `off: ` if the guest was switched off. @param {string} notice */
 function trapOf(notice) {
   const [, off, name] =
     /^hello-guest broke and (was started again|is switched off)[^]*: panicked at tests\/guests\/hello\.rs:\d+:\d+:\n(.*), as asked$/.exec(notice) ?? [];
@@ -30,7 +30,7 @@ function trapOf(notice) {
 }
 
 suite("a panic in plain Node", () => {
-  /** The guest in the stand-in. @param {Parameters<typeof loadInto>[2]} [changes] @param {string} [agentDir] */
+  /** Loads the guest into the stand-in. @param {Parameters<typeof loadInto>[2]} [changes] @param {string} [agentDir] */
   function loaded(changes, agentDir) {
     const pi = loadInto(standIn(), builtGuest(home), changes, agentDir);
     const traps = () => pi.did().flatMap(([call, words]) => (call === "notify" ? [trapOf(String(words))] : []));
@@ -55,7 +55,7 @@ suite("a panic in plain Node", () => {
     "draw-message": (pi) => rendered(pi.registered.get("message hello:note")({ content: "A", display: true }, {}, pi.theme)),
     "draw-entry": (pi) => rendered(pi.registered.get("entry hello:greeting")({ data: 1 }, {}, pi.theme)),
   };
-  /** What pi gets for a call that broke. @type {Record<string, unknown>} */
+  /** The result that pi receives for a call that trapped. @type {Record<string, unknown>} */
   const ANSWERS = {
     "tool-call": { block: true, reason: BROKEN_CALL },
     "execute-tool": BROKEN_CALL,
@@ -68,7 +68,7 @@ suite("a panic in plain Node", () => {
   };
 
   for (const [name, call] of Object.entries(CALLS)) {
-    test(`at ${name} is told once, answered safely, and the next call is well`, async () => {
+    test(`at ${name} is reported once, has a safe result, and the next call succeeds`, async () => {
       const { pi, traps } = loaded();
       const well = await call(pi);
       await pi.command("trap", name);
@@ -80,7 +80,7 @@ suite("a panic in plain Node", () => {
     });
   }
 
-  test("at a timer is told", async () => {
+  test("at a timer is reported", async () => {
     const { pi, traps } = loaded();
     await pi.command("remind", "1");
     await pi.command("trap", "timer");
@@ -88,7 +88,7 @@ suite("a panic in plain Node", () => {
     assert.deepEqual(traps(), ["timer"]);
   });
 
-  test("at the init of every later instance switches it off, until there is a sound one", async (t) => {
+  test("in the init of every later instance switches it off until an instance starts", async (t) => {
     const agent = mkdtempSync(join(tmpdir(), "traps-test-"));
     t.after(() => rmSync(agent, { recursive: true }));
     const { pi, traps } = loaded({ store: { name: "hello" } }, agent);
@@ -108,7 +108,7 @@ suite("a panic in plain Node", () => {
 
 for (const version of VERSIONS) {
   suite(`a panic in pi ${version}`, () => {
-    test("a thousand times in one session loses nothing and takes no memory", { timeout: 300_000, ...LONG }, async (t) => {
+    test("a thousand times in one session loses no state and leaks no memory", { timeout: 300_000, ...LONG }, async (t) => {
       const greet = { calls: [{ name: "greet", arguments: { name: "Ann", ask: true } }] };
       const { model, sandbox } = await stage(t, ({ messages }) => (messages.at(-1)?.role === "user" ? greet : { text: "Done." }));
       const rpc = await startRpc({ version, sandbox, extension: home });
@@ -153,7 +153,7 @@ for (const version of VERSIONS) {
       assert.ok(grown < 60, `${used}`);
       await rpc.promptAndSettle("Greet her once more");
       const greetings = (await rpc.entries()).filter(({ customType }) => customType === "hello:greeting");
-      // In the others it is the greeting itself that is interrupted.
+      // In the other calls the panic interrupts the greeting itself.
       const greeted = asked.filter((name) => name === "input" || name === "before-agent-start");
       assert.ok(greeted.length >= 8, String(greeted.length));
       assert.equal(greetings.length, 1 + greeted.length + 1);
@@ -196,7 +196,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("three times in a row leaves tool calls alone where the guest wants that, and a new session starts it again", async (t) => {
+    test("three times in a row does not affect tool calls if guard-tools is off, and a new session starts it again", async (t) => {
       const read = { calls: [{ name: "read", arguments: { path: "no-such-file" } }] };
       const { model, sandbox } = await stage(t, ({ messages }) => (messages.at(-1)?.role === "user" ? read : { text: "Done." }));
       const rpc = await startRpc({ version, sandbox, extension: home });
@@ -210,7 +210,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.ui("notify").map(({ message }) => trapOf(message) ?? message), ["off: boom", "Ok(false)"]);
     });
 
-    test("in the very first init is told with its words", async (t) => {
+    test("in the first init is reported with its message", async (t) => {
       const { sandbox } = await stage(t, []);
       breakIn(sandbox, "init");
       const run = await runPrint({ version, sandbox, extension: home, prompt: "/flag" });

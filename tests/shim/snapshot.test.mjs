@@ -1,4 +1,4 @@
-// A record of what was read: it holds as long as the same would be read again, and the definitions with it.
+// A snapshot of the files that were read is unchanged as long as the same would be read again; then the definitions are reused.
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync } from "node:fs";
@@ -17,15 +17,15 @@ import { loadInto, standIn } from "./pi-stand-in.mjs";
 const MANIFEST_URL = new URL("../../package.json", import.meta.url);
 const MANIFEST = readManifest(MANIFEST_URL);
 
-/** Longer than the clocks of file systems need for another time. */
+/** Longer than the resolution of the clocks of file systems, in milliseconds. */
 const TICK = 15;
 
 /**
- * A temporary folder.
+ * Creates a temporary folder.
  * @param {TestContext} t
  */
 function folder(t) {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "pi-record-")));
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "pi-snapshot-")));
   t.after(() => rmSync(root, { recursive: true, force: true }));
   return {
     root,
@@ -37,14 +37,14 @@ function folder(t) {
   };
 }
 
-/** Every file is older than the margin of time stamps. @param {TestContext} t @param {number} [age] */
+/** Advances the clock, so that every file is older than the margin of time stamps. @param {TestContext} t @param {number} [age] */
 function later(t, age = 10_000) {
   const now = Date.now;
   t.mock.method(Date, "now", () => now() + age);
 }
 
 /**
- * A file of the same size with the same time of change.
+ * Rewrites a file with the same size and modification time.
  * @param {string} path
  * @param {string} [content]
  */
@@ -78,7 +78,7 @@ function recorded(t) {
     try {
       work();
     } catch {
-      // Taken down as well.
+      // The error is recorded as well.
     }
   };
   return {
@@ -86,34 +86,34 @@ function recorded(t) {
     state,
     files,
     unchanged: files.unchanged,
-    /** Reads all of it. */
+    /** Records a snapshot of queries to all files. */
     read() {
-      files.keepRecord(true);
+      files.startSnapshot();
       files.roots();
       files.listDirectory("global", "");
       for (const path of ["a.txt", "link/b.txt", "file"]) files.readFile("global", path);
       for (const path of ["missing.txt", "missing/d.txt", "deep", "../out"]) attempt(() => files.readFile("global", path));
       attempt(() => files.listDirectory("global", "nothing"));
       attempt(() => files.readFile("project", "p.txt"));
-      files.keepRecord(false);
+      files.finishSnapshot();
     },
   };
 }
 
-suite("a record", () => {
-  test("holds while nothing changes", (t) => {
+suite("a snapshot", () => {
+  test("is unchanged while no file changes", (t) => {
     const { read, unchanged, files } = recorded(t);
     later(t);
-    assert.equal(unchanged(), false, "there is none");
+    assert.equal(unchanged(), false, "there is no snapshot");
     read();
     assert.deepEqual([unchanged(), unchanged()], [true, true]);
-    files.keepRecord(true);
-    assert.equal(unchanged(), false, "it is not finished");
-    files.keepRecord(false);
-    assert.equal(unchanged(), true, "an empty one");
+    files.startSnapshot();
+    assert.equal(unchanged(), false, "the snapshot is not finished");
+    files.finishSnapshot();
+    assert.equal(unchanged(), true, "an empty snapshot");
   });
 
-  test("is about what was asked, and nothing else", (t) => {
+  test("depends only on its own queries", (t) => {
     const { read, unchanged, files, write } = recorded(t);
     later(t);
     read();
@@ -123,7 +123,7 @@ suite("a record", () => {
     assert.equal(unchanged(), true);
   });
 
-  test("does not hold for a file that changed a moment before it was read", (t) => {
+  test("is never unchanged if a file changed just before it was read", (t) => {
     const { read, unchanged, root } = recorded(t);
     read();
     assert.equal(unchanged(), false);
@@ -134,7 +134,7 @@ suite("a record", () => {
     const future = new Date(Date.now() + 1e9);
     utimesSync(join(root, "agent/things/a.txt"), future, future);
     read();
-    assert.equal(unchanged(), false, "a time that has not come may come again");
+    assert.equal(unchanged(), false, "a time in the future may occur again");
   });
 
   /** @type {Record<string, (place: ReturnType<typeof recorded>) => void>} */
@@ -192,7 +192,7 @@ suite("a record", () => {
     },
   };
   for (const [name, change] of Object.entries(changes)) {
-    test(`does not hold when ${name}`, async (t) => {
+    test(`is changed when ${name}`, async (t) => {
       const place = recorded(t);
       later(t);
       place.read();
@@ -205,7 +205,7 @@ suite("a record", () => {
 });
 
 suite("definitions", () => {
-  /** Our component over some workflows of the user's. @param {TestContext} t */
+  /** Loads this package's component with some global workflows. @param {TestContext} t */
   function started(t) {
     const place = folder(t);
     const writeAll = (/** @type {Record<string, string>} */ files) => {
@@ -230,7 +230,7 @@ suite("definitions", () => {
       ...place,
       pi,
       writeAll,
-      /** What can be started, with a description, and how many files were read to tell. */
+      /** Returns the workflows that are offered, with descriptions, and the number of files that were read. */
       offered() {
         const before = reads.mock.callCount();
         const offered = pi.registered.get("command workflow").getArgumentCompletions("") ?? [];
@@ -240,7 +240,7 @@ suite("definitions", () => {
     };
   }
 
-  test("are not read again while nothing changes", async (t) => {
+  test("are not read again while no file changes", async (t) => {
     const { offered, pi } = started(t);
     const [first, read] = offered();
     assert.deepEqual([first.length, read], [2, 0], "the session's start has read them");
@@ -260,7 +260,7 @@ suite("definitions", () => {
       renameSync(at("new.yaml"), at("workflows/one/workflow.yaml"));
     }, ["The new"]],
   ])) {
-    test(`a workflow is seen that was ${name}`, async (t) => {
+    test(`a workflow is read again that was ${name}`, async (t) => {
       const place = started(t);
       await sleep(TICK);
       change(place);
@@ -273,7 +273,7 @@ suite("definitions", () => {
     });
   }
 
-  test("a check reads the files, and what follows does again", (t) => {
+  test("a check reads the files, and the next completion reads them again", (t) => {
     const { offered, pi } = started(t);
     pi.command("workflow", ":check");
     assert.ok(offered()[1] > 0);

@@ -1,0 +1,44 @@
+// The `pi:extension/context` interface.
+import { identityOf } from "./files.js";
+
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+
+/**
+ * @param {import("./calls.js").Calls} calls
+ * @returns {import("./interface.js").Imports["pi:extension/context"]}
+ */
+export function contextImports(calls) {
+  /** @type {import("./interface.js").Imports["pi:extension/context"]} */
+  const functions = {
+    runMode: () => runMode(calls.context),
+    hasUi: () => calls.context.hasUI,
+    cwd: () => calls.context.cwd,
+    isProjectTrusted: () => calls.context.isProjectTrusted(),
+    projectIdentity: () => identityOf(calls.context.cwd),
+    isIdle: () => calls.context.isIdle(),
+    setExitCode: (code) => {
+      if (exitsAfterPrompt(calls.context)) process.exitCode = code;
+    },
+    toolInput: () => calls.toolInput,
+  };
+  return calls.guarded(functions);
+}
+
+/**
+ * A later version of pi may have more modes.
+ *
+ * @param {Context} context
+ * @returns {import("./interface.js").Mode}
+ */
+function runMode({ mode, hasUI }) {
+  if (mode === "tui" || mode === "json" || mode === "print") return mode;
+  return hasUI ? "rpc" : "print";
+}
+
+/**
+ * Returns true if pi exits after its prompt.
+ * @param {Context} context
+ */
+export function exitsAfterPrompt({ mode }) {
+  return mode === "print" || mode === "json";
+}

@@ -1,0 +1,54 @@
+// The interface between pi's side and the component: its version, and its types as the build generates them
+// from `wit/extension.wit`.
+
+/** The version of `wit/extension.wit` that this shim implements. */
+export const INTERFACE_VERSION = "0.1.0";
+
+/**
+ * The interfaces that a component imports. The generated glue reads them by their names without versions.
+ *
+ * @typedef {import("../target/types/extension.js").ImportObject} VersionedImports
+ * @typedef {{
+ *   [Name in keyof VersionedImports as Name extends `${infer Unversioned}@${string}` ? Unversioned : Name]: VersionedImports[Name]
+ * }} Imports
+ */
+
+/**
+ * The interfaces that a component exports. A file that is no pi extension may export others.
+ *
+ * @typedef {import("../target/types/extension.js").Extension} AllExports
+ * @typedef {Partial<AllExports>} Exports
+ * @typedef {AllExports[`pi:extension/guest@${typeof INTERFACE_VERSION}`]} GuestExports
+ * @typedef {(imports: Imports) => Exports} Instantiate creates an instance of a component
+ */
+
+/**
+ * @typedef {import("../target/types/interfaces/pi-extension-api.js").Tool} Tool
+ * @typedef {import("../target/types/interfaces/pi-extension-api.js").Command} Command
+ * @typedef {import("../target/types/interfaces/pi-extension-api.js").Flag} Flag
+ * @typedef {import("../target/types/interfaces/pi-extension-api.js").Delivery} Delivery
+ * @typedef {import("../target/types/interfaces/pi-extension-api.js").EventKind} EventKind
+ * @typedef {import("../target/types/interfaces/pi-extension-files.js").DirEntry} DirEntry
+ * @typedef {import("../target/types/interfaces/pi-extension-files.js").FileError} FileError
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Answer} Answer
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandEnd} CommandEnd
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandLine} CommandLine
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandOutcome} CommandOutcome
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandResult} CommandResult
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Completion} Completion
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Event} Event
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").EventOutcome} EventOutcome
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").InputSource} InputSource
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Request} Request
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").SessionReason} SessionReason
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").StopReason} StopReason
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ToolOutcome} ToolOutcome
+ * @typedef {import("../target/types/interfaces/pi-extension-store.js").StoreError} StoreError
+ * @typedef {import("../target/types/interfaces/pi-extension-types.js").Color} Color
+ * @typedef {import("../target/types/interfaces/pi-extension-types.js").CustomMessage} CustomMessage
+ * @typedef {import("../target/types/interfaces/pi-extension-types.js").Drawing} Drawing
+ * @typedef {import("../target/types/interfaces/pi-extension-types.js").Error} Error
+ * @typedef {import("../target/types/interfaces/pi-extension-types.js").Mode} Mode
+ * @typedef {import("../target/types/interfaces/pi-extension-types.js").Moment} Moment
+ * @typedef {import("../target/types/interfaces/pi-extension-types.js").Span} Span
+ */

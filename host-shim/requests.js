@@ -1,0 +1,126 @@
+// Fulfils the guest's pending requests and resumes it with the answers.
+import { Dialogs } from "./dialogs.js";
+import { plainText } from "./drawing.js";
+import { runCommandLine, showSeconds, userShell } from "./exec.js";
+
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+/** @typedef {import("./interface.js").Answer} Answer */
+/** @typedef {import("./interface.js").CommandLine} CommandLine */
+/** @typedef {import("./interface.js").CommandOutcome} CommandOutcome */
+/** @typedef {import("./interface.js").Request} Request */
+/** @typedef {import("./interface.js").ToolOutcome} ToolOutcome */
+
+/**
+ * Shows the progress of a command line.
+ * @typedef {object} Progress
+ * @property {(stop: () => void) => () => void} begin lets the user stop the command line; returns a function that ends
+ *   this and hides the progress
+ * @property {(text: string) => void} show
+ */
+
+export class Requests {
+  /** @type {Set<{ ticket: bigint, controller: AbortController }>} */
+  #pending = new Set();
+  #dialogs = new Dialogs();
+  /** Aborts with the session, and with the instance if it traps. */
+  #session = new AbortController();
+  #codingAgent;
+  #execGranted;
+
+  /**
+   * @param {import("./load.js").Host} host
+   * @param {import("./load.js").Manifest} manifest
+   */
+  constructor({ codingAgent }, { exec }) {
+    this.#codingAgent = codingAgent;
+    this.#execGranted = exec;
+  }
+
+  /**
+   * Fulfils requests until the guest's work is complete. Returns `undefined` if the instance trapped or the session
+   * ended.
+   *
+   * @template {ToolOutcome | CommandOutcome} Outcome
+   * @param {Context} context
+   * @param {import("./calls.js").Eventually<Outcome | undefined>} outcome
+   * @param {(ticket: bigint, answer: Answer) => import("./calls.js").Eventually<Outcome | undefined>} resume
+   * @param {Progress} progress
+   * @param {AbortSignal} [signal] cancels the pending request
+   * @returns {Promise<Exclude<Outcome, { tag: "pending" }> | undefined>}
+   */
+  async complete(context, outcome, resume, progress, signal) {
+    let result = outcome instanceof Promise ? await outcome : outcome;
+    const session = this.#session.signal;
+    while (result?.tag === "pending") {
+      if (session.aborted) return undefined;
+      const { ticket, request } = result.val;
+      const answer = await this.#fulfil(context, ticket, request, signal ? [session, signal] : [session], progress);
+      result = session.aborted ? undefined : await resume(ticket, answer);
+    }
+    return /** @type {Exclude<Outcome, { tag: "pending" }> | undefined} */ (result);
+  }
+
+  /**
+   * Cancels the pending request with this ticket.
+   * @param {bigint} ticket
+   */
+  cancel(ticket) {
+    for (const pending of this.#pending) if (pending.ticket === ticket) pending.controller.abort();
+  }
+
+  /** Cancels all requests without an answer: their session ended, or their instance trapped. */
+  drop() {
+    this.#session.abort();
+    this.#session = new AbortController();
+  }
+
+  /**
+   * @param {Context} context
+   * @param {bigint} ticket
+   * @param {Request} request
+   * @param {AbortSignal[]} signals each of them cancels the request
+   * @param {Progress} progress
+   * @returns {Promise<Answer>}
+   */
+  async #fulfil(context, ticket, request, signals, progress) {
+    const controller = new AbortController();
+    const pending = { ticket, controller };
+    const abort = () => controller.abort();
+    for (const signal of signals) {
+      if (signal.aborted) abort();
+      signal.addEventListener("abort", abort, { once: true });
+    }
+    this.#pending.add(pending);
+    try {
+      if (request.tag !== "exec") return await this.#dialogs.ask(context, request, controller.signal);
+      if (!this.#execGranted) return { tag: "not-granted" };
+      return { tag: "ran", val: await this.#exec(context, request.val, controller, progress) };
+    } finally {
+      this.#pending.delete(pending);
+      for (const signal of signals) signal.removeEventListener("abort", abort);
+    }
+  }
+
+  /**
+   * @param {Context} context
+   * @param {CommandLine} commandLine
+   * @param {AbortController} controller
+   * @param {Progress} progress
+   */
+  async #exec(context, commandLine, controller, progress) {
+    const end = progress.begin(() => controller.abort());
+    const stopShowing = showSeconds(plainText(commandLine.progress), progress.show);
+    const hide = () => {
+      stopShowing();
+      end();
+    };
+    // Immediately when the session ends: afterwards its user interface cannot be changed.
+    controller.signal.addEventListener("abort", hide, { once: true });
+    try {
+      const shell = () => userShell(this.#codingAgent, context.cwd);
+      return await runCommandLine(shell, commandLine, controller.signal);
+    } finally {
+      if (!controller.signal.aborted) hide();
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// The `pi:extension/ui` interface.
+import { exitsAfterPrompt } from "./context.js";
+import { plainText } from "./drawing.js";
+import { TerminalWatch } from "./terminal-watch.js";
+
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+/** @typedef {import("./interface.js").Imports["pi:extension/ui"]} UiImports */
+
+export class Ui {
+  #calls;
+  #watch;
+  /** Keys of the texts in the status bar. @type {Set<string>} */
+  #statuses = new Set();
+  /** @type {Set<string>} */
+  #widgets = new Set();
+
+  /**
+   * @param {typeof import("@earendil-works/pi-tui")} tui
+   * @param {import("./calls.js").Calls} calls
+   * @param {() => void} onTerminalInput
+   */
+  constructor(tui, calls, onTerminalInput) {
+    this.#calls = calls;
+    this.#watch = new TerminalWatch(tui, onTerminalInput);
+  }
+
+  /** @returns {UiImports} */
+  imports() {
+    /** @type {UiImports} */
+    const functions = {
+      notify: (message, level) => notify(this.#calls.context, message, level),
+      setStatus: (key, text) => {
+        this.#calls.context.ui.setStatus(key, text === undefined ? undefined : plainText(text));
+        if (text === undefined) this.#statuses.delete(key);
+        else this.#statuses.add(key);
+      },
+      setWidget: (key, lines, placement) => {
+        this.#calls.context.ui.setWidget(key, lines?.map(plainText), {
+          placement: placement === "below-editor" ? "belowEditor" : "aboveEditor",
+        });
+        if (lines === undefined) this.#widgets.delete(key);
+        else this.#widgets.add(key);
+      },
+      watchTerminal: (watch) => (watch ? this.#watch.start(this.#calls.context) : this.#watch.stop()),
+    };
+    return this.#calls.guarded(functions);
+  }
+
+  /**
+   * Shows an error to the user, if there is a session.
+   * @param {string} message
+   */
+  showError(message) {
+    const context = this.#calls.knownContext;
+    try {
+      if (context) notify(context, message, "error");
+    } catch {
+      // The session no longer exists.
+    }
+  }
+
+  stopWatching() {
+    this.#watch.stop();
+  }
+
+  /** Clears the texts and widgets of an instance that trapped. */
+  clear() {
+    try {
+      const { ui } = this.#calls.context;
+      for (const key of this.#statuses) ui.setStatus(key, undefined);
+      for (const key of this.#widgets) ui.setWidget(key, undefined);
+    } catch {
+      // The session no longer exists.
+    }
+    this.#statuses.clear();
+    this.#widgets.clear();
+  }
+}
+
+/**
+ * @param {Context} context
+ * @param {string} message
+ * @param {Parameters<UiImports["notify"]>[1]} level
+ */
+function notify(context, message, level) {
+  if (exitsAfterPrompt(context)) process.stderr.write(`${plainText(message)}\n`);
+  else context.ui.notify(plainText(message), level);
+}
