@@ -2,7 +2,7 @@
 //
 //   npm run bench                   all of them
 //   npm run bench -- context        one
-//   npm run bench -- context 2000   … with an argument of its own
+//   npm run bench -- context 2000   one, with its argument
 //
 // Exit 1 if a figure exceeds its limit.
 import context from "./bench/context.mjs";
@@ -13,7 +13,7 @@ import sessions from "./bench/sessions.mjs";
 import start from "./bench/start.mjs";
 import { BENCHMARKS, scriptFor } from "./usage.mjs";
 
-/** @type {Record<keyof typeof BENCHMARKS, (argument?: string) => Promise<boolean>>} each resolves with whether its figures are kept */
+/** @type {Record<keyof typeof BENCHMARKS, (argument?: string) => Promise<boolean>>} each resolves with true if no figure exceeds its limit */
 const RUNS = { start, loading, hooks, sessions, context, instructions };
 
 const words = process.argv.slice(2);

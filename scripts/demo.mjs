@@ -1,9 +1,9 @@
-// Starts the real pi with this package and the example workflows, in a project that is thrown away.
+// Starts the real pi with this package and the example workflows, in a temporary project.
 //
 //   npm run demo                          a scripted model plays the agent: no key, no network
 //   npm run demo -- --model PROVIDER/ID   the user's own pi configuration and models
 //
-// Without a terminal it plays one workflow and prints what happened; exit 0 only if it reached DONE.
+// Without a terminal it plays one workflow and prints its progress; exits with 0 only if the run reached DONE.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync } from "node:fs";
@@ -32,13 +32,13 @@ const sandbox = makeSandbox({
 cpSync(join(REPO, "workflows-examples"), join(sandbox.project, ".pi/workflows"), { recursive: true });
 
 const options = {
-  // With a model of their own, the user's own environment: keys, settings, sign-ins.
+  // A model of the user needs the user's environment: keys, settings, sign-ins.
   sandbox: chosen ? { ...sandbox, env: () => /** @type {any} */ (process.env) } : sandbox,
   trust: true,
   args: chosen ? ["--model", chosen] : [],
 };
 
-/** Lets the user use pi, and says what to type. */
+/** Starts pi for the user, with a hint about the command to enter. */
 async function play() {
   const hint = join(REPO, "scripts/demo/hint.js");
   const [node, ...parameters] = piCommand({ ...options, extension: [REPO, hint] });

@@ -1,10 +1,10 @@
-// Makes a commit that holds the package as it is packed, with the built component: `pi install git:HOST/PATH@release`
-// clones it, and needs neither Rust nor a build.
+// Creates a commit with the files of the published package, including the built component. `pi install
+// git:HOST/PATH@release` clones it, without Rust and without a build.
 //
-//   npm run release              onto the branch `release`
-//   npm run release -- BRANCH    onto another one
+//   npm run release              on the branch `release`
+//   npm run release -- BRANCH    on another branch
 //
-// Neither the index nor the working tree is touched, and nothing is pushed.
+// It changes neither the index nor the working tree, and pushes nothing.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { scriptFor } from "./usage.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** Something the user can change; its message says what. */
+/** An error that the user can fix, as the message says. */
 class ReleaseError extends Error {}
 
 /**
@@ -25,7 +25,7 @@ class ReleaseError extends Error {}
 const git = (parameters, env = {}) =>
   execFileSync("git", parameters, { cwd: root, encoding: "utf8", env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] }).trim();
 
-/** The commit that a branch points to, if there is one. @param {string} ref */
+/** Returns the commit that a branch points to; `undefined` if the branch does not exist. @param {string} ref */
 function tip(ref) {
   try {
     return git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
@@ -35,7 +35,7 @@ function tip(ref) {
 }
 
 /**
- * The manifest without what only a build needs, so that nothing is fetched when pi runs npm in the clone.
+ * Returns the manifest without the fields for the build, so that npm installs nothing when pi runs it in the clone.
  * @param {string} file
  */
 function slimManifest(file) {
@@ -51,11 +51,11 @@ function release(branch) {
   try {
     git(["check-ref-format", ref]);
   } catch {
-    throw new ReleaseError(`"${branch}" is no name for a branch.`);
+    throw new ReleaseError(`"${branch}" is not a valid name of a branch.`);
   }
-  if (git(["branch", "--show-current"]) === branch) throw new ReleaseError(`"${branch}" is checked out; the release goes onto another branch.`);
+  if (git(["branch", "--show-current"]) === branch) throw new ReleaseError(`"${branch}" is checked out; a release needs another branch.`);
   if (!existsSync(join(root, "host-shim/component/shim.cjs"))) throw new ReleaseError("The component is not built: npm run build");
-  if (git(["status", "--porcelain"]) !== "") throw new ReleaseError("There are changes that are not committed; a release is of a commit.");
+  if (git(["status", "--porcelain"]) !== "") throw new ReleaseError("There are uncommitted changes; commit them first.");
   const scratch = mkdtempSync(join(tmpdir(), "pi-workflows-release-"));
   try {
     const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch, "--loglevel=error"];
@@ -64,11 +64,11 @@ function release(branch) {
     const folder = join(scratch, "package");
     const { version } = slimManifest(join(folder, "package.json"));
     const index = { GIT_INDEX_FILE: join(scratch, "index") };
-    // All files, byte for byte, whatever the user ignores and converts.
+    // All files byte for byte, independent of the user's ignore and conversion settings.
     git(["-c", "core.autocrlf=false", "-c", "core.safecrlf=false", `--work-tree=${folder}`, "add", "--all", "--force", folder], index);
     const tree = git(["write-tree"], index);
     const parent = tip(ref);
-    if (parent && git(["rev-parse", `${parent}^{tree}`]) === tree) return console.log(`${branch} holds this already.`);
+    if (parent && git(["rev-parse", `${parent}^{tree}`]) === tree) return console.log(`${branch} already has these files.`);
     const message = `Version ${version}, built from ${git(["rev-parse", "--short", "HEAD"])}`;
     const commit = git(["commit-tree", tree, "-m", message, ...(parent ? ["-p", parent] : [])]);
     git(["update-ref", "-m", "release", ref, commit, parent ?? ""]);

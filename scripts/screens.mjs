@@ -2,7 +2,7 @@
 //
 //   node scripts/screens.mjs
 //
-// A scripted model plays the agent, tmux the terminal.
+// A scripted model plays the agent; tmux is the terminal.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -54,7 +54,7 @@ for (const [name, screen] of Object.entries(screens)) {
 }
 console.log(Object.keys(screens).map((name) => `${name}: captured`).join("\n"));
 
-/** The part of a screen above the editor, without what pi says of the machine. @param {string} screen */
+/** Returns the part of a screen above the editor, without pi's information about the machine. @param {string} screen */
 function withoutFrame(screen) {
   const lines = screen.split("\n").map((line) => line.trimEnd());
   const end = lines.findIndex((line) => /^─{20,}$/.test(line));
@@ -62,7 +62,7 @@ function withoutFrame(screen) {
   return tidy(shown);
 }
 
-/** The part of a screen from some words on. @param {string} screen @param {string | RegExp} words */
+/** Returns the part of a screen from a text on. @param {string} screen @param {string | RegExp} words */
 function from(screen, words) {
   const lines = screen.split("\n").map((line) => line.trimEnd());
   const start = lines.findIndex((line) => (typeof words === "string" ? line.includes(words) : words.test(line)));
@@ -70,7 +70,7 @@ function from(screen, words) {
   return tidy(lines.slice(start)).replaceAll(sandbox.project, "~/project").replace(/[⠋-⣿] Working/, "⠋ Working");
 }
 
-/** Without empty lines at both ends and two in a row. @param {string[]} lines */
+/** Removes empty lines at both ends and repeated empty lines. @param {string[]} lines */
 function tidy(lines) {
   return lines.join("\n").replace(/\n{3,}/g, "\n\n").replace(/^\n+|\n+$/g, "");
 }

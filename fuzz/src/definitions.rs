@@ -1,4 +1,4 @@
-//! Loading: any files, named by lines `=== ROOT/PATH` between them.
+//! Loading: any files, separated by lines `=== ROOT/PATH` with their names.
 
 use pi_workflows::definition::{Diagnostic, Entry, Library, Severity, Workflow};
 use pi_workflows::engine::run_through;
@@ -9,7 +9,7 @@ use super::folder::Folder;
 
 /// # Panics
 ///
-/// If something that must hold does not.
+/// If a property is violated.
 pub fn check(data: &[u8]) {
     let folder = Folder::parse(data);
     if !folder.is_small() {
@@ -37,7 +37,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// What a terminal takes for text.
+/// Returns true if a text contains no control characters.
 pub fn is_plain(text: &str) {
     let command = text.chars().find(|&c| c.is_control() && c != '\n');
     assert_eq!(command, None, "{text:?}");
@@ -63,7 +63,7 @@ fn of_workflow(workflow: &Workflow, library: &Library) {
     walk(workflow, library);
 }
 
-/// `next` alone leads through every phase, in their order, to the end.
+/// `next` leads through every phase in order, to the end.
 fn walk(workflow: &Workflow, library: &Library) {
     let total = library.phase_count(&workflow.phases);
     let mut state = enter(&RunState::new(&workflow.key, "a task", 0, 0), library);

@@ -1,4 +1,4 @@
-//! Sequences of events: every byte, or a few, an event for the engine.
+//! Sequences of events: one or a few bytes encode an event for the engine.
 
 use pi_workflows::definition::Library;
 use pi_workflows::engine::{
@@ -13,7 +13,7 @@ use super::stored_state::{FILES, survives};
 
 const MAX_EVENTS: usize = 400;
 
-/// What may be typed or said, odd things among it.
+/// Inputs of the user and answers of the model, including unusual ones.
 const TEXTS: [&str; 12] = [
     "flat a task",
     "outer {description} {previousSummary}",
@@ -44,7 +44,7 @@ const TOOLS: [&str; 6] = ["edit", "read", "bash", "workflow_step", "", "\u{1b}]0
 
 /// # Panics
 ///
-/// If something that must hold does not.
+/// If a property is violated.
 pub fn check(data: &[u8]) {
     let mut bytes = data.iter().copied();
     let mut play = Play::new();
@@ -59,20 +59,20 @@ struct Play {
     engine: Engine,
     folder: Folder,
     library: Library,
-    /// The newest state that was stored; what a restart finds.
+    /// The newest stored state, which a restart restores.
     stored: Option<RunState>,
-    /// Whether the stored state is of files that have changed meanwhile.
+    /// True if the files have changed since the state was stored.
     moved_on: bool,
-    /// What is asked, the last one last.
+    /// The pending requests, newest last.
     asked: Vec<(u64, Request)>,
     last_ticket: u64,
     now: u64,
     /// The user interface of the session, and that of the event.
     session_ui: Ui,
     ui: Ui,
-    /// Whether a session is there.
+    /// True while there is a session.
     open: bool,
-    /// How often the agent was told to go on since anybody did anything else.
+    /// The number of automatic continuations since the last other event.
     automatic: usize,
 }
 
@@ -139,13 +139,13 @@ impl Play {
             26 => self.cancel_command(),
             27 => self.shutdown(),
             28 => {
-                // The countdown of all its seconds.
+                // All seconds of the countdown.
                 for _ in 0..4 {
                     self.plain(Event::Timer { id: 1, idle: true });
                 }
             }
             29 => {
-                // The agent works and stops too early.
+                // The agent works, but stops before the phase is complete.
                 self.plain(Event::AgentStart);
                 self.plain(Event::AgentEnd { stop: Stop::Completed });
                 self.plain(Event::AgentSettled);
@@ -171,7 +171,7 @@ impl Play {
         }
     }
 
-    /// No active run is left.
+    /// Asserts that no run is active.
     fn cancel_command(&mut self) {
         let name = "cancel-workflow";
         let _ = self.handle(Event::Command { name, arguments: "" });
@@ -184,7 +184,7 @@ impl Play {
         assert!(matches!(output.reply, Reply::Tool(_) | Reply::Ask { .. }), "{:?}", output.reply);
     }
 
-    /// A call of a tool is answered as its phase says.
+    /// Asserts that the outcome of a tool call is the one that its phase defines.
     fn tool_call(&mut self, name: &str) {
         let reply = self.handle(Event::ToolCall { name, carries_calls: false }).reply;
         let (has_run, running) = (self.engine.has_run(), self.engine.is_running());
@@ -207,7 +207,7 @@ impl Play {
     fn answer(&mut self, argument: u8) {
         let choice = usize::from(argument % 5);
         if argument >= 240 {
-            // To a question that nobody asked, or that was answered.
+            // An answer without a pending request.
             let ticket = u64::from(argument);
             if self.asked.iter().all(|(asked, _)| *asked != ticket) && ticket > self.last_ticket {
                 let output = self.handle(Event::Answer { ticket, answer: Answer::Confirmed(true) });
@@ -271,7 +271,7 @@ impl Play {
 
     fn session(&mut self, argument: u8) {
         self.asked.clear();
-        // It is in the session as JSON only.
+        // The session stores it only as JSON.
         let stored = self.stored.as_ref().and_then(|state| {
             let json = serde_json::to_string(state).expect("a state is JSON");
             restore([json]).expect("it is in bounds")

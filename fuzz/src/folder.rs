@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use pi_workflows::definition::{DirEntry, FileError, FileKind, ReadError, Root};
 use pi_workflows::definition::{Stale, WorkflowFiles};
 
-/// Two roots, `global` and `project`, and the project's own files; by `ROOT/PATH`. Then the links, and where each
-/// leads, written the same way.
+/// The files of two roots, `global` and `project`, and of the project itself, by `ROOT/PATH`; and the links with their
+/// targets, in the same form.
 #[derive(Debug, Default, Clone)]
 pub struct Folder(BTreeMap<String, Vec<u8>>, BTreeMap<String, String>);
 
 impl Folder {
-    /// Files behind lines `=== ROOT/PATH`, and links `=== ROOT/PATH -> ROOT/PATH`.
+    /// Parses files after lines `=== ROOT/PATH`, and links `=== ROOT/PATH -> ROOT/PATH`.
     pub fn parse(data: &[u8]) -> Self {
         let mut folder = Self::default();
         let mut file: Option<String> = None;
@@ -52,7 +52,7 @@ impl Folder {
     pub fn commented(&self) -> Self {
         let comment = |(name, content): (&String, &Vec<u8>)| {
             let mut content = content.clone();
-            // In a block text it might be text.
+            // In a block scalar it may be part of the text.
             if name.ends_with("workflow.yaml") && !content.iter().any(|byte| b"|>".contains(byte)) {
                 content.extend_from_slice(b"\n # x\n");
             }
@@ -69,7 +69,7 @@ impl Folder {
         self.0.len() + self.1.len() <= 40
     }
 
-    /// `ROOT/PATH` without links; `None` where links lead in a circle.
+    /// Resolves the links in a path `ROOT/PATH`; `None` if they form a cycle.
     fn real(&self, root: &str, path: &str) -> Option<String> {
         let mut real = root.to_owned();
         for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -86,7 +86,7 @@ impl Folder {
         Some(real)
     }
 
-    /// A link's entry.
+    /// The directory entry of a link.
     fn link(&self, root: &str, name: &str, link: &str) -> DirEntry {
         let path = link.strip_prefix(root).unwrap_or_default();
         let real = self.real(root, path).filter(|real| !self.1.contains_key(real));

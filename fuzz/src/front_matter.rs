@@ -1,4 +1,4 @@
-//! Phase files: any bytes.
+//! Phase files with any content.
 
 use pi_workflows::definition::{Diagnostic, Entry, Library, Phase};
 use pi_workflows::text;
@@ -21,7 +21,7 @@ fn load(phase: &[u8]) -> (Option<Phase>, Vec<Diagnostic>) {
 
 /// # Panics
 ///
-/// If something that must hold does not.
+/// If a property is violated.
 pub fn check(data: &[u8]) {
     let (phase, diagnostics) = load(data);
     assert!(phase.is_some() || !diagnostics.is_empty(), "left out without a word");
@@ -44,12 +44,12 @@ pub fn check(data: &[u8]) {
         assert_eq!(load(commented.as_bytes()).0, phase, "the two readers of YAML differ");
     }
     let Some(phase) = phase else { return };
-    // The instructions are the end of the file, as it stands.
+    // The instructions are the unchanged end of the file.
     let text = String::from_utf8_lossy(data).replace("\r\n", "\n").replace('\r', "\n");
     let text =
         text.trim_end_matches(|c: char| c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}'));
     assert!(text.ends_with(&phase.instructions), "{:?}", phase.instructions);
-    // Whatever ends the lines, it is the same phase.
+    // Line endings make no difference.
     if !data.contains(&b'\r') {
         let dos = String::from_utf8_lossy(data).replace('\n', "\r\n");
         assert_eq!(load(dos.as_bytes()).0.as_ref(), Some(&phase));

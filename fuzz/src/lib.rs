@@ -1,4 +1,4 @@
-//! What must hold for any bytes. Each module has a `check` that panics where it does not hold.
+//! Properties that must hold for any input. Each module has a `check` that panics if one is violated.
 
 pub mod definitions;
 pub mod events;

@@ -1,4 +1,4 @@
-//! Stored states: the data of a session's state entries, one in a line, the newest first.
+//! Stored states: the data of a session's state entries, one per line, newest first.
 
 use pi_workflows::definition::Library;
 use pi_workflows::engine::{Context, Effect, Engine, Event, Facts, Reply, Stop, Ui};
@@ -8,12 +8,12 @@ use pi_workflows::text::{self, DefaultRole};
 
 use super::folder::Folder;
 
-/// Two levels of nesting, a blacklist, a loop that is refused.
+/// Workflows with two levels of nesting, a blacklist and a rejected loop.
 pub const FILES: &str = include_str!("nested.txt");
 
 /// # Panics
 ///
-/// If something that must hold does not.
+/// If a property is violated.
 pub fn check(data: &[u8]) {
     let lines = String::from_utf8_lossy(data);
     let Ok(Some(state)) = restore(lines.lines()) else { return };
@@ -36,14 +36,14 @@ pub fn check(data: &[u8]) {
     play(&state, &folder);
 }
 
-/// What is stored is read back.
+/// Asserts that a stored state is restored unchanged.
 pub fn survives(state: &RunState) {
     assert!(!state.current_path.is_empty());
     let json = serde_json::to_string(state).expect("a state is JSON");
     assert_eq!(restore([&json]), Ok(Some(state.clone())), "{json}");
 }
 
-/// The seal of a run is that of the files only where the state has none to keep.
+/// Asserts that a run takes its fingerprint from the files only if the state has none.
 fn sealed(state: &RunState, library: &Library) {
     let taken = state.clone().sealed(library);
     let (before, after) = (&state.progress, &taken.progress);
@@ -71,7 +71,7 @@ fn looked_at(state: &RunState, library: &Library) {
     assert!(text::phase_panel(&active).len() <= 100);
 }
 
-/// A session that begins with the state, and everything that can follow.
+/// Starts a session with the state, and applies events to it.
 fn play(state: &RunState, folder: &Folder) {
     for first in ["next", "loop", "status", "cancel"] {
         let mut engine = Engine::default();

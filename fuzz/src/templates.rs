@@ -1,16 +1,16 @@
-//! Templates: the text before the first NUL is a template, what stands between the next ones is put in.
+//! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
 use pi_workflows::definition::{AutoContinue, ContextInjection, Entry, Library, Phase};
 use pi_workflows::definition::{Show, ToolPolicy, Workflow};
 use pi_workflows::run::{Active, RunState};
 use pi_workflows::text::{self, DefaultRole, resolve};
 
-/// In the place of the task, the summary and a tool's name. None of it means anything to a template.
+/// Values of the task, the summary and a tool's name. They contain no placeholders.
 const MARKS: [&str; 3] = ["\u{e000}", "\u{e001}", "\u{e002}"];
 
 /// # Panics
 ///
-/// If something that must hold does not.
+/// If a property is violated.
 pub fn check(data: &[u8]) {
     let all = String::from_utf8_lossy(data);
     if MARKS.iter().any(|mark| all.contains(mark)) {
@@ -49,7 +49,7 @@ fn put_in(marked: &str, values: [&str; 3]) -> String {
     text
 }
 
-/// Everything that is made of templates and of what a user, a model or a session says.
+/// Returns every text that is built from templates and from input of a user, a model or a session.
 fn texts(library: &Library, [task, summary, tool]: [&str; 3]) -> Vec<String> {
     let Some(workflow) = library.get("w") else { return Vec::new() };
     let Some(Entry::Phase(first)) = workflow.phases.first() else { return Vec::new() };
@@ -71,7 +71,7 @@ fn texts(library: &Library, [task, summary, tool]: [&str; 3]) -> Vec<String> {
     ]
 }
 
-/// A workflow whose every text is this template.
+/// Returns a workflow in which every text is this template.
 fn library(template: &str) -> Library {
     let phase = |id: &str| {
         let phase = Phase {

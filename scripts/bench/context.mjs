@@ -1,8 +1,7 @@
-// What the model is sent: the same scripted session with the reference and with this package, in the same pi.
+// Measures the bytes sent to the model: the same scripted session with the reference and with this package, in the same pi.
 //
-// The figures are the bytes of the request bodies, as they arrive at the model's side, and so are the bounds. Every
-// request holds pi's own system prompt and tools too; "besides pi's own" is without those, as a pi without any package
-// sends them.
+// The figures and the limits are bytes of the request bodies. Every request also contains pi's own system prompt and tools;
+// "besides pi's own" is without the bytes that a pi without packages sends.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,10 +12,10 @@ import { makeSandbox } from "../../tests/pi/harness/sandbox.mjs";
 import { messageText, startModel } from "../../tests/pi/harness/scripted-model.mjs";
 import { step, workflow } from "../../tests/pi/harness/workflows.mjs";
 
-/** How long the instructions of a phase are, unless the command line says it; in bytes. */
+/** The default length of the instructions of a phase, in bytes. */
 const LENGTH = 6000;
 
-/** An answer such as agents give at the end of a run. */
+/** A typical answer of an agent at the end of a run. */
 const REST = {
   text: "I read the module and its tests, and changed the two functions that the task is about. The tests of the area pass. Next I would look at the callers; tell me if you want that now.",
 };
@@ -24,15 +23,15 @@ const REST = {
 /**
  * @typedef {object} Session
  * @property {string} name
- * @property {number} atMost the part of the reference's bytes that ours may send
- * @property {number} [copies] of the instructions that ours may have in the last request
+ * @property {number} atMost the maximum ratio of our bytes to the reference's
+ * @property {number} [copies] the maximum number of copies of the instructions in our last request
  * @property {number} phases
- * @property {import("../../tests/pi/harness/scripted-model.mjs").Step[]} answers of the model
+ * @property {import("../../tests/pi/harness/scripted-model.mjs").Step[]} answers the answers of the model
  * @property {(rpc: import("../../tests/pi/harness/rpc.mjs").Rpc) => Promise<void>} play
  *
  * @typedef {object} Sent
- * @property {number[]} sizes bytes of each request
- * @property {number} copies of the instructions in the last request
+ * @property {number[]} sizes the bytes of each request
+ * @property {number} copies the number of copies of the instructions in the last request
  */
 
 /** @type {Session[]} */
@@ -61,7 +60,7 @@ const SESSIONS = [
   },
 ];
 
-/** @param {string} [length] of the instructions, in bytes */
+/** @param {string} [length] the length of the instructions in bytes */
 export default async function context(length) {
   const [version] = PI_VERSIONS;
   const bytes = length === undefined ? LENGTH : Number(length);
@@ -83,7 +82,7 @@ export default async function context(length) {
  * @param {Session} session
  * @param {Sent} reference
  * @param {Sent} ours
- * @param {number} own what pi itself sends with each request
+ * @param {number} own the bytes that pi itself sends with each request
  */
 function report({ name, atMost, copies = Infinity }, reference, ours, own) {
   const total = [reference, ours].map(({ sizes }) => sum(sizes));
@@ -94,7 +93,7 @@ function report({ name, atMost, copies = Infinity }, reference, ours, own) {
   console.log(row("  besides pi's own", figures(besides)));
   console.log(row("  copies in the last request", [reference.copies, ours.copies].map(number)));
   const kept = total[1] <= atMost * total[0] && ours.copies <= copies;
-  console.log(`  ${kept ? "kept" : "NOT KEPT"}: in total at most ${atMost} of the reference's`);
+  console.log(`  ${kept ? "ok" : "TOO HIGH"}: in total at most ${atMost} of the reference's`);
   return kept;
 }
 
@@ -115,7 +114,7 @@ async function measure({ answers, play }, version, extension, instructions) {
   return { sizes, copies: sum(instructions.map((text) => last.split(text).length - 1)) };
 }
 
-/** The bytes of a request of pi's without a package, apart from its one prompt. @param {string} version */
+/** Returns the bytes of a request of pi without packages, except its prompt. @param {string} version */
 async function piOwn(version) {
   const { sizes } = await inPi(version, [], [REST], {}, (rpc) => rpc.promptAndSettle("x"));
   return sizes[0] - JSON.stringify({ role: "user", content: "x" }).length;
@@ -130,7 +129,7 @@ async function piOwn(version) {
  */
 async function inPi(version, extension, answers, globalFiles, play) {
   const model = await startModel(answers);
-  // The whole session has to fit, so that pi compacts nothing.
+  // The whole session must fit into the context, so that pi does not compact it.
   const sandbox = makeSandbox({ model, globalFiles, modelConfig: { contextWindow: 1_000_000 } });
   try {
     const rpc = await startRpc({ version, sandbox, extension });
@@ -143,7 +142,7 @@ async function inPi(version, extension, answers, globalFiles, play) {
 }
 
 /**
- * Instructions of this length, put together from those of the example workflows.
+ * Returns instructions of this length, composed of those of the example workflows.
  *
  * @param {number} phase
  * @param {number} bytes

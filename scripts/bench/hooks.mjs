@@ -1,12 +1,12 @@
-// How long pi waits for the package's handlers, with 1,000 workflows and a run five workflows deep, through the shim
-// and the generated glue; with a gate in the phase and without, and beside the reference.
+// Measures the time that pi waits for the package's handlers, including the shim and the generated glue: with 1,000
+// workflows and a run nested five workflows deep, with and without a gate in the phase, compared with the reference.
 import { PACKAGES, makeWorld, nestedState, sessionOf, side } from "./sides.mjs";
 import { quantile, table, time, verdict } from "./measure.mjs";
 
 const WORKFLOWS = 1000;
 const GATE = "gate:\n  - run: npm test\n";
 
-/** How often each event is sent; the first tenth is not counted. */
+/** The number of events of each kind; the first tenth is not counted. */
 const TIMES = 20_000;
 
 /** @type {Record<string, object>} */
@@ -18,10 +18,10 @@ const EVENTS = {
   turn_end: {},
 };
 
-/** How long p99 may be, in milliseconds. @type {Record<string, number>} */
+/** The maximum p99 in milliseconds. @type {Record<string, number>} */
 const PROMISED = { tool_call: 0.1, before_agent_start: 0.3 };
 
-/** How much longer an event may take where the phase has a gate: half again, and what a clock cannot tell. */
+/** The maximum additional time in a phase with a gate: a factor, and a slack in milliseconds for the resolution of the clock. */
 const WITH_GATE = { factor: 1.5, slack: 0.02 };
 
 /** @param {string} [times] */
@@ -42,7 +42,7 @@ export default async function hooks(times) {
       for (let n = 0; n < count; n += 1) {
         for (const [side, { emit, pi }] of Object.entries(sides)) {
           const took = time(() => emit(name, event));
-          // What it wrote down would fill the memory.
+          // The recorded calls would fill the memory.
           pi.did();
           if (n >= count / 10) samples[side].push(took);
         }

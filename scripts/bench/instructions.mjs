@@ -1,7 +1,7 @@
-// How many instructions the core's work takes, by callgrind: figures that do not depend on the machine's mood. They
-// stand in instructions.txt, so that a change shows; more than a twentieth above it is too much.
+// Counts the instructions of the core's work with callgrind: figures that do not depend on the load of the machine. The known
+// figures are in instructions.txt; an increase of more than a twentieth fails.
 //
-//   npm run bench -- instructions update    writes them down
+//   npm run bench -- instructions update    stores the figures
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,17 +24,17 @@ const CASES = {
   before_agent_start: "brief the agent",
 };
 
-/** How much more than known is still the same; compilers differ a little. */
+/** The tolerated increase, because compilers differ slightly. */
 const TOLERANCE = 1.05;
 
 /** @param {string} [argument] */
 export default async function instructions(argument) {
   if (spawnSync("valgrind", ["--version"]).status !== 0) {
-    console.log("Instructions are counted by valgrind, which is not installed.");
+    console.log("valgrind, which counts the instructions, is not installed.");
     return true;
   }
   run("cargo", ["build", "--quiet", "--locked", "--release", "--bin", "instructions"], {
-    // callgrind finds what it counts by its name.
+    // callgrind selects the function by its name.
     CARGO_PROFILE_RELEASE_STRIP: "none",
     CARGO_TARGET_DIR: join(ROOT, "target/instructions"),
   });
@@ -47,7 +47,7 @@ export default async function instructions(argument) {
   console.log(`${table(["instructions", "now", "more than known"], rows)}\n`);
   if (argument === "update") writeFileSync(KNOWN, Object.entries(counts).map(([name, n]) => `${name} ${n}\n`).join(""));
   const risen = Object.keys(CASES).filter((name) => counts[name] > known[name] * TOLERANCE);
-  console.log(risen.length ? `NOT KEPT: ${risen.join(", ")}` : "kept: the figures in scripts/bench/instructions.txt");
+  console.log(risen.length ? `TOO HIGH: ${risen.join(", ")}` : "ok: the figures in scripts/bench/instructions.txt");
   return risen.length === 0;
 }
 

@@ -1,4 +1,4 @@
-//! Work whose instructions `instructions.mjs` counts: what the case that is named hands to `measured`.
+//! The work whose instructions `instructions.mjs` counts: the closure that the given case passes to `measured`.
 #![allow(clippy::panic)]
 
 #[path = "../../tests/support/one_level.rs"]
@@ -14,11 +14,11 @@ use pi_workflows::text::{DefaultRole, context_prompt};
 
 use one_level::Files;
 
-/// How many workflows there are.
+/// The number of workflows.
 const WORKFLOWS: usize = 100;
-/// How many phases each of them has.
+/// The number of phases of each workflow.
 const PHASES: usize = 4;
-/// How many of them nest the next one.
+/// The number of workflows that nest the next one.
 const NESTED: usize = 5;
 
 fn files() -> Files {
@@ -47,7 +47,7 @@ fn phase_file(phase: usize) -> String {
     )
 }
 
-/// What is counted.
+/// Runs the work whose instructions are counted.
 #[inline(never)]
 fn measured<T>(work: impl FnOnce() -> T) {
     black_box(work());

@@ -1,5 +1,5 @@
-// How long it takes until the workflow files are read, the first time and again, beside the reference, and beside
-// Node, which merely reads the same files or looks whether they are as they were.
+// Measures the time to load the workflow files, the first time and again, compared with the reference, and with Node reading
+// the same files or their stats.
 import { readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -7,17 +7,17 @@ import { PHASES, makeWorld, side } from "./sides.mjs";
 import { inTurns, median, spread, table, time, verdict } from "./measure.mjs";
 
 const SIZES = [10, 100, 1000, 5000];
-/** The size that figures are promised for. */
+/** The number of workflows to which the limits apply. */
 const PROMISED = 1000;
 const ROUNDS = 9;
 
-/** How old a file must be for its time stamps to tell the next change, in milliseconds. */
+/** The age from which the time stamps of a file show its next change, in milliseconds. */
 const SETTLED = 2100;
 
 /** @param {string} [rounds] */
 export default async function loading(rounds) {
   console.log(`Loading workflows of ${PHASES} phases, from session_start on; median and middle half, in ms.`);
-  console.log("Again: a move in the session's tree, with nothing changed.\n");
+  console.log("Again: the user moves in the session's tree, and no file has changed.\n");
   const rows = [];
   /** @type {[string, number, number][]} */
   let promises = [];

@@ -1,7 +1,7 @@
-// Times, what they say together, and tables of them.
+// Measures times, summarizes them and prints tables.
 
 /**
- * Times of one thing, in milliseconds, or figures of another unit.
+ * The values of one measurement, in milliseconds unless stated otherwise.
  * @typedef {object} Sample
  * @property {string} name
  * @property {number[]} values
@@ -15,10 +15,10 @@ export function time(work) {
 }
 
 /**
- * Takes turns, so that what else the machine does falls on all alike.
+ * Runs the sides alternately, so that other load of the machine affects all of them equally.
  *
  * @param {number} rounds
- * @param {Record<string, () => number | Promise<number>>} sides each gives one figure
+ * @param {Record<string, () => number | Promise<number>>} sides each returns one value
  * @returns {Promise<Record<string, number[]>>}
  */
 export async function inTurns(rounds, sides) {
@@ -45,7 +45,7 @@ export function median(values) {
 }
 
 /**
- * The median, and between which values half of them lie.
+ * Returns the median and the middle half of the values.
  *
  * @param {number[]} values
  * @param {number} [digits]
@@ -56,7 +56,7 @@ export function spread(values, digits = 1) {
 }
 
 /**
- * A Markdown table.
+ * Returns a Markdown table.
  *
  * @param {string[]} head
  * @param {string[][]} rows
@@ -67,7 +67,7 @@ export function table(head, rows) {
 }
 
 /**
- * Prints what was promised, and whether it is kept.
+ * Prints each figure with its limit. Returns true if no figure exceeds its limit.
  *
  * @param {[words: string, figure: number, limit: number][]} promises the figure must not exceed the limit
  */
@@ -76,7 +76,7 @@ export function verdict(promises) {
   for (const [words, figure, limit] of promises) {
     const holds = figure <= limit;
     kept &&= holds;
-    console.log(`${holds ? "kept" : "NOT KEPT"}: ${words} (${figure.toFixed(2)}, at most ${limit.toFixed(2)})`);
+    console.log(`${holds ? "ok" : "TOO HIGH"}: ${words} (${figure.toFixed(2)}, at most ${limit.toFixed(2)})`);
   }
   return kept;
 }

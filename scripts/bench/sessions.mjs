@@ -1,18 +1,18 @@
-// How long session_start takes on a long branch, by how much lies before and behind the newest state of a run, beside
+// Measures session_start on a long branch, by the number of entries before and after the newest state of a run, compared with
 // the reference.
 import { makeWorld, nestedState, sessionOf, side } from "./sides.mjs";
 import { inTurns, median, spread, table, time, verdict } from "./measure.mjs";
 
 const ROUNDS = 15;
 
-/** How many entries lie before the newest state, and how many behind it. */
+/** The numbers of entries before and after the newest state. */
 const BRANCHES = [
   [0, 1000],
   [99_000, 1000],
   [0, 99_000],
 ];
 
-/** How much longer it may take with 99,000 entries more before the state: what a clock cannot tell. */
+/** The maximum additional time with 99,000 more entries before the state: the resolution of the clock. */
 const SAME = 1.5;
 
 /** @param {string} [rounds] */
@@ -33,7 +33,7 @@ export default async function sessions(rounds) {
       medians.push({ ours: median(values.ours), reference: median(values.reference) });
       rows.push([before, behind].map((count) => count.toLocaleString("en-US")).concat(spread(values.ours), spread(values.reference)));
     }
-    console.log(`${table(["entries before the newest state", "behind it", "ours", "reference"], rows)}\n`);
+    console.log(`${table(["entries before the newest state", "after it", "ours", "reference"], rows)}\n`);
     return verdict([
       ["99,000 entries before the newest state, of the reference's time", medians[1].ours / medians[1].reference, 1],
       ["99,000 entries behind it, of the reference's time", medians[2].ours / medians[2].reference, 1],

@@ -1,4 +1,4 @@
-// Both packages in this process, over a pi of plain functions: what is measured is theirs, not pi's.
+// Loads both packages into this process, with a stand-in for pi: the measured time is theirs, not pi's.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,15 +9,15 @@ import { standIn } from "../../tests/shim/pi-stand-in.mjs";
 
 export const PHASES = 4;
 
-/** What an agent is told in a phase, about as long as in the examples. */
+/** The instructions of a phase, about as long as in the examples. */
 const INSTRUCTIONS = `Work on: {description}\n\n${"Read what is there before you change it, and say in a line what you found. ".repeat(16)}`;
 
 /** @typedef {ReturnType<typeof makeWorld>} World */
 
 /**
- * Folders for both packages, with so many workflows; the first five are nested in each other.
+ * Creates folders for both packages with this number of workflows. Each of the first five nests the next one.
  * @param {number} workflows
- * @param {string} [frontMatter] more of it, in each phase
+ * @param {string} [frontMatter] additional lines for the front matter of each phase
  */
 export function makeWorld(workflows, frontMatter = "") {
   const root = mkdtempSync(join(tmpdir(), "pi-bench-"));
@@ -73,7 +73,7 @@ export function nestedState() {
   };
 }
 
-/** What both packages ask a session. @typedef {{ getLeafEntry(): any, getEntry(id: string): any, getBranch(): any[], getEntries(): any[] }} Session */
+/** The functions of a session that the packages call. @typedef {{ getLeafEntry(): any, getEntry(id: string): any, getBranch(): any[], getEntries(): any[] }} Session */
 
 /** @param {{ type: string, customType?: string, data?: unknown }[]} entries oldest first @returns {Session} */
 export function sessionOf(entries) {
@@ -82,7 +82,7 @@ export function sessionOf(entries) {
   return {
     getLeafEntry: () => all.at(-1),
     getEntry: (id) => byId.get(id),
-    // pi walks from the leaf, too.
+    // pi also starts at the leaf.
     getBranch: () => {
       const branch = [];
       for (let entry = all.at(-1); entry; entry = entry.parentId ? byId.get(entry.parentId) : undefined) branch.push(entry);
@@ -96,7 +96,7 @@ export function sessionOf(entries) {
 export const PACKAGES = { ours, reference };
 
 /**
- * One of the packages, loaded and begun; its session has not started yet.
+ * Loads one of the packages. Its session has not started yet.
  *
  * @param {keyof typeof PACKAGES} name
  * @param {World} world
@@ -106,7 +106,7 @@ export function side(name, world, session = sessionOf([])) {
   process.env.PI_CODING_AGENT_DIR = world.agent;
   const pi = standIn();
   PACKAGES[name](/** @type {any} */ (pi.api));
-  // A component that has been asked something is told of the session at once.
+  // After a first call, the component receives the start of the session immediately.
   pi.registered.get("command workflow").getArgumentCompletions("-");
   const context = pi.context({ cwd: world.project, sessionManager: session, isProjectTrusted: () => true });
   return {

@@ -1,5 +1,5 @@
-// What a package adds to pi's start and to its memory: the real pi without any, with ours and with the reference, in
-// turns, with the examples as global workflows.
+// Measures the time and memory that a package adds to pi's start: the real pi without packages, with this one and with the
+// reference, alternately, with the examples as global workflows.
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,13 +9,13 @@ import { startRpc } from "../../tests/pi/harness/rpc.mjs";
 import { makeSandbox } from "../../tests/pi/harness/sandbox.mjs";
 import { inTurns, median, spread, table, verdict } from "./measure.mjs";
 
-/** How often each is started. */
+/** The number of starts of each. */
 const STARTS = 21;
 
-/** What ours may add to the start of a pi that starts in 300 ms, in milliseconds. */
+/** The maximum time that this package may add to a start of 300 ms, in milliseconds. */
 const ADDED_TO_300 = 25;
 
-/** What ours may take beyond the reference, in MB. */
+/** The maximum memory in addition to the reference's, in MB. */
 const MORE_MEMORY = 15;
 
 /** @type {Record<string, string[]>} */

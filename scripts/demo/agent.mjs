@@ -1,8 +1,7 @@
-// The agent of the demo: a model by rote that works through any workflow, and first tries a tool that
-// the phase may refuse.
+// The agent of the demo: a scripted model that works through any workflow. It first calls a tool that the phase may refuse.
 
 /**
- * @param {{ paceMs: number }} options how long it seems to think
+ * @param {{ paceMs: number }} options the delay before each answer
  * @returns {import("../../tests/pi/harness/scripted-model.mjs").StepFunction}
  */
 export function demoAgent({ paceMs }) {

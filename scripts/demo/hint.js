@@ -1,4 +1,4 @@
-// Says in the demo what to type, until it is typed.
+// Shows the command to enter in the demo until the user enters it.
 
 /** @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi */
 export default function (pi) {

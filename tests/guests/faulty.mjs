@@ -1,4 +1,4 @@
-// Builds this package's component with its fault switch (src/component/fault.rs), in a package of its own.
+// Builds this package's component with its fault switch (src/component/fault.rs), as a separate package.
 
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export async function buildFaulty() {
     component: join(home, "pi_workflows.wasm"),
     glue: join(home, "host-shim/component"),
   });
-  // With the switch it does more when it begins, but registers the same.
+  // With the switch, init also reads the store; the registrations are the same.
   const registrations = "host-shim/component/registrations.json";
   copyFileSync(join(REPO, registrations), join(home, registrations));
   const { name, type, pi, component } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));

@@ -1,11 +1,11 @@
-// Builds the guest in hello.rs and puts it into a package that pi loads.
+// Builds the guest of hello.rs as a package that pi loads.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildComponent } from "../../scripts/build.mjs";
 import { REPO } from "../pi/harness/pi.mjs";
 
-/** Like host-shim/index.cjs. */
+/** The equivalent of host-shim/index.cjs. */
 const INDEX = `"use strict";
 const { createRequire } = require("node:module");
 const { pathToFileURL } = require("node:url");
@@ -20,7 +20,7 @@ module.exports = load(new URL("package.json", pathToFileURL(__filename)), { codi
 /**
  * Builds the package below target/test-guests/ and returns its folder, which is what pi's `-e` takes.
  *
- * @param {string} folder its name there: test files run side by side, so each has one of its own
+ * @param {string} folder the name of its folder; each test file uses its own, because test files run concurrently
  */
 export async function buildHello(folder) {
   const home = join(REPO, "target/test-guests", folder);
