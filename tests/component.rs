@@ -1,6 +1,6 @@
-//! The built component, driven through its interface by a host that is not pi.
+//! Tests the built component through its interface, with a host that is not pi.
 //!
-//! `target/component/pi_workflows.wasm` must be there: `npm run build`.
+//! Requires `target/component/pi_workflows.wasm`: `npm run build`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 #[path = "component/examples.rs"]
@@ -17,7 +17,7 @@ mod stale;
 use host::*;
 use wasmtime::component::types::ComponentItem;
 
-/// A workflow of two phases, one that refuses tools; and one that only others may use.
+/// A workflow of two phases, one of which blocks tools; and a workflow that only other workflows may use.
 const FILES: [(&str, &str); 6] = [
     (
         "global/two/workflow.yaml",
@@ -39,11 +39,11 @@ const FILES: [(&str, &str); 6] = [
     ("project/part/one.md", "---\nid: one\nname: One\nemoji: 1️⃣\n---\nOne.\n"),
 ];
 
-/// What is stored of a run that began in the phase Look …
+/// The stored state of a run in its first phase, Look.
 const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"startedAt":1747234567890,"passes":1}}}}"#;
-/// … went on to the phase Do …
+/// The stored state in the second phase, Do.
 const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"startedAt":1747234567890,"passes":1}}}}"#;
-/// … and to its end.
+/// The stored state at the end of the run.
 const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1}}}}"#;
 
 const REMINDER: &str = "⚠️ The Two is still active. Current phase: 👀 Look.
@@ -55,7 +55,7 @@ Current phase instructions:
 
 Continue working on the current phase and call workflow_step when done.";
 
-/// What the agent is told when the run begins …
+/// The prompt of the first phase.
 const PROMPT_AT_LOOK: &str = "[Workflow path: Two ▸ 👀 Look]
 
 You are working through this workflow, one phase at a time. Do the work of the current phase, and only that. Follow the phase instructions precisely.
@@ -80,7 +80,7 @@ For: Fix it
 **Hand-over:** what later phases must know, give workflow_step a `summary` of at most 4,000 characters.
 
 When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
-/// … and in its second phase.
+/// The prompt of the second phase.
 const PROMPT_AT_DO: &str = "[Workflow path: Two ▸ 🔨 Do]
 
 You are working through this workflow, one phase at a time. Do the work of the current phase, and only that. Follow the phase instructions precisely.
@@ -104,12 +104,12 @@ Do it after Look.
 
 When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
 
-/// A session with a run at the phase Look.
+/// Starts a session with a run in the phase Look.
 fn at_look() -> Pi {
     Host::with_files(FILES).with_states([STATE_AT_LOOK]).start_session()
 }
 
-/// The same where another program shows pi's dialogs.
+/// Starts the same session in RPC mode.
 fn at_look_by_rpc() -> Pi {
     let host = Host::with_files(FILES).with_states([STATE_AT_LOOK]);
     Host { mode: Mode::Rpc, ..host }.start_session()
@@ -121,7 +121,7 @@ fn at_look_without_ui() -> Pi {
     Host { mode: Mode::Print, has_ui: false, ..host }.start_session()
 }
 
-/// … at which the agent stopped, in pi's terminal: the countdown runs.
+/// Starts the same session in the terminal; the agent has stopped, so the countdown runs.
 fn counting_down() -> Pi {
     let mut pi = at_look();
     assert_eq!(pi.event(Event::AgentEnd(Some(StopReason::Stop))), "none");
@@ -136,7 +136,7 @@ fn counting_down() -> Pi {
     pi
 }
 
-/// The state of a run, paused now for this reason.
+/// Returns the state of a run, paused now for this reason.
 fn paused(state: &str, reason: &str) -> String {
     let pause = format!(r#""}},"paused":{{"reason":{reason},"at":1747234567890}},"visits""#);
     let paused = state.replace(r#""},"visits""#, &pause);
@@ -144,10 +144,10 @@ fn paused(state: &str, reason: &str) -> String {
     paused
 }
 
-// --- what the component is --------------------------------------------------------------------------
+// --- the component ----------------------------------------------------------------------------------
 
 #[test]
-fn it_imports_the_interface_of_pi_and_nothing_else() {
+fn it_imports_only_the_interface_of_pi() {
     let built = built();
     let component = built.component.component_type();
     let imports: Vec<&str> = component
@@ -175,7 +175,7 @@ fn it_imports_the_interface_of_pi_and_nothing_else() {
 }
 
 #[test]
-fn init_registers_all_there_is() {
+fn init_registers_everything() {
     let mut pi = Host::default().try_start(VERSION).unwrap();
     pi.did(&[
         "on session-start",
@@ -216,7 +216,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
 }
 
 #[test]
-fn init_refuses_another_version_with_its_own() {
+fn init_refuses_another_version_and_returns_its_own() {
     for version in ["0.2.0", "0.1.1", "1.0.0", "0.1.0-rc.1", "0.1", ""] {
         match Host::default().try_start(version) {
             Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.1.0", "{version}"),
@@ -239,7 +239,7 @@ fn a_run_from_the_command_to_its_end() {
         "send-user-message follow-up: Begin with Look: Fix it",
     ]);
 
-    // What pi makes of the message, and the agent of the prompt.
+    // pi sends the message; the agent starts with the prompt.
     assert_eq!(pi.event(Event::Input(InputSource::Extension)), "none");
     assert_eq!(
         pi.event(Event::BeforeAgentStart),
@@ -286,7 +286,7 @@ fn a_run_from_the_command_to_its_end() {
         "clear-status workflow",
     ]);
 
-    // It is announced once, and then there is no run any more.
+    // The end is announced once; then there is no run.
     assert_eq!(pi.event(Event::AgentEnd(Some(StopReason::Stop))), "none");
     assert_eq!(pi.event(Event::BeforeAgentStart), "none");
     assert_eq!(pi.tool_call("write"), "none");
@@ -296,7 +296,7 @@ fn a_run_from_the_command_to_its_end() {
     assert_eq!(details, r#"{"active":false}"#);
 }
 
-/// A session with a run that the model wants to cancel, and the question to the user; its ticket.
+/// Starts a session with a run that the model asks to cancel. Returns the ticket of the pending confirmation.
 fn asked_to_cancel() -> (Pi, u64) {
     let mut pi = at_look_by_rpc();
     let (text, details) = pi.step("cancel");
@@ -317,7 +317,7 @@ fn asked_to_cancel() -> (Pi, u64) {
 }
 
 #[test]
-fn the_tool_cancels_when_the_user_agrees_or_is_not_there() {
+fn the_tool_cancels_when_the_user_agrees_or_without_a_user_interface() {
     for answer in [Answer::Confirmed(true), Answer::NoUi] {
         let (mut pi, ticket) = asked_to_cancel();
         let cancelled = Stepped::Says {
@@ -350,7 +350,7 @@ fn the_tool_does_not_cancel_against_the_user() {
 }
 
 #[test]
-fn the_command_cancels_at_once() {
+fn the_command_cancels_immediately() {
     let mut pi = at_look();
     assert_eq!(pi.command("cancel-workflow", ""), Outcome::Done);
     let cancelled = STATE_AT_LOOK
@@ -367,7 +367,7 @@ fn the_command_cancels_at_once() {
 }
 
 #[test]
-fn a_command_that_cannot_start_says_why() {
+fn a_command_that_cannot_start_shows_the_reason() {
     let mut pi = Host::with_files(FILES).start_session();
     for (arguments, notice) in [
         ("three", "notify error: Unknown workflow: \"three\". Available: two, four"),
@@ -379,7 +379,7 @@ fn a_command_that_cannot_start_says_why() {
 }
 
 #[test]
-fn in_a_terminal_the_command_alone_asks() {
+fn in_a_terminal_the_command_alone_shows_a_selection() {
     let mut pi = Host::with_files(FILES).start_session();
     let Outcome::Requests { ticket, request } = pi.command("workflow", "") else { panic!() };
     assert_eq!(
@@ -395,7 +395,7 @@ fn in_a_terminal_the_command_alone_asks() {
 }
 
 #[test]
-fn diagnostics_in_files_are_told_once() {
+fn diagnostics_in_files_are_shown_once() {
     let mut host = Host::with_files(FILES);
     host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
     let mut pi = host.start();
@@ -409,7 +409,7 @@ fn diagnostics_in_files_are_told_once() {
 }
 
 #[test]
-fn all_diagnostics_are_shown_on_demand_and_held_against_the_tools_of_pi() {
+fn all_diagnostics_are_shown_on_demand_and_checked_against_the_tools_of_pi() {
     let mut host = Host::with_files(FILES);
     host.files.insert("project/bad/workflow.yaml".into(), b"name: 7\n".to_vec());
     host.tools.retain(|tool| tool != "write");
@@ -441,7 +441,7 @@ fn all_diagnostics_are_shown_on_demand_and_held_against_the_tools_of_pi() {
 }
 
 #[test]
-fn the_agent_delegates_where_it_can() {
+fn the_agent_delegates_if_it_can() {
     const ORCHESTRATOR: &str = "You are the ORCHESTRATOR for this workflow.";
     let mut pi = at_look();
     assert!(!pi.event(Event::BeforeAgentStart).contains(ORCHESTRATOR));
@@ -466,7 +466,7 @@ fn a_run_that_begins_while_the_agent_works_knows_the_tools() {
 }
 
 #[test]
-fn without_a_run_nothing_is_asked() {
+fn without_a_run_there_are_no_queries() {
     let mut pi = Host::with_files(FILES).start_session();
     pi.asked();
     assert_eq!(pi.event(Event::BeforeAgentStart), "none");
@@ -483,10 +483,10 @@ fn without_a_run_nothing_is_asked() {
     assert_eq!(pi.asked(), [] as [&str; 0]);
 }
 
-// --- an agent that stops too early ------------------------------------------------------------------
+// --- an agent that stops early ----------------------------------------------------------------------
 
 #[test]
-fn the_countdown_ticks_by_timers() {
+fn timers_drive_the_countdown() {
     let mut pi = counting_down();
     pi.timer(1);
     pi.did(&[
@@ -510,7 +510,7 @@ fn the_countdown_ticks_by_timers() {
 }
 
 #[test]
-fn a_timer_of_nobody_does_nothing() {
+fn an_unknown_timer_has_no_effect() {
     let mut pi = counting_down();
     for id in [0, 2, u64::MAX] {
         pi.timer(id);
@@ -519,7 +519,7 @@ fn a_timer_of_nobody_does_nothing() {
 }
 
 #[test]
-fn whatever_else_happens_stops_the_countdown() {
+fn every_other_event_stops_the_countdown() {
     for (event, more) in [
         (
             Event::TerminalInput,
@@ -549,7 +549,7 @@ fn whatever_else_happens_stops_the_countdown() {
         pi.event(event);
         let stop = ["stop-timer 1", "watch-terminal false", "clear-widget workflow-countdown"];
         pi.did(&[&stop[..], more].concat());
-        // A timer that was on its way.
+        // A timer that had already ended.
         pi.timer(1);
         pi.did(&[]);
     }
@@ -562,7 +562,7 @@ fn a_move_in_the_tree_is_not_work_of_the_agent() {
     pi.event(Event::SessionTree);
     let waits = "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)";
     pi.did(&["stop-timer 1", "watch-terminal false", "clear-widget workflow-countdown", waits]);
-    // A component that is started again in the middle of a run of the agent.
+    // A component that is restarted while the agent runs.
     pi.event(Event::Restarted);
     pi.did(&["set-status workflow: Two > 👀 Look [1/2]"]);
 }
@@ -592,7 +592,7 @@ fn the_end_of_the_session_ends_the_countdown() {
 }
 
 #[test]
-fn without_a_user_interface_the_agent_goes_on_at_once_until_it_does_nothing() {
+fn without_a_user_interface_the_agent_continues_immediately_until_it_makes_no_progress() {
     let mut pi = at_look_without_ui();
     let mut outcomes = Vec::new();
     for _ in 0..5 {
@@ -600,7 +600,7 @@ fn without_a_user_interface_the_agent_goes_on_at_once_until_it_does_nothing() {
         outcomes.push(pi.event(Event::AgentBeforeSettle));
     }
     let goes_on = format!("continue workflow:reminder shown: {REMINDER}");
-    // The session was taken up: the agent has not been told its phase in it.
+    // The session was resumed: the agent has not received the phase's instructions in it.
     let told = format!("{goes_on}\n\n{PROMPT_AT_LOOK}");
     assert_eq!(outcomes, [&*told, &goes_on, &goes_on, "none", "none"]);
     pi.did(&[
@@ -642,7 +642,7 @@ fn an_agent_that_was_stopped_or_failed_waits_for_the_user() {
         ]);
         pi.event(Event::AgentSettled);
         pi.did(&[]);
-        // An extension is not the user.
+        // Input of an extension is not input of the user.
         pi.event(Event::Input(InputSource::Extension));
         pi.did(&[]);
         pi.event(Event::Input(InputSource::Interactive));
@@ -654,7 +654,7 @@ fn an_agent_that_was_stopped_or_failed_waits_for_the_user() {
 }
 
 #[test]
-fn an_agent_that_stopped_for_another_reason_goes_on() {
+fn an_agent_that_stopped_for_another_reason_continues() {
     for stop in [Some(StopReason::Length), Some(StopReason::ToolUse), Some(StopReason::Other), None]
     {
         let mut pi = at_look();
@@ -666,7 +666,7 @@ fn an_agent_that_stopped_for_another_reason_goes_on() {
 }
 
 #[test]
-fn the_end_of_a_process_says_how_the_run_stands() {
+fn the_end_of_a_process_reports_the_state_of_the_run() {
     for (steps, line, code) in [
         (0, "notify info: Workflow Two: not finished, in 👀 Look.", Some("set-exit-code 1")),
         (1, "notify info: Workflow Two: not finished, in 🔨 Do.", Some("set-exit-code 1")),
@@ -690,10 +690,10 @@ fn a_command_that_fails_without_a_user_interface_fails_the_process() {
     pi.did(&["notify error: Unknown workflow: \"three\". Available: two, four", "set-exit-code 1"]);
 }
 
-// --- the user's hand ------------------------------------------------------------------------------
+// --- manual control ------------------------------------------------------------------------------
 
 #[test]
-fn an_agent_at_work_is_told_that_the_user_moved_the_run() {
+fn a_running_agent_is_told_that_the_user_moved_the_run() {
     let mut pi = at_look();
     pi.event(Event::BeforeAgentStart);
     pi.event(Event::AgentStart);
@@ -714,7 +714,7 @@ fn an_agent_at_work_is_told_that_the_user_moved_the_run() {
 }
 
 #[test]
-fn an_agent_at_rest_is_prompted_when_the_user_moved_the_run() {
+fn an_idle_agent_is_prompted_after_the_user_moved_the_run() {
     let mut pi = at_look();
     assert_eq!(pi.command("workflow", ":skip"), Outcome::Settle);
     let skipped = STATE_AT_DO
@@ -739,9 +739,9 @@ fn the_status_is_an_entry_and_without_a_user_interface_a_notice_too() {
     pi.did(&[&entry, &format!("notify info: {panel}")]);
 }
 
-// --- questions --------------------------------------------------------------------------------------
+// --- dialogs ----------------------------------------------------------------------------------------
 
-/// A session with a run, and the question whether to start another; its ticket.
+/// Starts a session with a run and a command that starts another one. Returns the ticket of the pending dialog.
 fn asked_to_start_another() -> (Pi, u64) {
     let mut pi = at_look_by_rpc();
     match pi.command("workflow", "four Something else") {
@@ -755,7 +755,7 @@ fn asked_to_start_another() -> (Pi, u64) {
     }
 }
 
-/// The calls that start the workflow `four`.
+/// The calls of the host that start the workflow `four`.
 fn started_four() -> [String; 4] {
     [
         r#"append-entry workflow:state {"active":true,"workflowKey":"four","currentPath":[{"workflowKey":"four","phaseIndex":0},{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Something else","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"87c86ae2705ab23d633601921c66dac76f82f460ac0c3db0dfa9551af31f4f56"},"visits":{"four:0/two:0":{"startedAt":1747234567890,"passes":1}}}}"#,
@@ -771,7 +771,7 @@ fn yes_starts_the_other_workflow() {
     let (mut pi, ticket) = asked_to_start_another();
     assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Settle);
     pi.did(&started_four().each_ref().map(String::as_str));
-    // The ticket is used up.
+    // The ticket is no longer valid.
     assert_eq!(pi.answer(ticket, Answer::Confirmed(true)), Outcome::Done);
     pi.did(&[]);
 }
@@ -788,7 +788,7 @@ fn any_other_answer_changes_nothing() {
 }
 
 #[test]
-fn an_answer_to_no_open_question_is_dropped() {
+fn an_answer_without_a_pending_request_is_dropped() {
     let (mut pi, ticket) = asked_to_start_another();
     for other in [0, ticket + 1, u64::MAX] {
         assert_eq!(pi.answer(other, Answer::Confirmed(true)), Outcome::Done);
@@ -798,7 +798,7 @@ fn an_answer_to_no_open_question_is_dropped() {
         details: r#"{"active":false,"stale":true}"#.into(),
     };
     assert_eq!(pi.answer_tool(ticket + 1, Answer::Confirmed(true)), gone);
-    // A question of the session before.
+    // A dialog of the previous session.
     pi.event(Event::SessionShutdown(SessionReason::New));
     pi.event(Event::SessionStart(SessionReason::New));
     pi.host().calls.clear();
@@ -811,7 +811,7 @@ fn an_answer_to_no_open_question_is_dropped() {
 }
 
 #[test]
-fn events_come_in_while_a_question_is_open() {
+fn events_are_handled_while_a_dialog_is_open() {
     let (mut pi, ticket) = asked_to_start_another();
     assert!(pi.step("next").0.starts_with("✓ Advanced: Look → 🔨 Do"));
     assert_eq!(pi.tool_call("write"), "none");
@@ -823,7 +823,7 @@ fn events_come_in_while_a_question_is_open() {
 }
 
 #[test]
-fn two_questions_may_be_open() {
+fn two_dialogs_may_be_open() {
     let (mut pi, first) = asked_to_start_another();
     let Outcome::Asks { ticket: second, .. } = pi.command("workflow", "two Once more") else {
         panic!("no question");
@@ -837,7 +837,7 @@ fn two_questions_may_be_open() {
 // --- the session ------------------------------------------------------------------------------------
 
 #[test]
-fn a_session_takes_up_its_newest_state() {
+fn a_session_restores_its_newest_state() {
     let mut pi = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).start();
     for event in [
         Event::SessionStart(SessionReason::Startup),
@@ -858,7 +858,7 @@ fn a_session_takes_up_its_newest_state() {
 }
 
 #[test]
-fn the_panel_is_as_the_newest_entry_says() {
+fn the_panel_follows_its_newest_entry() {
     let with_panel = STATE_AT_DO.replacen('{', "{\"panel\":true,", 1);
     let panel = |on: bool| ("workflow:panel".to_owned(), format!("{{\"on\":{on}}}"));
     let state = |data: &str| ("workflow:state".to_owned(), data.to_owned());
@@ -881,7 +881,7 @@ fn the_panel_is_as_the_newest_entry_says() {
 }
 
 #[test]
-fn junk_before_the_state_is_turned_over_page_by_page() {
+fn invalid_entries_before_the_state_are_read_page_by_page() {
     let mut junk = vec!["null", "7", "\"text\"", "[]", "{}", r#"{"workflowKey":null}"#, "true"];
     junk.extend(["0"; 16]);
     let host = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).with_states(junk);
@@ -899,7 +899,7 @@ fn junk_before_the_state_is_turned_over_page_by_page() {
 }
 
 #[test]
-fn a_session_of_junk_is_read_to_its_end() {
+fn a_session_of_invalid_entries_is_read_to_its_end() {
     for count in [0, 3, 16, 17, 20] {
         let mut pi = Host::with_files(FILES).with_states(vec!["{}"; count]).start_session();
         let pages =
@@ -910,7 +910,7 @@ fn a_session_of_junk_is_read_to_its_end() {
 }
 
 #[test]
-fn entries_of_others_are_not_looked_at() {
+fn entries_of_other_extensions_are_not_read() {
     let mut host = Host::with_files(FILES).with_states([STATE_AT_LOOK]);
     host.entries.push(("workflow:complete".into(), STATE_AT_DO.into()));
     host.entries.push(("other:state".into(), STATE_AT_DO.into()));
@@ -920,7 +920,7 @@ fn entries_of_others_are_not_looked_at() {
 }
 
 #[test]
-fn another_session_begins_without_the_run_of_the_last() {
+fn another_session_starts_without_the_run_of_the_last_one() {
     let mut pi = at_look();
     pi.event(Event::SessionShutdown(SessionReason::New));
     pi.host().entries.clear();
@@ -929,10 +929,10 @@ fn another_session_begins_without_the_run_of_the_last() {
     assert_eq!(pi.tool_call("write"), "none");
 }
 
-// --- what can fail ----------------------------------------------------------------------------------
+// --- failures ---------------------------------------------------------------------------------------
 
 #[test]
-fn an_entry_that_cannot_be_stored_is_told_and_the_run_goes_on() {
+fn an_entry_that_cannot_be_stored_is_reported_and_the_run_continues() {
     let mut pi = Host::with_files(FILES).start_session();
     pi.host().failing.insert("append-entry", "the disk is full");
     assert_eq!(pi.command("workflow", "two Fix it"), Outcome::Settle);
@@ -952,7 +952,7 @@ fn an_entry_that_cannot_be_stored_is_told_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_session_that_cannot_be_read_is_told_of() {
+fn a_session_that_cannot_be_read_is_reported() {
     let mut host = Host::with_files(FILES).with_states([STATE_AT_LOOK]);
     host.failing.insert("entries", "the disk is broken");
     let mut pi = host.start();
@@ -961,7 +961,7 @@ fn a_session_that_cannot_be_read_is_told_of() {
 }
 
 #[test]
-fn a_command_is_not_passed_over_in_silence() {
+fn a_failed_command_is_reported() {
     let mut pi = Host::with_files(FILES).start_session();
     pi.host().failing.insert("has-ui", "not now");
     pi.command("workflow", "two Fix it");
@@ -973,7 +973,7 @@ fn a_command_is_not_passed_over_in_silence() {
 }
 
 #[test]
-fn a_countdown_does_not_stand_still() {
+fn a_countdown_survives_a_failed_call() {
     let mut pi = counting_down();
     pi.host().failing.insert("is-idle", "not now");
     pi.timer(1);
@@ -981,7 +981,7 @@ fn a_countdown_does_not_stand_still() {
 }
 
 #[test]
-fn a_notice_that_fails_is_not_told_for_ever() {
+fn a_failed_notification_is_not_repeated() {
     let mut pi = at_look();
     pi.host().failing.insert("notify", "no screen");
     assert_eq!(pi.command("workflow", "three"), Outcome::Done);
@@ -992,7 +992,7 @@ fn a_notice_that_fails_is_not_told_for_ever() {
 }
 
 #[test]
-fn unreadable_files_are_told_of() {
+fn unreadable_files_are_reported() {
     let mut host = Host::with_files(FILES);
     host.failing.insert("read-file", "input/output error");
     let mut pi = host.start();
@@ -1102,7 +1102,7 @@ fn the_argument_of_the_command_is_completed() {
 }
 
 #[test]
-fn the_controls_are_completed_while_they_make_sense() {
+fn the_controls_are_completed_while_they_apply() {
     let mut pi = at_look();
     let controls = |pi: &mut Pi| {
         let completions = pi.complete("workflow", ":");

@@ -1,16 +1,16 @@
-//! The workflows that users copy: every one loads without a diagnostic, and runs to its end.
+//! The example workflows: each of them loads without a diagnostic, and runs to its end.
 
 use std::collections::BTreeSet;
 
 use super::host::*;
 
-/// Those that a user may start.
+/// The examples that a user can start.
 const FOR_PEOPLE: [&str; 6] = ["audit", "bugfix", "quick", "release", "rpir", "until-clean"];
 
-/// Those that other workflows use.
+/// The examples that other workflows nest.
 const SHARED: [&str; 3] = ["implement-review", "quality-check", "test-suite"];
 
-/// More steps than any example has.
+/// An upper bound of the steps of an example.
 const MANY: usize = 50;
 
 fn examples() -> Host {
@@ -29,7 +29,7 @@ fn there_are_no_others() {
 }
 
 #[test]
-fn a_user_may_start_some_of_them() {
+fn a_user_can_start_some_of_them() {
     let mut pi = examples().start_session();
     let mut offered: Vec<String> =
         pi.complete("workflow", "").into_iter().map(|completion| completion.value).collect();
@@ -46,7 +46,7 @@ fn each_runs_from_the_command_to_its_end() {
     }
 }
 
-/// A session can have a run of a shared one, if it was not shared when it was started.
+/// A session can contain a run of a shared workflow, if the workflow was not shared when the run started.
 #[test]
 fn each_runs_from_its_stored_state_to_its_end() {
     for key in [&FOR_PEOPLE[..], &SHARED].concat() {

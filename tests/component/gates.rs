@@ -1,4 +1,4 @@
-//! Gates, through the interface: what is asked of the host, and what its answers lead to.
+//! Gates, through the interface: the requests to the host, and the effects of its answers.
 
 use super::host::*;
 

@@ -1,4 +1,4 @@
-//! What stands in for pi: it writes down every call, and answers as the test says.
+//! A stand-in for pi: records every call, and returns the results that the test sets.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,13 +25,13 @@ mod bindings {
     wasmtime::component::bindgen!({ world: "extension", path: "wit" });
 }
 
-/// The time and the luck of every call: 2025-05-14T14:56:07.890Z, and none.
+/// Timestamp and random bits of every call: 2025-05-14T14:56:07.890Z, and zero.
 pub const AT: Moment = Moment { unix_ms: 1_747_234_567_890, random: 0 };
 
-/// The version that the world of `wit/extension.wit` has.
+/// The version of `wit/extension.wit`.
 pub const VERSION: &str = "0.1.0";
 
-/// How long one instance may live, in seconds: what hangs must fail, and not hang the tests.
+/// The maximum lifetime of an instance in seconds: an endless loop must fail and not block the tests.
 const PATIENCE: u64 = 20;
 
 /// The built component, compiled once for all tests.
@@ -41,7 +41,7 @@ pub struct Built {
     linked: ExtensionPre<Host>,
 }
 
-/// The built component; every test fails with this message if there is none.
+/// Returns the built component. Without it, every test fails with this message.
 pub fn built() -> &'static Built {
     assert!(Path::new(COMPONENT).exists(), "{COMPONENT} is missing: run `npm run build`");
     &BUILT
@@ -51,7 +51,7 @@ const COMPONENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/component/p
 
 static BUILT: LazyLock<Built> = LazyLock::new(|| {
     let mut config = Config::new();
-    // Compiling the component takes most of the time here, running it next to none.
+    // Most of the time is spent compiling the component, almost none running it.
     config.cranelift_opt_level(OptLevel::None).epoch_interruption(true);
     let engine = Engine::new(&config).expect("an engine");
     let clock = engine.clone();
@@ -69,50 +69,50 @@ static BUILT: LazyLock<Built> = LazyLock::new(|| {
     Built { linked: linked.expect("the world of wit/extension.wit"), engine, component }
 });
 
-/// Files and failures, on which depends what is answered about files.
+/// Files and failures: they determine the results of queries for files.
 type FileAnswers = (BTreeMap<String, Vec<u8>>, BTreeMap<&'static str, &'static str>);
 
-/// pi as the component sees it.
+/// The component's view of pi.
 pub struct Host {
-    /// What was called that does something, in order; a line each.
+    /// The calls with effects, in order, one line each.
     pub calls: Vec<String>,
-    /// What the component said of tool calls while it is switched off.
+    /// The last argument of `guard-tools`.
     pub guarded: Option<bool>,
-    /// What was called that only asks, in order; a line each.
+    /// The queries, in order, one line each.
     pub questions: Vec<String>,
-    /// The granted files: `ROOT/PATH` and the content.
+    /// The granted files: `ROOT/PATH` and content.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// The links to folders: `ROOT/PATH` and where it leads, written the same way.
+    /// The links to folders: `ROOT/PATH` and target, in the same form.
     pub links: BTreeMap<String, String>,
-    /// Roots that a link leads out of the project.
+    /// Roots that lie outside the project through a link.
     pub outside: Vec<&'static str>,
     /// The files and the failures at the start of the snapshot.
     pub snapshot: Option<FileAnswers>,
-    /// The flags that are given.
+    /// The flags that are set.
     pub flags: Vec<&'static str>,
-    /// What the store holds.
+    /// The values in the store.
     pub stored: BTreeMap<String, String>,
     /// The session's custom entries, oldest first: type and data.
     pub entries: Vec<(String, String)>,
     /// The custom messages that are in the model's view, oldest first.
     pub messages: Vec<CustomMessage>,
-    /// Whether somebody can see dialogs.
+    /// True if a user can see dialogs.
     pub has_ui: bool,
-    /// How pi runs.
+    /// The mode in which pi runs.
     pub mode: Mode,
-    /// What identifies the project's directory.
+    /// The identifier of the project's directory.
     pub identity: Option<String>,
-    /// Whether the agent is at rest.
+    /// True if the agent is idle.
     pub is_idle: bool,
     /// The names of all registered tools.
     pub tools: Vec<String>,
-    /// These functions answer `failed` with these words.
+    /// The functions that fail, with their messages.
     pub failing: BTreeMap<&'static str, &'static str>,
-    /// How many more calls can fail before the session is gone.
+    /// The number of remaining calls that can fail before the session ends.
     pub calls_until_stale: Option<usize>,
-    /// Whether the component was told that the session is gone.
+    /// True after a function returned `stale`.
     pub stale: bool,
-    /// What was called although the session was gone.
+    /// The calls after a function returned `stale`.
     pub calls_after_stale: Vec<String>,
 }
 
@@ -144,13 +144,13 @@ impl Default for Host {
 }
 
 impl Host {
-    /// A pi that grants these files: `ROOT/PATH` and the text.
+    /// Creates a pi that grants these files: `ROOT/PATH` and text.
     pub fn with_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let files = files.into_iter().map(|(path, text)| (path.into(), text.as_bytes().to_vec()));
         Self { files: files.collect(), ..Self::default() }
     }
 
-    /// A pi that grants everything below a folder of this repository as the root `global`.
+    /// Creates a pi that grants everything below a folder of this repository as the root `global`.
     pub fn with_folder(folder: &str) -> Self {
         fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
             for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -168,14 +168,14 @@ impl Host {
         host
     }
 
-    /// The same pi in a session with these state entries, oldest first.
+    /// Adds state entries to the session, oldest first.
     pub fn with_states(mut self, states: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let states = states.into_iter().map(|data| ("workflow:state".to_owned(), data.into()));
         self.entries.extend(states);
         self
     }
 
-    /// Loads the component, unless it refuses this version of the interface.
+    /// Loads the component; fails if it refuses this version of the interface.
     pub fn try_start(self, interface_version: &str) -> Result<Pi, InitError> {
         let built = built();
         let mut store = Store::new(&built.engine, self);
@@ -187,14 +187,14 @@ impl Host {
         Ok(Pi { store, guest })
     }
 
-    /// Loads the component; what it registers is forgotten.
+    /// Loads the component, and drops the record of its registrations.
     pub fn start(self) -> Pi {
         let mut pi = self.try_start(VERSION).expect("the version of wit/extension.wit");
         pi.host().calls.clear();
         pi
     }
 
-    /// Loads the component and starts a session, which must go without a notice.
+    /// Loads the component and starts a session, which must not cause a notification.
     #[track_caller]
     pub fn start_session(self) -> Pi {
         let mut pi = self.start();
@@ -206,7 +206,7 @@ impl Host {
         pi
     }
 
-    /// `ROOT/PATH` without links.
+    /// Resolves the links in a path `ROOT/PATH`.
     fn without_links(&self, root: &str, path: &str) -> String {
         path.split('/').filter(|part| !part.is_empty()).fold(root.to_owned(), |above, part| {
             let at = join(&above, part);
@@ -234,7 +234,7 @@ impl Host {
         }
     }
 
-    /// What a function answers that can fail.
+    /// Returns the result of a function that can fail.
     fn answer<T>(&mut self, function: &str, answer: T) -> Result<T, types::Error> {
         if self.calls_until_stale == Some(0) {
             self.stale = true;
@@ -249,7 +249,7 @@ impl Host {
         }
     }
 
-    /// What a function of the store answers; it belongs to no session.
+    /// Returns the result of a function of the store, which is independent of the session.
     fn store_answer<T>(&self, function: &str, answer: T) -> Result<T, store::StoreError> {
         match self.failing.get(function) {
             Some(words) => Err(store::StoreError::Failed((*words).into())),
@@ -564,7 +564,7 @@ impl timers::Host for Host {
     }
 }
 
-/// The component in its host. No call may trap.
+/// The component in its host. A call that traps fails the test.
 pub struct Pi {
     store: Store<Host>,
     guest: guest::Guest,
@@ -575,7 +575,7 @@ impl Pi {
         self.store.data_mut()
     }
 
-    /// Tells of an event; the outcome as `none`, `block: REASON`, `inject MESSAGE` or
+    /// Delivers an event; returns the outcome as `none`, `block: REASON`, `inject MESSAGE` or
     /// `continue MESSAGE`.
     #[track_caller]
     pub fn event(&mut self, event: Event) -> String {
@@ -588,14 +588,14 @@ impl Pi {
         }
     }
 
-    /// The model asks to call a tool.
+    /// Delivers the event of a tool call by the model.
     #[track_caller]
     pub fn tool_call(&mut self, name: &str) -> String {
         let (id, name) = ("call-1".into(), name.into());
         self.event(Event::ToolCall(ToolCall { id, name, parent: None, carries_calls: false }))
     }
 
-    /// The model calls `workflow_step`, with arguments of any shape.
+    /// Calls `workflow_step` as the model, with any arguments.
     #[track_caller]
     pub fn step_with(&mut self, input: &str) -> Stepped {
         let (id, name) = ("call-1".into(), "workflow_step".into());
@@ -604,7 +604,7 @@ impl Pi {
         outcome.expect("no trap").into()
     }
 
-    /// The model calls `workflow_step` with an action, and gets an answer at once: text and details.
+    /// Calls `workflow_step` as the model, with an action; returns text and details of its immediate result.
     #[track_caller]
     pub fn step(&mut self, action: &str) -> (String, String) {
         let said = self.step_with(&format!(r#"{{"action":"{action}"}}"#));
@@ -621,7 +621,7 @@ impl Pi {
         outcome.expect("no trap").into()
     }
 
-    /// Every command succeeds, and the user says yes to all.
+    /// Answers every request: command lines succeed, and the user confirms.
     #[track_caller]
     pub fn agreeing(&mut self, mut said: Stepped) -> Stepped {
         while let Stepped::Requests { ticket, request } = &said {
@@ -643,7 +643,7 @@ impl Pi {
         outcome.expect("no trap").into()
     }
 
-    /// The completions: value, label, description.
+    /// Returns the completions: value, label, description.
     #[track_caller]
     pub fn complete(&mut self, command: &str, prefix: &str) -> Vec<Completion> {
         self.guest.call_complete_argument(&mut self.store, command, prefix).expect("no trap")
@@ -684,20 +684,20 @@ impl Pi {
         drawn(drawing.expect("no trap"))
     }
 
-    /// Exactly these calls were made since the last look, in this order.
+    /// Asserts that exactly these calls were made since the last assertion, in this order.
     #[track_caller]
     pub fn did(&mut self, expected: &[&str]) {
         let calls = std::mem::take(&mut self.host().calls);
         assert_eq!(calls, expected, "\n--- called:\n{}\n", calls.join("\n"));
     }
 
-    /// What was asked since the last look.
+    /// Returns the queries since the last call.
     pub fn asked(&mut self) -> Vec<String> {
         std::mem::take(&mut self.host().questions)
     }
 }
 
-/// What came of a command, in words.
+/// Describes the outcome of a command.
 #[derive(Debug, PartialEq)]
 pub enum Outcome {
     Done,
@@ -721,7 +721,7 @@ impl From<CommandOutcome> for Outcome {
     }
 }
 
-/// What came of a call of the tool.
+/// Describes the outcome of a call of the tool.
 #[derive(Debug, PartialEq)]
 pub enum Stepped {
     Says { text: String, details: String },
@@ -743,14 +743,14 @@ impl From<ToolOutcome> for Stepped {
     }
 }
 
-/// A command line that ended with an exit status after a second.
+/// Returns the result of a command line that exited with a status after a second.
 pub fn ended(status: u32) -> Answer {
     let output = "its output\n".to_owned();
     let end = CommandEnd::Exited(status);
     Answer::Ran(CommandResult { end, duration_ms: 1000, output_bytes: output.len() as u64, output })
 }
 
-/// A request as `select TITLE: OPTION | OPTION`, `input TITLE: PLACEHOLDER` or
+/// Describes a request as `select TITLE: OPTION | OPTION`, `input TITLE: PLACEHOLDER` or
 /// `exec PROGRESS, MILLISECONDS: LINE`.
 fn requested(request: &Request) -> String {
     match request {
@@ -763,13 +763,13 @@ fn requested(request: &Request) -> String {
     }
 }
 
-/// A message as `TYPE SHOWN: CONTENT`.
+/// Describes a message as `TYPE SHOWN: CONTENT`.
 fn described(message: &CustomMessage) -> String {
     let shown = if message.display { "shown" } else { "hidden" };
     format!("{} {shown}: {}", message.custom_type, message.content)
 }
 
-/// A drawing as text: `<color>text` for every span, `<color bold>` for a bold one, `markdown: …`, or
+/// Describes a drawing as text: `<color>text` for every span, `<color bold>` for a bold one, `markdown: …`, or
 /// `nothing`.
 fn drawn(drawing: Option<Drawing>) -> String {
     let span = |Span { text, color, bold }: &Span| {
@@ -786,7 +786,7 @@ fn drawn(drawing: Option<Drawing>) -> String {
     }
 }
 
-/// The name of an enum's case as the interface writes it.
+/// Returns the interface's name of an enum case.
 fn kebab(case: impl std::fmt::Debug) -> String {
     let mut name = format!("{case:?}");
     if let Some((_, case)) = name.rsplit_once("::") {

@@ -1,4 +1,4 @@
-//! Whatever a model, a session or a file contains: no call traps. (Every call of [`Pi`] asserts it.)
+//! No input of a model, a session or a file makes a call trap. (Every call of [`Pi`] asserts this.)
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -9,11 +9,11 @@ use super::host::*;
 use super::{FILES, STATE_AT_LOOK, at_look};
 
 fn config(cases: u32) -> Config {
-    // A failure prints its input; a file of them beside the tests is not wanted.
+    // A failure prints its input; do not write it to a file.
     Config { cases, failure_persistence: None, ..Config::default() }
 }
 
-/// Any JSON value, and what only looks like one.
+/// Any JSON value, and text that resembles one.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -54,7 +54,7 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The data of a state entry: sound, or with one field that is not.
+/// The data of a state entry: valid, or with one invalid field.
 fn any_state() -> impl Strategy<Value = String> {
     let index = select(vec![
         json!(0),
@@ -138,11 +138,11 @@ enum Call {
         text: String,
         expanded: bool,
     },
-    /// The files are gone.
+    /// The files are removed.
     Clears,
-    /// A function of the host begins to fail.
+    /// A function of the host starts to fail.
     Breaks(&'static str),
-    /// The session goes away soon.
+    /// The session ends soon.
     Ends {
         calls: usize,
     },
@@ -257,7 +257,7 @@ fn make(pi: &mut Pi, call: Call) {
     for (_, data) in &pi.host().entries {
         assert!(serde_json::from_str::<Value>(data).is_ok(), "not JSON: {data}");
     }
-    // Another session is there at once.
+    // Another session starts immediately.
     if pi.host().stale {
         pi.host().stale = false;
         pi.host().calls_until_stale = None;
@@ -271,7 +271,7 @@ fn draw(pi: &mut Pi, custom_type: &str, text: &str, expanded: bool) {
     pi.draw_entry(custom_type, text, expanded);
 }
 
-/// Everything that a run can be asked once it is there.
+/// Every call for an existing run.
 fn ask_everything(pi: &mut Pi) {
     for event in events().split_off(4) {
         pi.event(event);
@@ -332,7 +332,7 @@ proptest! {
         let mut host = Host::with_files(FILES);
         let paths: Vec<String> = host.files.keys().cloned().collect();
         let sound = host.files[at.get(&paths)].clone();
-        // The whole of one file, its beginning, and one more file.
+        // A whole file, its beginning, and one more file.
         host.files.insert(at.get(&paths).clone(), yaml.clone());
         host.files.insert("global/half/workflow.yaml".into(), [&sound[..sound.len() / 2], &yaml].concat());
         host.files.insert(format!("global/{path}/workflow.yaml"), yaml);
@@ -344,12 +344,12 @@ proptest! {
     }
 }
 
-// --- files made to hurt: as large as the shim reads them -------------------------------------------
+// --- hostile files of the maximum size --------------------------------------------------------------
 
 const LARGEST: usize = 1024 * 1024;
 
-/// The text as a `workflow.yaml`, and as a phase file's front matter and body: none keeps the others
-/// from loading, and none takes long (see `PATIENCE`).
+/// Uses the text as a `workflow.yaml`, and as a phase file's front matter and body: none of them prevents the other
+/// workflows from loading, and none takes long (see `PATIENCE`).
 #[track_caller]
 fn does_no_harm(text: &str) {
     let header = "---\nid: one\nname: One\nemoji: 1️⃣\n";

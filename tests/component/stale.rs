@@ -1,11 +1,10 @@
-//! After a function has answered `stale`, the guest gives up the work at hand: it calls nothing any
-//! more, and gives an empty answer. Tried at every call of every kind of work.
+//! After a function has returned `stale`, the guest abandons the current work: it makes no further calls, and
+//! returns an empty result. Tested at every call of every kind of work.
 
 use super::host::*;
 use super::{FILES, STATE_AT_LOOK, at_look, at_look_without_ui, counting_down};
 
-/// Does some work again and again, the session going away at its first call that can fail, at its
-/// second, and so on.
+/// Repeats some work; the session ends at the first call that can fail, then at the second, and so on.
 #[track_caller]
 fn given_up(prepare: impl Fn() -> Pi, work: impl Fn(&mut Pi)) {
     for calls in 0.. {
@@ -24,7 +23,7 @@ fn given_up(prepare: impl Fn() -> Pi, work: impl Fn(&mut Pi)) {
             host.questions.last(),
             host.calls.last()
         );
-        // The next session is well.
+        // The next session works.
         host.calls_until_stale = None;
         host.stale = false;
         pi.event(Event::SessionStart(SessionReason::New));
@@ -196,7 +195,7 @@ fn a_countdown() {
 #[test]
 fn a_completion() {
     given_up(in_a_session, |pi| {
-        // What has not changed is not asked for.
+        // Unchanged values are not queried.
         pi.host().files.insert("global/new.txt".into(), Vec::new());
         pi.complete("workflow", "");
     });

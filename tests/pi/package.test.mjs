@@ -138,8 +138,8 @@ test("a release is a commit of the packed files, made beside what is checked out
   assert.equal(release().stderr, "release: The component is not built: npm run build\n");
   cpSync(join(REPO, "host-shim/component"), join(folder, "host-shim/component"), { recursive: true });
   for (const [parameters, stderr, status] of /** @type {[string[], string, number][]} */ ([
-    [["a b"], 'release: "a b" is no name for a branch.\n', 1],
-    [["main"], 'release: "main" is checked out; the release goes onto another branch.\n', 1],
+    [["a b"], 'release: "a b" is not a valid name of a branch.\n', 1],
+    [["main"], 'release: "main" is checked out; a release needs another branch.\n', 1],
     [["--force"], "usage: npm run release [-- BRANCH]\n", 2],
     [["a", "b"], "usage: npm run release [-- BRANCH]\n", 2],
   ])) {
@@ -152,9 +152,9 @@ test("a release is a commit of the packed files, made beside what is checked out
   assert.deepEqual([git("rev-parse", "HEAD"), git("branch", "--show-current"), git("status", "--porcelain")], [head, "main", ""]);
   assert.deepEqual(git("ls-tree", "-r", "--name-only", "release").split("\n").sort(), PACKED);
   assert.equal(git("log", "--format=%s", "release"), built);
-  assert.equal(release().stdout, "release holds this already.\n");
+  assert.equal(release().stdout, "release already has these files.\n");
   writeFileSync(join(folder, "CHANGELOG.md"), "# Changelog\n");
-  assert.equal(release().stderr, "release: There are changes that are not committed; a release is of a commit.\n");
+  assert.equal(release().stderr, "release: There are uncommitted changes; commit them first.\n");
   git("commit", "--quiet", "--all", "--message=More");
   assert.match(release().stdout, /^release: Version/);
   assert.equal(git("rev-list", "--count", "release"), "2");
