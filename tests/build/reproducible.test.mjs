@@ -1,4 +1,4 @@
-// The same sources in another folder give the same component, byte for byte.
+// Builds are reproducible: the same sources in another folder give the same component, byte for byte.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -26,7 +26,7 @@ test("two builds in two folders are the same, and name neither", { timeout: 600_
   const first = build().split("\n");
   assert.equal(first[0], "build: cargo builds the component; the first time this takes minutes");
   assert.match(first.at(-2) ?? "", /^build: built the component/);
-  // With nothing changed, nothing is made again.
+  // An unchanged component is not rebuilt.
   const component = join(copy, "target/component/pi_workflows.wasm");
   const { mtimeMs } = statSync(component);
   assert.match(build(), /^build: the component is as it was \(\d+ KB\)\n$/);

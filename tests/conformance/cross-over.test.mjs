@@ -1,4 +1,4 @@
-// One package begins a session, the other continues it: as well as its own.
+// One package begins a session, the other continues it as it continues its own.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -45,8 +45,8 @@ for (const version of VERSIONS) {
 }
 
 /**
- * What came after the restart, without what ours stores besides (difference 25): it cannot know what it was not there
- * for, and the reference carries it along.
+ * The record after the restart, without `progress` (difference 25): ours has no progress for the time before it, and the
+ * reference copies the field from entry to entry.
  *
  * @param {Awaited<ReturnType<typeof play>>} play
  * @returns {import("./side-by-side/play.mjs").PlayRecord}

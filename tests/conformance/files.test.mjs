@@ -20,16 +20,16 @@ import { beginWorld, projectDir } from "./random/world.mjs";
 
 const FILES = countOfRun("FILES", ALL ? 3000 : 300);
 const SEED = seedOfRun();
-/** How many kinds of differences are made small. */
+/** The number of kinds of differences that are reduced to a small example. */
 const SHOWN = 3;
 
 beginWorld();
 
-/** How many of the sets hold something of a kind. @type {Map<string, number>} */
+/** The number of sets that contain a kind of file. @type {Map<string, number>} */
 const met = new Map();
 
 test(`${FILES} sets of random files from seed ${SEED} on`, async (t) => {
-  /** The seeds of what nothing accounts for, by kind. @type {Map<string, number[]>} */
+  /** The seeds of unexplained differences, by kind. @type {Map<string, number[]>} */
   const found = new Map();
   for (let seed = SEED; seed < SEED + FILES; seed++) {
     const files = makeFiles(new Choices(seed));
@@ -68,7 +68,7 @@ test("the reference keeps a workflow that nests a broken one, ours does not", as
   assert.deepEqual(Object.keys(loadWorkflows(projectDir)), ["outer"]);
 });
 
-/** What each side makes of a line of `workflow.yaml`. @type {[number: number, line: string, what: string | RegExp][]} */
+/** How each side reads a line of `workflow.yaml`. @type {[number: number, line: string, what: string | RegExp][]} */
 const EXAMPLES = [
   [44, 'sessionNamePrefix: "a"#b', "the reference refuses"],
   [44, "unknown: [a,\nb]", "the reference refuses"],
@@ -117,7 +117,7 @@ test("every difference that a file meets is declared, and each about YAML was me
 });
 
 /**
- * A sound workflow with a line more.
+ * A valid workflow with an additional line.
  * @param {string} line of its `workflow.yaml`
  * @param {string} phaseLine of its phase file
  */
@@ -130,7 +130,7 @@ function filesWith(line, phaseLine) {
 }
 
 /**
- * What accounts for the difference of the two about some files, if there is one.
+ * The number of the difference between the two packages about these files, or a description; nothing if they agree.
  * @param {import("./random/workflow-files.mjs").Files} files
  */
 async function accountOf(files) {

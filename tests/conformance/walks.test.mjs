@@ -17,19 +17,19 @@ import { beginWorld } from "./random/world.mjs";
 
 const WALKS = countOfRun("WALKS", ALL ? 2000 : 200);
 const SEED = seedOfRun();
-/** How many kinds of disagreements are made small. */
+/** The number of kinds of disagreements that are reduced to a small example. */
 const SHOWN = 3;
 
-/** Differences that a thousand walks meet, and ten thousand. */
+/** Differences that occur in any thousand walks, and in any ten thousand. */
 const COMMON = [1, 2, 3, 5, 6, 7, 8, 13, 14, 17, 18, 22, 23, 24, 25, 26, 29, 38, 39, 40, 41, 42, 43, 50, 51, 54, 55, 56];
 const RARE = [4, 20, 27, 28];
 
-/** What must have happened in some walks. */
+/** Actions that must occur in some walks. */
 const DEEDS = ["workflow", "cancel", "prompt", "step", "tool", "turn", "stop", "retry", "compact", "wait", "key", "restart", "back", "complete"];
 
 beginWorld();
 
-/** How many walks held something of a kind. @type {Map<string, number>} */
+/** The number of walks that contain a kind of action or workflow. @type {Map<string, number>} */
 const met = new Map();
 
 test(`${WALKS} random walks from seed ${SEED} on`, async (t) => {

@@ -1,4 +1,4 @@
-// A run goes on without a user, within bounds; then it pauses.
+// Automatic continuation: its limits, and the pause after them.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -186,7 +186,7 @@ for (const version of VERSIONS) {
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello it");
       await tui.waitFor(/Auto-continuing in [12]s/);
-      /** The countdown is gone, and after its time the agent was not woken. */
+      /** The countdown is gone and starts no run. */
       const stays = async (requests = 1) => {
         await tui.waitFor((screen) => !screen.includes("Auto-continuing"));
         await shortCountdownIsOver();

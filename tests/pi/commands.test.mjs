@@ -1,4 +1,4 @@
-// What a user can type: `/workflow NAME TASK` and `/cancel-workflow`.
+// The commands `/workflow NAME TASK` and `/cancel-workflow`.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -125,7 +125,7 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 2);
       assert.deepEqual(countdownLines(rpc), ["⏳ Auto-continuing in 3s... (type anything to interrupt)", undefined]);
 
-      // What cannot start is said before it is asked.
+      // An error is shown before the question.
       await rpc.prompt("/workflow nope Two");
       await rpc.prompt("/workflow hello");
       assert.equal(questions().length, 2);
@@ -166,7 +166,7 @@ for (const version of VERSIONS) {
       const third = rpc.prompt("/workflow hello Three");
       await rpc.waitFor(() => rpc.ui("confirm").length === 2, { what: "both questions" });
       assert.equal(answers.length, 2);
-      // The run comes to its end meanwhile.
+      // The run ends while the question is open.
       await rpc.promptAndSettle("Go on");
       const settled = rpc.waitForSettled();
       answers[1](true);
@@ -217,7 +217,7 @@ for (const version of VERSIONS) {
       await rpc.waitFor(() => model.requests.length >= 4, { what: "the run to go on" });
       assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1", "hello:1", "hello:1"]);
       assert.equal(userTexts(model.requests[1])[0], "What is up?");
-      // The prompt goes into a run that has had its context prompt, and so it brings one.
+      // The agent run already has a context prompt, so this message carries one.
       assert.match(
         userTexts(model.requests[1])[1],
         /^Start The hello: Add a route\n\n\[Workflow path: [^]*\n\*\*What to do in this phase:\*\*\nDo plan for Add a route\.\n/,

@@ -1,4 +1,4 @@
-// What the model is told about its phase, and when; what the phases hand over to each other.
+// Context prompts, reminders, and the summaries that one phase hands over to the next.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -96,7 +96,7 @@ for (const version of VERSIONS) {
       const script = (/** @type {ChatRequest} */ request) => {
         if (!request.tools?.length) return { text: "What was." };
         working += 1;
-        // Its usage makes pi compact before the request that follows.
+        // This usage makes pi compact before the next request.
         if (working === 1) return { ...step("status"), usage: { prompt: 7800 } };
         return working < 4 ? step("status") : REST;
       };

@@ -1,4 +1,4 @@
-// The user's hand on a run: `/workflow :status` and the like.
+// The control commands: `/workflow :status` and the others.
 
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
@@ -411,9 +411,9 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       await tui.submit("/workflow hello Add a route");
       await tui.waitFor(COUNTDOWN);
       await tui.type("/workflow :");
-      // The key has ended the countdown: the run waits for the user.
+      // The key stopped the countdown: the run waits for the user.
       const running = [":status", ":pause", ":resume", ":next", ":back", ":skip", ":cancel"];
-      // The popup shows five at a time.
+      // The popup shows five completions at a time.
       assert.deepEqual(offered(await tui.waitFor(/→ :status/)), running.slice(0, offered(await tui.screen()).length));
       await tui.type("pau");
       assert.deepEqual(offered(await tui.waitFor(/→ :pause/)), [":pause"]);
@@ -469,7 +469,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         "🔄 Looped 'The inner' back to",
         `⚠️ ${refused(2)}`,
         "✓ Exited subworkflow, returning to The outer",
-        // The outer scope begins again, and with it the inner one.
+        // Restarting the outer scope restarts the inner one.
         "🔄 Looped 'The outer' back to",
         "🔄 Looped 'The inner' back to",
         "🔄 Looped 'The inner' back to",

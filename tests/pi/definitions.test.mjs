@@ -1,4 +1,4 @@
-// Workflow files: which are read, and what a user is told about those that cannot be.
+// Workflow files: which ones load, and the diagnostics of the others.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -28,8 +28,8 @@ const YAML = `${HEAD}phases:\n  - a.md\n`;
 const HUGE = A + "x".repeat(2 * 1024 * 1024);
 
 /**
- * Diagnosticy files, in the project's workflows folder, and what `/workflow :check` says about them. `loads` are the workflows that start all
- * the same, by command name; beside `hello`, which always does.
+ * Files with errors in the project's workflows folder, and their diagnostics. `loads`: the command names of workflows that
+ * load all the same, besides `hello`, which always does.
  *
  * @typedef {object} Case
  * @property {Record<string, string | Buffer>} files
@@ -375,7 +375,7 @@ function write(folder, files) {
 }
 
 /**
- * Puts a case's files in the place of the project's workflows.
+ * Replaces the project's workflows with the files of a case.
  *
  * @param {import("./harness/sandbox.mjs").Sandbox} sandbox
  * @param {Case} invalid
@@ -431,7 +431,7 @@ for (const version of VERSIONS) {
         assert.deepEqual(more, [], name);
         const panel = await check(rpc);
         assert.equal(told, noticeOf(panel), name);
-        // Where the expected line names no place, the other test below says what is wanted.
+        // A later test checks the diagnostics without a span.
         const found = diagnosticLines(panel);
         const lines = found.map((line) => (notice.includes(line) ? line : withoutPlace(line)));
         assert.deepEqual(lines.sort(), [...notice].sort(), name);
@@ -604,7 +604,7 @@ for (const version of VERSIONS) {
         assert.equal(told.length, trust === false ? 1 : 2, "nor is anything said of diagnostics in it");
         await rpc.close();
       }
-      // A run of a workflow that is not trusted any more.
+      // A run of a workflow whose project is no longer trusted.
       const first = await startRpc({ version, sandbox, trust: true });
       await first.promptAndSettle("/workflow local Do it");
       await first.close();
@@ -627,7 +627,7 @@ for (const version of VERSIONS) {
           "_shared/hand-over.md": phaseFile({ id: "hand-over" }),
           ...workflow("main", ["@review", "@deep-one", "@__proto__", "a"]),
           ...Object.assign({}, ...odd.map((key, index) => workflow(key, ["a"], { commandName: `odd-${index}` }))),
-          // Written on Windows.
+          // Windows line ends.
           "win/workflow.yaml": `${HEAD.replace("commandName: bad", "commandName: win").replaceAll("\n", "\r\n")}phases:\r\n  - ..\\_shared\\hand-over.md\r\n  - .\\sub\\a.md\r\n`,
           "win/sub/a.md": `\ufeff${A.replaceAll("\n", "\r\n")}`,
         },

@@ -1,4 +1,4 @@
-// The example workflows, as a user copies them.
+// The example workflows, copied as the README says.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -27,19 +27,19 @@ const README = readFileSync(join(FOLDER, "README.md"), "utf8");
 const TEMPLATE =
   /\{(workflowName|workflowKey|description|taskDescription|taskId|phaseId|phaseName|phaseEmoji|phaseInstructions|phaseCount|previousPhaseName|nextPhaseName|blockedToolsList|allowedTools|toolName|breadcrumbPath|globalStepCount|previousSummary|summary\.[\w-]+|firstPhase\w+)\}/;
 
-/** The folders of what a user starts. */
+/** The folders of the workflows that a user starts. */
 const EXAMPLES = readdirSync(FOLDER, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !entry.name.startsWith("_"))
   .map(({ name }) => name);
 
-/** Those that are about going round, and where their model goes round once. */
+/** The workflows with a loop, and the phase in which the model calls `loop` once. */
 const LOOPS = /** @type {Record<string, RegExp>} */ ({
   "until-clean": /→ \S+ Review\n/,
   rpir: /→ \S+ Review\n/,
   bugfix: /→ \S+ Verify\n/,
 });
 
-/** What the user is asked for the gates. */
+/** The questions of the gates. */
 const GATES = /** @type {Record<string, number>} */ ({ bugfix: 1, release: 1 });
 
 /**
@@ -74,7 +74,7 @@ for (const version of VERSIONS) {
         const [, needsShared] = new RegExp(`^\\| \\[\`${name}\`\\].*\\| (yes|no) \\|$`, "m").exec(README) ?? [];
         assert.ok(needsShared, "the README says whether it needs `_shared`");
         const projectFiles = { ...copy(name), ...(needsShared === "yes" ? copy("_shared") : {}) };
-        // The project's tests, for the gate that runs them.
+        // The tests of the project, which a gate runs.
         const files = { "package.json": JSON.stringify({ scripts: { test: "touch tested" } }) };
         const { model, sandbox } = await stage(t, goingRound(LOOPS[name]), { projectFiles, files });
         /** @type {string[]} */
@@ -100,7 +100,7 @@ for (const version of VERSIONS) {
         const loop = toolResults(model.lastRequest()).findIndex((text) => text.startsWith("🔄 Looped"));
         if (LOOPS[name]) {
           assert.ok(loop > 0, "it goes round");
-          // After the loop it is at an earlier step again.
+          // The loop leads back to an earlier phase.
           const back = all.indexOf(visited[loop + 1] ?? "");
           assert.ok(back >= 0 && back < loop);
           assert.deepEqual(visited, [...all.slice(0, loop + 1), ...all.slice(back)]);

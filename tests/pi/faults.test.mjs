@@ -1,4 +1,4 @@
-// A disk that is full, and a session file that cannot be written: the user is told, the run goes on.
+// A full disk and a session file that cannot be written: the user gets a notice, the run goes on.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -28,7 +28,7 @@ function makeReadOnly(file) {
   } catch {
     return () => chmodSync(file, 0o644);
   }
-  // Whoever runs this may write anything.
+  // root may write every file.
   execFileSync("chattr", ["+i", file]);
   return () => {
     execFileSync("chattr", ["-i", file]);
@@ -47,7 +47,7 @@ for (const version of VERSIONS) {
         await rpc.promptAndSettle("/workflow hello Add a route");
         const { sessionFile } = await rpc.state();
         const fix = spoil(sessionFile);
-        // Before the sandbox goes, which a read-only file would keep.
+        // A read-only file would keep the sandbox from being removed.
         try {
           await rpc.prompt("/workflow :pause");
           assert.equal(statusTexts(rpc).at(-1), "⏸ The hello > 🔹 Plan [1/3] (paused: you asked for it)");
@@ -61,7 +61,7 @@ for (const version of VERSIONS) {
         }
         await rpc.promptAndSettle("Go on");
         assert.match(toolResults(model.lastRequest())[0], /^✓ Advanced: Build → 🔹 Check\n/);
-        // The states of the pause and of the step are lost.
+        // The states of the pause and of the transition are lost.
         assert.deepEqual(paths(states(readSession(sandbox, sessionFile))), ["hello:0", "hello:1", "hello:2"]);
         assert.deepEqual(rpc.extensionErrors(), []);
         await rpc.close();

@@ -1,4 +1,4 @@
-// Gates: what is checked, in every mode of pi and beside everything that happens at the same time.
+// Gates: their checks, in every mode of pi and during other events.
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -182,7 +182,7 @@ for (const version of VERSIONS) {
       writeFileSync(join(sandbox.project, "large.md"), "x".repeat(2 << 20));
       mkdirSync(join(sandbox.project, "tree/0"), { recursive: true });
       for (let file = 0; file < 1000; file += 1) writeFileSync(join(sandbox.project, `tree/0/${file}`), "");
-      // Folders are looked through once: with each of the links to it this one would have more files than are looked through.
+      // A folder is searched once, however many links lead to it; searched again for each link, it would exceed the limit.
       for (let folder = 1; folder <= 20; folder += 1) symlinkSync("0", join(sandbox.project, `tree/${folder}`));
       for (let folder = 0; folder < 20; folder += 1) {
         mkdirSync(join(sandbox.project, `wide/${folder}`), { recursive: true });

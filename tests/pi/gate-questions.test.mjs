@@ -1,4 +1,4 @@
-// Gates: what they ask of the user, and what happens while nobody has answered yet.
+// Gates: their questions to the user, and events while a question is open.
 
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -117,7 +117,7 @@ for (const version of VERSIONS) {
         { projectFiles: { ...workflow("hello", [], { ...QUIET, phases: ["../_shared/look.md"] }), ...shared } },
         1,
       ],
-      // Before that, whether it may have that place.
+      // The first question is about replacing the user's workflow.
       ["a project's workflow in the place of a global one", { globalFiles: gated(RUN), projectFiles: gated(RUN) }, 2],
     ];
     for (const [what, files, questions] of CASES) {
@@ -149,7 +149,7 @@ for (const version of VERSIONS) {
         await tui.submit(TASK);
         await tui.waitFor("I rest.");
         await tui.submit("/workflow :next");
-        // What Enter alone would choose does no harm.
+        // The preselected option is No.
         const screen = await tui.waitFor(/Yes, always/);
         assert.match(screen, /→ No\n {3}Yes, once\n[^]* {3}Yes, always/);
         await tui.press("Down", "Enter");
@@ -226,7 +226,7 @@ for (const version of VERSIONS) {
             projectFiles: workflow("hello", [{ id: "plan", ...phase }, "build"], QUIET),
           });
           const tui = await startTui({ version, sandbox, columns, rows });
-          // It makes room for the question.
+          // The panel leaves less room for the question.
           if (!("name" in phase)) await tui.submit("/workflow :panel");
           await tui.submit(TASK);
           await tui.waitFor("I rest.");
@@ -236,7 +236,7 @@ for (const version of VERSIONS) {
           const lines = screen.split("\n").map((line) => line.trimEnd().slice(1));
           const first = lines.indexOf(`→ ${options[0]}`);
           assert.deepEqual(lines.slice(first, first + options.length), options.map((option, index) => `${index ? "  " : "→ "}${option}`), screen);
-          // pi 0.87 keeps the bottom of a dialog in view, and its top in the terminal's history.
+          // pi 0.87 scrolls the top of a tall dialog out of view.
           if (version !== "0.87.1" || rows > 12) {
             assert.deepEqual(lines.slice(first - 1 - question.length, first - 1), question, screen);
           }
@@ -281,7 +281,7 @@ for (const version of VERSIONS) {
       const again = await startRpc({ version, sandbox, onDialog: NOBODY });
       await again.promptAndSettle(TASK);
       await again.close();
-      // The same files in a folder of their own.
+      // The same files in a new folder with the same path.
       cpSync(sandbox.project, `${sandbox.project}-copy`, { recursive: true });
       rmSync(sandbox.project, { recursive: true });
       renameSync(`${sandbox.project}-copy`, sandbox.project);

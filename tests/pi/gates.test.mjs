@@ -1,4 +1,4 @@
-// Gates: checks that pi makes itself before a phase is left.
+// Gates: the checks before a phase is left.
 
 import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -400,15 +400,15 @@ for (const version of VERSIONS) {
       const other = `${sandbox.project}-other`;
       cpSync(sandbox.project, other, { recursive: true });
       assert.deepEqual([await session(), await session()], [1, 0]);
-      // The same files byte for byte, in a folder of its own.
+      // The same files byte for byte, in another folder with the same path.
       renameSync(sandbox.project, `${sandbox.project}-first`);
       renameSync(other, sandbox.project);
       assert.deepEqual([await session(), await session()], [1, 0]);
-      // Each folder has its own answer.
+      // Answers are kept per folder.
       renameSync(sandbox.project, other);
       renameSync(`${sandbox.project}-first`, sandbox.project);
       assert.equal(await session(), 0);
-      // Cloned again, it is a new folder.
+      // A second copy is a new folder.
       rmSync(sandbox.project, { recursive: true });
       cpSync(other, sandbox.project, { recursive: true });
       assert.equal(await session(), 1);

@@ -1,4 +1,4 @@
-// The harness drives a plain pi: what the tests of the package take for granted, on every version.
+// The harness drives a plain pi of every version, also in `npm test`: the other tests depend on it.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";

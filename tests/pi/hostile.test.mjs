@@ -1,4 +1,4 @@
-// Files, tasks and names made to hurt, in real pi: everything else loads, soon, and nothing reaches the terminal as a command.
+// Hostile files, tasks and names in real pi: everything else loads in time, and no control sequence reaches the terminal.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -13,7 +13,7 @@ import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
 import { custom, notices, phaseFile, statusTexts, step, toolResults, waiting, workflow } from "./harness/workflows.mjs";
 
-/** A title for the terminal, red, cursor up, and the same with characters of one byte. */
+/** Control sequences: terminal title, red, cursor up, and the same as C1 control characters. */
 const EVIL = "\u001b]0;pwned\u0007\u001b[31m\u001b[9A\u009b31m\u009d0;pwned\u009c";
 const COMMANDS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/;
 const HEAD = "name: Bad\ncommandName: bad\ninitialMessage: go\n";
@@ -167,7 +167,7 @@ for (const version of VERSIONS) {
 }
 
 /**
- * The most memory that a process has had, in MiB.
+ * The peak memory of a process, in MiB.
  * @param {import("./harness/rpc.mjs").Rpc} rpc
  */
 function peak(rpc) {
@@ -178,7 +178,7 @@ function peak(rpc) {
 const largePhase = (id, size) => phaseFile({ id }) + "x".repeat(size - phaseFile({ id }).length);
 
 /**
- * Folders that it would take long to look through, or much memory, and what is told of them.
+ * Folders that take long or much memory to search, and their diagnostics.
  * @type {Record<string, { put: (root: string) => void, told: RegExp, where?: "project" }>}
  */
 const TREES = {
@@ -265,7 +265,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: a project's folder that is a link`, { concurrency: 2 }, () => {
-    /** What lies where no project's workflow may reach. */
+    /** A file outside the project, which no workflow of the project may read. */
     const secret = { "secret/diary.md": phaseFile({ id: "diary", instructions: "Dear diary." }) };
     const thief = {
       "thief/workflow.yaml": "name: Thief\ncommandName: thief\ninitialMessage: go\nphases: [../secret/diary.md]\n",

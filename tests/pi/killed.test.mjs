@@ -1,4 +1,4 @@
-// A run survives what kills pi.
+// A run survives SIGKILL.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -26,7 +26,7 @@ test(`killed ${KILLS} times, a run of 12 phases goes through each of them in ord
   const chance = chances(seed);
   let kills = 0;
   while (kills < KILLS) {
-    // Mostly work, sometimes a step on: some kills hit each phase.
+    // Mostly other tool calls, so that some kills hit each phase.
     const script = () =>
       chance() < 0.3 ? step("next") : { calls: [{ name: "bash", arguments: { command: "true" } }] };
     const { sandbox } = await stage(t, () => ({ ...script(), delayMs: 15 }), {

@@ -15,7 +15,7 @@ const TASK = "/workflow hello Add a route";
 const REST = { text: "I rest." };
 const NEXT = ["workflow_step", { action: "next" }];
 
-/** A tool that makes calls one after another and gives their results; a call may be left alone. */
+/** A tool that calls other tools one after another and returns their results; `alone` does not wait for the result. */
 const SCRIPT_TOOL = `
 export default (pi) => pi.registerTool({
   name: "script", label: "Script", description: "Runs tools.",
@@ -60,7 +60,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     assert.match(contextPrompt(first) ?? "", /▸ 🔹 Build\]\n[^]*\nDo build for Add a route\./);
     assert.match(userTexts(second).at(-1) ?? "", /▸ 🔹 Check\]\n[^]*\nDo check for Add a route\./);
     assert.equal(lastPath(await rpc.entries()), "hello:2");
-    // And once: a later run has a reminder.
+    // Only once: a later agent run gets a reminder.
     await rpc.promptAndSettle("Go on");
     assert.equal(userTexts(model.lastRequest()).filter((text) => text.includes("Do check for")).length, 1);
     assert.deepEqual(rpc.extensionErrors(), []);
@@ -110,7 +110,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     const rpc = await startRpc({ version: NEWEST, sandbox, extension: [REPO, tool] });
     await rpc.promptAndSettle(TASK);
     assert.deepEqual(model.toolNames(0), ["codemode"]);
-    // pi as packed here lacks the interpreter of scripts; what counts is that the call was let through to it.
+    // The packed pi lacks the interpreter of scripts; this checks only that the call is not refused.
     const [codemode, other] = toolResults(model.lastRequest());
     assert.match(codemode, /quickjs|Script completed/);
     assert.match(other, /The tool "script" is blocked|not found/, "a tool of an extension may do anything else besides");

@@ -19,7 +19,7 @@ const FILES = {
 
 const manifest = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
 
-/** Whatever comes to lie in the package's folders: these files are published and no others. */
+/** All published files. */
 const PACKED = [
   ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"],
   ...["formats", "new", "pi-workflows", "places", "words", "workflows"].map((name) => `cli/${name}.js`),
@@ -48,7 +48,7 @@ const PACKED = [
 /** In bytes. */
 const MAX_TARBALL = 560_000;
 
-/** npm that belongs to the Node of the machine; pi is run by the repository's own. */
+/** Runs the machine's npm; pi runs on the repository's own Node. */
 function npm(/** @type {string[]} */ parameters, /** @type {string} */ cwd) {
   return execFileSync("npm", [...parameters, "--loglevel=error"], { cwd, encoding: "utf8" });
 }
@@ -56,7 +56,7 @@ function npm(/** @type {string[]} */ parameters, /** @type {string} */ cwd) {
 const IDENTITY = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@example.org", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@example.org" };
 
 /**
- * A repository with one commit of the files that are here.
+ * Makes a repository with one commit of this repository's files.
  * @param {string} folder
  */
 function repository(folder) {
@@ -168,7 +168,7 @@ for (const version of VERSIONS) {
     const { release } = repository(remote);
     cpSync(join(REPO, "host-shim/component"), join(remote, "host-shim/component"), { recursive: true });
     assert.equal(release().status, 0);
-    // git takes the folder for the host.
+    // git reads the folder instead of the host.
     writeFileSync(join(sandbox.home, ".gitconfig"), `[url "file://${sandbox.root}/remote/"]\n\tinsteadOf = https://example.org/\n`);
     const [node, cli] = piCli(version);
     const pi = (/** @type {string[]} */ ...parameters) =>

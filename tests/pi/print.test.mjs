@@ -1,4 +1,4 @@
-// Workflows in scripts: print and JSON mode, where nobody sees anything until the end.
+// Print and JSON mode.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";

@@ -1,4 +1,4 @@
-// A reload, a new session, a move in the tree, a fork and a compaction, in the middle of everything.
+// A reload, a new session, a move in the tree, a fork and a compaction during a countdown, a dialog or a tool call.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -15,7 +15,7 @@ import { countdownLines, notices, states, statusTexts, step, waiting, workflow }
 
 const HELLO = workflow("hello", ["plan", "build", "check"], { autoContinue: { delaySeconds: 1 } });
 const REST = { text: "I rest." };
-/** Keeps next to nothing. */
+/** Compacts nearly the whole conversation. */
 const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
 const PLAN = "The hello > 🔹 Plan [1/3]";
 const BUILD = "The hello > 🔹 Build [2/3]";
@@ -43,7 +43,7 @@ const WAYS = {
 };
 
 /**
- * A run that rested in Plan, was told to go on, and moved to Build. Then the model does these.
+ * A run that stopped in Plan, continued, and moved to Build; then the model answers with these steps.
  *
  * @param {import("node:test").TestContext} t
  * @param {string} version
@@ -54,7 +54,7 @@ async function begun(t, version, script) {
   let next = 0;
   const { model, sandbox } = await stage(
     t,
-    // pi asks for a summary without any tools.
+    // pi's request for a summary offers no tools.
     (request) => (request.tools?.length ? (answers[next++] ?? REST) : { text: "What was." }),
     { globalFiles: HELLO, files: TRAVEL, settings: COMPACTION },
   );
@@ -69,7 +69,7 @@ function errors(rpc) {
 }
 
 /**
- * The run is there, and the user can move it.
+ * The run is active and the control commands work.
  * @param {Rpc} rpc
  * @param {string | undefined} status
  * @param {boolean} [waits] whether nothing happens until the user says more
@@ -86,7 +86,7 @@ async function isSound(rpc, status, waits = false) {
   assert.deepEqual(errors(rpc), []);
 }
 
-/** What goes on while the agent is at work ends soon, whatever became of it. @param {Rpc} rpc */
+/** Waits until the agent is idle. @param {Rpc} rpc */
 async function isAtRest(rpc) {
   for (let tries = 0; (await rpc.state()).isStreaming; tries += 1) {
     assert.ok(tries < 80, "the agent is still at work");
@@ -106,7 +106,7 @@ for (const version of VERSIONS) {
         const response = await go(rpc);
         assert.equal(response.success, true, response.error);
         if (name === "a compaction") {
-          // The run goes on where it was.
+          // The run goes on in its phase.
           await model.waitForRequests(told + 2);
           await rpc.waitForSettled();
         } else {
@@ -135,7 +135,7 @@ for (const version of VERSIONS) {
           await isSound(rpc, status, true);
           return;
         }
-        // The session is the same: the user may still say yes.
+        // In the same session the answer still counts.
         const settled = rpc.waitForSettled();
         answer(true);
         await settled;
@@ -144,7 +144,7 @@ for (const version of VERSIONS) {
         await isSound(rpc, PLAN);
       });
 
-      // pi moves in the tree, and reloads, only while the agent is at rest: then the run goes on.
+      // pi moves in the tree and reloads only while the agent is idle, so the run has gone on.
       const later = name === "a move in the tree" ? BUILD : status;
 
       test("in a dialog of the agent's", async (t) => {

@@ -1,4 +1,4 @@
-// A run from its start to its end: what the session keeps, what the model is sent, what the status bar shows.
+// A run from its start to its end: session entries, requests to the model, status bar.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -41,7 +41,7 @@ const HELLO = workflow("hello", [
   { id: "build", emoji: "🔨", availableProfiles: ["builder", "scout"] },
 ]);
 
-/** Three deep: release > review > security > probe. */
+/** Nested workflows: release > review > security > probe. */
 const RELEASE = {
   ...workflow("release", ["prepare", "@review", { id: "ship", availableProfiles: ["shipper"] }], {
     name: "Release Pipeline",
@@ -185,7 +185,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(notices(rpc), []);
       assert.deepEqual(rpc.extensionErrors(), []);
 
-      // The end is for the user: the model never reads it, and gets no context prompt any more.
+      // The completion message is for the user: no request contains it, nor another context prompt.
       await rpc.promptAndSettle("Thank you");
       assert.deepEqual(userTexts(model.lastRequest()).slice(2), ["Thank you"]);
       assert.doesNotMatch(model.messagesText(), /Phases completed|The hello Complete/);
@@ -369,7 +369,7 @@ Do scan for Ship 2.0.
         "outer:1",
         "outer:2 inner:0",
         "outer:2 inner:1",
-        // The refused loop stores nothing and counts nothing.
+        // The refused loop stores no state and is not counted.
         "outer:3",
         "outer:0",
       ]);
@@ -686,7 +686,7 @@ Do plan for Look around.
       assert.equal(await name(`/workflow plain ${"x".repeat(50)}`), `Workflow: ${"x".repeat(50)}`);
       assert.equal(await name(`/workflow plain ${"x".repeat(51)}`), `Workflow: ${"x".repeat(50)}…`);
       assert.equal(await name("/workflow short 12345678"), "RPIR: 12345678");
-      // A character of two UTF-16 units is not cut in two.
+      // A surrogate pair is not split.
       assert.equal(await name("/workflow short 1234567🔍9"), "RPIR: 1234567…");
       assert.equal(await name("/workflow bare Anything"), "…");
     });
@@ -709,7 +709,7 @@ Do plan for Look around.
           { calls: [touch, read, nextCall] },
           { calls: [touch, read, nextCall] },
           { calls: [read, nextCall] },
-          // A call is judged by the phase that the calls before it have led to.
+          // A call is checked against the phase that the calls before it led to.
           { calls: [touch, nextCall] },
           { calls: [touch] },
         ],
@@ -859,7 +859,7 @@ Continue working on the current phase and call workflow_step when done.`,
       const { sandbox } = await stage(
         t,
         (request, index) => {
-          // pi offers no tools when it asks for a summary.
+          // pi's request for a summary offers no tools.
           if (!request.tools?.length) return { text: "What was.", delayMs: 300 };
           return index === 0 ? { text: "I rest.", usage: { prompt: 7800 } } : nextUntilDone(request);
         },

@@ -1,4 +1,4 @@
-// A run keeps the rules it was started with: files that change, break or vanish meanwhile pause it.
+// A run keeps the rules with which it started: it pauses when its files change, break or disappear.
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ const bash = { calls: [{ name: "bash", arguments: { command: "touch ran" } }] };
 const write = (/** @type {string} */ path, /** @type {string} */ content) => ({
   calls: [{ name: "write", arguments: { path: `.pi/workflows/${path}`, content } }],
 });
-/** Calls of every kind, then a rest. */
+/** One call of each tool, then a stop. */
 const TRIES = [bash, { calls: [{ name: "read", arguments: { path: "x" } }] }, step("next"), step("loop"), step("cancel"), step("cancel"), step("status"), REST];
 const replaced = (/** @type {string} */ path, /** @type {string} */ from, /** @type {string} */ to) => {
   assert.ok(FILES[path].includes(from), path);
@@ -127,7 +127,7 @@ for (const version of VERSIONS) {
       const root = join(sandbox.project, ".pi/workflows");
       renameSync(root, join(sandbox.root, "away"));
       assert.equal(await shown(), `⏸ hello (paused: ${UNREADABLE})`);
-      // The same files in the other root are other rules: their commands would run without a question.
+      // The same files in the other root are other rules: global commands run without a question.
       mkdirSync(sandbox.agent, { recursive: true });
       rmSync(join(sandbox.agent, "workflows"), { recursive: true, force: true });
       renameSync(join(sandbox.root, "away"), join(sandbox.agent, "workflows"));
@@ -160,7 +160,7 @@ test("in the terminal a pause stands in the status line", { timeout: 60_000 }, a
 });
 
 /**
- * A session with these state entries, each as JSON.
+ * Writes a session with these state entries, each as JSON.
  * @param {Sandbox} sandbox
  * @param {string[]} list
  */
@@ -228,7 +228,7 @@ suite("a session that stores", { concurrency: 1 }, () => {
         [`{"version":${deep}}`, "a later version of this package stored it"],
         ...[deep, `{"visits":${deep}}`, `{"future":${deep}}`, `{"seal":${deep}}`, `{"paused":${deep},"version":1}`].map((text) => [text, UNKNOWN]),
       ]) {
-        // The run before it, which nothing holds, is not the one that counts.
+        // The newest entry counts, not the sound one before it.
         const list = [state(), withProgress(progress)];
         await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, list) });
         const held = `⏸ The hello > 🔹 Plan [1/3] (paused: ${why})`;

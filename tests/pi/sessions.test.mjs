@@ -1,4 +1,4 @@
-// A run and the session it lives in: restarts, old and broken entries, other branches, other sessions.
+// Runs and sessions: restarts, old and broken entries, other branches, other sessions.
 
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
@@ -41,12 +41,12 @@ const NESTED = {
   ...workflow("inner", ["b", "c"], { show: "workflows" }),
 };
 const REST = { text: "I rest." };
-/** Keeps next to nothing. */
+/** Compacts nearly the whole conversation. */
 const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
 const COUNTDOWN = "⏳ Auto-continuing in 3s... (type anything to interrupt)";
 
 /**
- * A session file with these `workflow:state` entries, between a question and an answer each.
+ * A session file with these `workflow:state` entries, each between a prompt and an answer.
  *
  * @param {Sandbox} sandbox
  * @param {string} name
@@ -95,7 +95,7 @@ function writeSession(sandbox, name, list) {
 }
 
 /**
- * A model that moves on once and then rests, and sums up in these words; pi offers no tools when it asks for that.
+ * A model that calls `next` once and then stops, and answers requests for a summary with this step.
  *
  * @param {import("./harness/scripted-model.mjs").Step} summary
  * @returns {import("./harness/scripted-model.mjs").StepFunction}
@@ -280,7 +280,7 @@ for (const version of VERSIONS) {
       await first.promptAndSettle("/workflow hello Add a route");
       await first.close();
       const [yaml, folder] = ["workflow.yaml", ""].map((name) => join(sandbox.agent, "workflows/hello", name));
-      // One phase fewer than there were, then all gone.
+      // First one phase is removed, then the whole workflow.
       writeFileSync(yaml, HELLO["hello/workflow.yaml"].replace(/"plan.md",/, ""));
       const again = await startRpc({ version, sandbox, args: ["--continue"] });
       const changed = "⏸ The hello > 🔹 Build [1/2] (paused: its rules are no longer those with which it was started)";
@@ -361,7 +361,7 @@ for (const version of VERSIONS) {
         started: stored({ startedAt: null }),
         task: stored({ taskId: 7 }),
         cancelled: stored({ cancelled: 0 }),
-        // The newest entry with a workflow decides.
+        // The newest entry that names a workflow counts.
         newest: [stored(), at(-1)],
         nothing: [undefined, null, 7, "x", [], {}, { workflowKey: null }],
       };
@@ -376,7 +376,7 @@ for (const version of VERSIONS) {
         assert.equal(custom(await rpc.entries(), "workflow:state").length, list.length, name);
       }
       assert.equal(notices(rpc).length, Object.keys(cases).length);
-      // Entries that say nothing are passed over.
+      // Entries that name no workflow are ignored.
       const file = writeSession(sandbox, "over", [stored(), undefined, null, 7, {}, { workflowKey: null }]);
       await rpc.send({ type: "switch_session", sessionPath: file });
       assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/3]"));
@@ -575,7 +575,7 @@ for (const version of VERSIONS) {
       ]);
       assert.deepEqual(pauses(await rpc.entries()), [undefined, undefined, { kind: "aborted" }]);
 
-      // The same in the middle of a tool.
+      // The same during a tool call.
       const again = rpc.waitForSettled();
       await rpc.prompt("Go on");
       assert.equal(statusTexts(rpc).at(-1), "The hello > 🔹 Build [2/3]");

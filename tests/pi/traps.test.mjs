@@ -1,4 +1,4 @@
-// This package's own component, when it panics: built with a switch for that, which what is published lacks.
+// Panics of this package's component, built with the feature `fault-switch`, which the published component lacks.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const HELLO = workflow("hello", [{ id: "plan", tools: { blacklist: ["bash"] } },
 const BROKEN_CALL = "The extension that decides about this call broke while it did. The call is refused; try again.";
 const OFF_CALL = "The extension that decides about this call broke and is switched off. The call is refused; tell the user.";
 const REST = { text: "I rest." };
-/** Keeps next to nothing. */
+/** Compacts nearly the whole conversation. */
 const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveTokens: 100 } };
 const SWITCH = "the fault switch is on";
 
@@ -83,7 +83,7 @@ for (const version of VERSIONS) {
         assert.deepEqual(traps(notices(rpc).slice(from)), [name]);
         assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/3]"), name);
       }
-      // A sound call: three panics without one are the end of it.
+      // A successful call resets the count of panics; after three the component is switched off.
       await rpc.prompt("/workflow :status");
       for (const [name, made] of Object.entries({
         "session-compact": () => rpc.send({ type: "compact" }),

@@ -1,4 +1,4 @@
-// What a user sees and types: pi's terminal interface.
+// pi's terminal interface.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -33,13 +33,13 @@ const WAITS = "(waits for you: send a message, or /workflow :resume)";
 const countdown = (/** @type {number} */ seconds) =>
   `⏳ Auto-continuing in ${seconds}s... (type anything to interrupt)`;
 
-/** The lines of a screen that say something, without those about tools that a machine may lack. @param {string} screen */
+/** The non-empty lines of a screen, without warnings about missing programs. @param {string} screen */
 function lines(screen) {
   const all = screen.split("\n").map((line) => line.trim());
   return all.filter((line) => line && !/^Warning: (fd|ripgrep) not found/.test(line));
 }
 
-/** What stands in the editor: the lines between the two rules above the footer. @param {string} screen */
+/** The text in the editor: the lines between the two rules above the footer. @param {string} screen */
 function editor(screen) {
   const all = screen.trimEnd().split("\n");
   const rules = all.flatMap((line, index) => (/^─{20,}$/.test(line) ? [index] : []));
@@ -133,7 +133,7 @@ for (const version of VERSIONS) {
       ]);
       assert.doesNotMatch(done, /\*\*|Auto-continuing|Release Pipeline >|Task ID/);
 
-      // All of a result, and what is for programs, when the user asks for that.
+      // The expanded tool result shows the whole text.
       await tui.press("C-o");
       const all = await tui.waitFor(/^ *Do ship for Ship 2\.0\.$/m);
       assert.ok(lines(all).includes(`Task ID: ${taskId}`), all);
@@ -275,7 +275,7 @@ for (const version of VERSIONS) {
       await tui.waitFor(countdown(3));
       await tui.submit("/workflow :status");
       const screen = await tui.waitFor("Automatic continuations in this phase: 0.");
-      // What was typed has ended the countdown.
+      // Typing has stopped the countdown.
       const panel = lines(screen);
       const first = panel.indexOf(`⏸ The hello > 🔹 Build [2/2] ${WAITS}`);
       assert.equal(panel[first + 1], "Task: One", screen);
@@ -285,7 +285,7 @@ for (const version of VERSIONS) {
 
   suite(`pi ${version}: the countdown ends for good`, { concurrency: 4 }, () => {
     /**
-     * A run whose agent rests, at the beginning of the countdown.
+     * A run whose agent has stopped, at the beginning of the countdown.
      *
      * @param {import("node:test").TestContext} t
      * @param {import("./harness/scripted-model.mjs").Step[]} [more] what the model says after that
@@ -338,7 +338,7 @@ for (const version of VERSIONS) {
       await tui.submit("/cancel-workflow");
       const screen = await tui.waitFor("❌ The hello Cancelled");
       assert.ok(gone(screen));
-      // The transcript says it already.
+      // The transcript shows it already.
       assert.doesNotMatch(screen, /Workflow cancelled\./);
       assert.doesNotMatch(screen, /\*\*|The hello >/);
       await shortCountdownIsOver();
@@ -348,7 +348,7 @@ for (const version of VERSIONS) {
 
     test("but not when the terminal itself reports something", async (t) => {
       const { model, tui } = await resting(t, [{ text: "So be it.", hang: true }]);
-      // The window got the focus.
+      // The terminal reports that its window has the focus.
       await tui.type("\x1b[I");
       await tui.waitFor(countdown(1));
       await tui.waitFor("So be it.");

@@ -1,4 +1,4 @@
-// What a user sees of a run that waits, and before approving, ending or replacing one; what a command needs to start.
+// Runs that wait for the user; the questions before a run is approved, cancelled or replaced; arguments of commands.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";

@@ -1,4 +1,4 @@
-// Which deliberate difference accounts for what the two packages make of some files.
+// Finds the deliberate difference that explains how the two packages read some files.
 
 import { explained } from "./explained.mjs";
 
@@ -6,7 +6,7 @@ import { explained } from "./explained.mjs";
 /** @typedef {import("./workflow-files.mjs").Files} Files */
 
 /**
- * Why ours leaves a workflow out that the reference loads: the words of the diagnostic.
+ * Why ours rejects a workflow that the reference loads: patterns of the diagnostic.
  * @type {[number: number, words: RegExp][]}
  */
 const REFUSED_BY_OURS = [
@@ -24,7 +24,7 @@ const REFUSED_BY_OURS = [
 ];
 
 /**
- * Why the reference leaves a workflow out that ours loads: what it prints.
+ * Why the reference rejects a workflow that ours loads: patterns of its output.
  * @type {[number: number, words: RegExp][]}
  */
 const REFUSED_BY_REFERENCE = [
@@ -39,12 +39,12 @@ const REFUSED_BY_REFERENCE = [
 ];
 
 /**
- * What the two read differently, and something in its place that they read alike: only where that makes them agree does
- * the difference account for it.
+ * Text that the two read differently, and a replacement that they read alike: the difference explains a case only where
+ * the replacement makes them agree.
  * @type {[number: number, odd: RegExp, instead: (odd: string) => string][]}
  */
 const READ_DIFFERENTLY = [
-  // Numbers, where nothing quotes them.
+  // Unquoted numbers.
   [46, /(?<![\w.'"])([-+]?0\d+|[-+]?0b[01]+|[-+]0[xo]\w+|[-+]?1e400)(?![\w.'"])/g, () => "7"],
   // Characters that end a line, or are none, for one of the two only.
   [47, /[\u0085\u2028\u2029]|\r(?!\n)|(?<=[^])\ufeff/g, (odd) => (odd === "\r" ? "\n" : "")],
@@ -91,7 +91,7 @@ function accountOf({ what, details, printed, diagnostics }) {
  * @param {(files: Files) => Promise<Difference | undefined>} find
  */
 async function readDifferently(files, find) {
-  // What is tried here is not met.
+  // Attempts do not count as occurrences.
   const met = new Map(explained);
   try {
     for (const accounts of [...READ_DIFFERENTLY.map((account) => [account]), READ_DIFFERENTLY]) {
@@ -137,18 +137,18 @@ function kindOf({ what, where, details, printed, diagnostics }) {
  */
 const find = (accounts, words) => accounts.find(([, pattern]) => pattern.test(words))?.[0];
 
-/** The errors that are not the consequence of others. @param {string} diagnostics */
+/** The errors that do not follow from other errors. @param {string} diagnostics */
 const errorsOf = (diagnostics) => diagnostics.split("\n").filter((diagnostic) => / error: /.test(diagnostic) && !/ refers to /.test(diagnostic));
 
 /** @param {string[]} details */
 const isOfName = (details) => details.length === 1 && details[0].startsWith("sessionNames");
 
-/** Whether they are about names of profiles alone. @param {string[]} details */
+/** Whether all details are about names of profiles. @param {string[]} details */
 function isOfProfiles(details) {
   const [, reference, ours] = /^answer\n {2}reference: (.*)\n {2}ours: {6}(.*)$/.exec(details.join("\n")) ?? [];
   const rest = (/** @type {string} */ prompt) => prompt.replace(/(?<=profiles(?: for this phase)?:\*\* ).*?(?=\\n)/g, "");
   return reference !== undefined && rest(reference) === rest(ours);
 }
 
-/** What is not particular to one case. @param {string} words */
+/** The text without the parts that are particular to one case. @param {string} words */
 const withoutNames = (words) => words.split("\n")[0].replace(/\S*\/\S+ ?|"[^"]*"|\d+/g, "").trim();

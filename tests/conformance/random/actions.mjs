@@ -1,4 +1,4 @@
-// What a user, an agent and pi may do next.
+// Random actions of a user, an agent and pi.
 
 import { visible } from "./shrink.mjs";
 import { TOOLS, loadable } from "./trees.mjs";
@@ -9,7 +9,7 @@ import { TIME_STEP } from "./world.mjs";
  * @typedef {{ do: "cancel" | "turn" | "key" | "retry" | "compact" }} Plain
  * @typedef {{ do: "prompt", source: string }} Prompt
  * @typedef {{ do: "step", action: unknown, more?: object, no?: true }} StepAction `more`: other arguments; `no`: what
- *   the user says if asked
+ *   the user answers to a question
  * @typedef {{ do: "tool", name: string }} ToolAction
  * @typedef {{ do: "stop", reason: string | undefined }} Stop `undefined`: without an answer of the model
  * @typedef {{ do: "wait", ms: number }} Wait
@@ -53,7 +53,7 @@ export function makeActions(choices, tree, length) {
 }
 
 /**
- * A few actions that belong together, or a single odd one.
+ * A few actions that belong together, or a single one.
  * @param {import("./choices.mjs").Choices} choices
  * @param {import("./trees.mjs").Tree} tree
  * @param {string[]} names
@@ -122,7 +122,7 @@ function makeScene(choices, tree, names) {
 }
 
 /**
- * What stands behind `/workflow`.
+ * The arguments of `/workflow`.
  * @param {import("./choices.mjs").Choices} choices
  * @param {string[]} names
  */
@@ -157,7 +157,7 @@ export function edited(tree, edit) {
 }
 
 /**
- * An action in words.
+ * Describes an action.
  * @param {Action} action
  */
 export function describe(action) {

@@ -1,5 +1,5 @@
 // When ours lets the agent go on by itself, pauses a run and refuses a loop (differences 7 and 27): a model of what
-// docs/reference.md says, to be compared with what it does.
+// docs/reference.md says, compared with what ours does.
 
 import { Place } from "./place.mjs";
 
@@ -11,7 +11,7 @@ const DEFAULT_MAX_LOOPS = 20;
 const DEFAULT = { maxPerPhase: 10, maxIdle: 3 };
 
 /**
- * What ours is to do by itself when something happens.
+ * What ours should do by itself after an event.
  * @typedef {object} Verdict
  * @property {Path | undefined} path that of the run before
  * @property {string | undefined} paused why the run is paused then, if it is
@@ -25,11 +25,11 @@ export class Bounds {
   paused;
   /** @type {WeakMap<Happening, Verdict>} */
   #verdicts = new WeakMap();
-  /** Whether nobody but a countdown has told the agent to do what it does. */
+  /** Whether a countdown started this agent run. */
   #automatic = false;
-  /** Whether the next prompt is that of a countdown. */
+  /** Whether a countdown sends the next prompt. */
   #own = false;
-  /** Whether the agent has done something since it was told to. */
+  /** Whether the agent has worked in this agent run. */
   #worked = false;
   #idle = 0;
   #continuations = 0;
@@ -37,7 +37,7 @@ export class Bounds {
   #loops = new Map();
 
   /**
-   * Before something happens to a run.
+   * Called before an event.
    * @param {Happening} happening
    * @param {State | undefined} state
    * @param {import("./trees.mjs").Tree} tree
@@ -56,7 +56,7 @@ export class Bounds {
   }
 
   /**
-   * What was foreseen.
+   * The expected result.
    * @param {Happening | undefined} happening nothing: time goes by
    * @returns {Verdict}
    */
@@ -117,7 +117,7 @@ export class Bounds {
   }
 
   /**
-   * After something happened in ours.
+   * Called after an event in ours.
    * @param {Happening} happening
    * @param {any} answer that of ours
    * @param {State | undefined} state what is stored then

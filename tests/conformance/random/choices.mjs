@@ -10,7 +10,7 @@ export class Choices {
 
   /** @param {number} seed */
   constructor(seed) {
-    // Neighbouring seeds must not begin alike.
+    // Mixed, so that neighbouring seeds give different sequences.
     this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) >>> 0;
   }
 
@@ -80,14 +80,14 @@ export class Choices {
   }
 }
 
-/** The seed of this run: `SEED`, a new one each time if that is `random`, else always the same. */
+/** The seed: `SEED`, where `random` means a new one each time; 1 by default. */
 export function seedOfRun() {
   const { SEED = "1" } = process.env;
   return SEED === "random" ? Date.now() % 2 ** 31 : Number(SEED);
 }
 
 /**
- * How many cases this run tries.
+ * The number of cases: the environment variable, or the usual number.
  * @param {string} variable
  * @param {number} usual
  */

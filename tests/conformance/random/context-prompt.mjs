@@ -1,4 +1,4 @@
-// What the model is told of its phase: what ours makes of the prompts and results of the reference.
+// Converts the prompts and tool results of the reference to those of ours.
 
 import { ADVANCE_REMINDER, NOT_DONE, ORCHESTRATOR, WORKER } from "./default-texts.mjs";
 import { because, replaced } from "./explained.mjs";

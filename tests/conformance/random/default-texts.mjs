@@ -1,4 +1,4 @@
-// Texts of the specification that the differences are about.
+// Default texts of the specification that the differences change.
 
 const text = (/** @type {string[]} */ ...parts) => parts.join(" ");
 

@@ -1,18 +1,18 @@
-// Keeps count of what the deliberate differences explain. Their numbers are those of `differences.mjs`.
+// Counts the deliberate differences that occurred. Their numbers are those of `differences.mjs`.
 
 import { isDeepStrictEqual } from "node:util";
 
 /** How often each difference explained something. @type {Map<number, number>} */
 export const explained = new Map();
 
-/** What was met, for the user who runs the test. */
+/** The differences that occurred, as a line of text. */
 export function summary() {
   const counts = [...explained].sort(([a], [b]) => a - b).map(([number, times]) => `${number} (${times})`);
   return `differences met: ${counts.join(", ")}`;
 }
 
 /**
- * What stands for `before` because of a difference.
+ * Notes that a difference turned `before` into another value.
  * @template T
  * @param {number} number
  * @param {T} before
@@ -24,7 +24,7 @@ export function because(number, before, after) {
 }
 
 /**
- * Puts a text in the place of another one, which must be there.
+ * Replaces a text, which must occur.
  * @param {number} number
  * @param {string} text
  * @param {string} from

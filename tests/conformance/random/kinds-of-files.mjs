@@ -1,4 +1,4 @@
-// What random files are made of: each of these must occur among them.
+// The kinds of random files: each must occur.
 
 /** @type {Record<string, RegExp>} */
 export const KINDS = {

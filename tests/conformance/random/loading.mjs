@@ -1,4 +1,4 @@
-// One set of files: both packages load the same workflows from it, and understand them alike.
+// Compares how both packages load one set of files.
 
 import { isDeepStrictEqual } from "node:util";
 
@@ -26,7 +26,7 @@ import { FOLDERS, passTime, printed, projectDir, setLuck, writeWorkflows } from 
  * @property {string} diagnostics what ours says of the files, a line each
  */
 
-/** Longer than most sessions' names may be. */
+/** A task longer than most limits of a session's name. */
 const TASK = "a task of more than fifty characters, so that it is cut in most names 🔍🔎";
 const TOOLS = ["read", "007", "other"];
 const MAX_STEPS = 12;
@@ -151,7 +151,7 @@ class Comparison {
   }
 }
 
-/** What ours says of the files that are there. */
+/** The diagnostics of ours about the present files. */
 function diagnosticsNow() {
   const grants = Object.entries(FOLDERS).map(([name, path]) => ({ name, path }));
   const { diagnostics } = openWorkflows(grants).check({ tools: [], moreTools: true });
@@ -159,7 +159,7 @@ function diagnosticsNow() {
 }
 
 /**
- * What the reference loaded, as a tree.
+ * The workflows that the reference loaded, as a tree.
  * @param {Record<string, any>} definitions
  * @returns {import("./trees.mjs").Tree}
  */
@@ -173,7 +173,7 @@ function treeOf(definitions) {
 }
 
 /**
- * Files without a file, then without a line of one, then without a character of one.
+ * Smaller sets: without one file, then without one line, then without one character.
  * @param {Files} files
  * @returns {Generator<Files>}
  */
@@ -192,7 +192,7 @@ export function* smallerFiles(files) {
 }
 
 /**
- * Files to read.
+ * Formats files for a report.
  * @param {Files} files
  */
 export function textOf(files) {

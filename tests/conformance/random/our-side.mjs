@@ -1,4 +1,4 @@
-// Ours. What it has more than the reference is checked against the tree, and taken off.
+// Our side of a walk. Additions to the reference's behaviour are checked against the tree and removed.
 
 import { isDeepStrictEqual } from "node:util";
 

@@ -10,7 +10,7 @@ const codingAgent = await import(new URL("pi-coding-agent/dist/config.js", pi).h
 /** @type {any} */
 const tui = await import(new URL("pi-tui/dist/index.js", pi).href);
 
-// Every instance compiles the component again; thousands of them need it only once.
+// Compiles the component once for thousands of instances.
 /** @type {Map<number, WebAssembly.Module>} */
 const compiled = new Map();
 WebAssembly.Module = new Proxy(WebAssembly.Module, {

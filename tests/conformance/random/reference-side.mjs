@@ -1,4 +1,4 @@
-// The reference, with our deliberate differences brought about or written into what it did.
+// The reference's side of a walk, with our deliberate differences applied to its behaviour or to its record.
 
 import { contextPrompt, everyRun, moved, notDone, reminder, toolsRule } from "./context-prompt.mjs";
 import { UNAVAILABLE } from "./default-texts.mjs";

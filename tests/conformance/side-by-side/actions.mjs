@@ -1,4 +1,4 @@
-// What happens in a scenario, one word each.
+// The actions of scenarios.
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -82,7 +82,7 @@ export const during = (text, request, ...meanwhile) => async (stage) => {
 /** Waits for the run that a countdown starts. @type {Action} */
 export const countdown = ({ rpc }) => rpc.waitForSettled({ timeoutMs: 15_000 });
 
-/** Waits until nothing more happens at once. @type {Action} */
+/** Waits a second. @type {Action} */
 export const rest = () => sleep(1_000);
 
 /** Waits longer than a countdown takes, and then until the agent is at rest or hangs. @type {Action} */

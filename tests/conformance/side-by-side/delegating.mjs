@@ -1,4 +1,4 @@
-// A pi extension with the tool that the default role speaks of.
+// A pi extension with the tool that the default role names.
 
 /** @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi */
 export default function (pi) {

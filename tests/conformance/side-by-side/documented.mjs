@@ -7,7 +7,7 @@ import { hidden, phaseFile } from "./workflows.mjs";
 
 /**
  * The files that a page of the documentation shows: each a block of code below a heading or a bold line that begins with
- * its path. Of several for one path the first counts.
+ * its path. The first one for a path counts.
  *
  * @param {string} page
  * @returns {Record<string, string>} texts by path
@@ -22,7 +22,7 @@ export function documentedFiles(page) {
 }
 
 /**
- * The workflows of which a page shows the `workflow.yaml` alone, with phases and nested workflows of our own.
+ * The workflows of which a page shows only the `workflow.yaml`, with added phases and nested workflows.
  *
  * @param {string} page from the package's folder
  * @returns {Record<string, string>} texts by path

@@ -1,4 +1,4 @@
-// A pi extension that does what a user does in pi's terminal interface and RPC mode has no command for.
+// A pi extension with commands for actions that RPC mode lacks.
 
 /** @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi */
 export default function (pi) {

@@ -1,4 +1,4 @@
-// Session files as pi would have written them.
+// Hand-written session files in pi's format.
 
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { readSession, sessionFiles } from "../../pi/harness/pi.mjs";
 const TIMESTAMP = "2026-01-01T00:00:00.000Z";
 
 /**
- * Writes a session file, later than all that are there in the order of their names.
+ * Writes a session file whose name sorts after all existing ones.
  *
  * @param {Sandbox} sandbox
  * @param {object[]} entries without ids; each is the child of the one before

@@ -1,6 +1,6 @@
-// Differences that look the same wherever they occur. Each function checks that both sides show exactly this
-// difference, takes it out of both records, and returns in how many places. Number 38 comes before all others: behind
-// it, ours has its context prompts where the reference has them.
+// Differences with one form wherever they occur. Each function checks that both sides show exactly this
+// difference, removes it from both records, and returns the number of places. Number 38 comes before all others: after
+// it, ours has its context prompts in the places of the reference's.
 
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
@@ -57,7 +57,7 @@ function announcedOnce({ reference, ours }) {
 }
 
 /**
- * Ours takes the countdown away when something stops it; the reference lets it stand.
+ * Ours removes the countdown when it is stopped; the reference leaves it on the screen.
  * @param {Both} both
  */
 function stoppedCountdown({ reference, ours }) {
@@ -69,7 +69,7 @@ function stoppedCountdown({ reference, ours }) {
 
 /**
  * After an abort and after an error of the model ours pauses: it stores that, and shows it in the status and a notice. A
- * word from the user ends the pause. The reference begins a countdown, but for an abort.
+ * message of the user ends the pause. The reference begins a countdown, except after an abort.
  * @param {Both} both
  */
 function pauses({ reference, ours }) {
@@ -88,7 +88,7 @@ function pauses({ reference, ours }) {
   const begins = reference.screen.findIndex((line) => / in 3s/.test(line));
   for (const _failure of failures) assert.match(reference.screen.splice(begins, 1)[0] ?? "", / in 3s/);
 
-  // A restart shows the pause again, and tells nobody.
+  // A restart shows the pause again, without a notice.
   const isRestart = (/** @type {number} */ index) => ours.screen[index - 1] === "(pi starts again)";
   ours.screen.forEach((line, index) => {
     if (isRestart(index)) ours.screen[index] = line.replace(/⏸ (.*) \(paused: .*\)$/, "$1");
@@ -142,7 +142,7 @@ function withoutProgress({ data, ...entry }) {
   return { ...entry, data: { ...data, progress: undefined } };
 }
 
-/** Ours stores what it needs besides. @param {Both} both */
+/** Ours stores `progress` too. @param {Both} both */
 function progress({ reference, ours }) {
   for (const { data } of states(reference)) assert.equal(data?.progress, undefined);
   const stored = states(ours).filter(({ data }) => data?.progress);

@@ -67,7 +67,7 @@ export async function play(scenario, version, ...packages) {
   }
 }
 
-/** Where actions happen: one pi after the other in one sandbox. */
+/** Runs one pi after the other in one sandbox. */
 export class Stage {
   /** @type {import("../../pi/harness/rpc.mjs").Rpc | undefined} */
   #rpc;
@@ -114,12 +114,12 @@ export class Stage {
     await this.#rpc.waitFor(isTakenUp, { what: "the extension to take up the session" });
   }
 
-  /** Ends pi, if it runs, and keeps what it has shown so far. */
+  /** Ends pi, if it runs, and keeps its output so far. */
   async stop() {
     const rpc = this.#rpc;
     if (!rpc) return;
     this.#rpc = undefined;
-    // What comes while pi ends is a matter of time.
+    // Records that arrive while pi ends depend on timing.
     this.screen.push(...recordScreen(rpc.ui(undefined), Boolean(this.#scenario.waits)));
     this.errors.push(...recordErrors(rpc.records));
     await rpc.close();
@@ -151,7 +151,7 @@ export class Stage {
     this.printed.push(...complaints(run.stderr));
   }
 
-  /** Keeps what ours says of the files that are there now. */
+  /** Keeps the diagnostics of ours about the present files. */
   check() {
     if (this.#packages[0] !== OURS) return;
     const { agent, project } = this.sandbox;
@@ -183,7 +183,7 @@ export class Stage {
   }
 }
 
-/** What ours says of files that are sound. */
+/** Diagnostics about valid files. */
 const ADVICE = new RegExp(
   [
     "^unknown field .*; it has no effect$",
@@ -196,7 +196,7 @@ const ADVICE = new RegExp(
 );
 
 /**
- * What was printed, a warning of the reference with all its lines in one.
+ * The output on stderr, with all lines of a warning of the reference in one item.
  * @param {string} text
  */
 function complaints(text) {

@@ -1,4 +1,4 @@
-// What is kept of a play: everything that somebody could notice, nothing that differs from one play to the next.
+// The record of a play: everything observable, nothing that differs from one play to the next.
 
 import { readSession, sessionFiles } from "../../pi/harness/pi.mjs";
 import { messageText } from "../../pi/harness/scripted-model.mjs";
@@ -63,13 +63,13 @@ function recordSession(entries) {
   const previous = new Map(entries.slice(1).map((entry, index) => [entry.id, entries[index]]));
   return kept.map((entry) => {
     const branch = previous.has(entry.id) && previous.get(entry.id).id !== entry.parentId;
-    // Entries have no number that is the same on both sides; what one says tells it well enough.
+    // Ids differ between the two sides, so an entry is identified by its content.
     const after = branch ? { after: recordEntry(byId.get(entry.parentId) ?? {}) } : {};
     return { ...recordEntry(entry), ...after };
   });
 }
 
-/** What says nothing about workflows. */
+/** Entries that do not concern workflows. */
 const SKIPPED = ["model_change", "thinking_level_change"];
 
 /**
@@ -103,7 +103,7 @@ function recordMessage({ content, toolName, details, isError, stopReason }) {
   return kept;
 }
 
-/** A second of the countdown that is not the first. */
+/** A later second of the countdown. */
 const TICK = /Auto-continuing in [12]s/;
 
 /**

@@ -80,8 +80,8 @@ export const use = (name, parameters) => ({ calls: [{ name, arguments: parameter
  */
 export const say = (text) => ({ text });
 
-/** The model stops, done or not. @type {Step} */
+/** The model stops. @type {Step} */
 export const stop = { text: "I stop." };
 
-/** The model says something and is not done with it. @type {Step} */
+/** The model sends a text and does not end its answer. @type {Step} */
 export const working = { text: "Working on it", hang: true };

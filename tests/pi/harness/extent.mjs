@@ -1,4 +1,4 @@
-// How much the tests do. `npm test` runs them on the newest pi and leaves out what takes long; `npm run test:all` sets
+// The extent of the tests. `npm test` runs them on the newest pi without the long ones; `npm run test:all` sets
 // TESTS=all and runs everything.
 
 import { PI_VERSIONS } from "./pi.mjs";

@@ -1,4 +1,4 @@
-// Workflows with gates, and what a run keeps of them.
+// Workflows with gates, and the evidence in a run's state.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export function gated(gate, more = {}, fields = {}) {
 /** The newest progress in a session. @param {any[]} entries */
 export const progress = (entries) => custom(entries, "workflow:state").at(-1).progress;
 
-/** What became of the checks of a phase. @param {any[]} entries @param {string} phase its key in the state */
+/** The results of the checks of a phase. @param {any[]} entries @param {string} phase its key in the state */
 export const evidence = (entries, phase = "hello:0") => progress(entries).visits[phase].evidence;
 
 /** @param {any[]} entries */

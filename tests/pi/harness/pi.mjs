@@ -1,4 +1,4 @@
-// Which pi to run and how: its command line, one-shot runs (print and JSON mode), and the session files it leaves.
+// Runs pi: its command line, one-shot runs (print and JSON mode), and its session files.
 
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, realpathSync } from "node:fs";
@@ -9,17 +9,17 @@ import { onExit } from "./on-exit.mjs";
 /** The root of this repository, which is the extension package under test. */
 export const REPO = resolve(fileURLToPath(import.meta.url), "../../../..");
 
-/** The Node that runs pi: the one this repository brings, whatever runs the tests. */
+/** The Node that runs pi: this repository's own, whichever Node runs the tests. */
 export const NODE = realpathSync(join(REPO, "node_modules/.bin/node"));
 
 /** @type {{ package: string, tarballs: Record<string, string>, devDependency: string }} */
 const SOURCES = JSON.parse(readFileSync(join(REPO, "scripts/pi-versions.json"), "utf8"));
 
-/** The versions every test runs on, newest first. */
+/** All tested versions of pi, newest first. */
 export const PI_VERSIONS = [...Object.keys(SOURCES.tarballs), SOURCES.devDependency];
 
 /**
- * How to run pi in a sandbox, whatever the mode.
+ * How to run pi in a sandbox, in any mode.
  *
  * @typedef {object} PiOptions
  * @property {import("./sandbox.mjs").Sandbox} sandbox
@@ -93,7 +93,7 @@ export function spawnPi(options, modeArgs, stdin) {
  * @returns {Promise<{ code: number | null, stdout: string, stderr: string }>}
  */
 export function runPrint({ prompt, mode = "text", timeoutMs = 30_000, ...options }) {
-  // stdin must not be a pipe: pi reads one to its end and puts it in front of the prompt.
+  // stdin must not be a pipe: pi reads a pipe to its end and puts the text in front of the prompt.
   const modeArgs = mode === "json" ? ["--mode", "json"] : ["-p"];
   const { child, killGroup } = spawnPi(options, [...modeArgs, ...[prompt].flat()], "ignore");
   const output = { stdout: "", stderr: "" };

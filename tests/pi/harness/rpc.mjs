@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { spawnPi } from "./pi.mjs";
 
 /**
- * What a user answers to a dialog: a boolean to confirm, a text to select, input and editor, nothing to cancel. A
+ * The answer to a dialog: a boolean for `confirm`, a string for `select`, `input` and `editor`, nothing to cancel. A
  * promise keeps the dialog open until it resolves.
  *
  * @typedef {boolean | string | undefined | null} DialogAnswer
@@ -44,7 +44,7 @@ export async function startRpc({ onDialog, ...options }) {
     exited = true;
     notify();
   });
-  // Writing to a pi that has just ended is reported by the waits.
+  // If pi has just ended, the next wait fails with its stderr.
   stdin.on("error", () => {});
 
   /** @param {any} record */
@@ -106,7 +106,7 @@ export async function startRpc({ onDialog, ...options }) {
       watchers.add(check);
       check();
     });
-    // A wait may be set up before the command it is for and awaited after it.
+    // A wait is often created before a command and awaited after it.
     found.catch(() => {});
     return found;
   }

@@ -36,9 +36,9 @@ export function makeSandbox({ model, modelConfig, settings, globalFiles, project
     agent: join(root, "agent"),
     home: join(root, "home"),
     project: join(root, "project"),
-    /** The whole environment of a pi in this sandbox: no API keys, no settings of the user who runs the tests. */
+    /** The whole environment of pi in this sandbox: no API keys or settings of the user who runs the tests. */
     env: () => ({
-      // For `#!/usr/bin/env node` in whatever pi starts.
+      // For programs with `#!/usr/bin/env node` that pi starts.
       PATH: [dirname(NODE), process.env.PATH].join(delimiter),
       HOME: sandbox.home,
       TERM: "xterm-256color",
@@ -47,7 +47,7 @@ export function makeSandbox({ model, modelConfig, settings, globalFiles, project
     }),
     /** Writes files into the project after the start, as a user would while pi runs. */
     writeFiles: (/** @type {Record<string, string>} */ more) => writeAll(sandbox.project, more),
-    /** Has `dispose` end what lives in this sandbox before the folder goes; each pi registers itself. */
+    /** Registers a function that `dispose` calls before it removes the folder; each pi registers its `close`. */
     adopt: (/** @type {() => Promise<unknown>} */ close) => closers.push(close),
     async dispose() {
       await Promise.all(closers.splice(0).map((close) => close()));
@@ -57,7 +57,7 @@ export function makeSandbox({ model, modelConfig, settings, globalFiles, project
   };
   /** @type {(() => Promise<unknown>)[]} */
   const closers = [];
-  // Again where a child of pi's is still writing.
+  // Retries while a child process of pi still writes.
   const remove = () => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   const forget = onExit(remove);
   for (const folder of [sandbox.agent, sandbox.home, sandbox.project]) mkdirSync(folder);

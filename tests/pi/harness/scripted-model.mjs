@@ -1,5 +1,5 @@
-// A model that says what a test wrote down: an HTTP server on loopback that speaks as much of OpenAI's streaming chat
-// completions as pi's `openai-completions` API reads, and keeps every request.
+// A scripted model: an HTTP server on loopback that implements as much of OpenAI's streaming chat
+// completions as pi's `openai-completions` API needs, and keeps every request.
 
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -98,7 +98,7 @@ export async function startModel(script = []) {
     requests,
     /** How many bytes each of them has. */
     sizes,
-    /** What went wrong in a script function; pi sees such a fault as an HTTP 400. */
+    /** Errors thrown by a script function; pi gets an HTTP 400. */
     faults,
     lastRequest: () => requests[requests.length - 1],
     /** The text of all messages of request `index` (from the end where negative), system prompt included. */
@@ -141,7 +141,7 @@ function* chunks(step, index, requestLength) {
     choices: [{ index: 0, delta: fields, finish_reason: reason }],
   });
   yield delta({ role: "assistant", content: "" });
-  // More than one piece, so that what reads the stream has to put text together.
+  // Several pieces, so that the reader of the stream has to join them.
   for (const piece of step.text?.match(/[^]{1,40}/g) ?? []) yield delta({ content: piece });
   if (step.hang) return;
   const calls = step.calls ?? [];

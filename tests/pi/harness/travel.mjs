@@ -1,9 +1,9 @@
-// A second extension, with commands for what only an extension can do: `/go-tree ID` and `/go-reload`.
+// A second extension with commands for actions that RPC mode lacks: `/go-tree ID` and `/go-reload`.
 
 import { join } from "node:path";
 import { REPO } from "./pi.mjs";
 
-/** Its file, for `files` of a sandbox. */
+/** The file of this extension, for `files` of a sandbox. */
 export const TRAVEL = {
   "travel.ts": `export default (pi) => {
     pi.registerCommand("go-tree", { handler: async (id, ctx) => void (await ctx.navigateTree(id, {})) });
@@ -11,5 +11,5 @@ export const TRAVEL = {
   };`,
 };
 
-/** What `extension` is with it. @param {import("./sandbox.mjs").Sandbox} sandbox */
+/** The option `extension` that loads it too. @param {import("./sandbox.mjs").Sandbox} sandbox */
 export const withTravel = (sandbox) => [REPO, join(sandbox.project, "travel.ts")];

@@ -14,7 +14,7 @@ const START_MS = 20_000;
 /** pi takes an ESC for the Escape key when nothing follows for 10 ms. */
 const ESCAPE_MS = 50;
 
-// remain-on-exit keeps the last words of a pi that ends; the rest makes the pane a plain terminal of the asked size.
+// remain-on-exit keeps the last screen after pi ends; the rest makes the pane a plain terminal of the requested size.
 const CONFIG = `
 set -g default-terminal tmux-256color
 set -g status off
@@ -26,10 +26,10 @@ set -s escape-time 0
 /** @typedef {Awaited<ReturnType<typeof startTui>>} Tui */
 
 /**
- * Starts pi in a terminal and waits until it has started its extensions and takes lines.
+ * Starts pi in a terminal and waits until its extensions have started and it accepts input.
  *
  * @param {import("./pi.mjs").PiOptions & { columns?: number, rows?: number, ready?: RegExp }} options `ready` is what
- *   the screen must show instead, where something asks the user before that
+ *   the screen must show instead, for a dialog before that
  */
 export async function startTui({ columns = 110, rows = 36, ready, ...options }) {
   const { sandbox } = options;
@@ -69,7 +69,7 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
     async press(/** @type {string[]} */ ...keys) {
       for (const key of keys) {
         await tmux("send-keys", "--", key);
-        // A key right behind it would make Alt+key of the two, and nothing on the screen says that pi has taken it.
+        // With the next key too soon after it, pi would read Alt+key. Nothing on the screen shows that pi has read it.
         if (key === "Escape") await sleep(ESCAPE_MS);
       }
     },
@@ -124,12 +124,12 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
    */
   async function poll(condition, what, timeoutMs) {
     const deadline = Date.now() + timeoutMs;
-    // Asked in this order, so that what pi did last before it ended still counts.
+    // Checked in this order, so that the last screen before pi ended still counts.
     for (let over = false; ; ) {
       if (await condition()) return;
       if (over || Date.now() > deadline) {
         const how = over ? "pi ended; waited" : `waited ${timeoutMs} ms`;
-        // With what has scrolled off: a pi that does not start says why in its first lines.
+        // With the scrollback: a pi that does not start shows the reason in its first lines.
         const everything = await tmux("capture-pane", "-p", "-S", "-");
         throw new Error(`${how} for ${what} on this screen:\n${everything.trimEnd()}`);
       }
@@ -143,14 +143,14 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
   }
 
   sandbox.adopt(tui.close);
-  // pi shows its editor long before it takes a line. It sets the title when the extensions' session_start is over.
+  // pi shows its editor before it accepts input. It sets the title after the extensions' session_start.
   if (ready) await tui.waitFor(ready, START_MS);
   else await poll(async () => (await pane("pane_title")).startsWith("π"), "pi to set the terminal's title", START_MS);
   return tui;
 }
 
 /**
- * Whether there was a process (or, negative, a process group) to take the signal.
+ * Sends a signal to a process (or, negative, a process group); false if there is none.
  *
  * @param {number} pid
  * @param {NodeJS.Signals | 0} name

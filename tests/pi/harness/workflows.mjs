@@ -1,11 +1,11 @@
-// Workflow files in a line, the model's calls of `workflow_step`, and what a run leaves in a session.
+// Builders of workflow files and of the model's calls, and readers of sessions and requests.
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageText } from "./scripted-model.mjs";
 
 /**
- * A phase: its id alone, or with more. `@key` is a nested workflow.
+ * A phase: its id, or its fields. `@key` is a nested workflow.
  *
  * @typedef {object} PhaseSpec
  * @property {string} id
@@ -85,7 +85,7 @@ export function steps(...actions) {
 }
 
 /**
- * A model that calls `next` until the run is done, and then says so; after the next prompt it does the same again.
+ * A model that calls `next` until the run is done and then stops; after the next prompt it does the same again.
  *
  * @param {import("./scripted-model.mjs").ChatRequest} request
  */
@@ -105,7 +105,7 @@ export function toolResults(request) {
 }
 
 /**
- * What a request carries in the user's name, oldest first; context prompts are among it.
+ * The user messages of a request, oldest first; they include context prompts.
  *
  * @param {import("./scripted-model.mjs").ChatRequest | undefined} request
  */
@@ -170,7 +170,7 @@ export function state(workflowKey, taskDescription, changes = {}) {
 }
 
 /**
- * Why the states in a session wait for the user, oldest first; `undefined` for those that do not.
+ * The reasons for which the states in a session are paused, oldest first; `undefined` where they are not.
  *
  * @param {any[]} entries
  * @returns {any[]}
@@ -210,7 +210,7 @@ export function withoutIds(text) {
 }
 
 /**
- * What the status bar showed, one after the other, repetitions left out; `undefined` where it was cleared.
+ * The texts of the status bar, in order, without repetitions; `undefined` where it was cleared.
  *
  * @param {import("./rpc.mjs").Rpc} rpc
  * @returns {(string | undefined)[]}
@@ -224,7 +224,7 @@ export function statusTexts(rpc) {
 }
 
 /**
- * What the status bar shows instead of this while the run waits for the user.
+ * The text of the status bar while the run waits for the user.
  *
  * @param {string} text
  */
@@ -233,7 +233,7 @@ export function waiting(text) {
 }
 
 /**
- * The lines that the countdown showed, one after the other; `undefined` where it went away.
+ * The lines of the countdown, in order; `undefined` where it was removed.
  *
  * @param {import("./rpc.mjs").Rpc} rpc
  * @returns {(string | undefined)[]}
@@ -246,7 +246,7 @@ export function countdownLines(rpc) {
 }
 
 /**
- * What extensions told the user, each as `level: text`.
+ * The notices of extensions, each as `level: text`.
  *
  * @param {import("./rpc.mjs").Rpc} rpc
  * @returns {string[]}

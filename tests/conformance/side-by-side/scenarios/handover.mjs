@@ -30,7 +30,7 @@ const end = say("Done.");
 const STATE = /"workflow:state"/;
 const COMPLETE = /"workflow:complete".*(Cancelled|Complete)/;
 
-/** The end was told to the model. */
+/** The model got the completion message. */
 const TOLD = { number: 17, at: "requests[0].messages[1]", reference: /^user: .*(Cancelled|Complete)\*\*/ };
 
 /**
@@ -197,7 +197,7 @@ export default [
   },
 ];
 
-/** A run whose every phase is another pi's. @type {Handover} */
+/** A run in which each phase is played by another pi. @type {Handover} */
 export const turns = {
   name: "turns",
   global: DEEP,

@@ -1,4 +1,4 @@
-// Which workflows load: every rule that leaves one out, and what is no diagnostic.
+// Loading workflows: every rule that rejects one, and files that are accepted.
 
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -7,11 +7,11 @@ import { hidden, phaseFile, stop, workflow } from "../workflows.mjs";
 
 const GOOD = workflow("good", ["a"]);
 
-/** All that can be started. */
+/** Lists the workflows that can be started. */
 const ask = [command("/workflow"), command("/workflow ? Do it")];
 
 /**
- * Workflows that are good but for some fields.
+ * Valid workflows with some fields changed.
  * @param {Record<string, Record<string, unknown>>} changes by key
  * @returns {Record<string, string>}
  */
@@ -19,7 +19,7 @@ const withFields = (changes) =>
   Object.assign({}, GOOD, ...Object.entries(changes).map(([key, fields]) => workflow(key, ["a"], fields)));
 
 /**
- * Workflows with one phase, which is good but for some front matter.
+ * Workflows with one valid phase with some front matter changed.
  * @param {Record<string, Record<string, unknown>>} changes by key
  * @returns {Record<string, string>}
  */
@@ -50,7 +50,7 @@ const withEntries = (entries) =>
   );
 
 /**
- * Workflows with these texts behind a good beginning of `workflow.yaml`.
+ * Workflows with these texts after a valid beginning of `workflow.yaml`.
  * @param {Record<string, string>} texts by key
  * @returns {Record<string, string>}
  */

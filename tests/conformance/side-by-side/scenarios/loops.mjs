@@ -1,4 +1,4 @@
-// `loop`, and its refusals.
+// `loop`, and when it is refused.
 
 import { restart, run } from "../actions.mjs";
 import { hidden, say, step, stop, workflow } from "../workflows.mjs";

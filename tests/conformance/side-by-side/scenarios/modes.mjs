@@ -1,4 +1,4 @@
-// Without a user interface.
+// Print and JSON mode: no user interface.
 
 import { print, run } from "../actions.mjs";
 import { say, step, stop, workflow } from "../workflows.mjs";

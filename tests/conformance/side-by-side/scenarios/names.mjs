@@ -1,4 +1,4 @@
-// What `/workflow` says about names, and which files make which workflow.
+// Names of workflows, and the files that define them.
 
 import { answer, command, files, run } from "../actions.mjs";
 import { hidden, phaseFile, stop, workflow } from "../workflows.mjs";

@@ -1,4 +1,4 @@
-// Workflows in workflows.
+// Nested workflows.
 
 import { run } from "../actions.mjs";
 import { hidden, say, step, stop, workflow } from "../workflows.mjs";

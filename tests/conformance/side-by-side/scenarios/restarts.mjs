@@ -1,4 +1,4 @@
-// pi ends and starts again, in every state of a run.
+// Restarts of pi in every state of a run.
 
 import { answer, command, interrupt, newSession, restart, run, switchBack } from "../actions.mjs";
 import { hidden, say, step, stop, workflow, working } from "../workflows.mjs";

@@ -1,4 +1,4 @@
-// What pi does with sessions: aborting, trees, forks, compaction, reloading.
+// Operations on sessions: abort, tree, fork, compaction, reload.
 
 import { abort, clone, command, compact, files, forkBefore, interrupt, moveTo, pause, reload, run, switchBack } from "../actions.mjs";
 import { hidden, say, step, stop, workflow, working } from "../workflows.mjs";

@@ -1,4 +1,4 @@
-// States that an older version, a crash or somebody by hand has left in a session.
+// States in a session that an older version, a crash or manual editing left.
 
 import { command, open, run } from "../actions.mjs";
 import { hidden, say, step, stop, workflow } from "../workflows.mjs";
@@ -18,7 +18,7 @@ const STATE = {
 };
 
 /**
- * A session with these states in it, the last one last.
+ * A session with these states, oldest first.
  * @param {...unknown} states
  */
 const session = (...states) => [
@@ -26,7 +26,7 @@ const session = (...states) => [
   ...states.map((data) => ({ type: "custom", customType: "workflow:state", data })),
 ];
 
-/** The model asks where it is, so many times. */
+/** The model asks for the status this many times. */
 const look = (times = 1) => Array.from({ length: times }, () => [step("status"), say("I see.")]).flat();
 
 /** @type {import("../play.mjs").Scenario[]} */
