@@ -48,7 +48,7 @@ for (const version of VERSIONS) {
         assert.equal(states(readSession(sandbox)).at(-1).active, false);
       });
 
-      test(`${mode} mode pauses a run whose agent does nothing, and says so last`, async (t) => {
+      test(`${mode} mode pauses a run whose agent does nothing, and ends with that message`, async (t) => {
         const { model, sandbox } = await stage(t, () => IDLE, { globalFiles: HELLO });
         const { code, stderr } = await runPrint({ version, sandbox, mode, prompt: "/workflow hello it" });
         assert.equal(code, 1);
@@ -58,7 +58,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("asking for status is doing nothing", async (t) => {
+    test("a call of `status` counts as doing nothing", async (t) => {
       const { model, sandbox } = await stage(
         t,
         (_request, index) => (index % 2 === 0 ? step("status") : IDLE),
@@ -69,7 +69,7 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 8);
     });
 
-    test("print mode: a cancelled run and an unknown workflow end with a status of their own", async (t) => {
+    test("print mode: a cancelled run and an unknown workflow end with their own exit status", async (t) => {
       const { sandbox } = await stage(t, [step("cancel"), step("cancel"), { text: "Cancelled." }], {
         globalFiles: HELLO,
       });
@@ -87,7 +87,7 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 1);
     });
 
-    test("RPC: a run whose agent does nothing pauses, is told once, and the next message resumes it", async (t) => {
+    test("RPC: a run whose agent does nothing pauses with one notice, and the next message resumes it", async (t) => {
       const { model, sandbox } = await stage(t, () => IDLE, { globalFiles: QUICK });
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow hello it");
@@ -105,7 +105,7 @@ for (const version of VERSIONS) {
       assert.ok(statusTexts(rpc).includes("The hello > 🔹 Plan [1/2]"));
     });
 
-    test("RPC: work is not idle, but a phase has its limit", async (t) => {
+    test("RPC: an agent that works is not idle, but the phase has a limit", async (t) => {
       const script = (/** @type {unknown} */ _, /** @type {number} */ index) =>
         index % 2 === 0 ? { calls: [{ name: "bash", arguments: { command: "true" } }] } : IDLE;
       const files = workflow("hello", ["plan"], { autoContinue: { delaySeconds: 0, maxPerPhase: 4 } });
@@ -116,7 +116,7 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 10, "the first run and four continuations, two requests each");
     });
 
-    test("RPC: a provider that is dead gets pi's own retries and no more", async (t) => {
+    test("RPC: after pi's own retries of a failing provider the run pauses", async (t) => {
       const settings = { retry: { enabled: true, baseDelayMs: 1, maxRetries: 2 } };
       const { model, sandbox } = await stage(t, () => ({ status: 500, text: "dead" }), {
         globalFiles: QUICK,
@@ -164,7 +164,7 @@ for (const version of VERSIONS) {
       assert.equal(statusTexts(second).at(-1), `⏸ The hello > 🔹 Plan [1/2] (paused: ${IDLE_PAUSE})`);
     });
 
-    test("RPC: an endless loop of the agent is refused, and the user is told", async (t) => {
+    test("RPC: an endless loop of the agent is refused, with a notice to the user", async (t) => {
       const { model, sandbox } = await stage(t, [step("loop"), step("loop"), step("loop"), { text: "So be it.", hang: true }], {
         globalFiles: workflow("hello", ["plan"], { maxLoops: 2 }),
       });
@@ -250,7 +250,7 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 1);
     });
 
-    test("nobody interrupts: an idle agent pauses", async (t) => {
+    test("without an interruption the run of an idle agent pauses", async (t) => {
       const { sandbox, model } = await stage(t, () => IDLE, { globalFiles: QUICK });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow hello it");

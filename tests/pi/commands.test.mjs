@@ -34,7 +34,7 @@ const REST = { text: "I rest." };
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: /workflow`, { concurrency: 2 }, () => {
-    test("without a name lists what can be started; what cannot start says why", async (t) => {
+    test("without a name lists the workflows; a start that fails shows the reason", async (t) => {
       const { model, sandbox } = await stage(t, [], {
         globalFiles: {
           ...HELLO,
@@ -74,7 +74,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("says so where there are no workflows", async (t) => {
+    test("reports that there are no workflows", async (t) => {
       const { sandbox } = await stage(t, []);
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow");
@@ -94,7 +94,7 @@ for (const version of VERSIONS) {
       assert.match(contextPrompt(model.requests[0]) ?? "", /\n\*\*Task:\*\* First {2}line\n\n {2}second\n/);
     });
 
-    test("reads the files anew", async (t) => {
+    test("reads the files again", async (t) => {
       const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       writeFileSync(
@@ -110,7 +110,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(notices(rpc), []);
     });
 
-    test("asks before it starts in place of a run; only a yes does", async (t) => {
+    test("asks before it replaces a run, and only a yes replaces it", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, REST], { globalFiles: { ...HELLO, ...ADA } });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello One");
@@ -144,7 +144,7 @@ for (const version of VERSIONS) {
       ]);
     });
 
-    test("asks nobody after a run has ended", async (t) => {
+    test("asks no question after a run has ended", async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello One");
@@ -153,7 +153,7 @@ for (const version of VERSIONS) {
       assert.equal(custom(await rpc.entries(), "workflow:complete").length, 2);
     });
 
-    test("knows of what happened while its question was open", async (t) => {
+    test("takes into account what happened while its question was open", async (t) => {
       const { sandbox } = await stage(t, [REST, ...steps("next", "next"), { text: "Done." }, REST], {
         globalFiles: HELLO,
       });
@@ -189,7 +189,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("declines where nobody can be asked", async (t) => {
+    test("refuses to replace a run without a UI", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
       const prompt = ["/workflow hello One", "/workflow hello Two", "Bye"];
       await runPrint({ version, sandbox, prompt });
@@ -200,7 +200,7 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(model.messagesText(), /Two/);
     });
 
-    test("while the agent works prompts it when it is done, with the context prompt", async (t) => {
+    test("while the agent works sends the prompt when it has finished, with the context prompt", async (t) => {
       const { model, sandbox } = await stage(
         t,
         (request, index) => (index === 0 ? { text: "Thinking.", delayMs: 700 } : nextUntilDone(request)),
@@ -230,7 +230,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: /cancel-workflow`, { concurrency: 4 }, () => {
     const CANCELLED = "❌ **Workflow Cancelled**\n\n**Task:** Add a route\n**Task ID:** TASK";
 
-    test("ends a run at once and says so; a countdown stops and nobody wakes the agent", async (t) => {
+    test("ends a run at once with a message; the countdown stops and no agent run starts", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, bashCall("echo free")], {
         globalFiles: workflow("hello", ["plan", { id: "build", tools: { whitelist: [] } }], {
           completionMessage: "not for this",
@@ -272,7 +272,7 @@ for (const version of VERSIONS) {
       assert.equal(contextPrompt(model.lastRequest()), contextPrompt(model.requests[0]), "no further context prompt");
     });
 
-    test("takes anything behind it for nothing", async (t) => {
+    test("ignores its arguments", async (t) => {
       const { sandbox } = await stage(t, [REST], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -282,7 +282,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: completions`, () => {
-    test("offer what can be started, the project's too, with what it is about", async (t) => {
+    test("offer the workflows, those of the project too, with their descriptions", async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, {
         globalFiles: {
           ...workflow("hello", [

@@ -159,7 +159,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("goes with every run where the workflow wants it, and the model sees the newest", async (t) => {
+    test("goes with every agent run if the workflow says so, and the model sees the newest", async (t) => {
       const files = workflow("hello", ["plan"], { autoContinue: false, contextInjection: "everyRun" });
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: files });
       const rpc = await startRpc({ version, sandbox });
@@ -223,7 +223,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("a phase that demands a summary is not left without one", async (t) => {
+    test("a phase that requires a summary is not left without one", async (t) => {
       const files = workflow("hello", [{ id: "plan", summary: "required" }, "build"], { autoContinue: false });
       const { model, sandbox } = await stage(t, [step("next"), hand("x".repeat(1_000_000)), REST], { globalFiles: files });
       await runPrint({ version, sandbox, mode: "json", prompt: "/workflow hello Add a route" });

@@ -42,7 +42,7 @@ function panel(entries) {
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: /workflow`, { concurrency: 2 }, () => {
-    test(":status shows how a run stands, to the user alone", async (t) => {
+    test(":status shows the run to the user, not to the model", async (t) => {
       const script = steps("next", "loop", "next", "loop");
       const { model, sandbox } = await stage(t, (_, index) => script[index] ?? REST, { globalFiles: NESTED });
       const rpc = await startRpc({ version, sandbox });
@@ -72,7 +72,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.doesNotMatch(model.messagesText(), /Automatic continuations/);
     });
 
-    test(":pause ends the countdown until the user speaks, or says :resume", async (t) => {
+    test(":pause stops the countdown until the user sends a message or :resume", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -107,7 +107,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       ]);
     });
 
-    test(":resume goes on where a run waits for its countdown or the user, and does nothing while the agent works", async (t) => {
+    test(":resume continues a run that waits for its countdown or the user, and does nothing while the agent works", async (t) => {
       /** @type {() => void} */
       let letGo = () => {};
       const asked = new Promise((resolve) => (letGo = () => resolve(undefined)));
@@ -148,7 +148,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.deepEqual(pauses(await rpc.entries()), [undefined]);
     });
 
-    test(":pause lets an agent at work finish, and no further", async (t) => {
+    test(":pause lets an agent that works finish its phase only", async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "Thinking.", delayMs: 400 }], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       const settled = rpc.waitForSettled();
@@ -160,7 +160,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ /);
     });
 
-    test(":next, :back and :skip move a run at rest and tell the agent", async (t) => {
+    test(":next, :back and :skip move an idle run and prompt the agent", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: NESTED });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow outer Add a route");
@@ -223,7 +223,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test(":back stays where there is nothing before; :next ends a run at its last phase", async (t) => {
+    test(":back does nothing in the first phase; :next ends a run in its last phase", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: workflow("hello", ["only"]) });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -241,7 +241,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.equal(countdownLines(rpc).at(-1), undefined);
     });
 
-    test("moves a paused run, and the agent learns of it with the user's next prompt", async (t) => {
+    test("moves a paused run; the next prompt tells the agent", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -368,7 +368,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       }
     });
 
-    test("controls say what they cannot do", async (t) => {
+    test("controls that cannot act show the reason", async (t) => {
       const { sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
       const first = await startRpc({ version, sandbox });
       const all = [":status", ":pause", ":resume", ":next", ":back", ":skip", ":cancel"];
@@ -400,7 +400,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("offers the controls that make sense", async (t) => {
+    test("completes the controls that apply", async (t) => {
       const { sandbox } = await stage(t, () => REST, { globalFiles: HELLO });
       const tui = await startTui({ version, sandbox });
       const offered = (/** @type {string} */ screen) =>
@@ -424,7 +424,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
     });
   });
 
-  suite(`pi ${version}: a run that nobody watches`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: limits of a run without a user`, { concurrency: 2 }, () => {
     const work = { calls: [{ name: "bash", arguments: { command: "true" } }] };
 
     test("pauses at a phase's limit, however much the agent works; a new phase is a new count", async (t) => {
@@ -452,7 +452,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.deepEqual(countdownLines(rpc), ["⏳ Auto-continuing in 60s... (type anything to interrupt)"]);
     });
 
-    test("loops no more often than the workflow allows; a scope that is left counts anew", async (t) => {
+    test("loops as often as maxLoops allows; the count of a scope starts again when the scope is left", async (t) => {
       const globalFiles = {
         ...workflow("outer", ["@inner", "z"], { maxLoops: 1 }),
         ...workflow("inner", ["a"], { maxLoops: 2, show: "workflows" }),

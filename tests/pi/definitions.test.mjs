@@ -419,7 +419,7 @@ const withoutPlace = (line) => line.replace(/:\d+:\d+: /, ": ");
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: diagnostics in workflow files`, { concurrency: 2 }, () => {
-    test("are all told of in one panel, and what is sound starts", async (t) => {
+    test("are all shown in one panel, and valid workflows start", async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       for (const [name, invalid] of Object.entries(CASES)) {
@@ -465,7 +465,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(placeless, []);
     });
 
-    test("are told of when a session starts, once, and again when they change", async (t) => {
+    test("are announced once when a session starts, and again when they change", async (t) => {
       const { sandbox } = await stage(t, [], {
         globalFiles: { ...HELLO, "bad/workflow.yaml": `${HEAD}phases: [a.md]\n`, "bad/a.md": "Do it.\n" },
         projectFiles: { "worse/workflow.yaml": "name: [\n" },
@@ -502,7 +502,7 @@ for (const version of VERSIONS) {
       assert.equal((await told()).length, 1, "the same diagnostic again, after it was gone");
     });
 
-    test("are names of tools, profiles and summaries that there are not", async (t) => {
+    test("name unknown tools, profiles and summaries", async (t) => {
       const lists = "tools: {blacklist: [edti]}\navailableProfiles: [scout, the planer, own]\n";
       const { sandbox } = await stage(t, [], {
         globalFiles: {
@@ -520,7 +520,7 @@ for (const version of VERSIONS) {
       ]);
     });
 
-    test("of depth do not hold pi up", async (t) => {
+    test("about deep nesting take no long time", async (t) => {
       const { sandbox } = await stage(t, [], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       for (const nested of ["\n".padEnd(60_000, "- "), "{a: ".repeat(25_000), "[".repeat(50_000)]) {
@@ -533,7 +533,7 @@ for (const version of VERSIONS) {
       assert.match(diagnosticLines(await check(rpc))[0], /^deep\/workflow\.yaml/);
     });
 
-    test("a command name that two workflows have is offered once", async (t) => {
+    test("a command name of two workflows is completed once", async (t) => {
       const globalFiles = { ...workflow("one", ["a"]), ...workflow("two", ["a"], { commandName: "one" }) };
       const { sandbox } = await stage(t, [], { globalFiles });
       const rpc = await startRpc({ version, sandbox });
@@ -667,7 +667,7 @@ for (const version of VERSIONS) {
       assert.equal(states(await rpc.entries()).at(-1).completionNotified, true);
     });
 
-    test("that lie too deep are told of", async (t) => {
+    test("that are nested too deep have a diagnostic", async (t) => {
       const folder = Array.from("abcdefghijkl").join("/");
       const { sandbox } = await stage(t, [], {
         globalFiles: HELLO,

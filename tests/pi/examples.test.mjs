@@ -124,7 +124,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("folder as a whole offers what the README lists", async (t) => {
+    test("folder as a whole loads the workflows that the README lists", async (t) => {
       const { sandbox } = await stage(t, [], { globalFiles: copy("."), projectFiles: workflow("quick", ["mine"]) });
       const rpc = await startRpc({ version, sandbox });
       await rpc.prompt("/workflow");
@@ -139,7 +139,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(offered, EXAMPLES);
     });
 
-    test("audit says in its own words what it allows instead of bash", async (t) => {
+    test("audit refuses bash with its own reason", async (t) => {
       const script = [{ calls: [{ name: "bash", arguments: { command: "echo >> touched" } }] }, { text: "I rest." }];
       const { model, sandbox } = await stage(t, script, { projectFiles: copy("audit") });
       const rpc = await startRpc({ version, sandbox });

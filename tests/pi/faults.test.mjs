@@ -41,7 +41,7 @@ for (const version of VERSIONS) {
       "because the disk is full": { spoil: fillDisk, words: /ENOSPC: no space left on device/ },
       "because its file is read-only": { spoil: makeReadOnly, words: /(EACCES: permission denied|EPERM: operation not permitted)/ },
     })) {
-      test(`${name}, is told of; the run goes on, and is stored as soon as that works again`, async (t) => {
+      test(`${name}, gives a notice; the run goes on, and is stored as soon as that works again`, async (t) => {
         const { model, sandbox } = await stage(t, [REST, ...steps("next"), REST], { globalFiles: HELLO });
         const rpc = await startRpc({ version, sandbox });
         await rpc.promptAndSettle("/workflow hello Add a route");

@@ -53,7 +53,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: while a gate is checked`, { concurrency: 2 }, () => {
-    test("an allowed edit beside it waits for its result, and is one of the phase that it leads to", async (t) => {
+    test("another call in the same answer waits for its result, and belongs to the phase that it leads to", async (t) => {
       const both = { calls: [...next.calls, write("aside")] };
       const plan = { id: "plan", gate: [{ run: "sleep 0.3; test -e aside" }] };
       const build = { id: "build", tools: { blacklist: ["write"] } };
@@ -101,7 +101,7 @@ for (const version of VERSIONS) {
     }
   });
 
-  suite(`pi ${version}: gates on the way of a run`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: several gates in a run`, { concurrency: 2 }, () => {
     test("fail one after the other, each with its own count; a summary outlasts them", async (t) => {
       const script = [handOver("All of it"), next, next, REST];
       const { model, sandbox } = await stage(t, script, {
@@ -122,7 +122,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("lead back in their own workflow, be it nested or the whole", async (t) => {
+    test("lead back within their own workflow, nested or not", async (t) => {
       const { model, sandbox } = await stage(t, [next, next, next, next, REST], {
         globalFiles: {
           ...workflow("hello", ["a", "@inner"], { autoContinue: false, gate: [{ run: "false" }], onGateFail: "a" }),
@@ -144,7 +144,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("are those with which it was started: an agent that removes its own waits for the user", async (t) => {
+    test("stay those of the start: when an agent removes one, the run waits for the user", async (t) => {
       const files = gated([{ run: "touch ran; false" }]);
       const line = /** @type {RegExpExecArray} */ (/gate: .*\n/.exec(files["hello/plan.md"]))[0];
       const remove = edit(".pi/workflows/hello/plan.md", line);
@@ -167,7 +167,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: files of a gate`, { concurrency: 2, ...LONG }, () => {
-    test("lie in the project; large ones and a large tree are bounded", async (t) => {
+    test("must be in the project; their size and number are limited", async (t) => {
       const gates = [
         { file: "link.md" },
         { file: "large.md", contains: "x" },
@@ -205,7 +205,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("do not keep pi busy, however much work a check makes", { timeout: 120_000 }, async (t) => {
+    test("are checked with limited work", { timeout: 120_000 }, async (t) => {
       const a = (/** @type {number} */ count) => "a".repeat(count);
       const gates = [
         { file: "a.txt", contains: "(?:a{1,400})!" },

@@ -29,7 +29,7 @@ for (const version of VERSIONS) {
       ["the consent to a command", RUN, ONCE],
       ["an approval", APPROVE, "Yes"],
     ])) {
-      test(`about ${what} outlasts an abort and a kill: it is asked again`, async (t) => {
+      test(`about ${what} is asked again after an abort and a kill`, async (t) => {
         const { sandbox } = await stage(t, [next, next, next, REST], { projectFiles: gated(gate) });
         const rpc = await startRpc({ version, sandbox, onDialog: NOBODY });
         const settled = rpc.waitForSettled();
@@ -54,7 +54,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("keeps the agent from going on by itself", async (t) => {
+    test("prevents automatic continuation", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, {
         globalFiles: gated(APPROVE, {}, { autoContinue: { delaySeconds: 1 } }),
       });
@@ -69,7 +69,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is closed by :pause, which is the only pause", async (t) => {
+    test("is closed by :pause, which pauses the run once", async (t) => {
       const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated(APPROVE) });
       const rpc = await startRpc({ version, sandbox, onDialog: NOBODY });
       const settled = rpc.waitForSettled();
@@ -84,7 +84,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: the answer to a gate`, { concurrency: 2 }, () => {
-    test("may be no after a while, and why: the agent is told", async (t) => {
+    test("may be a delayed no with a reason, which the agent gets", async (t) => {
       const { model, sandbox } = await stage(t, [next, REST, REST], { globalFiles: gated(APPROVE) });
       const answers = ["Not yet", "No", "Name the risks"];
       const rpc = await startRpc({ version, sandbox, onDialog: () => answers.shift() });
@@ -97,7 +97,7 @@ for (const version of VERSIONS) {
     });
   });
 
-  suite(`pi ${version}: consent is asked for what is the project's`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: consent to commands of the project`, { concurrency: 2 }, () => {
     const hidden = { show: "workflows" };
     const shared = { "_shared/look.md": phaseFile({ id: "look", gate: RUN }) };
     /** @type {[string, Record<string, Record<string, string>>, number][]} */
@@ -173,7 +173,7 @@ for (const version of VERSIONS) {
     }
   });
 
-  suite(`pi ${version}: a question shows what it is about`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: the text of a question`, { concurrency: 2 }, () => {
     const BLANK = "\u2800".repeat(70);
     const FAKE = `Plan" runs:${BLANK}│ npm test${BLANK}Allow it?${BLANK}→ No${BLANK}`;
     const CONSENTS = ["No", "Yes, once", "Yes, for this session", "Yes, always while they stay the same"];
@@ -254,7 +254,7 @@ for (const version of VERSIONS) {
     }
   });
 
-  suite(`pi ${version}: a project's workflow in the place of one of the user's`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: a project's workflow that replaces one of the user`, { concurrency: 2 }, () => {
     const SUB = { show: "workflows" };
     const NAMED = `This project's "hello" replaces yours.`;
 
@@ -291,7 +291,7 @@ for (const version of VERSIONS) {
       await other.close();
     });
 
-    test("is asked for where a workflow of the user nests it, and told on standard error without a UI", async (t) => {
+    test("asks also if a workflow of the user nests it, and warns on stderr without a UI", async (t) => {
       const { sandbox } = await stage(t, [next, next, REST], {
         globalFiles: { ...workflow("hello", ["a", "@inner"], QUIET), ...workflow("inner", ["b"], SUB) },
         projectFiles: workflow("inner", ["c"], SUB),

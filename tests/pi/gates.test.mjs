@@ -20,7 +20,7 @@ const YES = "Yes";
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a command of a gate`, { concurrency: 2 }, () => {
-    test("lets the agent on when it succeeds, and the evidence stays", async (t) => {
+    test("opens the gate when it succeeds, and the evidence is stored", async (t) => {
       const { model, sandbox } = await stage(t, [next, next, { text: "Over." }], {
         globalFiles: gated([{ run: "pwd > where && echo fine", label: "the tests" }]),
       });
@@ -43,7 +43,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("keeps the agent when it fails, and tells it the end of the output", async (t) => {
+    test("closes the gate when it fails, and the agent gets the end of the output", async (t) => {
       const command = "for i in $(seq 1 100); do echo line $i; done; printf '\\033[31mred\\033[0m\\n'; exit 3";
       const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ run: command, label: "it" }]) });
       const rpc = await startRpc({ version, sandbox });
@@ -76,7 +76,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("may write a lot, and bytes that are no text", async (t) => {
+    test("may write much output, and bytes that are not UTF-8", async (t) => {
       const command = "head -c 10000000 /dev/zero | tr '\\0' x; printf '\\n\\377\\376\\001end\\n'; exit 1";
       const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ run: command, label: "it" }]) });
       const rpc = await startRpc({ version, sandbox });
@@ -105,7 +105,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("ends with a reload and a kill; the run stays in its phase, the gate unrun", async (t) => {
+    test("ends with a reload and a kill; the run stays in its phase, without a result of the gate", async (t) => {
       const { sandbox } = await stage(t, () => next, {
         globalFiles: gated([{ run: "echo $$ >> begun; sleep 60; touch late" }]),
         files: TRAVEL,
@@ -142,7 +142,7 @@ for (const version of VERSIONS) {
       await again.close();
     });
 
-    test("pauses the run when its attempts are used up, until the user says something", async (t) => {
+    test("pauses the run after the last attempt, until the user sends a message", async (t) => {
       const { model, sandbox } = await stage(t, [next, next, next, REST, next, REST], {
         globalFiles: gated([{ run: "test -e good", label: "the tests" }], { gateAttempts: 2 }),
       });
@@ -197,7 +197,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("cannot be gone around: two calls in one answer, a call beside it, words in the chat", async (t) => {
+    test("cannot be bypassed by two calls in one answer, another tool call, or a message of the agent", async (t) => {
       const both = { calls: [...next.calls, { name: "write", arguments: { path: "sneak", content: "x" } }, ...next.calls] };
       const { model, sandbox } = await stage(t, [both, { text: "Approved: yes. The gate is passed." }, REST], {
         globalFiles: gated([{ run: "sleep 0.3; echo run >> log; false" }], { tools: { blacklist: ["write"] } }),
@@ -213,7 +213,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("and a question end with a move in the tree; the run is that of the place", async (t) => {
+    test("and a question end with a move in the tree, which restores the run of that entry", async (t) => {
       for (const check of [{ run: "touch begun; sleep 60; touch late" }, { approve: "Ship it?" }]) {
         const { sandbox } = await stage(t, [REST, REST, REST], { globalFiles: gated([check]), files: TRAVEL });
         const rpc = await startRpc({
@@ -241,7 +241,7 @@ for (const version of VERSIONS) {
       }
     });
 
-    test("is run for the user's :next too, and :skip goes around it", async (t) => {
+    test("is run for the user's :next too, but not for :skip", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: gated([{ run: "test -e good", label: "it" }]) });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -256,7 +256,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: a file of a gate`, { concurrency: 2 }, () => {
-    test("must be there, and say what it is to say", async (t) => {
+    test("must exist and match `contains`", async (t) => {
       const { model, sandbox } = await stage(t, [next, REST, next, REST], {
         globalFiles: gated([{ file: "docs/*.md", contains: "^## Risks" }]),
       });
@@ -310,7 +310,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("stays open while nobody answers; a reload closes it, and the run is where it was", async (t) => {
+    test("stays open without an answer; a reload closes it and the run stays in its phase", async (t) => {
       const { sandbox } = await stage(t, () => next, { globalFiles: gated([{ approve: "Ship it?" }]), files: TRAVEL });
       const rpc = await startRpc({
         version,
@@ -330,7 +330,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("cannot be had without a UI: the run pauses, and a later session asks", async (t) => {
+    test("is impossible without a UI: the run pauses, and a later session asks", async (t) => {
       const { sandbox } = await stage(t, [next, REST], { globalFiles: gated([{ approve: "Ship it?" }]) });
       const { code, stderr } = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.equal(code, 1);
@@ -366,7 +366,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("are remembered for good while they stay byte for byte the same, outside the project", async (t) => {
+    test("are remembered outside the project while they stay byte for byte the same", async (t) => {
       const { sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), { projectFiles: files(COMMAND) });
       /** @type {string[]} */
       const asked = [];

@@ -40,7 +40,7 @@ for (const version of PI_VERSIONS) {
       assert.equal(model.requests.length, 1);
     });
 
-    test("RPC: a call of a built-in tool goes round, text with U+2028 in one piece", async (t) => {
+    test("RPC: a call of a built-in tool returns its result; text with U+2028 stays in one piece", async (t) => {
       const { model, sandbox } = await stage(
         t,
         [{ calls: [{ name: "read", arguments: { path: "note.txt" } }] }, { text: "I have\u2028read it." }],
@@ -86,14 +86,14 @@ for (const version of PI_VERSIONS) {
   });
 }
 
-test("a pi that does not start says why", async (t) => {
+test("a pi that does not start reports the reason", async (t) => {
   const { sandbox } = await stage(t, []);
   const missing = { sandbox, extension: "/no/such/extension" };
   await assert.rejects(startRpc(missing), /Extension path does not exist: \/no\/such\/extension/);
   await assert.rejects(startTui(missing), /Extension path does not exist: \/no\/such\/extension/);
 });
 
-test("the sandbox writes its files and takes them away", async () => {
+test("the sandbox writes its files and removes them", async () => {
   const sandbox = makeSandbox({
     globalFiles: { "a/workflow.yaml": "name: A\n" },
     projectFiles: { "b/workflow.yaml": "name: B\n" },

@@ -84,8 +84,8 @@ function commandsIn(rpc) {
 }
 
 for (const version of VERSIONS) {
-  suite(`pi ${version}: files made to hurt`, { concurrency: 2 }, () => {
-    test("are told of, each, and the others load in time", { timeout: 60_000 }, async (t) => {
+  suite(`pi ${version}: hostile files`, { concurrency: 2 }, () => {
+    test("have a diagnostic each, and the others load in time", { timeout: 60_000 }, async (t) => {
       const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], { globalFiles: HELLO });
       const root = join(sandbox.agent, "workflows");
       for (const [name, { put }] of Object.entries(FILES)) {
@@ -118,7 +118,7 @@ for (const version of VERSIONS) {
     });
   });
 
-  suite(`pi ${version}: texts made to hurt`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: hostile texts`, { concurrency: 2 }, () => {
     const flow = written("flow", [{ id: "plan", name: `Plan${EVIL}`, emoji: `*${EVIL}`, instructions: `Do ${EVIL}.` }, "build"], {
       name: `Flow${EVIL}`,
       description: EVIL,
@@ -127,7 +127,7 @@ for (const version of VERSIONS) {
       blockReasonTemplate: EVIL,
     });
 
-    test("show as text, wherever they come from", async (t) => {
+    test("are shown as text, from any source", async (t) => {
       const summary = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: EVIL + "x".repeat(1_000_000) } }] };
       const { model, sandbox } = await stage(t, [summary, { text: "I rest." }], {
         globalFiles: flow,
@@ -150,7 +150,7 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(printed.stderr, COMMANDS);
     });
 
-    test("do nothing to the terminal", async (t) => {
+    test("do not control the terminal", async (t) => {
       const { sandbox } = await stage(t, [step("next"), { text: "I rest." }, step("next"), { text: "Over." }], { globalFiles: flow });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle(`/workflow flow Task ${EVIL} ends`);
@@ -242,7 +242,7 @@ const TREES = {
 };
 
 for (const version of VERSIONS) {
-  suite(`pi ${version}: folders without end`, { concurrency: 1, ...LONG }, () => {
+  suite(`pi ${version}: huge folders`, { concurrency: 1, ...LONG }, () => {
     for (const [name, { put, told, where }] of Object.entries(TREES)) {
       test(name, { timeout: 120_000 }, async (t) => {
         const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], { globalFiles: HELLO, projectFiles: { "README.md": "x" } });
@@ -264,7 +264,7 @@ for (const version of VERSIONS) {
     }
   });
 
-  suite(`pi ${version}: a project's folder that is a link`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: a project's workflows folder that is a link`, { concurrency: 2 }, () => {
     /** A file outside the project, which no workflow of the project may read. */
     const secret = { "secret/diary.md": phaseFile({ id: "diary", instructions: "Dear diary." }) };
     const thief = {
@@ -277,7 +277,7 @@ for (const version of VERSIONS) {
       ["to the root of all files", ".pi/workflows", "/"],
       ["in a configuration directory that is one", ".pi", "../neighbour/.pi"],
     ]) {
-      test(`${name} is not read, and the user is told why`, { timeout: 60_000 }, async (t) => {
+      test(`${name} is not read, with a diagnostic`, { timeout: 60_000 }, async (t) => {
         const { model, sandbox } = await stage(t, [step("next"), { text: "I rest." }], { globalFiles: HELLO });
         for (const folder of [sandbox.root, join(sandbox.root, "neighbour"), join(sandbox.root, "neighbour/.pi/workflows")]) {
           for (const [path, text] of Object.entries({ ...secret, ...thief })) {
@@ -303,7 +303,7 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("within the project is read, and so is the user's own to anywhere", async (t) => {
+    test("within the project is read, and a link of the user's own folder to anywhere", async (t) => {
       const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], { files: { ".pi/x": "" } });
       for (const [folder, key] of [[join(sandbox.project, "shared"), "ours"], [join(sandbox.root, "dotfiles"), "mine"]]) {
         for (const [path, text] of Object.entries(workflow(key, ["plan", "build"], { autoContinue: false }))) {
@@ -321,7 +321,7 @@ for (const version of VERSIONS) {
     });
   });
 
-  test(`pi ${version}: paths that speak of staleness do not end a session's work`, { timeout: 60_000 }, async (t) => {
+  test(`pi ${version}: paths that contain pi's message about stale contexts do not end a session`, { timeout: 60_000 }, async (t) => {
     const { sandbox } = await stage(t, [step("next"), { text: "I rest." }], {
       globalFiles: HELLO,
       projectFiles: workflow("ours is stale", ["plan", "build"], { commandName: "ours" }),

@@ -49,7 +49,7 @@ async function withScripts(t, steps, globalFiles) {
 }
 
 suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
-  test("that move the run are followed by the instructions of the phase", async (t) => {
+  test("that move the run return the instructions of the phase", async (t) => {
     const files = workflow("hello", ["plan", "build", "check"], { autoContinue: false });
     const { model, rpc } = await withScripts(t, [script(NEXT, NEXT), script(NEXT), REST, REST], files);
     await rpc.promptAndSettle(TASK);
@@ -67,7 +67,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     await rpc.close();
   });
 
-  test("are judged one by one", async (t) => {
+  test("are checked one by one", async (t) => {
     const tools = { whitelist: ["script", "read"] };
     const files = workflow("hello", [{ id: "plan", tools }, "build"], { autoContinue: false });
     const calls = [["bash", { command: "touch ran" }], ["read", { path: "nowhere" }], ["workflow_step", { action: "status" }]];
@@ -81,7 +81,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
   });
 
   for (const [what, check] of /** @type {const} */ ([["a command", { run: "sleep 60" }], ["a question", { approve: "Ship it?" }]])) {
-    test(`for whose gate of ${what} nobody waits leave a run that goes on`, async (t) => {
+    test(`with a gate of ${what} that the caller does not await leave a run that goes on`, async (t) => {
       const fields = { autoContinue: { delaySeconds: 1, maxIdle: 2 } };
       const files = workflow("hello", [{ id: "plan", gate: [check] }, "build"], fields);
       const { model, rpc } = await withScripts(t, [script([...NEXT, true]), REST, REST, REST], files);
@@ -97,7 +97,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     });
   }
 
-  test("of codemode are the way to what a whitelist allows", async (t) => {
+  test("of codemode reach the tools that a whitelist allows", async (t) => {
     const call = (/** @type {string} */ name) => ({ calls: [{ name, arguments: { code: "return 1", calls: [] } }] });
     const phases = [{ id: "plan", tools: { whitelist: ["read"] } }, { id: "build", tools: { blacklist: ["codemode"] } }];
     const steps = [call("codemode"), call("script"), REST, call("codemode"), REST];

@@ -161,7 +161,7 @@ test("a release is a commit of the packed files, made beside what is checked out
 });
 
 for (const version of VERSIONS) {
-  test(`${version}: pi install git:HOST/PATH@release works, and of the sources says what to do`, LONG, async (t) => {
+  test(`${version}: pi install git:HOST/PATH@release works, and an install of the sources reports the missing build`, LONG, async (t) => {
     const { model, sandbox } = await stage(t, [NEXT, { text: "Done." }], { globalFiles: FILES });
     const remote = join(sandbox.root, "remote/someone/pi-workflows");
     mkdirSync(remote, { recursive: true });
@@ -192,7 +192,7 @@ for (const version of VERSIONS) {
   });
 }
 
-test("a component that is not built says what to do", async (t) => {
+test("a component that is not built is reported with the command to build it", async (t) => {
   const { sandbox } = await stage(t, [], {});
   const copy = join(sandbox.root, "copy");
   for (const path of ["host-shim", "package.json"]) cpSync(join(REPO, path), join(copy, path), { recursive: true });

@@ -38,7 +38,7 @@ const DONE = "Workflow The hello: DONE.\n";
 
 for (const version of PI_VERSIONS) {
   suite(`pi ${version}: print mode`, { concurrency: 2 }, () => {
-    test("runs a workflow to DONE, writes the last answer alone, and says on stderr how the run stands", async (t) => {
+    test("runs a workflow to DONE, writes only the last answer, and the state of the run to stderr", async (t) => {
       const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.deepEqual(run, { code: 0, stdout: "All done.\n", stderr: DONE });
@@ -61,7 +61,7 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(sessionFiles(sandbox), []);
     });
 
-    test("takes one prompt after the other, each when the agent is at rest", async (t) => {
+    test("sends one prompt after the other, each when the agent is idle", async (t) => {
       const { model, sandbox } = await stage(t, nextUntilDone, { globalFiles: HELLO });
       const prompt = ["/workflow hello One", "/workflow hello Two", "/cancel-workflow"];
       const run = await runPrint({ version, sandbox, prompt });
@@ -77,7 +77,7 @@ for (const version of PI_VERSIONS) {
       );
     });
 
-    test("takes up a run of another pi", async (t) => {
+    test("continues a run of another process", async (t) => {
       const { sandbox } = await stage(t, [step("next"), REST, step("next"), { text: "Done." }], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -125,7 +125,7 @@ for (const version of PI_VERSIONS) {
       assert.equal(model.requests.length, 1);
     });
 
-    test("writes what it has to say to stderr, and fails where nothing could start", async (t) => {
+    test("writes notices to stderr, and fails if no workflow could start", async (t) => {
       const { model, sandbox } = await stage(t, nextUntilDone, {
         globalFiles: HELLO,
         projectFiles: { "bad/workflow.yaml": "name: [\n" },
@@ -163,7 +163,7 @@ for (const version of PI_VERSIONS) {
   });
 
   suite(`pi ${version}: JSON mode`, { concurrency: 2 }, () => {
-    test("runs a workflow to DONE and writes records alone", async (t) => {
+    test("runs a workflow to DONE and writes only records", async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, { globalFiles: { ...HELLO, "bad/workflow.yaml": "7\n" } });
       const run = await runPrint({ version, sandbox, mode: "json", prompt: "/workflow hello Add a route" });
       assert.equal(run.code, 0);

@@ -117,7 +117,7 @@ for (const version of VERSIONS) {
         await isSound(rpc, status, name !== "a compaction");
       });
 
-      test("in a dialog, whose answer comes too late", async (t) => {
+      test("during a dialog, whose answer comes too late", async (t) => {
         const { rpc } = await begun(t, version, [REST]);
         await rpc.promptAndSettle("Go on");
         /** @type {(answer: boolean) => void} */
@@ -147,7 +147,7 @@ for (const version of VERSIONS) {
       // pi moves in the tree and reloads only while the agent is idle, so the run has gone on.
       const later = name === "a move in the tree" ? BUILD : status;
 
-      test("in a dialog of the agent's", async (t) => {
+      test("during a dialog of a tool call", async (t) => {
         const { rpc } = await begun(t, version, [step("cancel"), step("cancel"), REST]);
         /** @type {(answer: boolean) => void} */
         let answer = () => {};

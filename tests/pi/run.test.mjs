@@ -97,7 +97,7 @@ const bash = (text, name = "bash") => ({ calls: [{ name, arguments: { command: `
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a run`, { concurrency: 2 }, () => {
-    test("goes through its phases to DONE, and the session tells all of it", async (t) => {
+    test("goes through its phases to DONE, and the session has the states", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), step("next"), { text: "All done." }], {
         globalFiles: HELLO,
       });
@@ -652,7 +652,7 @@ Do plan for Look around.
       assert.equal(withoutIds(complete.content), `Outer|${task}|TASK|3|{description}`);
     });
 
-    test("has its own words at the end, cancelled or not", async (t) => {
+    test("shows its completion message at the end, cancelled or not", async (t) => {
       const globalFiles = workflow("hello", ["a"], {
         completionMessage: "{workflowName} ended: {taskDescription} ({phaseCount})",
       });
@@ -741,7 +741,7 @@ Do plan for Look around.
       assert.equal(toolResults(model.lastRequest())[0], refused("bash", "Look", notBash));
     });
 
-    test("of a nested workflow refuses in the words of the root, which say what is allowed", async (t) => {
+    test("of a nested workflow refuses with the reason of the root workflow", async (t) => {
       const globalFiles = {
         ...workflow("outer", [{ id: "a", tools: { blacklist: ["bash", "edit"] } }, "@inner"], {
           blockReasonTemplate: "{workflowName}/{phaseName}: not {toolName}. Allowed: {allowedTools}. {unknown}",
@@ -760,7 +760,7 @@ Do plan for Look around.
       assert.equal(results[2], "The outer/B: not bash. Allowed: read, grep. {unknown}");
     });
 
-    test("tells the agent to delegate only where there is a tool for that", async (t) => {
+    test("tells the agent to delegate only if there is a tool for that", async (t) => {
       const globalFiles = {
         ...workflow("plain", ["a"]),
         ...workflow("own", ["a"], { roleInstruction: "You are {workflowName}." }),
@@ -816,7 +816,7 @@ Continue working on the current phase and call workflow_step when done.`,
       assert.equal(model.requests.length, 4);
     });
 
-    test("is told so in the workflow's own words, as often as it stops", async (t) => {
+    test("gets the workflow's own reminder each time it stops", async (t) => {
       const globalFiles = {
         ...workflow("outer", ["a", "@inner"], {
           notDoneReminder:
@@ -841,7 +841,7 @@ Continue working on the current phase and call workflow_step when done.`,
       assert.equal(countdownLines(rpc).length, 8);
     });
 
-    test("is left alone when the user speaks first", async (t) => {
+    test("gets no reminder when the user sends a message first", async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "I rest." }, step("next"), step("next"), { text: "Done." }], {
         globalFiles: workflow("hello", ["plan", "build"], SHORT_COUNTDOWN),
       });
@@ -876,7 +876,7 @@ Continue working on the current phase and call workflow_step when done.`,
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("is left alone while pi repeats a failed request", async (t) => {
+    test("gets no reminder while pi retries a failed request", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), { status: 500 }, step("next"), { text: "Done." }], {
         globalFiles: HELLO,
         settings: { retry: { enabled: true, baseDelayMs: 3500 } },

@@ -134,7 +134,7 @@ for (const version of VERSIONS) {
       assert.match((await shown()) ?? "", new RegExp(`\\(paused: ${RULES}\\)$`));
     });
 
-    test("says in print mode why it waits, and so does the exit status", async (t) => {
+    test("reports the reason of a pause in print mode, with an exit status", async (t) => {
       const { sandbox } = await stage(t, () => REST, { projectFiles: FILES });
       const first = await startRpc({ version, sandbox });
       await first.promptAndSettle(TASK);
@@ -148,7 +148,7 @@ for (const version of VERSIONS) {
   });
 }
 
-test("in the terminal a pause stands in the status line", { timeout: 60_000 }, async (t) => {
+test("the status line shows a pause in the terminal", { timeout: 60_000 }, async (t) => {
   const { sandbox } = await stage(t, () => REST, { projectFiles: { ...FILES, ...workflow("hello", ["plan"], { autoContinue: false }) } });
   const tui = await startTui({ version: PI_VERSIONS[0], sandbox });
   await tui.submit(TASK);
@@ -198,7 +198,7 @@ const HOSTILE = {
 
 suite("a session that stores", { concurrency: 1 }, () => {
   for (const [what, make] of Object.entries(HOSTILE)) {
-    test(`${what} opens in time, has no run, and says so once`, { timeout: 60_000, ...LONG }, async (t) => {
+    test(`${what} opens in time without a run, with one notice`, { timeout: 60_000, ...LONG }, async (t) => {
       const { sandbox } = await stage(t, [], { globalFiles: FILES });
       const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
       const [list, told] = make();
@@ -220,7 +220,7 @@ suite("a session that stores", { concurrency: 1 }, () => {
   }
 
   for (const depth of [120, 500, 100_000]) {
-    test(`${depth} lists in each other in a run's progress has that run, which is held`, { timeout: 60_000, ...(depth === 120 ? {} : LONG) }, async (t) => {
+    test(`${depth} nested lists in a run's progress has that run, paused`, { timeout: 60_000, ...(depth === 120 ? {} : LONG) }, async (t) => {
       const deep = "[".repeat(depth) + "]".repeat(depth);
       const { model, sandbox } = await stage(t, (_request, index) => TRIES[index % TRIES.length], { globalFiles: FILES });
       const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });

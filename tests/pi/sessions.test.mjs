@@ -114,7 +114,7 @@ function stored(changes) {
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a restart`, { concurrency: 2 }, () => {
-    test("takes a run up where it was", async (t) => {
+    test("continues a run in its phase", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, ...steps("next", "next"), { text: "Done." }], {
         globalFiles: HELLO,
       });
@@ -134,7 +134,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(countdownLines(first), [COUNTDOWN, undefined], "and the countdown of the first pi ended with it");
     });
 
-    test("takes up a nested run after a loop, in pi that was killed", async (t) => {
+    test("continues a nested run after a loop and a kill", async (t) => {
       const { model, sandbox } = await stage(
         t,
         [...steps("next", "next", "loop"), { text: "Thinking", hang: true }, step("status"), REST],
@@ -230,7 +230,7 @@ for (const version of VERSIONS) {
       }
     });
 
-    test("without the workflow's files answers every action, and is cancelled by the user", async (t) => {
+    test("without the workflow's files refuses every action, and the user can cancel", async (t) => {
       const read = { calls: [{ name: "read", arguments: { path: "x" } }] };
       const { model, sandbox } = await stage(
         t,
@@ -274,7 +274,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("where the files came back goes on; /cancel-workflow needs no files", async (t) => {
+    test("after the files are restored goes on; /cancel-workflow needs no files", async (t) => {
       const { sandbox } = await stage(t, [REST], { globalFiles: HELLO });
       const first = await startRpc({ version, sandbox });
       await first.promptAndSettle("/workflow hello Add a route");
@@ -302,7 +302,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: entries of a session`, { concurrency: 2 }, () => {
-    test("of older forms are read", async (t) => {
+    test("of older formats are read", async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, { globalFiles: { ...HELLO, ...NESTED } });
       const { currentPath: _path, globalStepCount: _steps, ...oldest } = stored({ currentPhaseIndex: 1 });
       const { globalStepCount: _count, ...old } = stored({
@@ -337,7 +337,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("that are malformed are no run, and do no harm", async (t) => {
+    test("that are malformed are ignored", async (t) => {
       const { model, sandbox } = await stage(t, [], { globalFiles: HELLO });
       const at = (/** @type {unknown} */ phaseIndex) => stored({ currentPath: [{ workflowKey: "hello", phaseIndex }] });
       const { currentPath: _path, ...pathless } = stored();
@@ -385,7 +385,7 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 0);
     });
 
-    test("that lead past the end of a workflow are a run that only the user's `:cancel` moves", async (t) => {
+    test("that point past the end of a workflow are a run that only `:cancel` changes", async (t) => {
       const { model, sandbox } = await stage(t, [...steps("status", "next", "cancel"), { text: "Hm." }], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox, onDialog: () => true });
       const file = writeSession(sandbox, "past", [stored({ currentPath: path(["hello", Number.MAX_SAFE_INTEGER]) })]);
@@ -406,8 +406,8 @@ for (const version of VERSIONS) {
     });
   });
 
-  suite(`pi ${version}: another place`, { concurrency: 2 }, () => {
-    test("in the session's tree has the run of that place, and no countdown", async (t) => {
+  suite(`pi ${version}: another branch or session`, { concurrency: 2 }, () => {
+    test("in the session's tree has the run of that entry, and no countdown", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, ...steps("next", "next"), { text: "Done." }], {
         globalFiles: HELLO,
         files: TRAVEL,
@@ -432,7 +432,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("by fork and clone has the run of that place", async (t) => {
+    test("by fork and clone has the run of that entry", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, step("next"), REST, REST], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -472,7 +472,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("takes a countdown off the screen", async (t) => {
+    test("removes a countdown from the screen", async (t) => {
       const { sandbox } = await stage(t, () => REST, { globalFiles: HELLO, files: TRAVEL });
       const rpc = await startRpc({ version, sandbox, extension: withTravel(sandbox) });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -487,7 +487,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(countdownLines(rpc).slice(4), [COUNTDOWN, undefined], "new_session");
     });
 
-    test("after a question was asked drops the question", async (t) => {
+    test("cancels an open question", async (t) => {
       const { sandbox } = await stage(t, [REST], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello One");
@@ -506,7 +506,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: a run outlasts`, { concurrency: 4 }, () => {
-    test("a reload, which reads the files anew", async (t) => {
+    test("a reload, which reads the files again", async (t) => {
       const { model, sandbox } = await stage(t, [step("next"), REST, REST], { globalFiles: HELLO, files: TRAVEL });
       const rpc = await startRpc({ version, sandbox, extension: withTravel(sandbox) });
       await rpc.promptAndSettle("/workflow hello Add a route");

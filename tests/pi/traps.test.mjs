@@ -47,7 +47,7 @@ function traps(told) {
   });
 }
 
-test("what is published has no such switch", () => {
+test("the published component has no fault switch", () => {
   const has = (/** @type {string} */ file) => readFileSync(file).includes(SWITCH);
   assert.equal(has(join(home, "host-shim/component/pi_workflows.core.wasm")), true);
   assert.equal(has(join(REPO, "host-shim/component/pi_workflows.core.wasm")), false);
@@ -55,7 +55,7 @@ test("what is published has no such switch", () => {
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a panic`, { concurrency: 2 }, () => {
-    test("refuses the tool call it was to decide about, is told once, and the run goes on", async (t) => {
+    test("during the check of a tool call refuses the call, with one notice, and the run goes on", async (t) => {
       const { model, sandbox } = await stage(t, [read, read, bash, step("next"), REST], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox, extension: home });
       breakAt(sandbox, "tool-call");
@@ -71,7 +71,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("in any other event does nothing, and the next event finds the run", async (t) => {
+    test("in any other event has no effect, and the next event continues the run", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO, settings: COMPACTION });
       const rpc = await startRpc({ version, sandbox, extension: home });
       await rpc.promptAndSettle("/workflow hello Add a route");
@@ -101,7 +101,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("in the step tool or in an answer moves nothing; a second try does", async (t) => {
+    test("in the step tool or in an answer moves nothing; a second call does", async (t) => {
       const files = workflow("hello", [{ id: "plan", gate: [{ approve: "Good?" }] }, "build"], { autoContinue: false });
       const { model, sandbox } = await stage(t, [step("next"), step("next"), step("next"), REST], { globalFiles: files });
       const rpc = await startRpc({ version, sandbox, extension: home, onDialog: () => "Yes" });
@@ -114,7 +114,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(paths(states(await rpc.entries())), ["hello:0", "hello:1"]);
     });
 
-    test("in a timer takes the countdown away and wakes nobody", async (t) => {
+    test("in a timer removes the countdown and starts no agent run", async (t) => {
       const files = workflow("hello", ["plan", "build"], { autoContinue: { delaySeconds: 1 } });
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: files });
       const rpc = await startRpc({ version, sandbox, extension: home });
@@ -127,7 +127,7 @@ for (const version of VERSIONS) {
       assert.equal(statusTexts(rpc).at(-1), waiting("The hello > 🔹 Plan [1/2]"));
     });
 
-    test("three times in a row has tool calls of the run refused until a reload, or :cancel", async (t) => {
+    test("three times in a row makes the shim refuse tool calls until a reload or :cancel", async (t) => {
       const script = [read, REST, read, REST, read, read, REST, read, REST];
       const { model, sandbox } = await stage(t, script, { globalFiles: HELLO, files: TRAVEL });
       const rpc = await startRpc({ version, sandbox, extension: [home, join(sandbox.project, "travel.ts")] });

@@ -51,7 +51,7 @@ function editor(screen) {
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: the terminal`, { concurrency: 2 }, () => {
-    test("starts a run that is typed with the help of the completion popup", async (t) => {
+    test("starts a run with the completion popup", async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "Thinking", hang: true }], { globalFiles: RELEASE });
       const tui = await startTui({ version, sandbox });
       await tui.type("/workf");
@@ -77,7 +77,7 @@ for (const version of VERSIONS) {
       assert.equal(userTexts(model.requests[0])[0], "Start Release Pipeline: Ship 2.0");
     });
 
-    test("shows a run: its place, a refused tool, the countdown, and the end as Markdown", async (t) => {
+    test("shows a run: its phase, a refused tool, the countdown, and the end as Markdown", async (t) => {
       const script = [
         { calls: [{ name: "bash", arguments: { command: "echo forbidden" } }] },
         step("next"),
@@ -205,7 +205,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(states(readSession(sandbox)).at(-1).cancelled, true);
     });
 
-    test("says in one line that files have diagnostics, and shows them on demand", async (t) => {
+    test("reports in one line that files have diagnostics, and shows them on demand", async (t) => {
       const { sandbox } = await stage(t, [], {
         globalFiles: HELLO,
         projectFiles: { "bad/workflow.yaml": "name: [\n", "worse/workflow.yaml": "7\n" },
@@ -236,7 +236,7 @@ for (const version of VERSIONS) {
       assert.doesNotMatch(screen, /\[pi-workflows\]|console|at .*\.js:\d+/);
     });
 
-    test("asks which workflow and for which task, where only the command is typed", async (t) => {
+    test("asks for the workflow and the task if only the command is typed", async (t) => {
       const { model, sandbox } = await stage(t, [{ text: "Thinking", hang: true }], { globalFiles: { ...RELEASE, ...HELLO } });
       const tui = await startTui({ version, sandbox });
       await tui.submit("/workflow");
@@ -333,7 +333,7 @@ for (const version of VERSIONS) {
       assert.ok(gone(screen), "nor does it begin after an abort");
     });
 
-    test("with /cancel-workflow, and the agent is not woken", async (t) => {
+    test("with /cancel-workflow, and no agent run starts", async (t) => {
       const { model, sandbox, tui } = await resting(t);
       await tui.submit("/cancel-workflow");
       const screen = await tui.waitFor("❌ The hello Cancelled");

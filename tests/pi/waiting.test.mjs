@@ -17,7 +17,7 @@ const SUMMARY = "The plan:\n\n1. **Look** at it\n2. Leap";
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a run that waits`, { concurrency: 2 }, () => {
-    test("says so after a key and how to go on, and goes on", async (t) => {
+    test("shows after a key that it waits and how to continue it", async (t) => {
       const { model, sandbox } = await stage(t, [REST, ...steps("next", "next"), REST], { globalFiles: HELLO });
       const tui = await startTui({ version, sandbox });
       await tui.type("/workflow hello Do it");
@@ -34,7 +34,7 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 4);
     });
 
-    test("leaves the countdown to commands that only show something, and waits after others", async (t) => {
+    test("keeps the countdown after commands that only show something, and waits after others", async (t) => {
       const { sandbox } = await stage(t, [REST], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Do it");
@@ -50,7 +50,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("says so after a restart", async (t) => {
+    test("shows after a restart that it waits", async (t) => {
       const { sandbox } = await stage(t, [REST, REST], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Do it");
@@ -65,8 +65,8 @@ for (const version of VERSIONS) {
     });
   });
 
-  suite(`pi ${version}: what a user must know`, { concurrency: 2 }, () => {
-    test("stands above an approval: the summary and the checks before it", async (t) => {
+  suite(`pi ${version}: questions to the user`, { concurrency: 2 }, () => {
+    test("show the summary and the checks above an approval", async (t) => {
       const gate = [{ run: "true", label: "the tests" }, { approve: "Ship it?" }];
       const next = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: SUMMARY } }] };
       const { sandbox } = await stage(t, [next, REST, REST], { globalFiles: gated(gate, {}, SLOW) });
@@ -79,7 +79,7 @@ for (const version of VERSIONS) {
       assert.match(subject, /✓ the tests: exit status 0[^]*summary of 🔹 Plan:\s+The plan:\s+1\. Look at it\s+2\. Leap[^]*Ship it\?/);
     });
 
-    test("is asked with No first before a run is replaced", async (t) => {
+    test("have No first before a run is replaced", async (t) => {
       const { sandbox } = await stage(t, [REST, REST], { globalFiles: HELLO });
       const tui = await startTui({ version, sandbox, columns: 60, rows: 20 });
       await tui.type("/workflow hello One");
@@ -96,7 +96,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: a start`, { concurrency: 2 }, () => {
-    test("asks for the task where there is none, and Enter runs a complete command", async (t) => {
+    test("without a task asks for it, and Enter runs a complete command", async (t) => {
       const { sandbox } = await stage(t, [{ text: "Thinking", hang: true }], { globalFiles: HELLO });
       const tui = await startTui({ version, sandbox });
       await tui.type("/workflow hell");
@@ -110,7 +110,7 @@ for (const version of VERSIONS) {
       assert.match(await tui.waitFor("Thinking"), /Start The hello: Do it/);
     });
 
-    test("of a workflow with errors, and a misspelt control, say what is meant", async (t) => {
+    test("of a workflow with errors shows the errors, and a misspelt control a suggestion", async (t) => {
       const globalFiles = { ...HELLO, "typos/workflow.yaml": "name: Typos\ncommandName: tidy\ninitialMesage: Go\nphases: [a.md]\n" };
       const { sandbox } = await stage(t, [REST], { globalFiles });
       const rpc = await startRpc({ version, sandbox });

@@ -56,7 +56,7 @@ export default [
     differs: [55, { number: 23, reference: "Available: first, , second", ours: "Available: first, second" }, 5, 14, 18, 22, 25, 39],
   },
   {
-    name: "in place of one whose files are gone",
+    name: "replaces one whose files are missing",
     global: TWO,
     model: [stop, step("next"), step("next"), say("Done.")],
     actions: [

@@ -22,7 +22,7 @@ export default [
     differs: [3, 6, 14, 17, 18, 22, 25, 26, 39],
   },
   {
-    name: "by the tool, and the user does not want it",
+    name: "by the tool, refused by the user",
     global: TWO,
     model: [step("cancel"), step("cancel"), stop],
     actions: [answer(false), run("/workflow hello Add a route")],

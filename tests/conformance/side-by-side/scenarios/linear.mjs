@@ -133,14 +133,14 @@ export default [
     differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
-    name: "the model fails, and somebody says more",
+    name: "the model fails, and the user sends a message",
     global: TWO,
     model: [{ status: 400, text: "out for lunch" }, step("next"), step("next"), say("Done.")],
     actions: [run("/workflow hello Add a route"), run("Go on")],
     differs: [38, 7, 3, 14, 17, 18, 22, 25, 39],
   },
   {
-    name: "a word from the user while the agent works",
+    name: "a message of the user while the agent works",
     global: TWO,
     model: [{ ...step("next"), delayMs: 700 }, step("next"), say("Done."), say("I did.")],
     actions: [

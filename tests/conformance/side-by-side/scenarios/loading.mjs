@@ -196,7 +196,7 @@ export default [
     ],
   },
   {
-    name: "rules with a slip",
+    name: "rules with a misspelt field",
     global: {
       ...withPhase({
         beside: { blacklist: ["bash"] },
@@ -264,7 +264,7 @@ export default [
     differs: [9],
   },
   {
-    name: "YAML in other clothes",
+    name: "YAML in other styles",
     global: {
       ...withYaml({
         flow: "phases: [a.md, {subworkflow: good}]\n",

@@ -24,7 +24,7 @@ export default [
     differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
-    name: "more often than anybody watches",
+    name: "many times",
     global: workflow("flat", ["implement", "review"]),
     model: [...Array.from({ length: 21 }, () => step("loop")), stop],
     actions: [run("/workflow flat Iterate")],

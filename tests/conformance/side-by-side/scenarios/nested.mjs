@@ -69,7 +69,7 @@ export default [
     differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
-    name: "nothing but one, three deep",
+    name: "only one, three deep",
     global: ONLY_NESTED,
     model: [step("status"), step("next"), step("status"), step("next"), say("Done.")],
     actions: [run("/workflow outer Nothing else")],

@@ -155,7 +155,7 @@ export default [
     differs: [54, 38, 14, 18, 22, 25, 39],
   },
   {
-    name: "the phases are others meanwhile",
+    name: "the phases are replaced meanwhile",
     global: workflow("w", ["a", "b", "c"]),
     model: [step("next"), stop, step("status"), say("I see.")],
     actions: [

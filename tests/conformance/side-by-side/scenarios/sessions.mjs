@@ -22,7 +22,7 @@ export default [
     differs: [7, 14, 18, 22, 25, 39],
   },
   {
-    name: "an abort behind the last phase",
+    name: "an abort after the last phase",
     global: TWO,
     model: [step("next"), step("next"), working, say("Hello.")],
     actions: [interrupt("/workflow hello Add a route"), run("Hello")],

@@ -71,7 +71,7 @@ export default [
     differs: [55, 14, 18, 39],
   },
   {
-    name: "a broken state at the end, behind a good one",
+    name: "a broken state at the end, after a valid one",
     global: FILES,
     session: session(STATE, { ...STATE, currentPath: [] }),
     model: look(),
@@ -119,7 +119,7 @@ export default [
     ],
   },
   {
-    name: "what the files do not have any more",
+    name: "phases and workflows that no longer exist",
     global: FILES,
     model: look(3),
     actions: [

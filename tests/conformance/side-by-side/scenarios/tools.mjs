@@ -80,7 +80,7 @@ export default [
     differs: [3, 14, 17, 18, 22, 25, 39],
   },
   {
-    name: "a call behind next in the same answer",
+    name: "a call after next in the same answer",
     global: workflow("w", ["act", { id: "look", tools: { blacklist: ["bash"] } }]),
     model: [
       { calls: [...(step("next").calls ?? []), ...(bash.calls ?? [])] },
