@@ -3,8 +3,9 @@
 //
 //   node scripts/test.mjs [STEP …]   only these steps
 //
-// The steps of cargo and tsc run one after another beside the tests in pi, which wait a lot. They have a lower priority, so
-// that they do not slow down tests that measure time.
+// Two lanes run side by side: the build and the tests in pi, which wait a lot; and the steps of cargo and tsc. The second
+// lane has a lower priority, so that it does not slow down tests that measure time, and it waits for the build before it
+// tests the component.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
@@ -27,65 +28,88 @@ const LINTED = ALL ? ["--all-targets"] : ["--lib", "--bins", "--examples"];
 /** How many test files run at the same time. */
 const FILES = 3;
 
+// Not process.execPath: the shell that ran the set-up still remembers the machine's node, which may be too old.
+const NODE = join(root, "node_modules/.bin/node");
+
 /**
  * A command that must succeed.
  *
- * @typedef {[name: string, command: string, parameters: string[]]} Step
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {string} [title] printed in place of the name
+ * @property {string} command
+ * @property {string[]} parameters
+ * @property {boolean} [built] whether it needs the built component
  */
+
+const RUST = ["test", "--quiet", "--locked"];
 
 /** @type {Step[]} */
 const CHECKS = [
-  ["format", "cargo", ["fmt", "--check"]],
-  ["types", join(root, "node_modules/.bin/tsc"), ["-p", "tsconfig.json"]],
-  ["clippy", "cargo", ["clippy", "--quiet", "--locked", ...LINTED, "--", "-D", "warnings"]],
-  ["clippy-wasm", "cargo", ["clippy", "--quiet", "--locked", "--lib", "--examples", ...WASM, "--", "-D", "warnings"]],
-  ["rust", "cargo", ["test", "--quiet", "--locked"]],
+  { name: "format", command: "cargo", parameters: ["fmt", "--check"] },
+  { name: "types", command: join(root, "node_modules/.bin/tsc"), parameters: ["-p", "tsconfig.json"] },
+  { name: "clippy", command: "cargo", parameters: ["clippy", "--quiet", "--locked", ...LINTED, "--", "-D", "warnings"] },
+  {
+    name: "clippy-wasm",
+    command: "cargo",
+    parameters: ["clippy", "--quiet", "--locked", "--lib", "--examples", ...WASM, "--", "-D", "warnings"],
+  },
+  // Compiles while the component is built.
+  { name: "rust", title: "rust (compiling)", command: "cargo", parameters: [...RUST, "--no-run"] },
+  { name: "rust", command: "cargo", parameters: RUST, built: true },
 ];
 
 const REPORTERS = ["spec", "./scripts/slowest.mjs"].flatMap((name) => [`--test-reporter=${name}`, "--test-reporter-destination=stdout"]);
 
-/** @type {Step[]} */
-const IN_PI = [
-  // Not process.execPath: the shell that ran the set-up still remembers the machine's node, which may be too old.
-  ["pi", join(root, "node_modules/.bin/node"), ["--test", `--test-concurrency=${FILES}`, ...REPORTERS, "tests/**/*.test.mjs"]],
-];
+/** @type {Step} */
+const BUILD = { name: "build", command: NODE, parameters: ["scripts/build.mjs"] };
+
+/** @type {Step} */
+const IN_PI = {
+  name: "pi",
+  command: NODE,
+  parameters: ["--test", `--test-concurrency=${FILES}`, ...REPORTERS, "tests/**/*.test.mjs"],
+  built: true,
+};
 
 const wanted = process.argv.slice(2);
 scriptFor("test", wanted);
 
 /** @param {Step[]} steps */
-const chosen = (steps) => steps.filter(([name]) => wanted.length === 0 || wanted.includes(name));
+const chosen = (steps) => steps.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
 const checks = chosen(CHECKS);
-const inPi = chosen(IN_PI);
-const sideBySide = checks.length > 0 && inPi.length > 0;
-const failed = (await Promise.all([inOrder(checks, sideBySide), inOrder(inPi, false)])).flat();
+const inPi = chosen([IN_PI]);
+const behind = checks.length > 0 && inPi.length > 0;
+const built = [...checks, ...inPi].some((step) => step.built) ? passes(BUILD, false) : Promise.resolve(true);
+const failed = (await Promise.all([inOrder(checks), inOrder(inPi)])).flat();
+if (!(await built)) failed.unshift("build");
 if (failed.length > 0) {
   console.error(`== failed: ${failed.join(", ")}`);
   process.exit(1);
 }
 
 /**
- * Runs steps up to the first that fails.
+ * Runs the steps of a lane up to the first that fails, or that needs a build that has failed.
  *
  * @param {Step[]} steps
- * @param {boolean} behind whether other steps come first: these then have a low priority, and each prints at its end
  * @returns {Promise<string[]>} the name of the step that failed, if any
  */
-async function inOrder(steps, behind) {
+async function inOrder(steps) {
   for (const step of steps) {
-    if (!(await passes(step, behind))) return [step[0]];
+    if (step.built && !(await built)) return [];
+    if (!(await passes(step, behind && steps === checks))) return [step.name];
   }
   return [];
 }
 
 /**
  * @param {Step} step
- * @param {boolean} behind
+ * @param {boolean} behind whether it has a low priority and prints at its end
  * @returns {Promise<boolean>}
  */
-function passes([name, command, parameters], behind) {
+function passes({ name, title = name, command, parameters }, behind) {
   const start = performance.now();
-  if (!behind) console.log(`== ${name}`);
+  if (!behind) console.log(`== ${title}`);
   const child = spawn(command, parameters, { cwd: root, stdio: behind ? ["ignore", "pipe", "pipe"] : "inherit" });
   if (behind && child.pid) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let output = "";
@@ -93,7 +117,7 @@ function passes([name, command, parameters], behind) {
   return new Promise((resolve) => {
     const end = (/** @type {boolean} */ passed, /** @type {string} */ reason) => {
       const seconds = Math.round((performance.now() - start) / 1000);
-      console.log(`${output}== ${name} ${passed ? "passed" : `failed${reason}`} in ${seconds} s`);
+      console.log(`${output}== ${title} ${passed ? "passed" : `failed${reason}`} in ${seconds} s`);
       resolve(passed);
     };
     child.once("error", (error) => end(false, `: ${error.message}`));

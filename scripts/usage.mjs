@@ -13,7 +13,7 @@ export const TESTS = ["format", "clippy", "clippy-wasm", "types", "rust", "pi"];
 /**
  * @typedef {object} Script
  * @property {"build" | "demo" | "test"} needs what `setup.mjs` installs for it
- * @property {boolean} [builds] whether it builds itself, so that no build comes before it
+ * @property {boolean} [builds] whether it builds itself where it needs to, so that no build comes before it
  * @property {string} usage what may stand behind `npm run NAME`
  * @property {(words: string[]) => boolean} fits
  * @property {string} [file] the script in this folder without `.mjs`, where it is not the name
@@ -22,6 +22,7 @@ export const TESTS = ["format", "clippy", "clippy-wasm", "types", "rust", "pi"];
 
 const TEST = {
   needs: /** @type {const} */ ("test"),
+  builds: true,
   usage: `[-- ${TESTS.join("|")} …]`,
   fits: (/** @type {string[]} */ words) => words.every((word) => TESTS.includes(word)),
 };
