@@ -177,7 +177,7 @@ function diagnostics({ reference, ours }) {
   const printed = take(reference.printed, (text) => text.startsWith("[pi-workflows] "));
   const notices = take(ours.screen, (line) => NOTICE.test(line));
   const checked = take(ours.checked, () => true);
-  const duplicates = checked.filter((text) => text.includes(": the command name "));
+  const duplicates = checked.filter((text) => text.includes(": duplicate command name "));
   assert.equal(notices.length > 0, checked.length > duplicates.length, "a notice without errors, or errors without one");
   for (const notice of notices) {
     const { file, message } = NOTICE.exec(notice)?.groups ?? {};
