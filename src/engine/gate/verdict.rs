@@ -190,14 +190,18 @@ impl Engine {
             cx.prompt(text);
             return Reply::None;
         }
+        let steers = tells_agent && self.agent.is_working();
+        let notice = text.lines().next().unwrap_or_default();
         match verdict {
             // Of a pause there is a notice, or the last line of the process; who said no knows it.
             Verdict::Paused | Verdict::Declined => {}
+            // The agent at work goes on with it: the command has not failed.
+            Verdict::Failed | Verdict::Back if steers => cx.notify(Level::Warning, notice),
             Verdict::Failed | Verdict::Back | Verdict::Interrupted | Verdict::Overtaken => {
-                cx.fail(Level::Warning, text.lines().next().unwrap_or_default());
+                cx.fail(Level::Warning, notice);
             }
         }
-        if tells_agent && self.agent.is_working() {
+        if steers {
             cx.push(Effect::Steer(text));
         }
         Reply::None
