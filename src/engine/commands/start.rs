@@ -110,12 +110,12 @@ impl Engine {
         self.run.told_hold = None;
         self.run.ended = None;
         self.agent.cancel_asked = false;
+        self.turn.untold_move = self.agent.is_working().then_some(Mover::User);
         self.transition(state, cx);
         cx.push(Effect::SetSessionName(session_name));
         if self.agent.is_working() {
             // The prompt goes into the run at hand, which has had its context prompt.
             prompt = format!("{prompt}\n\n{}", self.prompt());
-            self.turn.untold_move = Some(Mover::User);
         }
         cx.prompt(prompt);
         Reply::Settle

@@ -154,6 +154,18 @@ fn what_a_nested_call_is_told_is_not_in_view() {
 }
 
 #[test]
+fn a_run_that_starts_while_the_agent_is_idle_has_no_untold_move() {
+    let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+    let _ = session.command("workflow", "flat x");
+    // A script that has outlived the agent's run.
+    let next = r#"{"action":"next"}"#;
+    let _ = session.on(Event::Step { input: next, nested: true });
+    let Reply::Ask { ticket, .. } = session.command("workflow", "flat y").reply else { panic!() };
+    let _ = session.on(Event::Answer { ticket, answer: Answer::Confirmed(true) });
+    assert_eq!(session.step("next").1["to"], "b");
+}
+
+#[test]
 fn a_whitelist_lets_through_what_only_carries_the_calls_of_others() {
     let mut session = Session::new(&[("flat", &["a", "locked"])]);
     let phase = session.files.global.get_mut("flat/a.md").unwrap();
