@@ -50,8 +50,8 @@ pub(super) struct Cx<'a> {
     pub effects: Vec<Effect>,
     /// The agent was prompted.
     pub prompted: bool,
-    /// The status line was set.
-    pub status_set: bool,
+    /// Set with the status line: it shows that the run waits for the user.
+    pub status_shows_wait: Option<bool>,
     /// The command that was given has failed.
     pub failed: bool,
 }
@@ -67,7 +67,7 @@ impl<'a> Cx<'a> {
             files,
             effects,
             prompted: false,
-            status_set: false,
+            status_shows_wait: None,
             failed: false,
         }
     }

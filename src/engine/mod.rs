@@ -61,7 +61,9 @@ impl Engine {
         let Ok(reply) = self.react(event, &mut cx) else { return Output::default() };
         self.tell_hold(&mut cx);
         self.offer_rules();
-        if self.session.panel && (cx.status_set || hid_panel != self.hides_panel(cx.ui)) {
+        if self.session.panel
+            && (cx.status_shows_wait.is_some() || hid_panel != self.hides_panel(cx.ui))
+        {
             self.draw_panel(&mut cx);
         }
         Output { effects: cx.effects, reply }

@@ -99,17 +99,13 @@ impl Engine {
         if shows {
             return Ok(reply);
         }
-        // The status line showed a wait, which has ended, or goes on where nothing prompted the agent.
-        if cx.prompted {
-            if waited && !cx.status_set {
-                self.set_status(cx);
-            }
-        } else if was_at_rest {
+        // Where nothing prompted the agent, the wait goes on.
+        if was_at_rest && !cx.prompted {
             self.begin_wait(cx);
-            let is_shown = waited && !cx.status_set;
-            if self.agent.activity == Activity::Waiting && !is_shown {
-                self.set_status(cx);
-            }
+        }
+        let waits = self.agent.activity == Activity::Waiting;
+        if cx.status_shows_wait.unwrap_or(waited) != waits {
+            self.set_status(cx);
         }
         Ok(reply)
     }

@@ -111,7 +111,7 @@ impl Engine {
     /// Shows the run in the status line.
     pub(super) fn set_status(&self, cx: &mut Cx) {
         let waits = self.agent.activity == Activity::Waiting;
-        cx.status_set = true;
+        cx.status_shows_wait = Some(waits);
         cx.push(Effect::SetStatus(text::status_line(
             self.run.state(),
             &self.definitions.library,

@@ -895,3 +895,59 @@ fn other_changes_of_the_files_are_taken_in_silence() {
     let (ticket, _) = asked(session.call_next().reply);
     assert!(told(&session.answer(ticket, ran(0))).starts_with(PASSED));
 }
+
+#[test]
+fn without_a_ui_a_failed_gate_is_no_failed_command_while_the_agent_works_on_it() {
+    let failed = |at_work: bool| {
+        let mut session = Session::gated("gate: [{file: out.md}]\n");
+        if !at_work {
+            let _ = session.without_ui(Event::AgentSettled);
+            let _ = session.without_ui(Event::Command { name: "workflow", arguments: ":pause" });
+        }
+        let next = Event::Command { name: "workflow", arguments: ":next" };
+        session.without_ui(next).effects.contains(&Effect::SetExitCode(1))
+    };
+    assert!(!failed(true), "the agent is told, and fixes it");
+    assert!(failed(false), "the run is paused: nothing follows");
+}
+
+#[test]
+fn evidence_of_an_earlier_version_reads_as_that_of_this_one() {
+    let session = Session::gated(APPROVE);
+    let state = session.engine.run.state().unwrap();
+    for stored in ["the person said yes", "the user said yes"] {
+        let evidence = crate::run::Evidence {
+            label: "Ship it?".into(),
+            passed: true,
+            result: stored.into(),
+            duration_ms: 0,
+            attempt: 1,
+            tail: String::new(),
+        };
+        let state = state.with_evidence(vec![evidence]);
+        let lines = text::status_panel(
+            &Active::resolve(&state, &session.engine.definitions.library).unwrap(),
+            NOW,
+            false,
+        );
+        assert!(lines.contains("✓ Ship it?: you said yes"), "{lines}");
+    }
+}
+
+#[test]
+fn the_question_about_a_command_names_the_gate_of_the_project() {
+    // The user's own workflow has the same command in its gate; that one needs no consent.
+    let mut session = Session::new(&[("outer", &["@inner"]), ("inner", &["b"])]);
+    session.write_gate("inner/b.md", TESTS);
+    session.files.global.get_mut("outer/workflow.yaml").unwrap().push_str(TESTS);
+    let (own, outer) = std::mem::take(&mut session.files.global)
+        .into_iter()
+        .partition(|(path, _)| path.starts_with("inner/"));
+    (session.files.global, session.files.project) = (own, outer);
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
+    let _ = session.command("workflow", "outer x");
+    let (ticket, _) = asked(session.call_next().reply);
+    let (_, request) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
+    let Request::Select { title, .. } = request else { panic!("{request:?}") };
+    assert!(title.starts_with("This project's gate of \"The outer\" runs:"), "{title}");
+}

@@ -458,6 +458,22 @@ fn a_resume_after_the_files_were_repaired_goes_on() {
 }
 
 #[test]
+fn a_resume_after_a_completion_has_read_the_repaired_files_ends_the_wait() {
+    let mut session = Session::new(&[("flat", &["a", "b"])]);
+    let _ = session.command("workflow", "flat x");
+    let _ = session.stop();
+    let phase = session.files.global.remove("flat/b.md").unwrap();
+    let _ = session.command("workflow", ":check");
+    session.files.global.insert("flat/b.md".into(), phase);
+    // The completion is no event: the command is the first event after the files were read.
+    let _ = session.engine.complete("", &session.files);
+    let effects = session.command("workflow", ":resume").effects;
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))));
+    let status_line = effects.iter().rfind(|effect| matches!(effect, Effect::SetStatus(_)));
+    assert_eq!(status_line, Some(&status("The flat > * a [1/2]")), "{effects:?}");
+}
+
+#[test]
 fn the_notice_names_what_the_project_puts_in_the_place_of_the_users_own() {
     let mut session = rewritten();
     for (path, text) in session.files.global.clone() {
