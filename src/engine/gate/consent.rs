@@ -25,27 +25,25 @@ pub(super) enum Consent<'a> {
 }
 
 impl<'a> Consent<'a> {
-    // The first option is chosen by a key that was meant for the editor: it does no harm.
-    const OPTIONS: [&'static str; 3] = ["No", "Yes, once", "Yes, for this session"];
-    /// Offered where the project's identity is known.
-    const ALWAYS: &'static str = "Yes, always while they stay the same";
-
-    fn options(can_be_remembered: bool) -> Vec<String> {
-        let always = can_be_remembered.then_some(Self::ALWAYS);
-        Self::OPTIONS.into_iter().chain(always).map(Into::into).collect()
+    /// The options, in the order of the dialog. The first one is chosen by a key that was meant for the editor: it does no
+    /// harm. A consent can be remembered only where the project's identity is known.
+    fn options(identity: Option<&'a str>) -> impl Iterator<Item = (Self, &'static str)> {
+        let always = identity
+            .map(|identity| (Self::Always { identity }, "Yes, always while they stay the same"));
+        [(Self::No, "No"), (Self::Once, "Yes, once"), (Self::Session, "Yes, for this session")]
+            .into_iter()
+            .chain(always)
     }
 
+    /// The option that was chosen; no option is no consent.
     pub(super) fn of(answer: &Answer, identity: Option<&'a str>) -> Self {
-        match (answer, identity) {
-            (Answer::Selected(1), _) => Self::Once,
-            (Answer::Selected(2), _) => Self::Session,
-            (Answer::Selected(3), Some(identity)) => Self::Always { identity },
-            _ => Self::No,
-        }
+        let chosen = answer.selected().and_then(|index| Self::options(identity).nth(index));
+        chosen.map_or(Self::No, |(consent, _)| consent)
     }
 }
 
 /// The user's answer to an approval question.
+#[derive(Clone, Copy)]
 pub(super) enum Approval {
     NotYet,
     Yes,
@@ -53,14 +51,14 @@ pub(super) enum Approval {
 }
 
 impl Approval {
-    const OPTIONS: [&'static str; 3] = ["Not yet", "Yes", "No"];
+    /// The options, in the order of the dialog.
+    const OPTIONS: [(Self, &'static str); 3] =
+        [(Self::NotYet, "Not yet"), (Self::Yes, "Yes"), (Self::No, "No")];
 
+    /// The option that was chosen; no option is [`Self::NotYet`].
     pub(super) fn of(answer: &Answer) -> Self {
-        match answer {
-            Answer::Selected(1) => Self::Yes,
-            Answer::Selected(2) => Self::No,
-            _ => Self::NotYet,
-        }
+        let chosen = answer.selected().and_then(|index| Self::OPTIONS.get(index));
+        chosen.map_or(Self::NotYet, |(approval, _)| *approval)
     }
 }
 
@@ -119,7 +117,8 @@ impl Engine {
         let foreign = gate.foreign_commands();
         let first = foreign.iter().find(|(command, _)| commands.iter().any(|one| one == command));
         let of = first.map_or("", |(_, of)| of);
-        let options = Consent::options(identity.is_some());
+        let options: Vec<String> =
+            Consent::options(identity.as_deref()).map(|(_, option)| option.into()).collect();
         let question = text::consent_question(of, &commands, dialog(cx.ui, options.len()));
         self.select(gate, Awaited::Consent { commands, identity }, question, options, cx)
     }
@@ -128,7 +127,7 @@ impl Engine {
     pub(super) fn ask_approval(&mut self, gate: OpenGate, question: &str, cx: &mut Cx) -> Reply {
         let of = gate.current_gate().map_or("", |gate| &gate.of);
         let workflow = self.active().map_or("", |active| &active.root.name);
-        let options: Vec<String> = Approval::OPTIONS.map(Into::into).into();
+        let options: Vec<String> = Approval::OPTIONS.map(|(_, option)| option.into()).into();
         let dialog = dialog(cx.ui, options.len());
         let question = text::approval_question(of, workflow, question, dialog);
         self.show_subject(&gate, cx);
