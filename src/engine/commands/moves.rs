@@ -60,7 +60,7 @@ impl Engine {
             return;
         };
         let (new, arrival) = advance(&active.state.with_evidence(evidence), active.library);
-        self.go("on", new, arrival, Leaving::Done, cx);
+        self.go(new, arrival, Leaving::Done, cx);
     }
 
     /// Passes over the phase; the evidence of earlier attempts stays.
@@ -70,7 +70,7 @@ impl Engine {
             return;
         };
         let (new, arrival) = advance(active.state, active.library);
-        self.go("on, and skipped a phase", new, arrival, Leaving::Skipped, cx);
+        self.go(new, arrival, Leaving::Skipped, cx);
     }
 
     pub(super) fn back_by_user(&mut self, cx: &mut Cx) {
@@ -79,14 +79,14 @@ impl Engine {
             return;
         };
         match before(&active) {
-            Some(new) => self.go("back", new, Arrival::Phase, Leaving::Again, cx),
+            Some(new) => self.go(new, Arrival::Phase, Leaving::Again, cx),
             None => cx.notify(Level::Info, "This is the first phase."),
         }
     }
 
     /// Moves the run for the user, and lets the agent know: at once if it is at work, by a prompt if it is at rest,
     /// with the next context prompt if the run is paused.
-    fn go(&mut self, way: &str, new: RunState, arrival: Arrival, leaving: Leaving, cx: &mut Cx) {
+    fn go(&mut self, new: RunState, arrival: Arrival, leaving: Leaving, cx: &mut Cx) {
         let Some(active) = self.active() else { return };
         let from = text::phase_title(active.phase);
         let new = new.moved_from(active.state, leaving, cx.unix_ms);
@@ -96,6 +96,11 @@ impl Engine {
         self.transition(new, cx);
         let to = self.active().map(|active| text::phase_title(active.phase));
         let to = to.as_deref().unwrap_or("DONE");
+        let way = match leaving {
+            Leaving::Done => "on",
+            Leaving::Skipped => "on, and skipped a phase",
+            Leaving::Again => "back",
+        };
         let told = format!("The user moved the workflow {way}: {from} → {to}.");
         cx.notify(Level::Info, format!("{from} → {to}"));
         match (arrival, self.agent.is_working()) {
