@@ -84,18 +84,16 @@ impl Engine {
     pub(super) fn held_notice(&self, reason: &PauseReason) -> String {
         let Some(state) = self.run.state() else { return String::new() };
         let library = &self.definitions.library;
-        let diagnostic = match reason {
-            PauseReason::FilesUnreadable { workflow } => {
-                let mut left_out = library.left_out().iter();
-                let left_out = left_out.find(|left_out| left_out.key == *workflow);
-                left_out.and_then(|left_out| {
-                    let prefix = format!("{}/", left_out.folder);
-                    let mut errors = self.definitions.errors.iter();
-                    errors.find(|diagnostic| diagnostic.file.starts_with(&prefix))
-                })
-            }
-            _ => None,
+        let left_out = if let PauseReason::FilesUnreadable { workflow } = reason {
+            library.left_out().iter().find(|left_out| left_out.key == *workflow)
+        } else {
+            None
         };
+        let diagnostic = left_out.and_then(|left_out| {
+            let prefix = format!("{}/", left_out.folder);
+            let mut errors = self.definitions.errors.iter();
+            errors.find(|diagnostic| diagnostic.file.starts_with(&prefix))
+        });
         text::held_notice(state, library, reason, diagnostic, &self.replacements_of_run())
     }
 }
