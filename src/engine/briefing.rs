@@ -37,8 +37,9 @@ impl Engine {
         Reply::Inject { custom_type, content }
     }
 
-    /// Returns the context prompt of the current phase; the caller gives it to the model.
-    pub(super) fn prompt(&mut self) -> String {
+    /// Returns the context prompt of the current phase for the caller to give to the model, which has it in view from then
+    /// on.
+    pub(super) fn give_prompt(&mut self) -> String {
         let prompt = self.active().map(|active| text::context_prompt(&active, self.agent.role));
         self.agent.in_view.clone_from(&prompt);
         prompt.unwrap_or_default()
@@ -46,9 +47,9 @@ impl Engine {
 
     /// Returns the context prompt of the current phase for a result of `workflow_step`. The model does not see the result
     /// of a nested call; it is given the prompt after the call that made it.
-    pub(super) fn prompt_in_result(&mut self, nested: bool) -> String {
+    pub(super) fn give_prompt_in_result(&mut self, nested: bool) -> String {
         if !nested {
-            return self.prompt();
+            return self.give_prompt();
         }
         self.agent.in_view = None;
         self.turn.untold_move = Some(Mover::NestedCall);
@@ -59,7 +60,7 @@ impl Engine {
     pub(super) fn brief_unseen(&mut self, cx: &mut Cx) {
         if self.agent.is_working()
             && self.agent.in_view.is_none()
-            && let Some(prompt) = self.missing_prompt()
+            && let Some(prompt) = self.give_missing_prompt()
         {
             cx.push(Effect::Brief(prompt));
         }
@@ -73,10 +74,10 @@ impl Engine {
     }
 
     /// Returns that reminder for an agent that continues in the same run, with the context prompt if the model does not
-    /// have it in view.
-    pub(super) fn not_done_in_run(&mut self) -> Option<String> {
+    /// have it in view; it has from then on.
+    pub(super) fn give_not_done_in_run(&mut self) -> Option<String> {
         let reminder = self.not_done()?;
-        Some(match self.missing_prompt() {
+        Some(match self.give_missing_prompt() {
             Some(prompt) => format!("{reminder}\n\n{prompt}"),
             None => reminder,
         })
@@ -88,8 +89,8 @@ impl Engine {
         self.brief_unseen(cx);
     }
 
-    /// Returns the context prompt, if the model does not have it in view.
-    fn missing_prompt(&mut self) -> Option<String> {
+    /// Returns the context prompt if the model does not have it in view; it has from then on.
+    fn give_missing_prompt(&mut self) -> Option<String> {
         let prompt = text::context_prompt(&self.active()?, self.agent.role);
         (self.agent.in_view.as_ref() != Some(&prompt))
             .then(|| self.agent.in_view.insert(prompt).clone())

@@ -28,7 +28,7 @@ impl Engine {
         self.cancel_nested_calls(cx);
         match self.decide_and_count() {
             Decision::Continue(_) => {
-                let reminder = self.not_done_in_run();
+                let reminder = self.give_not_done_in_run();
                 self.continued(Origin::Own);
                 reminder.map_or(Reply::None, Reply::Continue)
             }

@@ -207,7 +207,7 @@ impl Engine {
         self.agent.worked = true;
         self.transition(new, cx);
         if arrival == Arrival::Phase {
-            text.push_str(&self.prompt_in_result(caller.nested));
+            text.push_str(&self.give_prompt_in_result(caller.nested));
         }
         result(text, json!({ "advanced": true, "from": from, "to": to }))
     }
@@ -243,7 +243,7 @@ impl Engine {
         let mut text = text::looped(&before.scope.name, &after);
         self.agent.worked = true;
         self.transition(new, cx);
-        text.push_str(&self.prompt_in_result(caller.nested));
+        text.push_str(&self.give_prompt_in_result(caller.nested));
         result(text, details)
     }
 

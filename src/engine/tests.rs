@@ -475,7 +475,7 @@ fn an_early_stop_is_continued_after_three_seconds() {
 }
 
 #[test]
-fn without_a_user_interface_the_agent_goes_on_at_once() {
+fn without_a_ui_the_agent_continues_at_once() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat x");
     let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
@@ -487,7 +487,7 @@ fn without_a_user_interface_the_agent_goes_on_at_once() {
 }
 
 #[test]
-fn whoever_takes_over_stops_the_countdown() {
+fn an_input_a_key_a_command_or_a_run_of_the_agent_stops_the_countdown() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat x");
     let stored = session.engine.run.state().cloned();
@@ -542,7 +542,7 @@ fn idle_round(session: &mut Session) -> Vec<Effect> {
 }
 
 #[test]
-fn an_agent_that_does_nothing_is_not_driven_for_ever() {
+fn an_agent_that_does_nothing_is_paused() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
     assert_eq!(session.stop()[0], widget(3));
@@ -559,7 +559,7 @@ fn an_agent_that_does_nothing_is_not_driven_for_ever() {
 }
 
 #[test]
-fn work_is_not_idle_but_a_phase_has_its_limit() {
+fn work_is_not_idle_and_a_phase_has_a_limit_of_continuations() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
     assert_eq!(session.stop()[0], widget(3));
@@ -580,7 +580,7 @@ fn work_is_not_idle_but_a_phase_has_its_limit() {
 }
 
 #[test]
-fn a_new_phase_is_a_new_count() {
+fn a_new_phase_resets_the_counts() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
     let _ = session.stop();
@@ -591,7 +591,7 @@ fn a_new_phase_is_a_new_count() {
 }
 
 #[test]
-fn an_abort_and_a_dead_model_pause_the_run() {
+fn an_abort_and_a_model_error_pause_the_run() {
     for (stop, kind, words) in [
         (Stop::Aborted, "aborted", "you stopped the agent"),
         (Stop::Failed, "modelError", "the model failed"),
@@ -778,7 +778,7 @@ fn a_declined_cancel_is_told_to_the_agent() {
 }
 
 #[test]
-fn without_a_user_interface_the_last_word_is_how_the_run_stands() {
+fn without_a_ui_the_last_line_tells_the_state_of_the_run() {
     let last = |session: &mut Session| session.without_ui(Event::SessionShutdown).effects;
     let line = |text: &str| Effect::Notify { level: Level::Info, text: text.into() };
     let mut session = Session::new(&[("flat", &["a"])]);
@@ -934,7 +934,7 @@ fn completions_offer_what_can_be_started() {
 }
 
 #[test]
-fn a_session_that_is_gone_gets_nothing() {
+fn no_effects_are_returned_for_a_session_that_is_gone() {
     struct Gone;
     impl WorkflowFiles for Gone {
         fn roots(&self) -> Result<Vec<Root>, Stale> {
@@ -1027,7 +1027,7 @@ mod hold;
 mod replacement;
 
 #[test]
-fn alone_in_a_terminal_the_command_asks_what_and_for_which_task() {
+fn in_a_terminal_the_command_alone_asks_for_workflow_and_task() {
     let mut session = Session::new(&[("bugfix", &["a"]), ("build", &["b"])]);
     session.ui = Ui::Terminal;
     let facts = Facts::default();
@@ -1118,7 +1118,7 @@ fn a_workflow_is_shown_as_a_diagram() {
 }
 
 #[test]
-fn the_only_workflow_is_the_one_that_is_drawn() {
+fn the_diagram_without_a_name_is_of_the_only_workflow() {
     let mut session = Session::new(&[("flat", &["a"]), ("part", &["b"])]);
     let part = "name: Part\ncommandName: part\nshow: workflows\nphases: [b.md]";
     session.files.global.insert("part/workflow.yaml".into(), part.into());
@@ -1170,7 +1170,7 @@ fn in_a_terminal_a_start_without_a_task_asks_for_it() {
 const WAITS: &str = "⏸ The flat > * a [1/2] (waits for you: send a message, or /workflow :resume)";
 
 #[test]
-fn a_run_whose_countdown_was_interrupted_says_how_to_go_on() {
+fn an_interrupted_countdown_shows_how_to_resume() {
     for interruption in [
         Event::TerminalInput,
         Event::Command { name: "workflow", arguments: ":back" },
@@ -1196,7 +1196,7 @@ fn a_run_whose_countdown_was_interrupted_says_how_to_go_on() {
 }
 
 #[test]
-fn what_only_shows_leaves_the_countdown_alone() {
+fn a_control_that_only_shows_does_not_stop_the_countdown() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
     let _ = session.stop();
@@ -1211,7 +1211,7 @@ fn what_only_shows_leaves_the_countdown_alone() {
 }
 
 #[test]
-fn a_run_that_is_taken_up_waits_for_the_user_unless_the_agent_is_at_work() {
+fn a_restored_run_waits_for_the_user_unless_the_agent_is_at_work() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let stored = Some(RunState::new("flat", "x", 0, 0));
     for (at_work, shown) in [(false, WAITS), (true, "The flat > * a [1/2]")] {
@@ -1225,7 +1225,7 @@ fn a_run_that_is_taken_up_waits_for_the_user_unless_the_agent_is_at_work() {
 }
 
 #[test]
-fn a_task_that_is_too_long_is_refused_and_not_cut() {
+fn a_task_that_is_too_long_is_refused() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let long = "é".repeat(10_001);
     let output = session.command("workflow", &format!("flat {long}"));
@@ -1240,7 +1240,7 @@ fn a_task_that_is_too_long_is_refused_and_not_cut() {
 }
 
 #[test]
-fn where_there_is_room_for_one_line_names_and_tasks_are_short() {
+fn names_and_tasks_are_cut_in_texts_of_one_line() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
     *yaml = yaml.replacen("The flat", &format!("\"W\\n{}\"", "w".repeat(4000)), 1)

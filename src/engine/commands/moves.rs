@@ -111,7 +111,7 @@ impl Engine {
             (Arrival::Done, false) => self.announce_end(cx),
             (Arrival::Phase, true) => {
                 self.turn.untold_move = Some(Mover::User);
-                let prompt = self.prompt();
+                let prompt = self.give_prompt();
                 cx.push(Effect::Steer(format!("{told}\n\n{prompt}")));
             }
             (Arrival::Phase, false) if paused => self.agent.note = Some(told),

@@ -115,7 +115,7 @@ impl Engine {
         cx.push(Effect::SetSessionName(session_name));
         if self.agent.is_working() {
             // The prompt goes into the run at hand, which has had its context prompt.
-            prompt = format!("{prompt}\n\n{}", self.prompt());
+            prompt = format!("{prompt}\n\n{}", self.give_prompt());
         }
         cx.prompt(prompt);
         Reply::Settle

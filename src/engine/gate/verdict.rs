@@ -160,7 +160,7 @@ impl Engine {
         if by_user && paused && !self.agent.is_working() {
             self.agent.note = Some(text.clone());
         } else {
-            let prompt = self.prompt_in_result(gate.requester.is_nested_call());
+            let prompt = self.give_prompt_in_result(gate.requester.is_nested_call());
             text.push_str(&format!("\n\n{prompt}"));
         }
         if by_user && self.agent.is_working() {

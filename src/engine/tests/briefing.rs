@@ -42,7 +42,7 @@ impl Session {
 }
 
 #[test]
-fn a_phase_is_told_once() {
+fn the_context_prompt_is_given_once_in_a_phase() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
     session.is_told_all();
@@ -74,7 +74,7 @@ fn a_reminder_is_short_whatever_the_names() {
 }
 
 #[test]
-fn a_prompt_that_may_be_gone_is_given_again() {
+fn a_context_prompt_that_may_be_out_of_view_is_given_again() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
     let prompt = session.is_told_all();
@@ -107,7 +107,7 @@ fn a_prompt_that_may_be_gone_is_given_again() {
 }
 
 #[test]
-fn what_a_nested_call_is_told_is_not_in_view() {
+fn a_prompt_in_the_result_of_a_nested_call_is_not_in_view() {
     let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
     let _ = session.command("workflow", "flat x");
     session.is_told_all();
@@ -166,7 +166,7 @@ fn a_run_that_starts_while_the_agent_is_idle_has_no_untold_move() {
 }
 
 #[test]
-fn a_whitelist_lets_through_what_only_carries_the_calls_of_others() {
+fn a_whitelist_allows_tools_that_carry_the_calls_of_others() {
     let mut session = Session::new(&[("flat", &["a", "locked"])]);
     let phase = session.files.global.get_mut("flat/a.md").unwrap();
     *phase = phase.replacen("emoji: '*'\n", "emoji: '*'\ntools: {whitelist: [read]}\n", 1);
@@ -186,7 +186,7 @@ fn a_whitelist_lets_through_what_only_carries_the_calls_of_others() {
 }
 
 #[test]
-fn after_an_early_stop_without_a_ui_the_prompt_comes_if_it_is_gone() {
+fn without_a_ui_a_continuation_has_the_prompt_if_it_is_out_of_view() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
     session.is_told_all();
@@ -204,7 +204,7 @@ fn after_an_early_stop_without_a_ui_the_prompt_comes_if_it_is_gone() {
 }
 
 #[test]
-fn with_every_run_all_is_told_and_the_newest_is_kept() {
+fn with_every_run_the_prompt_is_given_again_and_the_newest_is_kept() {
     let mut session = Session::new(&[("flat", &["a"]), ("once", &["a"])]);
     let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
     yaml.push_str("contextInjection: everyRun\n");
@@ -250,7 +250,7 @@ fn the_prompt_says_which_tools_work() {
 }
 
 #[test]
-fn what_phases_hand_over_is_seen_by_later_ones() {
+fn summaries_are_in_the_prompts_of_later_phases() {
     let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
     let b = session.files.global.get_mut("flat/b.md").unwrap();
     b.push_str(" {previousSummary}|{summary.a}|{summary.b}|{summary.c}|{summary.z}|{summary.}");

@@ -87,7 +87,7 @@ const TESTS: &str = "gate: [{run: make test, label: the tests, timeout: 10m}]\n"
 const APPROVE: &str = "gate: [{approve: Ship it?}]\n";
 
 #[test]
-fn a_command_that_succeeds_lets_the_agent_on() {
+fn a_command_that_succeeds_passes_the_gate() {
     let mut session = Session::gated(TESTS);
     let (ticket, request) = asked(session.call_next().reply);
     let command = "make test".to_owned();
@@ -108,7 +108,7 @@ fn a_command_that_succeeds_lets_the_agent_on() {
 }
 
 #[test]
-fn a_gate_that_nobody_waits_for_does_not_hold_the_run() {
+fn a_gate_of_a_nested_call_is_cancelled_when_the_agent_stops() {
     for (gate, has_ui) in [(TESTS, true), (APPROVE, true), (TESTS, false), (APPROVE, false)] {
         let mut session = Session::gated(gate);
         let input = r#"{"action":"next"}"#;
@@ -130,7 +130,7 @@ fn a_gate_that_nobody_waits_for_does_not_hold_the_run() {
 }
 
 #[test]
-fn a_nested_call_passes_a_gate_unseen() {
+fn a_nested_call_can_pass_a_gate() {
     let mut session = Session::gated(TESTS);
     let input = r#"{"action":"next"}"#;
     let (ticket, _) = asked(session.on(Event::Step { input, nested: true }).reply);
@@ -229,7 +229,7 @@ fn a_user_approves_declines_or_waits() {
 }
 
 #[test]
-fn a_resume_by_hand_asks_again() {
+fn a_resume_asks_for_the_approval_again() {
     let mut session = Session::gated(APPROVE);
     let (ticket, _) = asked(session.call_next().reply);
     let _ = session.answer(ticket, Answer::NoUi);
@@ -241,7 +241,7 @@ fn a_resume_by_hand_asks_again() {
 }
 
 #[test]
-fn the_agent_gets_nowhere_around_a_gate() {
+fn while_a_gate_is_checked_other_calls_are_refused() {
     let mut session = Session::gated(TESTS);
     session.write_gate("flat/b.md", APPROVE);
     let (ticket, _) = asked(session.call_next().reply);
@@ -260,7 +260,7 @@ fn the_agent_gets_nowhere_around_a_gate() {
 }
 
 #[test]
-fn an_interrupted_command_counts_for_nothing() {
+fn an_interrupted_command_is_no_failed_attempt() {
     let mut session = Session::gated(TESTS);
     let stopped = Answer::Ran { end: CommandEnd::Cancelled, duration_ms: 5, output: String::new() };
     for answer in [stopped, Answer::Cancelled] {
@@ -287,7 +287,7 @@ fn an_interrupted_command_counts_for_nothing() {
 }
 
 #[test]
-fn what_comes_too_late_does_nothing() {
+fn an_answer_after_the_run_has_left_the_phase_has_no_effect() {
     let mut session = Session::gated(TESTS);
     let (ticket, _) = asked(session.call_next().reply);
     let stored = session.engine.run.state().cloned();
@@ -309,7 +309,7 @@ fn what_comes_too_late_does_nothing() {
 }
 
 #[test]
-fn a_failure_leads_where_the_gate_says() {
+fn a_failure_leads_to_the_phase_of_on_gate_fail() {
     for (on_fail, phase, loops) in [("loop", "a", 1), ("a", "a", 1), ("stay", "b", 0)] {
         let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
         session.write_gate("flat/b.md", &format!("{TESTS}onGateFail: {on_fail}\n"));
@@ -386,7 +386,7 @@ fn a_workflow_has_a_gate_at_its_end() {
 }
 
 #[test]
-fn commands_of_a_project_need_a_yes() {
+fn commands_of_a_project_need_consent() {
     let mut session = Session::of_project(TESTS);
     let (ticket, request) = asked(session.call_next().reply);
     let Request::Recall { keys } = request else { panic!() };
@@ -421,7 +421,7 @@ fn commands_of_a_project_need_a_yes() {
 }
 
 #[test]
-fn a_remembered_yes_is_for_this_command_in_this_project() {
+fn a_remembered_consent_is_for_this_command_in_this_project() {
     for (value, runs) in [
         (r#"["/p","1:2:3","make test"]"#, true),
         (r#"["/p","1:2:3","make tests"]"#, false),
@@ -721,7 +721,7 @@ fn a_gate_holds_as_it_was_when_it_was_opened() {
 }
 
 #[test]
-fn a_move_and_another_start_give_the_gate_up() {
+fn a_move_and_another_start_withdraw_the_gate() {
     let mut session = Session::gated(TESTS);
     let (ticket, _) = asked(session.call_next().reply);
     let stored = session.engine.run.state().cloned();
@@ -775,7 +775,7 @@ fn a_glob_looks_through_each_folder_once() {
 }
 
 #[test]
-fn what_was_checked_before_a_pause_is_kept() {
+fn evidence_before_a_pause_is_kept() {
     let mut session = Session::gated(
         "gate: [{run: make test, label: the tests}, {approve: Ship it?}]\nsummary: required\n",
     );
@@ -799,7 +799,7 @@ fn a_failure_that_leads_to_the_same_phase_is_known_there() {
 }
 
 #[test]
-fn a_pause_by_the_user_is_the_only_one() {
+fn a_pause_by_the_user_withdraws_the_gate() {
     let mut session = Session::gated(APPROVE);
     let (ticket, _) = asked(session.call_next().reply);
     let effects = session.command("workflow", ":pause").effects;
@@ -887,7 +887,7 @@ fn a_gate_that_was_changed_while_it_was_checked_waits_for_the_user_too() {
 }
 
 #[test]
-fn other_changes_of_the_files_are_taken_in_silence() {
+fn changed_instructions_do_not_hold_the_run_at_its_gate() {
     let mut session = Session::gated(TESTS);
     let phase = session.files.global.get_mut("flat/a.md").unwrap();
     *phase = phase.replacen("Do a.", "Do a, and well.", 1);

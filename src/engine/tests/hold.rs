@@ -110,7 +110,7 @@ const CHANGES: [(Change, &str, bool); 12] = [
 ];
 
 #[test]
-fn a_run_whose_rules_do_not_hold_is_paused_however_that_is_found() {
+fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
     for (index, (change, words, acceptable)) in CHANGES.iter().enumerate() {
         for how in 0..5 {
             let mut session = Session::held_by_nothing();
@@ -185,7 +185,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_however_that_is_found() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn the_notice_shows_the_diagnostic() {
     let mut session = Session::held_by_nothing();
     session.insert("outer/workflow.yaml", "name: The outer", "name: [");
     let effects = session.command("workflow", ":check").effects;
@@ -194,7 +194,7 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
-fn texts_may_change_while_a_run_goes_on() {
+fn texts_may_change_during_a_run() {
     let mut session = Session::held_by_nothing();
     session.insert("outer/a.md", "Do a.", "Do a, and well.");
     session.insert("outer/workflow.yaml", "name: The outer", "name: Another");
@@ -214,7 +214,7 @@ fn texts_may_change_while_a_run_goes_on() {
 }
 
 #[test]
-fn a_pause_of_another_kind_stays_behind() {
+fn a_hold_does_not_end_a_pause_of_another_kind() {
     let mut session = Session::held_by_nothing();
     let _ = session.command("workflow", ":pause");
     session.insert("outer/a.md", WHITELIST, "");
@@ -226,7 +226,7 @@ fn a_pause_of_another_kind_stays_behind() {
 }
 
 #[test]
-fn a_countdown_ends_where_the_rules_do() {
+fn a_countdown_ends_when_the_rules_do_not_hold() {
     let mut session = Session::held_by_nothing();
     assert!(session.stop().contains(&widget(3)));
     session.insert("outer/a.md", WHITELIST, "");
@@ -373,7 +373,7 @@ fn a_pause_for_an_unknown_reason_waits_for_a_resume() {
 }
 
 #[test]
-fn a_path_that_leads_nowhere_is_not_what_the_seal_covers() {
+fn a_path_without_a_phase_is_held_with_a_valid_seal() {
     for path in [
         json!([{ "workflowKey": "outer", "phaseIndex": 9 }]),
         json!([{ "workflowKey": "outer", "phaseIndex": 0 }, { "workflowKey": "other", "phaseIndex": 0 }]),
@@ -458,7 +458,7 @@ fn a_resume_after_the_files_were_repaired_goes_on() {
 }
 
 #[test]
-fn a_resume_after_a_completion_has_read_the_repaired_files_ends_the_wait() {
+fn a_resume_sets_the_status_line_if_a_completion_read_the_repaired_files() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
     let _ = session.stop();

@@ -53,7 +53,7 @@ fn recalls(output: &Output) -> (u64, Vec<String>) {
 }
 
 #[test]
-fn it_is_asked_before_its_first_start() {
+fn a_replacement_is_asked_about_before_its_first_start() {
     let mut session = session(&[("rpir", &["a"])], &[("rpir", &["b"])]);
     for answer in [NO, Answer::Cancelled, Answer::Selected(7), Answer::Confirmed(true)] {
         let (ticket, _) = recalls(&session.command("workflow", "rpir x"));
@@ -87,7 +87,7 @@ fn it_is_asked_before_its_first_start() {
 }
 
 #[test]
-fn nested_ones_are_asked_for_one_by_one() {
+fn nested_replacements_are_asked_about_one_by_one() {
     let own: &[(&str, &[&str])] = &[
         ("mine", &["a", "@review", "@tidy"]),
         ("review", &["b"]),
@@ -120,7 +120,7 @@ fn nested_ones_are_asked_for_one_by_one() {
 }
 
 #[test]
-fn every_way_to_a_start_asks() {
+fn every_start_asks_about_replacements() {
     let mut session = session(&[("rpir", &["a"]), ("x", &["d"])], &[("rpir", &["b"])]);
     session.ui = Ui::Terminal;
     session.begin(facts());
@@ -152,7 +152,7 @@ fn every_way_to_a_start_asks() {
 }
 
 #[test]
-fn without_a_ui_it_is_told_and_starts() {
+fn without_a_ui_a_replacement_is_told_and_starts() {
     let mut session = session(&[("mine", &["@rpir"]), ("rpir", &["a"])], &[("rpir", &["b"])]);
     session.ui = Ui::None;
     session.begin(facts());
@@ -164,7 +164,7 @@ fn without_a_ui_it_is_told_and_starts() {
 }
 
 #[test]
-fn a_place_is_taken_by_key_in_any_case_and_by_name_also_of_a_broken_workflow() {
+fn a_workflow_is_replaced_by_key_in_any_case_and_by_name_also_if_it_has_errors() {
     let asks = |session: &mut Session, name: &str| {
         let output = session.command("workflow", &format!("{name} x"));
         matches!(output.reply, Reply::Ask { .. })
@@ -196,7 +196,7 @@ fn a_place_is_taken_by_key_in_any_case_and_by_name_also_of_a_broken_workflow() {
 }
 
 #[test]
-fn where_the_folder_is_not_known_a_yes_holds_for_the_session() {
+fn without_an_identity_of_the_project_a_yes_holds_for_the_session() {
     let mut session = session(&[("rpir", &["a"])], &[("rpir", &["b"])]);
     session.files.identity = None;
     let (ticket, _) = question(session.command("workflow", "rpir x"));
