@@ -30,7 +30,7 @@ pub enum Ui {
 }
 
 impl Ui {
-    /// Tests if somebody can be asked.
+    /// Tests if the user can be asked.
     pub fn exists(self) -> bool {
         self != Self::None
     }

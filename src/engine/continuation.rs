@@ -9,13 +9,13 @@ use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
 use super::state::{Activity, Engine, Origin};
 
-/// What follows after the agent stopped.
+/// The continuation after the agent has stopped.
 enum Decision {
     /// The agent continues.
     Continue(AutoContinue),
     /// The run pauses.
     Pause(PauseReason),
-    /// It is somebody else's turn, or there is no run to continue.
+    /// The run is paused or held, a request is pending, or the workflow does not continue automatically.
     Wait,
 }
 
@@ -65,7 +65,7 @@ impl Engine {
     }
 
     /// Cancels the pending requests of nested calls of `workflow_step`: the agent has stopped, so the tool that made the
-    /// calls has ended, and nobody gets their results.
+    /// calls has ended, and their results are not read.
     fn cancel_nested_calls(&mut self, cx: &mut Cx) {
         let tickets = self.pending.drop_nested_calls();
         cx.effects.extend(tickets.into_iter().map(|ticket| Effect::CancelRequest { ticket }));

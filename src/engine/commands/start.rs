@@ -114,7 +114,7 @@ impl Engine {
         self.transition(state, cx);
         cx.push(Effect::SetSessionName(session_name));
         if self.agent.is_working() {
-            // The prompt goes into the run at hand, which has had its context prompt.
+            // The prompt goes into the present run of the agent, which got its context prompt when it started.
             prompt = format!("{prompt}\n\n{}", self.give_prompt());
         }
         cx.prompt(prompt);

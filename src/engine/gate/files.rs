@@ -137,7 +137,7 @@ fn check_content(
 ) -> Result<(), FileFailure> {
     work.take(FOLDER_WORK)?;
     let bytes = match files.read(PROJECT_FILES, path) {
-        // It is there, and not empty; nobody wants to know more.
+        // It exists and is not empty, which is all that is checked.
         Err(ReadError::File(FileError::TooLarge(_))) if contains.is_none() => return Ok(()),
         Err(ReadError::File(FileError::OutsideRoot)) => {
             return Err(FileFailure::Because("it lies outside the project".into()));

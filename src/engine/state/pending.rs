@@ -85,7 +85,7 @@ pub enum PendingRequest {
     EnterTask { command_name: String },
     /// Confirmation of a start in which the project replaces workflows of the user.
     Replacement(Replacement),
-    /// What a check of a gate needs.
+    /// The answer that a check of a gate needs; see [`Awaited`](super::gate::Awaited).
     Gate(Box<OpenGate>),
 }
 

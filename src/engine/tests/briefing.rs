@@ -129,7 +129,7 @@ fn a_prompt_in_the_result_of_a_nested_call_is_not_in_view() {
     assert_eq!(briefs(&mut session), [""; 0]);
     let told = nested(&mut session, "next");
     assert!(told.starts_with("✓ Advanced: a → * b\n") && told.ends_with(follow), "{told}");
-    // The model has not read of the phase yet, so it cannot want to leave it.
+    // The model does not know the phase yet: the calls refer to the phase before.
     for action in ["next", "loop", "cancel"] {
         let told = nested(&mut session, action);
         assert!(told.contains("this call had no effect. The current phase is * b."), "{told}");
@@ -157,7 +157,7 @@ fn a_prompt_in_the_result_of_a_nested_call_is_not_in_view() {
 fn a_run_that_starts_while_the_agent_is_idle_has_no_untold_move() {
     let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
     let _ = session.command("workflow", "flat x");
-    // A script that has outlived the agent's run.
+    // A script calls the tool after the agent has stopped.
     let next = r#"{"action":"next"}"#;
     let _ = session.on(Event::Step { input: next, nested: true });
     let Reply::Ask { ticket, .. } = session.command("workflow", "flat y").reply else { panic!() };

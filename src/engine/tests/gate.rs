@@ -57,7 +57,7 @@ impl Session {
         self.on(Event::Step { input: r#"{"action":"next","summary":"S"}"#, nested: false })
     }
 
-    /// Calls `next`, in an answer of its own.
+    /// Calls `next` in a turn of its own.
     fn next_later(&mut self) -> Output {
         let _ = self.on(Event::TurnEnd);
         self.call_next()
@@ -398,7 +398,7 @@ fn commands_of_a_project_need_consent() {
     let text = told(&session.answer(ticket, Answer::Selected(0)));
     assert!(text.contains("is paused: its gate runs commands of this project"), "{text}");
 
-    // Once is once, the session is the session, always is remembered outside.
+    // "Once" is for this check, "session" until the session ends, "always" is stored.
     let _ = session.on(Event::Input { from_user: true });
     for (choice, asks_again) in [(1, true), (3, true), (2, false)] {
         let (ticket, _) = asked(session.next_later().reply);
@@ -450,7 +450,7 @@ fn always_is_offered_only_where_the_project_is_known() {
     let text = told(&session.answer(ticket, Answer::Selected(3)));
     assert!(text.contains("is paused: its gate runs commands of this project"), "{text}");
 
-    // The same path, another folder: the answer is looked for elsewhere.
+    // Another folder at the same path has other keys.
     let mut keys = Vec::new();
     for identity in ["1:2:3", "1:2:4"] {
         let mut session = Session::of_project(TESTS);
@@ -537,7 +537,7 @@ fn the_subject_of_an_approval_stands_above_the_question() {
     let (ticket, _) = asked(session.command("workflow", ":resume").reply);
     let output = session.answer(ticket, ran(0));
     assert!(subject(&output.effects).unwrap().ends_with(summary));
-    // A no is not told to the user who said it; the agent is told.
+    // The user, who said no, gets no notice; the agent is told.
     let (ticket, _) = asked(output.reply);
     let (ticket, _) = asked(session.answer(ticket, Answer::Selected(2)).reply);
     let output = session.answer(ticket, Answer::Entered("too early".into()));
@@ -690,7 +690,7 @@ fn attempts_of_gates_of_one_name_are_counted_apart() {
     }
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
     let _ = session.command("workflow", "outer x");
-    // That of an earlier version, by name, counts for none of them.
+    // The count that an earlier version stored by name counts for none of them.
     let mut stored = session.engine.run.state().unwrap().clone();
     stored.progress.gate_attempts.insert("Same".into(), 1);
     let facts = with_ui();
@@ -848,7 +848,7 @@ fn a_gate_that_was_changed_meanwhile_waits_for_the_user() {
         );
         let Some(Effect::Notify { text, .. }) = output.effects.last() else { panic!() };
         assert!(text.contains("\n/workflow :resume goes on with the rules as they are now. "));
-        // Nothing but that word goes on.
+        // Only that command continues the run.
         let _ = session.on(Event::Input { from_user: true });
         assert!(told(&session.next_later()).starts_with("The workflow is paused: its rules"));
         let stored = session.engine.run.state().cloned();

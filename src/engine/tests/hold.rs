@@ -136,7 +136,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
                 assert!(text.contains("The workflow is paused: "), "{index} {action}: {text}");
                 assert_eq!(effects, []);
             }
-            // Nothing goes on by itself, and a message is no consent.
+            // The agent does not continue automatically, and a message does not accept the rules.
             assert_eq!(session.stop(), []);
             assert_eq!(session.stop_as(Stop::Completed, false), []);
             let _ = session.on(Event::Input { from_user: true });
@@ -148,7 +148,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
             }
             assert!(session.refusal().is_some());
             match how {
-                // The files as they were.
+                // The files are restored.
                 0 => {
                     (session.files.global, session.files.project) = before;
                     let effects = session.on(Event::Input { from_user: true }).effects;
@@ -335,7 +335,7 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
             }
             Some(words) => {
                 assert!(refusal.unwrap().contains(words), "{case}");
-                // A restart does not help.
+                // A restart of the component does not end the hold.
                 let _ = session.command("workflow", "other y");
                 let _ = session.read_again(4);
                 assert!(session.refusal().unwrap().contains(words), "{case}");
@@ -405,7 +405,7 @@ fn a_stored_state_beyond_the_bounds_is_told_once() {
     assert_eq!(notices(&session.on(event).effects).len(), 1);
 }
 
-/// A run whose agent has rewritten its workflow; nobody has read the files again.
+/// A run whose agent has rewritten its workflow; the files were not read again.
 fn rewritten() -> Session {
     let mut session = Session::new(&[("flat", &["locked", "b"])]);
     let facts = Facts::default();
@@ -420,7 +420,7 @@ fn rewritten() -> Session {
 #[test]
 fn rules_are_accepted_only_after_the_user_was_told_of_them() {
     let mut session = rewritten();
-    // The completion of the command reads the files, and tells nobody.
+    // The completion of the command reads the files, and does not tell the user.
     let _ = session.engine.complete("", &session.files);
     let effects = session.command("workflow", ":resume").effects;
     assert!(!notices(&effects).is_empty());

@@ -71,7 +71,7 @@ fn a_replacement_is_asked_about_before_its_first_start() {
     assert_eq!(output.effects[0], Effect::Remember { key, value: value.clone() });
     assert_eq!((session.runs(), &output.reply), (Some("rpir"), &Reply::Settle));
 
-    // In this session it is known; in another one, what is remembered for this very folder counts.
+    // In this session the yes is known; in another one, the value that is stored for this folder counts.
     let _ = session.command("cancel-workflow", "");
     assert_eq!(session.command("workflow", "rpir x").reply, Reply::Settle);
     for (identity, asks) in [("1:2:3", false), ("1:9:3", true)] {
@@ -185,10 +185,10 @@ fn a_workflow_is_replaced_by_key_in_any_case_and_by_name_also_if_it_has_errors()
     assert!(asks(&mut renamed, "rpir"));
     assert!(!asks(&mut renamed, "outer"));
 
-    // The user's own, and the project's that nobody had.
+    // The user's own workflows, and one of the project that replaces none.
     assert!(!asks(&mut session(&[("rpir", &["a"])], &[("other", &["b"])]), "rpir"));
     assert!(!asks(&mut session(&[("rpir", &["a"])], &[("other", &["b"])]), "other"));
-    // A broken one of the project takes no place.
+    // A workflow of the project with errors replaces none.
     let mut theirs = session(&[("rpir", &["a"])], &[("rpir", &["b"])]);
     theirs.files.project.insert("rpir/workflow.yaml".into(), "name: [".into());
     theirs.begin(facts());
