@@ -24,7 +24,7 @@ pub struct Summary {
     pub id: String,
     /// The phase's emoji and name.
     pub name: String,
-    /// At most 4,000 characters, and [`CUT`] if it was longer.
+    /// At most 4,000 characters, and a mark at the end if it was longer.
     pub text: String,
     /// The number of steps of the run before it; orders summaries by age.
     pub step: u64,
