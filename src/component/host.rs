@@ -157,12 +157,12 @@ impl WorkflowFiles for Files {
         Ok(files::read_file(root, path)?)
     }
 
-    fn keep_record(&self, on: bool) {
-        if on {
-            files::start_snapshot();
-        } else {
-            files::finish_snapshot();
-        }
+    fn start_snapshot(&self) {
+        files::start_snapshot();
+    }
+
+    fn finish_snapshot(&self) {
+        files::finish_snapshot();
     }
 
     fn unchanged(&self) -> bool {

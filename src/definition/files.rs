@@ -157,10 +157,13 @@ pub trait WorkflowFiles {
     /// The whole content of a file.
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError>;
 
-    /// Starts a record of all requests and answers, in place of an earlier one, or ends it.
-    fn keep_record(&self, _on: bool) {}
+    /// Starts to record a snapshot of all reads and their results, in place of an earlier one.
+    fn start_snapshot(&self) {}
 
-    /// Tests if every request in the record would be answered the same again. In doubt it is false.
+    /// Finishes the snapshot.
+    fn finish_snapshot(&self) {}
+
+    /// Tests if every read of the snapshot would have the same result again. In doubt it is false.
     fn unchanged(&self) -> bool {
         false
     }

@@ -61,7 +61,7 @@ pub struct Workflow {
     pub description: Option<String>,
     /// Template of the prompt that starts it. Empty only where `show` is [`Show::Workflows`].
     pub initial_message: String,
-    /// Who may start it.
+    /// The condition for a start.
     pub show: Show,
     /// `loop` may restart it. Default: true.
     pub loopable: bool,
@@ -137,7 +137,7 @@ pub enum ContextInjection {
     EveryRun,
 }
 
-/// Who may start a workflow.
+/// The condition for the start of a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
     /// Users, by `/workflow`.
@@ -237,7 +237,7 @@ pub(crate) mod fixtures {
         /// The project's own files.
         pub tree: BTreeMap<String, String>,
         /// The workflow files when the record was started.
-        pub recorded: RefCell<Option<[BTreeMap<String, String>; 2]>>,
+        pub snapshot: RefCell<Option<[BTreeMap<String, String>; 2]>>,
         /// Links, by `ROOT/PATH`: the path from the root that each leads to.
         pub links: BTreeMap<String, String>,
         /// Numbers of files and of directories that were read.
@@ -303,15 +303,13 @@ pub(crate) mod fixtures {
             Ok(entries)
         }
 
-        fn keep_record(&self, on: bool) {
-            if on {
-                *self.recorded.borrow_mut() = Some([self.global.clone(), self.project.clone()]);
-            }
+        fn start_snapshot(&self) {
+            *self.snapshot.borrow_mut() = Some([self.global.clone(), self.project.clone()]);
         }
 
         fn unchanged(&self) -> bool {
-            let recorded = self.recorded.borrow();
-            recorded
+            let snapshot = self.snapshot.borrow();
+            snapshot
                 .as_ref()
                 .is_some_and(|[global, project]| (global, project) == (&self.global, &self.project))
         }

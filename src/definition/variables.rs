@@ -99,7 +99,7 @@ pub(super) struct Unknown<'a> {
 }
 
 impl Unknown<'_> {
-    /// What is wrong with it. Whether there is a phase for a `summary.ID` only the whole library tells.
+    /// Its problem. A `summary.ID` is checked against the phases of the whole library later.
     pub fn problem(
         name: &str,
         field: Option<&'static str>,

@@ -42,7 +42,7 @@ pub enum Event<'a> {
     TurnEnd,
     /// The agent has stopped; pi may start it again by itself.
     AgentEnd {
-        /// How its last turn ended.
+        /// The end of its last turn.
         stop: Stop,
     },
     /// The agent has stopped, and comes to rest unless it is told to continue.
@@ -111,7 +111,7 @@ impl Event<'_> {
     }
 }
 
-/// How the agent's last turn ended.
+/// The end of the agent's last turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stop {
     /// The model finished it.
@@ -138,7 +138,7 @@ pub struct Facts {
     pub at_work: bool,
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandEnd {
     /// With this exit status.
@@ -174,7 +174,7 @@ pub enum Answer {
     Entered(String),
     /// The result of a command.
     Ran {
-        /// How it ended.
+        /// Its end.
         end: CommandEnd,
         /// Its duration, in milliseconds.
         duration_ms: u64,

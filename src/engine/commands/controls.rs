@@ -22,57 +22,84 @@ pub(super) enum Control {
     Check,
 }
 
-/// Name and description of every control. A command name cannot contain a colon, so no workflow is hidden by these.
-const CONTROLS: [(Control, &str, &str); 10] = [
-    (Control::Status, ":status", "Show the phases of the run"),
-    (Control::Pause, ":pause", "Do not continue automatically"),
-    (Control::Resume, ":resume", "Go on after a pause or an interrupted countdown"),
-    (Control::Next, ":next", "Go to the next phase"),
-    (Control::Back, ":back", "Go back to the phase before"),
-    (Control::Skip, ":skip", "Pass over the phase"),
-    (Control::Cancel, ":cancel", "Cancel the run"),
-    (Control::Graph, ":graph", "Show a workflow as a diagram"),
-    (Control::Panel, ":panel", "Show the phases above the editor, or not"),
-    (Control::Check, ":check", "Show what is wrong in the workflow files"),
-];
+/// Properties of a control.
+struct Properties {
+    /// A command name cannot contain a colon, so no workflow is hidden by it.
+    name: &'static str,
+    description: &'static str,
+    /// It changes nothing of the run.
+    only_shows: bool,
+    needs_run: bool,
+    while_held: WhileHeld,
+}
+
+/// Effect of a control while the rules of the run do not hold.
+enum WhileHeld {
+    Works,
+    Refused,
+    /// Refused where the run has a phase; without one it says so itself.
+    RefusedInPhase,
+}
 
 impl Control {
+    const ALL: [Self; 10] = [
+        Self::Status,
+        Self::Pause,
+        Self::Resume,
+        Self::Next,
+        Self::Back,
+        Self::Skip,
+        Self::Cancel,
+        Self::Graph,
+        Self::Panel,
+        Self::Check,
+    ];
+
+    fn properties(self) -> Properties {
+        let shows = |name, description, needs_run| Properties {
+            name,
+            description,
+            only_shows: true,
+            needs_run,
+            while_held: WhileHeld::Works,
+        };
+        let changes = |name, description, while_held| Properties {
+            name,
+            description,
+            only_shows: false,
+            needs_run: true,
+            while_held,
+        };
+        match self {
+            Self::Status => shows(":status", "Show the phases of the run", true),
+            Self::Pause => changes(":pause", "Do not continue automatically", WhileHeld::Refused),
+            Self::Resume => changes(
+                ":resume",
+                "Go on after a pause or an interrupted countdown",
+                WhileHeld::Works,
+            ),
+            Self::Next => changes(":next", "Go to the next phase", WhileHeld::RefusedInPhase),
+            Self::Back => {
+                changes(":back", "Go back to the phase before", WhileHeld::RefusedInPhase)
+            }
+            Self::Skip => changes(":skip", "Pass over the phase", WhileHeld::RefusedInPhase),
+            Self::Cancel => changes(":cancel", "Cancel the run", WhileHeld::Works),
+            Self::Graph => shows(":graph", "Show a workflow as a diagram", false),
+            Self::Panel => shows(":panel", "Show the phases above the editor, or not", false),
+            Self::Check => shows(":check", "Show what is wrong in the workflow files", false),
+        }
+    }
+
     /// Tests if it changes nothing of the run.
     pub(super) fn only_shows(self) -> bool {
-        match self {
-            Self::Status | Self::Graph | Self::Panel | Self::Check => true,
-            Self::Pause | Self::Resume | Self::Next | Self::Back | Self::Skip | Self::Cancel => {
-                false
-            }
-        }
+        self.properties().only_shows
     }
 
-    /// Tests if it is refused while the rules of the run do not hold. One that moves the run is not if there is no phase
-    /// to move from: it says so itself.
     fn is_held(self, has_phase: bool) -> bool {
-        match self {
-            Self::Pause => true,
-            Self::Next | Self::Back | Self::Skip => has_phase,
-            Self::Status
-            | Self::Resume
-            | Self::Cancel
-            | Self::Graph
-            | Self::Panel
-            | Self::Check => false,
-        }
-    }
-
-    /// Tests if it needs a run.
-    fn needs_run(self) -> bool {
-        match self {
-            Self::Check | Self::Graph | Self::Panel => false,
-            Self::Status
-            | Self::Pause
-            | Self::Resume
-            | Self::Next
-            | Self::Back
-            | Self::Skip
-            | Self::Cancel => true,
+        match self.properties().while_held {
+            WhileHeld::Works => false,
+            WhileHeld::Refused => true,
+            WhileHeld::RefusedInPhase => has_phase,
         }
     }
 }
@@ -80,14 +107,14 @@ impl Control {
 /// The control that these arguments of `/workflow` call, and its own argument. Only `:graph` takes one.
 pub(super) fn find(arguments: &str) -> Option<(Control, &str)> {
     let (name, argument) = arguments.split_once(is_space).unwrap_or((arguments, ""));
-    let (control, ..) = CONTROLS.iter().find(|(_, other, _)| *other == name)?;
+    let control = Control::ALL.into_iter().find(|control| control.properties().name == name)?;
     let argument = trim(argument);
-    (argument.is_empty() || *control == Control::Graph).then_some((*control, argument))
+    (argument.is_empty() || control == Control::Graph).then_some((control, argument))
 }
 
 /// The notice for arguments that call no control.
 pub(super) fn unknown(arguments: &str) -> String {
-    let names = CONTROLS.map(|(_, name, _)| name);
+    let names = Control::ALL.map(|control| control.properties().name);
     let meant = match nearest(arguments, names) {
         Some(name) if name == arguments => String::new(),
         Some(name) => format!(" Did you mean {name}?"),
@@ -113,7 +140,7 @@ impl Engine {
             cx.fail(Level::Warning, self.held_notice(&reason));
             return Ok(Reply::None);
         }
-        if control.needs_run() && !self.has_run() {
+        if control.properties().needs_run && !self.has_run() {
             cx.notify(Level::Info, "No active workflow.");
             return Ok(Reply::None);
         }
@@ -140,11 +167,11 @@ impl Engine {
         &self,
         prefix: &str,
     ) -> impl Iterator<Item = (&'static str, &'static str)> {
-        CONTROLS
-            .iter()
-            .filter(move |(_, name, _)| name.starts_with(prefix))
-            .filter(|(control, ..)| self.offers(*control))
-            .map(|(_, name, description)| (*name, *description))
+        Control::ALL
+            .into_iter()
+            .filter(|control| self.offers(*control))
+            .map(|control| (control.properties().name, control.properties().description))
+            .filter(move |(name, _)| name.starts_with(prefix))
     }
 
     fn offers(&self, control: Control) -> bool {
@@ -162,6 +189,6 @@ impl Engine {
             Control::Pause => !is_paused,
             Control::Resume => is_paused || waits,
         };
-        makes_sense && (self.has_run() || !control.needs_run())
+        makes_sense && (self.has_run() || !control.properties().needs_run)
     }
 }

@@ -14,7 +14,7 @@ pub struct Agent {
     pub worked: bool,
     /// The agent's last action was a first call of `cancel`. Never stored.
     pub cancel_asked: bool,
-    /// How its last turn ended.
+    /// The end of its last turn.
     pub last_stop: Stop,
     /// Its role where the workflow does not say it.
     pub role: DefaultRole,

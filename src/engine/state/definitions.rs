@@ -25,9 +25,9 @@ impl Definitions {
             return Ok(());
         }
         self.matches_snapshot = false;
-        files.keep_record(true);
+        files.start_snapshot();
         let read = Library::load(files);
-        files.keep_record(false);
+        files.finish_snapshot();
         let (library, errors) = read?;
         self.replace(library, errors);
         self.matches_snapshot = true;

@@ -7,7 +7,7 @@ use crate::text;
 /// The root of workflows whose commands run without a question: the user's own.
 const OWN_WORKFLOWS: &str = "global";
 
-/// Who wants to leave the phase.
+/// The party that wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Requester {
     /// The agent, by this call of its tool.

@@ -9,7 +9,7 @@ pub struct Run {
     pub(super) state: Option<RunState>,
     /// Set while the rules of the run do not hold and the user knows it.
     pub told_hold: Option<ToldHold>,
-    /// How the last run of this session ended.
+    /// The end of the last run of this session.
     pub ended: Option<Ended>,
 }
 
@@ -21,7 +21,7 @@ pub struct ToldHold {
     pub rules: Option<Seal>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug)]
 pub struct Ended {
     pub workflow: String,
