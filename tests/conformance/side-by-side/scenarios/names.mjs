@@ -150,7 +150,7 @@ export default [
     actions: ask,
     differs: [
       { number: 52, at: "screen[0]", ours: "notify warning: 2 workflows have errors: /workflow :check" },
-      { number: 52, at: "checked[0..]", ours: [/\/WORKFLOW\.YAML: .* the name `workflow\.yaml`$/, /\/workflow\.yml: .* the name `workflow\.yaml`$/] },
+      { number: 52, at: "checked[0..]", ours: [/\/WORKFLOW\.YAML: .* named `workflow\.yaml`$/, /\/workflow\.yml: .* named `workflow\.yaml`$/] },
     ],
   },
   {
@@ -163,7 +163,7 @@ export default [
     },
     actions: [...ask, command("/workflow")],
     differs: [
-      { number: 16, at: "checked[0]", ours: /there is a workflow "w" already/ },
+      { number: 16, at: "checked[0]", ours: /duplicate workflow "w"/ },
       { number: 16, at: "printed[0..]", reference: Array(4).fill(/"w" references non-existent subworkflow "review"/) },
       { number: 16, reference: "Available workflows:\n", ours: "Available workflows:\n  w — W\n  deep — Deep" },
       { number: 16, reference: "Available: (none)", ours: "Available: w, deep" },
