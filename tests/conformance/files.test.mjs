@@ -8,7 +8,7 @@ import { test } from "node:test";
 
 import { ALL } from "../pi/harness/extent.mjs";
 import { DIFFERENCES } from "./differences.mjs";
-import { accountFor } from "./random/accounts.mjs";
+import { explanationOf } from "./random/accounts.mjs";
 import { Choices, countOfRun, seedOfRun } from "./random/choices.mjs";
 import { because, explained, summary } from "./random/explained.mjs";
 import { KINDS } from "./random/kinds-of-files.mjs";
@@ -34,9 +34,9 @@ test(`${FILES} sets of random files from seed ${SEED} on`, async (t) => {
   for (let seed = SEED; seed < SEED + FILES; seed++) {
     const files = makeFiles(new Choices(seed));
     const { difference, accepted } = await compareFiles(files);
-    const account = difference && (await accountFor(difference, files, findDifference));
-    if (typeof account === "number") because(account, false, true);
-    if (typeof account === "string") found.set(account, [...(found.get(account) ?? []), seed]);
+    const explanation = difference && (await explanationOf(difference, files, findDifference));
+    if (typeof explanation === "number") because(explanation, false, true);
+    if (typeof explanation === "string") found.set(explanation, [...(found.get(explanation) ?? []), seed]);
     if (accepted) meet("accepted by the reference");
     const own = Object.entries(files).filter(([path]) => path.startsWith("global/w/"));
     for (const [kind, pattern] of Object.entries(KINDS)) {
@@ -91,7 +91,7 @@ for (const [number, line, expected] of EXAMPLES) {
   test(`difference ${number}: ${JSON.stringify(line)}`, async () => {
     const difference = await findDifference(filesWith(line, ""));
     const { what, details } = difference ?? { what: "no difference", details: [] };
-    assert.equal(await accountOf(filesWith(line, "")), number, [what, ...details].join("\n"));
+    assert.equal(await knownDifference(filesWith(line, "")), number, [what, ...details].join("\n"));
     assert.match(typeof expected === "string" ? what : details.join("\n"), new RegExp(expected));
   });
 }
@@ -105,7 +105,7 @@ for (const line of ["tools: {blocklist: [edit]}", "tools: {blacklist: [Edit]}", 
   test(`difference 52: ${line}`, async () => {
     const difference = await findDifference(filesWith("", line));
     assert.equal(difference?.what, "ours refuses");
-    assert.equal(await accountOf(filesWith("", line)), 52);
+    assert.equal(await knownDifference(filesWith("", line)), 52);
   });
 }
 
@@ -133,9 +133,9 @@ function filesWith(line, phaseLine) {
  * The number of the difference between the two packages about these files, or a description; nothing if they agree.
  * @param {import("./random/workflow-files.mjs").Files} files
  */
-async function accountOf(files) {
+async function knownDifference(files) {
   const difference = await findDifference(files);
-  return difference && accountFor(difference, files, findDifference);
+  return difference && explanationOf(difference, files, findDifference);
 }
 
 /** @param {string} kind */
@@ -155,7 +155,7 @@ const heading = (kind, seeds) => `${seeds.length} times (SEED=${seeds[0]} FILES=
  * @param {number[]} seeds
  */
 async function report(kind, seeds) {
-  const isSuch = async (/** @type {import("./random/workflow-files.mjs").Files} */ files) => (await accountOf(files)) === kind;
+  const isSuch = async (/** @type {import("./random/workflow-files.mjs").Files} */ files) => (await knownDifference(files)) === kind;
   const small = await shrink(makeFiles(new Choices(seeds[0])), smallerFiles, isSuch);
   const difference = await findDifference(small);
   return [

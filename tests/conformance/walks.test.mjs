@@ -25,7 +25,7 @@ const COMMON = [1, 2, 3, 5, 6, 7, 8, 13, 14, 17, 18, 22, 23, 24, 25, 26, 29, 38,
 const RARE = [4, 20, 27, 28];
 
 /** Actions that must occur in some walks. */
-const DEEDS = ["workflow", "cancel", "prompt", "step", "tool", "turn", "stop", "retry", "compact", "wait", "key", "restart", "back", "complete"];
+const ACTION_KINDS = ["workflow", "cancel", "prompt", "step", "tool", "turn", "stop", "retry", "compact", "wait", "key", "restart", "back", "complete"];
 
 beginWorld();
 
@@ -53,7 +53,7 @@ test(`${WALKS} random walks from seed ${SEED} on`, async (t) => {
 
 test("walks of every kind were among them", () => {
   if (WALKS < 1000) return;
-  const wanted = [...DEEDS, "4 deep", "more than 20 phases", "a shared workflow"];
+  const wanted = [...ACTION_KINDS, "4 deep", "more than 20 phases", "a shared workflow"];
   for (const kind of wanted) assert.ok((met.get(kind) ?? 0) > WALKS / 300, `${kind}: ${met.get(kind)}`);
 });
 

@@ -1,4 +1,4 @@
-// Finds the deliberate difference that explains how the two packages read some files.
+// Finds the deliberate difference that explains why the two packages read a set of files differently.
 
 import { explained } from "./explained.mjs";
 
@@ -6,7 +6,7 @@ import { explained } from "./explained.mjs";
 /** @typedef {import("./workflow-files.mjs").Files} Files */
 
 /**
- * Why ours rejects a workflow that the reference loads: patterns of the diagnostic.
+ * Diagnostics with which ours rejects a workflow that the reference loads, by difference.
  * @type {[number: number, words: RegExp][]}
  */
 const REFUSED_BY_OURS = [
@@ -24,7 +24,7 @@ const REFUSED_BY_OURS = [
 ];
 
 /**
- * Why the reference rejects a workflow that ours loads: patterns of its output.
+ * Output of the reference when it rejects a workflow that ours loads, by difference.
  * @type {[number: number, words: RegExp][]}
  */
 const REFUSED_BY_REFERENCE = [
@@ -39,16 +39,16 @@ const REFUSED_BY_REFERENCE = [
 ];
 
 /**
- * Text that the two read differently, and a replacement that they read alike: the difference explains a case only where
- * the replacement makes them agree.
+ * Text that the two packages read differently, and a replacement that both read alike. The difference explains a case only if
+ * the packages agree after the replacement.
  * @type {[number: number, odd: RegExp, instead: (odd: string) => string][]}
  */
 const READ_DIFFERENTLY = [
   // Unquoted numbers.
   [46, /(?<![\w.'"])([-+]?0\d+|[-+]?0b[01]+|[-+]0[xo]\w+|[-+]?1e400)(?![\w.'"])/g, () => "7"],
-  // Characters that end a line, or are none, for one of the two only.
+  // Characters that only one of the two treats as a line end or ignores.
   [47, /[\u0085\u2028\u2029]|\r(?!\n)|(?<=[^])\ufeff/g, (odd) => (odd === "\r" ? "\n" : "")],
-  // No key, a value that is a colon, a key of several lines in braces, a quote that only an escaped one closes.
+  // A missing key, a colon as a value, a multi-line key in a flow mapping, a quoted string that ends in an escaped quote.
   [45, /(?<=^|\n)(?<!(?:^|\n)\? [^\n]*\n):(?=\s)/g, () => "x:"],
   [45, /(?<=^\ufeff?)---[^\n-](?=:\s)/g, () => "---\nx"],
   [45, /(?<=: ):(?=\s)/g, () => "x"],
@@ -57,25 +57,25 @@ const READ_DIFFERENTLY = [
 ];
 
 /**
- * The number of the difference that accounts for it, or else its kind in a line.
+ * Returns the number of the deliberate difference that explains a difference, otherwise its kind in one line.
  * @param {Difference} difference
  * @param {Files} files
  * @param {(files: Files) => Promise<Difference | undefined>} find looks for a difference in other files
  * @returns {Promise<number | string>}
  */
-export async function accountFor(difference, files, find) {
-  return accountOf(difference) ?? (await readDifferently(files, find)) ?? kindOf(difference);
+export async function explanationOf(difference, files, find) {
+  return knownDifference(difference) ?? (await readDifferently(files, find)) ?? kindOf(difference);
 }
 
 /**
  * @param {Difference} difference
  * @returns {number | undefined}
  */
-function accountOf({ what, details, printed, diagnostics }) {
+function knownDifference({ what, details, printed, diagnostics }) {
   switch (what) {
     case "ours refuses": {
-      const accounts = errorsOf(diagnostics).map((diagnostic) => find(REFUSED_BY_OURS, diagnostic));
-      return accounts.includes(undefined) ? undefined : accounts[0];
+      const numbers = errorsOf(diagnostics).map((diagnostic) => find(REFUSED_BY_OURS, diagnostic));
+      return numbers.includes(undefined) ? undefined : numbers[0];
     }
     case "the reference refuses":
       return find(REFUSED_BY_REFERENCE, printed[0] ?? "");
@@ -91,16 +91,16 @@ function accountOf({ what, details, printed, diagnostics }) {
  * @param {(files: Files) => Promise<Difference | undefined>} find
  */
 async function readDifferently(files, find) {
-  // Attempts do not count as occurrences.
+  // These attempts do not count as occurrences.
   const met = new Map(explained);
   try {
-    for (const accounts of [...READ_DIFFERENTLY.map((account) => [account]), READ_DIFFERENTLY]) {
+    for (const rules of [...READ_DIFFERENTLY.map((rule) => [rule]), READ_DIFFERENTLY]) {
       const changed = mapTexts(files, (text) =>
-        accounts.reduce((text, [, odd, instead]) => text.replace(odd, instead), text),
+        rules.reduce((text, [, odd, instead]) => text.replace(odd, instead), text),
       );
-      const there = accounts.find(([, odd]) => Object.values(files).some((text) => String(text).search(odd) >= 0));
+      const there = rules.find(([, odd]) => Object.values(files).some((text) => String(text).search(odd) >= 0));
       const left = there && (await find(changed));
-      if (there && (!left || accountOf(left))) return there[0];
+      if (there && (!left || knownDifference(left))) return there[0];
     }
     return undefined;
   } finally {
@@ -132,23 +132,23 @@ function kindOf({ what, where, details, printed, diagnostics }) {
 }
 
 /**
- * @param {[number, RegExp][]} accounts
+ * @param {[number, RegExp][]} patterns
  * @param {string} words
  */
-const find = (accounts, words) => accounts.find(([, pattern]) => pattern.test(words))?.[0];
+const find = (patterns, words) => patterns.find(([, pattern]) => pattern.test(words))?.[0];
 
-/** The errors that do not follow from other errors. @param {string} diagnostics */
+/** Returns the errors that are not caused by other errors. @param {string} diagnostics */
 const errorsOf = (diagnostics) => diagnostics.split("\n").filter((diagnostic) => / error: /.test(diagnostic) && !/ refers to /.test(diagnostic));
 
 /** @param {string[]} details */
 const isOfName = (details) => details.length === 1 && details[0].startsWith("sessionNames");
 
-/** Whether all details are about names of profiles. @param {string[]} details */
+/** Returns true if the details differ only in the names of profiles. @param {string[]} details */
 function isOfProfiles(details) {
   const [, reference, ours] = /^answer\n {2}reference: (.*)\n {2}ours: {6}(.*)$/.exec(details.join("\n")) ?? [];
   const rest = (/** @type {string} */ prompt) => prompt.replace(/(?<=profiles(?: for this phase)?:\*\* ).*?(?=\\n)/g, "");
   return reference !== undefined && rest(reference) === rest(ours);
 }
 
-/** The text without the parts that are particular to one case. @param {string} words */
+/** Removes the parts of a text that are specific to one case: paths, quoted names, numbers. @param {string} words */
 const withoutNames = (words) => words.split("\n")[0].replace(/\S*\/\S+ ?|"[^"]*"|\d+/g, "").trim();

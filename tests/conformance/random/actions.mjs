@@ -5,21 +5,21 @@ import { TOOLS, loadable } from "./trees.mjs";
 import { TIME_STEP } from "./world.mjs";
 
 /**
- * @typedef {{ do: "workflow", line: string, luck: string, yes: boolean, during: Action[], edit?: Edit }} Start
+ * @typedef {{ do: "workflow", line: string, randomDigits: string, yes: boolean, during: Action[], edit?: Edit }} Start
  * @typedef {{ do: "cancel" | "turn" | "key" | "retry" | "compact" }} Plain
  * @typedef {{ do: "prompt", source: string }} Prompt
- * @typedef {{ do: "step", action: unknown, more?: object, no?: true }} StepAction `more`: other arguments; `no`: what
- *   the user answers to a question
+ * @typedef {{ do: "step", action: unknown, more?: object, no?: true }} StepAction `more`: other arguments; `no`: the user
+ *   answers No to a question
  * @typedef {{ do: "tool", name: string }} ToolAction
- * @typedef {{ do: "stop", reason: string | undefined }} Stop `undefined`: without an answer of the model
+ * @typedef {{ do: "stop", reason: string | undefined }} Stop `undefined`: the model gave no answer
  * @typedef {{ do: "wait", ms: number }} Wait
  * @typedef {{ do: "restart", reason: string, edit?: Edit }} RestartAction
- * @typedef {{ do: "back", percent: number, edit?: Edit }} BackAction percent of the state entries that stay
+ * @typedef {{ do: "back", percent: number, edit?: Edit }} BackAction `percent`: the share of the state entries that are kept
  * @typedef {{ do: "complete", prefix: string }} CompleteAction
  * @typedef {Start | Plain | Prompt | StepAction | ToolAction | Stop | Wait} UsualAction
  * @typedef {UsualAction | RestartAction | BackAction | CompleteAction} Action
  *
- * A change of the files, just before they are read again.
+ * A change of the files, made before they are read again.
  * @typedef {{ remove: string } | { shorten: string, to: number }} Edit
  */
 
@@ -53,7 +53,7 @@ export function makeActions(choices, tree, length) {
 }
 
 /**
- * A few actions that belong together, or a single one.
+ * Makes one action, or several that belong together.
  * @param {import("./choices.mjs").Choices} choices
  * @param {import("./trees.mjs").Tree} tree
  * @param {string[]} names
@@ -97,8 +97,8 @@ function makeScene(choices, tree, names) {
     const meanwhile = [work(), ...choices.some([stop(), cancel], 0.2)];
     const [during, change] = choices.chance(0.2) ? [meanwhile, {}] : [[], edit()];
     const line = makeLine(choices, names);
-    const luck = String(choices.between(100000, 999999));
-    return { do: "workflow", line, luck, yes: choices.chance(0.6), during, ...change };
+    const randomDigits = String(choices.between(100000, 999999));
+    return { do: "workflow", line, randomDigits, yes: choices.chance(0.6), during, ...change };
   };
   /** @type {import("./choices.mjs").Weighted<() => Action[]>} */
   const scenes = [
@@ -163,7 +163,7 @@ export function edited(tree, edit) {
 export function describe(action) {
   const { do: verb, ...rest } = action;
   const details = Object.entries(rest)
-    .filter(([name, value]) => !(name === "luck" || (name === "during" && Array.isArray(value) && value.length === 0)))
+    .filter(([name, value]) => !(name === "randomDigits" || (name === "during" && Array.isArray(value) && value.length === 0)))
     .map(([name, value]) => `${name} ${visible(value)}`);
   return [verb, ...details].join(", ");
 }

@@ -1,9 +1,9 @@
-// When ours lets the agent go on by itself, pauses a run and refuses a loop (differences 7 and 27): a model of what
-// docs/reference.md says, compared with what ours does.
+// Models the rules of docs/reference.md for automatic continuation, pauses and refused loops (differences 7 and 27), to compare
+// ours with them.
 
 import { Place } from "./place.mjs";
 
-/** @typedef {import("./side.mjs").Happening} Happening */
+/** @typedef {import("./side.mjs").Trigger} Trigger */
 /** @typedef {import("./place.mjs").State} State */
 /** @typedef {State["currentPath"]} Path */
 
@@ -11,58 +11,58 @@ const DEFAULT_MAX_LOOPS = 20;
 const DEFAULT = { maxPerPhase: 10, maxIdle: 3 };
 
 /**
- * What ours should do by itself after an event.
+ * The expected behaviour of ours after an event.
  * @typedef {object} Verdict
- * @property {Path | undefined} path that of the run before
- * @property {string | undefined} paused why the run is paused then, if it is
- * @property {boolean} changed whether that is new
- * @property {boolean} goesOn whether the agent is told to go on when it comes to rest now
- * @property {boolean} refusesLoop whether the loop that the agent wants is one too many
+ * @property {Path | undefined} path the path of the run before the event
+ * @property {string | undefined} paused the reason for the pause after the event; `undefined` if the run is not paused
+ * @property {boolean} changed true if the event changes `paused`
+ * @property {boolean} goesOn true if ours tells the agent to continue
+ * @property {boolean} refusesLoop true if the requested loop exceeds the limit
  */
 
 export class Bounds {
-  /** Why the run is paused, if it is. @type {string | undefined} */
+  /** The reason for the pause; `undefined` if the run is not paused. @type {string | undefined} */
   paused;
-  /** @type {WeakMap<Happening, Verdict>} */
+  /** @type {WeakMap<Trigger, Verdict>} */
   #verdicts = new WeakMap();
-  /** Whether a countdown started this agent run. */
+  /** True if a countdown started this agent run. */
   #automatic = false;
-  /** Whether a countdown sends the next prompt. */
+  /** True if a countdown sends the next prompt. */
   #own = false;
-  /** Whether the agent has worked in this agent run. */
+  /** True if the agent has called a tool in this agent run. */
   #worked = false;
   #idle = 0;
   #continuations = 0;
-  /** How often each open scope was restarted. @type {Map<string, number>} */
+  /** The number of restarts of each open scope. @type {Map<string, number>} */
   #loops = new Map();
 
   /**
-   * Called before an event.
-   * @param {Happening} happening
+   * Computes the verdict on an event; called before it.
+   * @param {Trigger} trigger
    * @param {State | undefined} state
    * @param {import("./trees.mjs").Tree} tree
-   * @param {boolean} asking whether a question to the user is open
+   * @param {boolean} asking true while a question to the user is open
    */
-  foresee(happening, state, tree, asking) {
+  predict(trigger, state, tree, asking) {
     const place = Place.of(state, tree);
     const path = state?.active ? state.currentPath : undefined;
     const before = this.paused;
     let goesOn = false;
-    if ("event" in happening) this.#event(happening);
-    if ("stop" in happening && place && !this.paused) goesOn = this.#stop(happening.stop, place, asking);
+    if ("event" in trigger) this.#event(trigger);
+    if ("stop" in trigger && place && !this.paused) goesOn = this.#stop(trigger.stop, place, asking);
     const changed = path !== undefined && before !== this.paused;
-    const refusesLoop = path !== undefined && "step" in happening && happening.step === "loop" && this.#refusesLoop(path, tree);
-    this.#verdicts.set(happening, { path, paused: this.paused, changed, goesOn, refusesLoop });
+    const refusesLoop = path !== undefined && "step" in trigger && trigger.step === "loop" && this.#refusesLoop(path, tree);
+    this.#verdicts.set(trigger, { path, paused: this.paused, changed, goesOn, refusesLoop });
   }
 
   /**
-   * The expected result.
-   * @param {Happening | undefined} happening nothing: time goes by
+   * Returns the expected behaviour.
+   * @param {Trigger | undefined} trigger `undefined` for the passing of time
    * @returns {Verdict}
    */
-  verdict(happening) {
+  verdict(trigger) {
     const nothing = { path: undefined, paused: this.paused, changed: false, goesOn: false, refusesLoop: false };
-    return (happening && this.#verdicts.get(happening)) ?? nothing;
+    return (trigger && this.#verdicts.get(trigger)) ?? nothing;
   }
 
   /**
@@ -109,7 +109,7 @@ export class Bounds {
     this.#idle = this.#continuations = 0;
   }
 
-  /** The agent was told to go on. */
+  /** Records that the agent was told to continue. */
   wentOn() {
     this.#automatic = this.#own = true;
     this.#worked = false;
@@ -117,15 +117,15 @@ export class Bounds {
   }
 
   /**
-   * Called after an event in ours.
-   * @param {Happening} happening
-   * @param {any} answer that of ours
-   * @param {State | undefined} state what is stored then
-   * @param {boolean} started whether a run was started
+   * Records the result of an event in ours; called after it.
+   * @param {Trigger} trigger
+   * @param {any} answer the answer of ours
+   * @param {State | undefined} state the stored state after the event
+   * @param {boolean} started true if the event started a run
    */
-  observe(happening, answer, state, started) {
-    if ("restart" in happening || "back" in happening) {
-      if ("restart" in happening) this.#automatic = this.#own = this.#worked = false;
+  observe(trigger, answer, state, started) {
+    if ("restart" in trigger || "back" in trigger) {
+      if ("restart" in trigger) this.#automatic = this.#own = this.#worked = false;
       const { paused, idle, continuations, loops } = (state?.active && state.progress) || {};
       this.paused = paused?.reason.kind;
       this.#idle = idle ?? 0;
@@ -136,12 +136,12 @@ export class Bounds {
       this.#resume();
       this.#loops.clear();
     }
-    if ("event" in happening && happening.event === "tool_call" && !answer) {
-      this.#worked ||= happening.data?.toolName !== "workflow_step";
+    if ("event" in trigger && trigger.event === "tool_call" && !answer) {
+      this.#worked ||= trigger.data?.toolName !== "workflow_step";
     }
-    const { path } = this.verdict(happening);
+    const { path } = this.verdict(trigger);
     if (path && answer?.details?.looped) this.#loops.set(scopeKey(path), (this.#loops.get(scopeKey(path)) ?? 0) + 1);
-    if ("step" in happening) this.#moved(answer.details, state);
+    if ("step" in trigger) this.#moved(answer.details, state);
     if (!state?.active) this.#resume();
   }
 

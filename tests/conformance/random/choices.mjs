@@ -1,4 +1,4 @@
-// Random choices that a seed repeats.
+// A pseudorandom generator: the same seed gives the same choices.
 
 /**
  * @template T
@@ -10,11 +10,11 @@ export class Choices {
 
   /** @param {number} seed */
   constructor(seed) {
-    // Mixed, so that neighbouring seeds give different sequences.
+    // Scrambles the seed, so that consecutive seeds give unrelated sequences.
     this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) >>> 0;
   }
 
-  /** A number from 0 up to, but not including, 1 (mulberry32). */
+  /** Returns the next number in [0, 1) (mulberry32). */
   #next() {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let bits = this.#state;
@@ -24,7 +24,7 @@ export class Choices {
   }
 
   /**
-   * A whole number; both ends are possible.
+   * Returns an integer from `least` to `most`, both included.
    * @param {number} least
    * @param {number} most
    */
@@ -61,7 +61,7 @@ export class Choices {
   }
 
   /**
-   * Each value with the same probability, in their order.
+   * Selects each value with this probability and keeps the order.
    * @template T
    * @param {readonly T[]} values
    * @param {number} probability
@@ -80,14 +80,14 @@ export class Choices {
   }
 }
 
-/** The seed: `SEED`, where `random` means a new one each time; 1 by default. */
+/** Returns the seed from `SEED`: a number, or `random` for a new seed each time; 1 by default. */
 export function seedOfRun() {
   const { SEED = "1" } = process.env;
   return SEED === "random" ? Date.now() % 2 ** 31 : Number(SEED);
 }
 
 /**
- * The number of cases: the environment variable, or the usual number.
+ * Returns the number of cases: the value of the environment variable, or the default.
  * @param {string} variable
  * @param {number} usual
  */

@@ -7,22 +7,22 @@ import { resolve } from "./place.mjs";
 /** @typedef {import("./place.mjs").Place} Place */
 /** @typedef {import("./visits.mjs").Visits} Visits */
 
-/** Where the prompt says how many phases there are, in a nested workflow. */
+/** The total number of phases in the prompt of a nested workflow. */
 const OUTER_TOTAL = /(?<=\n\*\*Progress:\*\* Step \d+ \(\d+\/)\d+(?= in current scope\))/;
 const WHAT_TO_DO = "**What to do in this phase:**\n";
 
-/** How many steps are listed at most. */
+/** The maximum number of listed steps. */
 const MAX_STEPS = 60;
-/** How long a reminder and the path in it may be, in bytes. */
+/** The maximum lengths of a reminder and of the path in it, in bytes. */
 const MAX_REMINDER = 300;
 const MAX_PATH = 100;
 
 /**
- * The context prompt: 2 (the innermost scope), 14 (the role), 18 (all steps), 39 (tools, hand-over, pass), 40 (results).
+ * Converts the context prompt: 2 (the innermost scope), 14 (the role), 18 (all steps), 39 (tools, summary, pass), 40 (results).
  * @param {string} prompt
  * @param {Place} place
  * @param {Visits} visits
- * @param {boolean} delegates whether a tool to delegate with is there
+ * @param {boolean} delegates true if a tool for delegation is registered
  */
 export function contextPrompt(prompt, place, visits, delegates) {
   const { roleInstruction, advanceReminder } = place.root.fields;
@@ -54,7 +54,7 @@ export function contextPrompt(prompt, place, visits, delegates) {
 const allProfiles = (prompt) => /\n\*\*All profiles:\*\* (.*)\n\n/.exec(prompt)?.[1] ?? "";
 
 /**
- * Which tools the phase allows.
+ * Returns the line about the tools that the phase allows.
  * @param {Place} place
  */
 export function toolsRule({ phase: { tools } }) {
@@ -78,7 +78,7 @@ function handOverLine({ phase: { summary } }) {
 }
 
 /**
- * What the model gets in place of a context prompt that it has in view.
+ * Returns the reminder that replaces a context prompt that the model already has in its context.
  * @param {Place} place
  */
 export function reminder(place) {
@@ -106,7 +106,7 @@ function shortened(text, limit) {
 }
 
 /**
- * What an agent is told that stops too early: the instructions are in view, and not repeated.
+ * Converts the message to an agent that stops too early: it does not repeat the instructions, which are already in the context.
  * @param {string} text
  * @param {Place | undefined} place
  */
@@ -128,13 +128,13 @@ export function notDone(text, place) {
   return because(38, text, told("(as given for this phase)"));
 }
 
-/** Whether the context prompt is to come with every run. @param {Place} place */
+/** Returns true if the workflow injects the context prompt in every agent run. @param {Place} place */
 export const everyRun = ({ root }) => root.fields.contextInjection === "everyRun";
 
 /**
- * The result of `next` or `loop`: 38 (the whole prompt), 18 (where the agent is).
+ * Converts the result of `next` or `loop`: 38 (the whole prompt), 18 (the position).
  * @param {any} answer
- * @param {Place} place where the run is now
+ * @param {Place} place the place after the transition
  * @param {string} prompt
  */
 export function moved(answer, place, prompt) {
@@ -147,7 +147,7 @@ export function moved(answer, place, prompt) {
 }
 
 /**
- * The block with all steps.
+ * Returns the block that lists all steps.
  * @param {Place} place
  */
 function allSteps(place) {
@@ -165,7 +165,7 @@ function allSteps(place) {
 }
 
 /**
- * The steps around the current one.
+ * Returns the block with the previous, the current and the next step.
  * @param {Place} place
  */
 function position(place) {

@@ -9,7 +9,7 @@ export const ORCHESTRATOR = text(
   "Follow the phase instructions precisely.",
 );
 
-/** Ours, where there is no tool to delegate with. */
+/** The default role of ours if no tool for delegation is registered. */
 export const WORKER = text(
   "You are working through this workflow, one phase at a time.",
   "Do the work of the current phase, and only that. Follow the phase instructions precisely.",

@@ -1,18 +1,18 @@
-// Counts the deliberate differences that occurred. Their numbers are those of `differences.mjs`.
+// Counts how often each deliberate difference of `differences.mjs` occurred.
 
 import { isDeepStrictEqual } from "node:util";
 
-/** How often each difference explained something. @type {Map<number, number>} */
+/** The number of occurrences of each difference, by its number. @type {Map<number, number>} */
 export const explained = new Map();
 
-/** The differences that occurred, as a line of text. */
+/** Returns the differences that occurred, as a line of text. */
 export function summary() {
   const counts = [...explained].sort(([a], [b]) => a - b).map(([number, times]) => `${number} (${times})`);
   return `differences met: ${counts.join(", ")}`;
 }
 
 /**
- * Notes that a difference turned `before` into another value.
+ * Returns `after`; counts an occurrence of the difference if it is not equal to `before`.
  * @template T
  * @param {number} number
  * @param {T} before
@@ -24,7 +24,7 @@ export function because(number, before, after) {
 }
 
 /**
- * Replaces a text, which must occur.
+ * Replaces the first occurrence of a text because of a difference.
  * @param {number} number
  * @param {string} text
  * @param {string} from

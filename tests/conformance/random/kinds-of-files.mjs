@@ -1,4 +1,4 @@
-// The kinds of random files: each must occur.
+// Kinds of random files. The tests check that each one occurs.
 
 /** @type {Record<string, RegExp>} */
 export const KINDS = {

@@ -11,29 +11,29 @@ import { ReferenceSide } from "./reference-side.mjs";
 import { visible, without } from "./shrink.mjs";
 import { isPhase, loadable } from "./trees.mjs";
 import { differences, sorted } from "./walk.mjs";
-import { FOLDERS, passTime, printed, projectDir, setLuck, writeWorkflows } from "./world.mjs";
+import { FOLDERS, passTime, printed, projectDir, setRandomDigits, writeWorkflows } from "./world.mjs";
 
 /** @typedef {import("./workflow-files.mjs").Files} Files */
-/** @typedef {import("./side.mjs").Happening} Happening */
+/** @typedef {import("./side.mjs").Trigger} Trigger */
 
 /**
- * How the two differ about some files.
+ * A difference between the two packages for one set of files.
  * @typedef {object} Difference
  * @property {string} what `the reference refuses`, `ours refuses` and the like
  * @property {string} where
  * @property {string[]} details
- * @property {string[]} printed what the reference printed
- * @property {string} diagnostics what ours says of the files, a line each
+ * @property {string[]} printed the output of the reference
+ * @property {string} diagnostics the diagnostics of ours, one per line
  */
 
-/** A task longer than most limits of a session's name. */
+/** A task that is longer than most values of `sessionNameMaxLength`. */
 const TASK = "a task of more than fifty characters, so that it is cut in most names 🔍🔎";
 const TOOLS = ["read", "007", "other"];
 const MAX_STEPS = 12;
 /** @type {import("./stand-in.mjs").Setting} */
 const SETTING = { mode: "tui", tools: ["read"] };
 
-/** @param {string} action @returns {Happening} */
+/** @param {string} action @returns {Trigger} */
 const step = (action) => ({ step: action, input: { action }, late: false, yes: true });
 
 /**
@@ -46,11 +46,11 @@ export async function findDifference(files) {
 
 /**
  * @param {Files} files
- * @returns {Promise<{ difference: Difference | undefined, accepted: boolean }>} accepted: by the reference
+ * @returns {Promise<{ difference: Difference | undefined, accepted: boolean }>} `accepted`: the reference loads the workflow
  */
 export async function compareFiles(files) {
   writeWorkflows(files);
-  setLuck("abc123");
+  setRandomDigits("abc123");
   const comparison = new Comparison();
   return { difference: await comparison.run(), accepted: comparison.accepted };
 }
@@ -71,11 +71,11 @@ class Comparison {
     const listed = tree.flatMap(({ phases }) => phases.filter(isPhase)).flatMap(({ tools }) => Object.values(tools ?? {}));
     this.#tools = new Set([...TOOLS, ...listed.flat()]);
     this.#reference.tree = this.#ours.tree = loadable(tree);
-    // 33: the reference has another opinion of what nests a broken workflow.
+    // 33: the reference keeps workflows that nest a broken one.
     this.#comparable = because(33, tree.length, this.#reference.tree.length) === tree.length;
   }
 
-  /** Whether the reference has the workflow in question. */
+  /** True if the reference loads the workflow `w`. */
   get accepted() {
     return this.#reference.tree.some(({ key }) => key === "w");
   }
@@ -89,17 +89,17 @@ class Comparison {
     return this.#difference;
   }
 
-  /** Whether the workflow in question is there: the one that nests it is, then. */
+  /** Compares whether the packages load the workflow `w`: `outer`, which nests it, is offered only then. */
   async #acceptance() {
     if (this.#difference) return;
-    const [{ answer }] = await this.#ours.undergo({ complete: "oute" });
+    const [{ answer }] = await this.#ours.apply({ complete: "oute" });
     const { accepted } = this;
     if (!accepted && answer === null && !this.#ours.diagnostics) this.#differ("ours refuses without a word", "", []);
     if (accepted === (answer !== null)) return;
     this.#differ(accepted ? "ours refuses" : "the reference refuses", "", []);
   }
 
-  /** @param {string} name that of a command */
+  /** @param {string} name the name of a command */
   async #walkThrough(name) {
     await this.#compare({ command: "workflow", text: `${name} ${TASK}`, yes: true, during: [] });
     await this.#phase();
@@ -124,17 +124,17 @@ class Comparison {
     await this.#compare({ event: "turn_end" });
   }
 
-  /** @param {Happening} happening */
-  async #compare(happening) {
+  /** @param {Trigger} trigger */
+  async #compare(trigger) {
     if (this.#difference) return;
-    const ours = await this.#ours.undergo(happening);
-    this.#check(JSON.stringify(happening), await this.#reference.undergo(happening), ours);
+    const ours = await this.#ours.apply(trigger);
+    this.#check(JSON.stringify(trigger), await this.#reference.apply(trigger), ours);
   }
 
   /**
    * @param {string} where
-   * @param {import("./stand-in.mjs").Deeds[]} reference
-   * @param {import("./stand-in.mjs").Deeds[]} ours
+   * @param {import("./stand-in.mjs").Effects[]} reference
+   * @param {import("./stand-in.mjs").Effects[]} ours
    */
   #check(where, reference, ours) {
     const [left, right] = [reference.map(sorted), ours.map(sorted)];
@@ -151,7 +151,7 @@ class Comparison {
   }
 }
 
-/** The diagnostics of ours about the present files. */
+/** Returns the diagnostics of ours for the current files. */
 function diagnosticsNow() {
   const grants = Object.entries(FOLDERS).map(([name, path]) => ({ name, path }));
   const { diagnostics } = openWorkflows(grants).check({ tools: [], moreTools: true });
@@ -159,7 +159,7 @@ function diagnosticsNow() {
 }
 
 /**
- * The workflows that the reference loaded, as a tree.
+ * Converts the workflows that the reference loaded to a tree.
  * @param {Record<string, any>} definitions
  * @returns {import("./trees.mjs").Tree}
  */
@@ -173,7 +173,7 @@ function treeOf(definitions) {
 }
 
 /**
- * Smaller sets: without one file, then without one line, then without one character.
+ * Yields smaller sets: first without a file or a range of lines, then without a range of characters.
  * @param {Files} files
  * @returns {Generator<Files>}
  */

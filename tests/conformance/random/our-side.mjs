@@ -1,4 +1,4 @@
-// Our side of a walk. Additions to the reference's behaviour are checked against the tree and removed.
+// Our side of a walk. Checks the deliberate additions of ours and removes them from the recorded effects.
 
 import { isDeepStrictEqual } from "node:util";
 
@@ -8,8 +8,8 @@ import { Place } from "./place.mjs";
 import { cancelling } from "./questions.mjs";
 import { Side } from "./side.mjs";
 
-/** @typedef {import("./side.mjs").Happening} Happening */
-/** @typedef {import("./stand-in.mjs").Deeds} Deeds */
+/** @typedef {import("./side.mjs").Trigger} Trigger */
+/** @typedef {import("./stand-in.mjs").Effects} Effects */
 
 const MEANT = /^(Unknown workflow: [^]*)\nDid you mean "[^"\n]*"\?$/;
 const DIAGNOSTIC_NOTICE =
@@ -18,7 +18,7 @@ const PAUSE_NOTICE = /^⏸ .* is paused in .*\.\nYour next message resumes it, o
 const WAIT_STATUS = /^⏸ (.*) \(waits for you: send a message, or \/workflow :resume\)$/s;
 const PAUSE_STATUS = /^⏸ (.*) \(paused: [^)]*\)$/s;
 
-/** What an agent at work is told when the user cancels. */
+/** The message to a working agent when the user cancels the run. */
 const CANCELLED = {
   customType: "workflow:moved",
   data: {
@@ -33,24 +33,24 @@ const CANCELLED = {
 
 export class OurSide extends Side {
   #bounds;
-  /** 55: whether the run waits for the user and says so. */
+  /** 55: true while the run waits for the user and shows it in the status. */
   #waits = false;
-  /** Whether it was in a countdown or waited before what is happening. */
+  /** True if a countdown was running, or the run waited, before the current trigger. */
   #wasAtRest = false;
 
   /**
    * @param {import("./stand-in.mjs").Setting} setting
-   * @param {import("./bounds.mjs").Bounds} bounds what it is to do by itself now
+   * @param {import("./bounds.mjs").Bounds} bounds the expected automatic behaviour
    */
   constructor(setting, bounds) {
     super(ours, setting);
     this.#bounds = bounds;
   }
 
-  /** What it told last of diagnostics in files. */
+  /** The latest notice about diagnostics. */
   diagnostics = "";
 
-  /** Why the run waits for the user, if it does. */
+  /** The reason for the pause of the run; `undefined` if it is not paused. */
   get paused() {
     const { state } = this;
     return state?.active ? state.progress?.paused?.reason.kind : undefined;
@@ -63,42 +63,42 @@ export class OurSide extends Side {
     return all.filter((_, index) => !isDeepStrictEqual(common[index], common[index - 1]));
   }
 
-  /** @override @param {Happening} happening */
-  async prepare(happening) {
+  /** @override @param {Trigger} trigger */
+  async prepare(trigger) {
     this.#wasAtRest = this.#waits || this.pi.widget !== undefined;
-    this.#bounds.foresee(happening, this.state, this.tree, this.asking);
+    this.#bounds.predict(trigger, this.state, this.tree, this.asking);
   }
 
-  /** @override @param {Happening | undefined} happening @param {Deeds} deeds */
-  async explain(happening, deeds) {
-    const started = happening && "command" in happening && deeds.prompts.length > 0;
-    const goesOn = happening ? "stop" in happening && this.continues : deeds.prompts.length > 0;
+  /** @override @param {Trigger | undefined} trigger @param {Effects} effects */
+  async explain(trigger, effects) {
+    const started = trigger && "command" in trigger && effects.prompts.length > 0;
+    const goesOn = trigger ? "stop" in trigger && this.continues : effects.prompts.length > 0;
     if (goesOn) this.#bounds.wentOn();
-    if (happening) this.#bounds.observe(happening, deeds.answer, this.state, started === true);
-    this.#rest(happening, deeds);
-    const { paused, changed } = this.#bounds.verdict(happening);
-    const others = deeds.notices.filter(({ text }) => !DIAGNOSTIC_NOTICE.test(text));
+    if (trigger) this.#bounds.observe(trigger, effects.answer, this.state, started === true);
+    this.#rest(trigger, effects);
+    const { paused, changed } = this.#bounds.verdict(trigger);
+    const others = effects.notices.filter(({ text }) => !DIAGNOSTIC_NOTICE.test(text));
     const told = because(23, others, others.map(({ level, text }) => ({ level, text: text.replace(MEANT, "$1") })));
-    this.diagnostics = deeds.notices.find(({ text }) => DIAGNOSTIC_NOTICE.test(text))?.text ?? this.diagnostics;
-    const asked = because(26, deeds.questions, deeds.questions.filter((question) => !this.#isOfCancel(happening, question)));
-    const common = because(29, deeds.entries, this.#withoutWord(happening, deeds.entries));
+    this.diagnostics = effects.notices.find(({ text }) => DIAGNOSTIC_NOTICE.test(text))?.text ?? this.diagnostics;
+    const asked = because(26, effects.questions, effects.questions.filter((question) => !this.#isOfCancel(trigger, question)));
+    const common = because(29, effects.entries, this.#withoutWord(trigger, effects.entries));
     const stored = common.filter(({ data }) => !(changed && this.#isOfPause(data, paused)));
-    const continued = happening && "stop" in happening && deeds.answer?.continue;
+    const continued = trigger && "stop" in trigger && effects.answer?.continue;
     const place = Place.of(this.state, this.tree);
-    const { prompts } = deeds;
+    const { prompts } = effects;
     return {
-      ...deeds,
+      ...effects,
       entries: because(7, common, stored).map((entry) => this.#withoutMore(entry)),
-      prompts: continued ? because(8, prompts, deeds.answer.entries.map(reminderOf)) : prompts,
-      notices: because(7, because(9, deeds.notices, told), changed && paused && place ? this.#withoutPause(told) : told),
+      prompts: continued ? because(8, prompts, effects.answer.entries.map(reminderOf)) : prompts,
+      notices: because(7, because(9, effects.notices, told), changed && paused && place ? this.#withoutPause(told) : told),
       questions: this.#questions(asked),
-      status: this.#status(deeds.status),
-      answer: continued ? undefined : this.#answer(happening, deeds.answer),
+      status: this.#status(effects.status),
+      answer: continued ? undefined : this.#answer(trigger, effects.answer),
     };
   }
 
   /**
-   * The status without the sign that the run is paused, or waits for the user.
+   * Removes the mark of a paused or waiting run from the status.
    * @param {string | undefined} status
    */
   #status(status) {
@@ -109,43 +109,43 @@ export class OurSide extends Side {
   }
 
   /**
-   * 55: when a run waits for the user: after a restart or a move in the tree, where a countdown was interrupted, and where it
-   * is not to go on by itself.
-   * @param {Happening | undefined} happening
-   * @param {Deeds} deeds
+   * 55: tracks whether the run waits for the user: after a restart, after navigation in the session tree, after an interrupted
+   * countdown, and without automatic continuation.
+   * @param {Trigger | undefined} trigger
+   * @param {Effects} effects
    */
-  #rest(happening, { prompts }) {
+  #rest(trigger, { prompts }) {
     const place = Place.of(this.state, this.tree);
     const begins = () => {
-      if (!happening) return false;
-      if ("restart" in happening || "back" in happening) return true;
-      if ("key" in happening) return this.#wasAtRest && this.setting.mode === "tui";
-      if ("command" in happening) return this.#wasAtRest;
-      const isOver = "stop" in happening && (happening.stop === "stop" || happening.stop === undefined);
+      if (!trigger) return false;
+      if ("restart" in trigger || "back" in trigger) return true;
+      if ("key" in trigger) return this.#wasAtRest && this.setting.mode === "tui";
+      if ("command" in trigger) return this.#wasAtRest;
+      const isOver = "stop" in trigger && (trigger.stop === "stop" || trigger.stop === undefined);
       return isOver && place?.root.fields.autoContinue === false && this.setting.mode !== "print" && !this.asking;
     };
-    const goesOn = happening && "event" in happening && ["input", "before_agent_start", "agent_start"].includes(happening.event);
+    const goesOn = trigger && "event" in trigger && ["input", "before_agent_start", "agent_start"].includes(trigger.event);
     const ends = prompts.length > 0 || goesOn;
     this.#waits = (this.#waits || begins()) && !ends && place !== undefined && !this.#bounds.paused && !this.pi.running;
-    // What it was counts once: a command that asks is over after the answer.
+    // Used once: a command that asks a question calls this function before and after the answer.
     this.#wasAtRest = false;
   }
 
   /**
-   * The entries without the word to an agent at work that the user has cancelled.
-   * @param {Happening | undefined} happening
-   * @param {Deeds["entries"]} entries
+   * Removes the message that tells a working agent about the cancellation.
+   * @param {Trigger | undefined} trigger
+   * @param {Effects["entries"]} entries
    */
-  #withoutWord(happening, entries) {
-    const cancels = happening && "command" in happening && happening.command === "cancel-workflow";
+  #withoutWord(trigger, entries) {
+    const cancels = trigger && "command" in trigger && trigger.command === "cancel-workflow";
     if (!cancels || !this.pi.running || entries.length === 0) return entries;
     const at = entries.findIndex((entry) => isDeepStrictEqual(entry, CANCELLED));
     return at < 0 ? [{ customType: "missing", data: CANCELLED }] : entries.toSpliced(at, 1);
   }
 
   /**
-   * The notices without the one that tells of a pause that has just begun.
-   * @param {Deeds["notices"]} notices
+   * Removes the notice about a pause that has just begun.
+   * @param {Effects["notices"]} notices
    */
   #withoutPause(notices) {
     if (this.setting.mode === "print") return notices;
@@ -154,31 +154,31 @@ export class OurSide extends Side {
   }
 
   /**
-   * Whether it is the question about the agent's second `cancel`.
-   * @param {Happening | undefined} happening
-   * @param {Deeds["questions"][number]} question
+   * Returns true for the question about the agent's second `cancel`.
+   * @param {Trigger | undefined} trigger
+   * @param {Effects["questions"][number]} question
    */
-  #isOfCancel(happening, { title, message }) {
+  #isOfCancel(trigger, { title, message }) {
     const { state } = this;
     if (this.setting.mode === "tui") {
       const name = this.tree.find(({ key }) => key === state?.workflowKey)?.fields.name ?? state?.workflowKey;
       const wanted = state && cancelling(name ?? "", state.taskDescription);
-      return happening && "step" in happening && isDeepStrictEqual({ title, message }, wanted);
+      return trigger && "step" in trigger && isDeepStrictEqual({ title, message }, wanted);
     }
     const wanted = /^[^\n]*\n\nThe agent wants to cancel this workflow\. Cancel it\?$/;
-    return happening && "step" in happening && title === "Cancel the workflow?" && wanted.test(message);
+    return trigger && "step" in trigger && title === "Cancel the workflow?" && wanted.test(message);
   }
 
   /**
-   * 42: the questions as they are meant; those of a terminal are compared as they are.
-   * @param {Deeds["questions"]} questions
+   * 42: decodes the escapes in questions; in a terminal the questions are compared as they are.
+   * @param {Effects["questions"]} questions
    */
   #questions(questions) {
     return this.setting.mode === "tui" ? questions.map(withoutAbout) : questions.map(read);
   }
 
   /**
-   * Whether an entry only says that a run is paused, or is not any more, as it must.
+   * Returns true for a state entry that differs from the one before only in the expected pause or its end.
    * @param {any} data
    * @param {string | undefined} paused
    */
@@ -189,7 +189,7 @@ export class OurSide extends Side {
   }
 
   /**
-   * 17: the entry at the end of a run says which run it was.
+   * 17: removes the identification of the run from the entry at its end.
    * @param {{ customType: string, data: any }} entry
    */
   #withoutMore({ customType, data }) {
@@ -201,12 +201,12 @@ export class OurSide extends Side {
   }
 
   /**
-   * @param {Happening | undefined} happening
+   * @param {Trigger | undefined} trigger
    * @param {any} answer
    */
-  #answer(happening, answer) {
-    if (!happening || !answer) return answer;
-    if ("complete" in happening) {
+  #answer(trigger, answer) {
+    if (!trigger || !answer) return answer;
+    if ("complete" in trigger) {
       const workflows = because(28, answer, answer.filter((/** @type {any} */ { value }) => !value.startsWith(":")));
       if (workflows.length === 0) return null;
       return because(13, workflows, workflows.map(withoutDescription));
@@ -216,8 +216,8 @@ export class OurSide extends Side {
 }
 
 /**
- * 42: a question as it is meant, where ours writes out the characters that do not show.
- * @param {Deeds["questions"][number]} question
+ * 42: decodes the escapes that ours shows for invisible characters in a question.
+ * @param {Effects["questions"][number]} question
  */
 const read = ({ title, message }) => {
   const meant = message.replace(/\\u\{([0-9a-f]+)\}/g, (_, code) => String.fromCodePoint(Number.parseInt(code, 16)));
@@ -226,8 +226,8 @@ const read = ({ title, message }) => {
 };
 
 /**
- * 50: the choice of a workflow without what each is about.
- * @param {Deeds["questions"][number]} question
+ * 50: removes the descriptions of the workflows from the question which one to start.
+ * @param {Effects["questions"][number]} question
  */
 const withoutAbout = ({ title, message }) => ({
   title,

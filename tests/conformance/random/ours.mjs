@@ -1,5 +1,4 @@
-// Our extension, loaded as `host-shim/index.js` loads it, but with only those modules of pi that it
-// uses.
+// Loads our extension like `host-shim/index.js`, but only with the modules of pi that it uses.
 
 import { load } from "../../../host-shim/load.js";
 
@@ -10,7 +9,7 @@ const codingAgent = await import(new URL("pi-coding-agent/dist/config.js", pi).h
 /** @type {any} */
 const tui = await import(new URL("pi-tui/dist/index.js", pi).href);
 
-// Compiles the component once for thousands of instances.
+// Caches the compiled modules: a test creates thousands of instances.
 /** @type {Map<number, WebAssembly.Module>} */
 const compiled = new Map();
 WebAssembly.Module = new Proxy(WebAssembly.Module, {

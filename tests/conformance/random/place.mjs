@@ -1,5 +1,5 @@
-// Where a run is in a tree, and what its templates mean there: written from the documentation, as the
-// reference itself resolves them in some places only.
+// The position of a run in a tree, and the values of its template variables there. Implements the documentation, because the
+// reference does not resolve the variables everywhere.
 
 import { isPhase } from "./trees.mjs";
 
@@ -8,7 +8,7 @@ import { isPhase } from "./trees.mjs";
 /** @typedef {import("./trees.mjs").Workflow} Workflow */
 
 /**
- * A run as it is stored.
+ * The stored state of a run.
  * @typedef {object} State
  * @property {boolean} active
  * @property {string} workflowKey
@@ -46,7 +46,7 @@ export class Place {
   }
 
   /**
-   * The place of an active run; nothing if the tree lacks what the run names.
+   * Returns the place of an active run; `undefined` if the tree lacks a workflow or phase of its path.
    * @param {State | undefined} state
    * @param {import("./trees.mjs").Tree} tree
    */
@@ -66,7 +66,7 @@ export class Place {
     return isPhase(entry) ? entry.name : (this.workflows.get(entry.subworkflow)?.fields.name ?? entry.subworkflow);
   }
 
-  /** The variables of instructions, role instruction and advance reminder. */
+  /** Returns the variables of the instructions, `roleInstruction` and `advanceReminder`. */
   variables() {
     const { state, phase, scope, root } = this;
     const blocked = phase.tools?.blacklist ?? [];
@@ -86,13 +86,13 @@ export class Place {
     };
   }
 
-  /** The same with the slip of the reference: it looks up the inner index in the outer workflow. */
+  /** Returns the same variables with the bug of the reference: it looks up the inner index in the outer workflow. */
   variablesOfReference() {
     const previous = this.index > 0 ? this.root.phases[this.index - 1] : undefined;
     return { ...this.variables(), previousPhaseName: this.#nameOf(previous, "(start)") };
   }
 
-  /** The names of all steps of the root workflow. */
+  /** Returns the names of all steps of the root workflow. */
   steps() {
     /** @type {string[]} */
     const steps = [];
@@ -110,11 +110,11 @@ export class Place {
     return steps;
   }
 
-  /** The number of the current step, from 1, and how many there are. */
+  /** Returns the number of the current step, from 1, and the number of all steps. */
   outline() {
     const before = this.state.currentPath.map(({ phaseIndex }, depth) => {
       const { phases } = this.scopes[depth];
-      // Files that were shortened may have left the run behind all of them.
+      // The index may be beyond the last phase if the file was shortened.
       return phaseIndex > phases.length ? 0 : this.#count(phases.slice(0, phaseIndex));
     });
     return { current: before.reduce((sum, count) => sum + count, 1), total: this.#count(this.root.phases) };
@@ -131,7 +131,7 @@ export class Place {
 }
 
 /**
- * A run that stands in front of a nested workflow, moved to the first phase in it.
+ * Moves a run that is at a nested workflow to the first phase of that workflow.
  * @param {State} state
  * @param {Map<string, Workflow>} workflows
  * @returns {State}

@@ -1,12 +1,12 @@
-// The questions of ours in a terminal (difference 56): a model of what a user reads there.
+// Models the questions that ours shows in a terminal (difference 56).
 
-/** @typedef {import("./stand-in.mjs").Deeds["questions"][number]} Question */
+/** @typedef {import("./stand-in.mjs").Effects["questions"][number]} Question */
 
-/** The columns of a line in a frame, without the bar. */
+/** The width of a framed line in columns, without the bar. */
 const FRAMED = 36;
 
 /**
- * Whether to start another run.
+ * Returns the question before another run starts.
  * @param {string} workflow
  * @param {string} phase
  * @param {string} task
@@ -19,7 +19,7 @@ export function startAnother(workflow, phase, task) {
 }
 
 /**
- * Whether to cancel the run, as the agent wants to.
+ * Returns the question before the agent cancels the run.
  * @param {string} workflow
  * @param {string} task
  * @returns {Question}
@@ -34,7 +34,7 @@ export function cancelling(workflow, task) {
 const framed = (text) => `│ ${inColumns(text, FRAMED)}`;
 
 /**
- * A text on one line, cut at a width: a character outside ASCII takes two columns, one that does not show is written out.
+ * Converts a text to one line and truncates it to a width. A non-ASCII character takes two columns; an invisible one is escaped.
  * @param {string} text
  * @param {number} width
  */
@@ -56,5 +56,5 @@ function inColumns(text, width) {
 /** @param {string[]} items */
 const columns = (items) => [...items.join("")].reduce((sum, character) => sum + (character <= "\x7f" ? 1 : 2), 0);
 
-/** Characters that show nothing, or change what others show; a plain space is none. */
+/** Characters that are invisible or change how others are shown, except the space. */
 const HIDDEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;

@@ -1,4 +1,4 @@
-// The reference's side of a walk, with our deliberate differences applied to its behaviour or to its record.
+// The reference's side of a walk. Applies the deliberate differences to its behaviour or to its recorded effects.
 
 import { contextPrompt, everyRun, moved, notDone, reminder, toolsRule } from "./context-prompt.mjs";
 import { UNAVAILABLE } from "./default-texts.mjs";
@@ -10,20 +10,20 @@ import { Side } from "./side.mjs";
 import { Visits } from "./visits.mjs";
 import { FOLDERS, passTime } from "./world.mjs";
 
-/** @typedef {import("./side.mjs").Happening} Happening */
-/** @typedef {import("./stand-in.mjs").Deeds} Deeds */
+/** @typedef {import("./side.mjs").Trigger} Trigger */
+/** @typedef {import("./stand-in.mjs").Effects} Effects */
 
 const COUNTDOWN = "⏳ Auto-continuing in 3s... (type anything to interrupt)";
 
-/** Pi's events that mean that somebody has taken over. */
+/** Events of pi that interrupt a countdown. */
 const INTERRUPTIONS = new Set(["input", "before_agent_start", "agent_start"]);
 
 export class ReferenceSide extends Side {
   /** The names of workflows that have errors. @type {string[]} */
   leftOut = [];
-  /** Whether it waits for a second `cancel`. */
+  /** True while the reference waits for a second `cancel`. */
   #cancelPending = false;
-  /** The newest entry, the place and the status before what is happening. */
+  /** The newest entry, the place and the status before the current trigger. */
   #leaf = this.pi.leaf;
   #place = Place.of(this.state, this.tree);
   #shown = this.pi.status;
@@ -31,115 +31,115 @@ export class ReferenceSide extends Side {
   #path = [];
   #bounds;
   #visits = new Visits();
-  /** What was known of visits when a state was stored. @type {WeakMap<object, Visits>} */
+  /** The visits at the time when each state was stored. @type {WeakMap<object, Visits>} */
   #stored = new WeakMap();
-  /** The context prompt that the model has in view. @type {string | undefined} */
+  /** The newest context prompt in the model's context. @type {string | undefined} */
   #inView;
 
   /**
    * @param {import("./stand-in.mjs").Setting} setting
-   * @param {import("./bounds.mjs").Bounds} bounds what ours does by itself now
+   * @param {import("./bounds.mjs").Bounds} bounds the expected automatic behaviour of ours
    */
   constructor(setting, bounds) {
     super(reference, setting);
     this.#bounds = bounds;
   }
 
-  /** @override @param {Happening} happening */
-  async prepare(happening) {
+  /** @override @param {Trigger} trigger */
+  async prepare(trigger) {
     this.#leaf = this.pi.leaf;
     this.#place = Place.of(this.state, this.tree);
     this.#shown = this.pi.status;
     this.#path = this.state?.currentPath ?? [];
-    const event = "event" in happening ? happening.event : "";
-    const key = "key" in happening && this.setting.mode === "tui";
-    if (key || "restart" in happening || "command" in happening || INTERRUPTIONS.has(event)) {
-      this.#stopCountdown("command" in happening && happening.command === "cancel-workflow" ? 4 : 5);
+    const event = "event" in trigger ? trigger.event : "";
+    const key = "key" in trigger && this.setting.mode === "tui";
+    if (key || "restart" in trigger || "command" in trigger || INTERRUPTIONS.has(event)) {
+      this.#stopCountdown("command" in trigger && trigger.command === "cancel-workflow" ? 4 : 5);
     }
-    const otherStep = "step" in happening && happening.step !== "cancel" && this.pi.validated("workflow_step", happening.input);
-    const ends = "stop" in happening || "retry" in happening;
+    const otherStep = "step" in trigger && trigger.step !== "cancel" && this.pi.validated("workflow_step", trigger.input);
+    const ends = "stop" in trigger || "retry" in trigger;
     if (this.#cancelPending && (otherStep || ends || event === "before_agent_start")) {
-      // 6: dropped. It is not in the session, so taking up the run from there forgets it.
+      // 6: drops the pending cancellation, which the session does not store: a reload of the run removes it.
       because(6, true, false);
       await this.#takeUp();
     }
   }
 
-  /** @override @param {Happening | undefined} happening @param {Deeds} deeds */
-  async explain(happening, deeds) {
-    this.#correctStates(happening, deeds);
-    if (happening && "stop" in happening) this.#holdBack(happening, deeds);
-    if (happening && "retry" in happening) this.#waitForRetry(deeds);
-    const refused = happening && "step" in happening && (await this.#refuse(happening, deeds));
-    const starts = happening && "command" in happening && deeds.prompts.length > 0;
-    if (happening && ("back" in happening || starts)) {
+  /** @override @param {Trigger | undefined} trigger @param {Effects} effects */
+  async explain(trigger, effects) {
+    this.#correctStates(trigger, effects);
+    if (trigger && "stop" in trigger) this.#holdBack(trigger, effects);
+    if (trigger && "retry" in trigger) this.#waitForRetry(effects);
+    const refused = trigger && "step" in trigger && (await this.#refuse(trigger, effects));
+    const starts = trigger && "command" in trigger && effects.prompts.length > 0;
+    if (trigger && ("back" in trigger || starts)) {
       this.#stopCountdown(5);
-      deeds.widgets.push(...this.pi.takeDeeds().widgets);
+      effects.widgets.push(...this.pi.takeEffects().widgets);
     }
-    await this.#enter(happening);
-    if (happening && !refused) this.#visit(happening, deeds, starts === true);
-    const entries = deeds.entries.map((entry) => this.#withResults(asEntry(entry)));
-    if (happening && "compact" in happening) entries.push(...(await this.#briefed()));
-    const { notices, questions } = this.#inTerminal(deeds);
+    await this.#enter(trigger);
+    if (trigger && !refused) this.#visit(trigger, effects, starts === true);
+    const entries = effects.entries.map((entry) => this.#withResults(asEntry(entry)));
+    if (trigger && "compact" in trigger) entries.push(...(await this.#briefed()));
+    const { notices, questions } = this.#inTerminal(effects);
     const prompts = [];
-    for (const prompt of deeds.prompts) prompts.push(await this.#prompt(happening, prompt));
+    for (const prompt of effects.prompts) prompts.push(await this.#prompt(trigger, prompt));
     return {
-      ...deeds,
-      status: onOneLine(await this.#status(happening, deeds)),
+      ...effects,
+      status: onOneLine(await this.#status(trigger, effects)),
       entries,
       prompts: prompts.map((prompt) => ({ ...prompt, text: plain(prompt.text) })),
       notices: notices.map(({ level, text }) => ({ level, text: plain(this.#offer(text)) })),
       questions: questions.map(({ title, message }) => this.#question(title, message)),
-      sessionNames: deeds.sessionNames.map((name) => plain(withWholeCharacters(name))),
-      answer: plainAnswer(refused ? deeds.answer : await this.#answer(happening, deeds.answer)),
+      sessionNames: effects.sessionNames.map((name) => plain(withWholeCharacters(name))),
+      answer: plainAnswer(refused ? effects.answer : await this.#answer(trigger, effects.answer)),
     };
   }
 
   /**
-   * 39 and 40: what ours remembers of phases.
-   * @param {Happening} happening
-   * @param {Deeds} deeds
+   * 39 and 40: updates the visits of phases.
+   * @param {Trigger} trigger
+   * @param {Effects} effects
    * @param {boolean} starts
    */
-  #visit(happening, deeds, starts) {
+  #visit(trigger, effects, starts) {
     const { state } = this;
-    if ("restart" in happening || "back" in happening) {
+    if ("restart" in trigger || "back" in trigger) {
       this.#visits = (state && this.#stored.get(state)?.copy()) ?? new Visits();
-      this.#inView = "restart" in happening && happening.restart === "reload" ? this.pi.newestMessage("workflow:context") : undefined;
+      this.#inView = "restart" in trigger && trigger.restart === "reload" ? this.pi.newestMessage("workflow:context") : undefined;
     }
     if (starts) this.#visits = new Visits();
-    const { details } = deeds.answer ?? {};
-    const hasMoved = "step" in happening && (details?.advanced || details?.looped);
-    if (hasMoved && this.#place) this.#visits.handOver(this.#place, this.pi.validated("workflow_step", happening.input)?.summary);
+    const { details } = effects.answer ?? {};
+    const hasMoved = "step" in trigger && (details?.advanced || details?.looped);
+    if (hasMoved && this.#place) this.#visits.handOver(this.#place, this.pi.validated("workflow_step", trigger.input)?.summary);
     if (state?.active && (starts || hasMoved)) this.#visits.begin(state);
-    for (const { customType, data } of deeds.entries) {
+    for (const { customType, data } of effects.entries) {
       if (customType === "workflow:state") this.#stored.set(data, this.#visits.copy());
     }
   }
 
   /**
-   * What was said in the user's place. 24: while the agent works, pi refuses it; that of ours waits, and brings the
-   * context prompt along.
-   * @param {Happening | undefined} happening
+   * Converts a message that was sent for the user. 24: while the agent works, pi refuses the message of the reference; ours queues
+   * its message, with the context prompt.
+   * @param {Trigger | undefined} trigger
    * @param {import("./stand-in.mjs").Prompt} prompt
    * @returns {Promise<import("./stand-in.mjs").Prompt>}
    */
-  async #prompt(happening, prompt) {
-    if (happening && "command" in happening) {
+  async #prompt(trigger, prompt) {
+    if (trigger && "command" in trigger) {
       if (prompt.meanwhile !== "refused") return prompt;
       const text = `${prompt.text}\n\n${(this.#inView = await this.#contextPrompt())}`;
       return because(24, prompt, { text, meanwhile: "followUp" });
     }
     const place = Place.of(this.state, this.tree);
     const text = notDone(prompt.text, place);
-    const context = happening && place ? await this.#contextPrompt() : this.#inView;
+    const context = trigger && place ? await this.#contextPrompt() : this.#inView;
     if (context === this.#inView) return { ...prompt, text };
-    // In the same run, no other message brings it.
+    // In the same agent run, no other message carries the context prompt.
     this.#inView = context;
     return because(38, prompt, { ...prompt, text: `${text}\n\n${context}` });
   }
 
-  /** 38: after a compaction, an agent at work is told its phase again. */
+  /** 38: after a compaction, a working agent gets the context prompt again. */
   async #briefed() {
     this.#inView = undefined;
     if (!this.pi.running || !Place.of(this.state, this.tree)) return [];
@@ -150,7 +150,7 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 40: the message at the end says what was handed over.
+   * 40: adds the summaries to the message at the end.
    * @param {{ customType: string, data: any }} entry
    */
   #withResults({ customType, data }) {
@@ -171,101 +171,101 @@ export class ReferenceSide extends Side {
     this.pi.setWidget(undefined);
   }
 
-  /** Takes up the run as the session has it; nothing else changes. */
+  /** Reloads the run from the session; nothing else changes. */
   async #takeUp() {
     this.#cancelPending = false;
     const { status } = this.pi;
     await this.pi.emit("session_tree");
-    this.pi.takeDeeds();
+    this.pi.takeEffects();
     this.pi.status = status;
   }
 
   /**
-   * 3 and 6: what is stored.
-   * @param {Happening | undefined} happening
-   * @param {Deeds} deeds
+   * 3 and 6: corrects the stored states.
+   * @param {Trigger | undefined} trigger
+   * @param {Effects} effects
    */
-  #correctStates(happening, deeds) {
-    const states = deeds.entries.filter(({ customType }) => customType === "workflow:state").map(({ data }) => data);
-    if (deeds.answer?.details?.cancelPending) this.#cancelPending = true;
+  #correctStates(trigger, effects) {
+    const states = effects.entries.filter(({ customType }) => customType === "workflow:state").map(({ data }) => data);
+    if (effects.answer?.details?.cancelPending) this.#cancelPending = true;
     if (states.length > 0) this.#cancelPending = false;
     for (const state of states) {
       because(6, state._cancelPending, undefined);
       delete state._cancelPending;
       const announced =
-        happening && ("stop" in happening || "retry" in happening || ("command" in happening && !state.active));
+        trigger && ("stop" in trigger || "retry" in trigger || ("command" in trigger && !state.active));
       if (announced) state.completionNotified = because(3, state.completionNotified, true);
     }
   }
 
   /**
-   * 7 and 8: nothing goes on by itself where ours does not; without a user interface it goes on at once.
-   * @param {Happening} happening
-   * @param {Deeds} deeds
+   * 7 and 8: removes a continuation that ours does not make; without a user interface the continuation is immediate.
+   * @param {Trigger} trigger
+   * @param {Effects} effects
    */
-  #holdBack(happening, deeds) {
-    if (!this.#bounds.verdict(happening).goesOn) this.#forgetCountdown(deeds);
+  #holdBack(trigger, effects) {
+    if (!this.#bounds.verdict(trigger).goesOn) this.#forgetCountdown(effects);
     if (this.setting.mode !== "print") return;
-    const others = deeds.entries.filter(({ customType }) => customType !== "workflow:countdown");
-    deeds.entries = because(8, deeds.entries, others);
+    const others = effects.entries.filter(({ customType }) => customType !== "workflow:countdown");
+    effects.entries = because(8, effects.entries, others);
     passTime(3000);
-    deeds.prompts.push(...this.pi.takeDeeds().prompts);
+    effects.prompts.push(...this.pi.takeEffects().prompts);
   }
 
   /**
-   * 7: the agent is not at rest while pi tries again.
-   * @param {Deeds} deeds
+   * 7: removes the countdown while pi retries: the agent is not idle.
+   * @param {Effects} effects
    */
-  #waitForRetry(deeds) {
-    this.#forgetCountdown(deeds);
-    deeds.entries = deeds.entries.filter(({ customType }) => customType !== "workflow:countdown");
+  #waitForRetry(effects) {
+    this.#forgetCountdown(effects);
+    effects.entries = effects.entries.filter(({ customType }) => customType !== "workflow:countdown");
   }
 
-  /** @param {Deeds} deeds */
-  #forgetCountdown(deeds) {
-    if (deeds.widgets.length > 0) {
+  /** @param {Effects} effects */
+  #forgetCountdown(effects) {
+    if (effects.widgets.length > 0) {
       this.#stopCountdown(7);
-      this.pi.takeDeeds();
-      if (deeds.widgets.join() === COUNTDOWN) deeds.widgets = [];
+      this.pi.takeEffects();
+      if (effects.widgets.join() === COUNTDOWN) effects.widgets = [];
     }
     timerManager.clearAll();
   }
 
   /**
-   * What ours does not do for the agent: the reference has done it, and takes it back.
-   * @param {import("./side.mjs").Step} happening
-   * @param {Deeds} deeds
+   * Reverts a call of `workflow_step` that ours refuses and the reference has executed.
+   * @param {import("./side.mjs").Step} trigger
+   * @param {Effects} effects
    * @returns {Promise<boolean>}
    */
-  async #refuse(happening, deeds) {
-    const { step, late, yes } = happening;
-    const { answer } = deeds;
+  async #refuse(trigger, effects) {
+    const { step, late, yes } = trigger;
+    const { answer } = effects;
     if (answer.invalid) return false;
     const place = this.#place;
     const refusal = () => {
       if (late && place && (step === "next" || step === "loop" || step === "cancel")) return because(43, answer, outdated(place));
-      if (step === "next" && place && answer.details?.advanced && !this.#handsOver(happening, place)) {
+      if (step === "next" && place && answer.details?.advanced && !this.#handsOver(trigger, place)) {
         return because(40, answer, summaryMissing(place));
       }
-      if (this.#bounds.verdict(happening).refusesLoop) return because(27, answer, this.#exhausted(deeds));
+      if (this.#bounds.verdict(trigger).refusesLoop) return because(27, answer, this.#exhausted(effects));
       if (yes === false && answer.details?.cancelled && this.setting.mode !== "print") return because(26, answer, DECLINED);
-      // 35: no loop in a workflow that is gone.
+      // 35: ours refuses a loop in a workflow that no longer exists.
       if (answer.threw === "Cannot read properties of undefined (reading 'loopable')") return because(35, answer, GONE);
       if (answer.text === "Error: could not resolve active workflow after loop.") return because(35, answer, STALE);
       return undefined;
     };
     const instead = refusal();
     if (!instead) return false;
-    deeds.answer = instead;
-    deeds.entries = [];
+    effects.answer = instead;
+    effects.entries = [];
     this.pi.leaf = this.#leaf;
-    this.pi.status = deeds.status = this.#shown;
+    this.pi.status = effects.status = this.#shown;
     await this.#takeUp();
     return true;
   }
 
   /**
-   * Whether the phase is left as it demands.
+   * Returns true if the call gives the summary that the phase requires.
    * @param {import("./side.mjs").Step} step
    * @param {Place} place
    */
@@ -275,8 +275,8 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * What a loop too many gets; the user is told.
-   * @param {Deeds} deeds
+   * Returns the result of a loop that exceeds the limit, and notifies the user.
+   * @param {Effects} effects
    */
   #exhausted({ notices }) {
     const scope = this.#path[this.#path.length - 1].workflowKey;
@@ -289,12 +289,12 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 20: a loop enters the nested workflow that it leads to.
-   * @param {Happening | undefined} happening
+   * 20: enters the nested workflow at which a loop ends.
+   * @param {Trigger | undefined} trigger
    */
-  async #enter(happening) {
+  async #enter(trigger) {
     const { state } = this;
-    if (!state?.active || !happening || !("step" in happening)) return;
+    if (!state?.active || !trigger || !("step" in trigger)) return;
     const entered = enter(state, new Map(this.tree.map((workflow) => [workflow.key, workflow])));
     if (entered === state) return;
     state.currentPath = because(20, state.currentPath, entered.currentPath);
@@ -302,20 +302,20 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 22: the phase that the status line shows after the turn.
-   * @param {Happening | undefined} happening
-   * @param {Deeds} deeds
+   * 22: returns the status that the reference shows only after the turn.
+   * @param {Trigger | undefined} trigger
+   * @param {Effects} effects
    */
-  async #status(happening, { status, entries }) {
-    const moved = happening && ("step" in happening || "command" in happening) && entries.length > 0;
-    const late = this.#bounds.verdict(happening).changed || (moved && status === undefined);
+  async #status(trigger, { status, entries }) {
+    const moved = trigger && ("step" in trigger || "command" in trigger) && entries.length > 0;
+    const late = this.#bounds.verdict(trigger).changed || (moved && status === undefined);
     if (!late || !this.state?.active) return status;
     await this.pi.emit("turn_end");
-    return because(22, status, this.pi.takeDeeds().status);
+    return because(22, status, this.pi.takeEffects().status);
   }
 
   /**
-   * 1: resolved instructions.
+   * 1: resolves the variables of instructions.
    * @param {string} text
    */
   #withoutTemplates(text) {
@@ -326,8 +326,8 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * What differs in a terminal only. 17: the end of a run is an entry. 50: what is missing behind `/workflow` is asked for.
-   * @param {Deeds} deeds
+   * Applies the differences in a terminal. 17: the end of a run is an entry. 50: missing arguments of `/workflow` are asked for.
+   * @param {Effects} effects
    */
   #inTerminal({ notices, questions }) {
     if (this.setting.mode !== "tui") return { notices, questions };
@@ -340,9 +340,9 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 50: what ours does in a terminal where the reference says how the command is used.
-   * @param {Deeds["notices"][number]} notice
-   * @returns {Deeds["notices"][number] | Deeds["questions"][number] | undefined}
+   * 50: returns the question or error that ours shows in a terminal instead of the usage of the command.
+   * @param {Effects["notices"][number]} notice
+   * @returns {Effects["notices"][number] | Effects["questions"][number] | undefined}
    */
   #asked({ text }) {
     if (text.startsWith("Usage: /workflow {name} {description}\n")) {
@@ -362,7 +362,7 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 56: in a terminal the question before another start is a choice.
+   * 56: in a terminal the question before another run starts is a selection.
    * @param {string} title
    * @param {string} message
    */
@@ -378,7 +378,7 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 9 and 23: what is offered can be started: it is for users, and the first of its name; one with errors is not unknown.
+   * 9 and 23: offers only workflows that the user can start, each command name once; a workflow with errors is not called unknown.
    * @param {string} text
    */
   #offer(text) {
@@ -404,12 +404,12 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * @param {Happening | undefined} happening
+   * @param {Trigger | undefined} trigger
    * @param {any} answer
    */
-  async #answer(happening, answer) {
-    if (!happening) return answer;
-    if ("complete" in happening) return this.#completions(happening.complete, answer);
+  async #answer(trigger, answer) {
+    if (!trigger) return answer;
+    if ("complete" in trigger) return this.#completions(trigger.complete, answer);
     const place = Place.of(this.state, this.tree);
     if (!answer || !place) return answer;
     if (answer.message) return { message: await this.#injected(place) };
@@ -420,16 +420,16 @@ export class ReferenceSide extends Side {
     if (answer.block && place.root.fields.blockReasonTemplate === undefined) {
       return because(39, answer, { ...answer, reason: `${answer.reason}\nTools in this phase: ${toolsRule(place)}` });
     }
-    if (!("step" in happening)) return answer;
+    if (!("step" in trigger)) return answer;
     if (answer.details?.advanced || answer.details?.looped) {
       return moved(answer, place, (this.#inView = await this.#contextPrompt()));
     }
-    if (happening.step !== "status" || !answer.text) return answer;
+    if (trigger.step !== "status" || !answer.text) return answer;
     return { ...answer, text: this.#withResultsSoFar(place, this.#withoutTemplates(answer.text)) };
   }
 
   /**
-   * 40: the status has what was handed over.
+   * 40: adds the summaries to the status.
    * @param {Place} place
    * @param {string} text
    */
@@ -440,7 +440,7 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 38: the context prompt, or a reminder where the model has it in view.
+   * 38: returns the context prompt, or a reminder if the model already has it in its context.
    * @param {Place} place
    */
   async #injected(place) {
@@ -451,7 +451,7 @@ export class ReferenceSide extends Side {
     return because(38, prompt, { customType: "workflow:reminder", content: reminder(place), display: false });
   }
 
-  /** The context prompt of where the run is. */
+  /** Returns the context prompt of the current phase. */
   async #contextPrompt() {
     const place = Place.of(this.state, this.tree);
     const { message } = /** @type {any} */ (await this.pi.emit("before_agent_start"));
@@ -460,7 +460,7 @@ export class ReferenceSide extends Side {
   }
 
   /**
-   * 13 and 23: the project's workflows too, and each name once; nothing where it is complete.
+   * 13 and 23: completes the project's workflows too, and each name once; offers nothing for a complete name.
    * @param {string} prefix
    * @param {{ value: string, label: string }[] | null} answer
    */
@@ -478,7 +478,7 @@ export class ReferenceSide extends Side {
   }
 }
 
-/** What a terminal asks behind `/workflow` alone, and what is said of a workflow that is not for users. */
+/** The question after `/workflow` without arguments, and the error for a workflow that the user cannot start. */
 const WHICH = "Which workflow?";
 const HIDDEN = "is a subworkflow that can only run as part of another workflow. It cannot be started directly.";
 
@@ -495,7 +495,7 @@ const GONE = {
 const STALE = { text: UNAVAILABLE, details: { active: false, stale: true } };
 
 /**
- * What `next` gets in a phase that cannot be left without a summary.
+ * Returns the result of `next` without the required summary.
  * @param {Place} place
  */
 function summaryMissing({ phase }) {
@@ -505,7 +505,7 @@ function summaryMissing({ phase }) {
 }
 
 /**
- * What a call gets that comes too late.
+ * Returns the result of a call that refers to a phase the run has already left.
  * @param {Place} place
  */
 function outdated(place) {
@@ -516,13 +516,13 @@ function outdated(place) {
 }
 
 /**
- * 41: no character is cut in two.
+ * 41: removes a truncated surrogate pair.
  * @param {string} name
  */
 const withWholeCharacters = (name) => because(41, name, name.replace(/[\ud800-\udbff](?=…$)/, ""));
 
 /**
- * 51: names and tasks on one line.
+ * 51: puts names and tasks on one line.
  * @template {string | undefined} T
  * @param {T} text
  * @returns {T}
@@ -530,14 +530,14 @@ const withWholeCharacters = (name) => because(41, name, name.replace(/[\ud800-\u
 const onOneLine = (text) => because(51, text, /** @type {T} */ (text?.replaceAll("\n", " ")));
 
 /**
- * 42: nothing of what is shown reaches the terminal as a command.
+ * 42: removes control characters.
  * @param {string} text
  */
 // eslint-disable-next-line no-control-regex
 const plain = (text) => because(42, text, text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, ""));
 
 /**
- * 17: what is for the user's eyes is an entry.
+ * 17: converts a message for the user only to an entry.
  * @param {{ customType: string, data: any }} entry
  */
 function asEntry({ customType, data }) {
@@ -548,7 +548,7 @@ function asEntry({ customType, data }) {
 }
 
 /**
- * 42: what a tool says, why a call is refused, and a message that is shown.
+ * 42: removes control characters from tool results, reasons of refused calls and displayed messages.
  * @param {any} answer
  */
 function plainAnswer(answer) {

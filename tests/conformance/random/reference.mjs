@@ -1,4 +1,4 @@
-// The reference, loaded as pi loads it.
+// Loads the reference like pi does.
 
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ const FOLDER = realpathSync(fileURLToPath(new URL("../../../node_modules/@harms-
 const pi = new URL("../../../node_modules/@earendil-works/", import.meta.url);
 const piModule = (/** @type {string} */ path) => import(new URL(path, pi).href);
 
-// pi's own modules, but only those that the reference uses: the whole of pi takes a second.
+// Only the modules of pi that the reference uses: loading all of pi takes a second.
 const jiti = createJiti(import.meta.url, {
   virtualModules: {
     "@earendil-works/pi-coding-agent": await piModule("pi-coding-agent/dist/utils/frontmatter.js"),
@@ -23,8 +23,8 @@ const jiti = createJiti(import.meta.url, {
 /** @type {import("@earendil-works/pi-coding-agent").ExtensionFactory} */
 export const reference = await jiti.import(`${FOLDER}/src/index.ts`, { default: true });
 
-/** Its only countdown. @type {{ timerManager: { clearAll(): void } }} */
+/** The countdown of the reference. @type {{ timerManager: { clearAll(): void } }} */
 export const { timerManager } = await jiti.import(`${FOLDER}/src/TimerManager.ts`);
 
-/** Its loader: definitions by their keys. @type {{ loadWorkflows(cwd: string): Record<string, any> }} */
+/** The loader of the reference; returns definitions by key. @type {{ loadWorkflows(cwd: string): Record<string, any> }} */
 export const { loadWorkflows } = await jiti.import(`${FOLDER}/src/config/index.ts`);

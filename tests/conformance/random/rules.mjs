@@ -1,10 +1,10 @@
-// What must not change in the files while a run goes on: see difference 54.
+// The parts of workflow files that must not change during a run (difference 54).
 
 import { isPhase } from "./trees.mjs";
 
 /**
- * The rules of a workflow and of those nested in it, as a text; nothing if there is no such workflow. Defaults are those of the
- * documentation.
+ * Returns the rules of a workflow and of its nested workflows as JSON; `undefined` if the workflow does not exist. The defaults are
+ * those of the documentation.
  *
  * @param {import("./trees.mjs").Tree} tree
  * @param {string} key

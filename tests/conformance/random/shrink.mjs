@@ -1,14 +1,14 @@
-// Makes a failing case small, and shows it.
+// Shrinks a failing case and formats values.
 
-/** More tries than this are not worth the wait. */
+/** The maximum number of attempts, which limits the time. */
 const MAX_TRIES = 600;
 
 /**
- * Goes from a failing case to smaller ones that still fail, as far as it leads.
+ * Replaces a failing case with smaller ones that still fail, until none of them fails.
  *
  * @template T
  * @param {T} failing
- * @param {(value: T) => Iterable<T>} smaller the boldest steps first
+ * @param {(value: T) => Iterable<T>} smaller the largest reductions first
  * @param {(value: T) => Promise<boolean>} fails
  */
 export async function shrink(failing, smaller, fails) {
@@ -28,7 +28,7 @@ export async function shrink(failing, smaller, fails) {
 }
 
 /**
- * A list without a stretch of it: first long stretches, then single items.
+ * Yields the list without each range of items: first long ranges, then single items.
  *
  * @template T
  * @param {readonly T[]} items
@@ -36,7 +36,7 @@ export async function shrink(failing, smaller, fails) {
  */
 export function* without(items) {
   for (let length = Math.floor(items.length / 2) || 1; length >= 1; length = Math.floor(length / 2)) {
-    // From the end: what comes later depends on what comes before.
+    // From the end, because later items depend on earlier ones.
     for (let end = items.length; end > 0; end -= length) {
       yield [...items.slice(0, Math.max(0, end - length)), ...items.slice(end)];
     }
@@ -44,13 +44,13 @@ export function* without(items) {
 }
 
 /**
- * A value as JSON that shows every character.
+ * Returns a value as JSON, with invisible characters escaped.
  * @param {unknown} value
  */
 export function visible(value) {
   const hidden = /[\x7f-\xa0\u2000-\u200b\u2028-\u202f\u3000\ud800-\udfff\ufeff\ufffe\uffff]/g;
   const code = (/** @type {string} */ character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  // A pair of surrogates is a character that shows.
+  // A complete surrogate pair is a visible character.
   return String(JSON.stringify(value)).replace(/[\ud800-\udbff][\udc00-\udfff]|[^]/g, (character) =>
     character.length > 1 ? character : character.replace(hidden, code),
   );

@@ -1,35 +1,35 @@
-// One of the two packages in its own stand-in for pi.
+// One of the two packages in its own mock of pi.
 
-import { StandIn } from "./stand-in.mjs";
+import { MockPi } from "./stand-in.mjs";
 import { settle } from "./world.mjs";
 
-/** @typedef {import("./stand-in.mjs").Deeds} Deeds */
+/** @typedef {import("./stand-in.mjs").Effects} Effects */
 /** @typedef {import("./place.mjs").State} State */
 
 /**
- * Something that happens to an extension.
- * @typedef {{ event: string, data?: any }} Event one of pi's events
- * @typedef {{ stop: string | undefined }} Stop the agent stops; how its last answer ended, if there was one
- * @typedef {{ retry: true }} Retry the model fails, and pi tries again by itself
- * @typedef {{ restart: string }} Restart a new session or pi, with the entries so far
- * @typedef {{ back: number }} Back the user moves to where the session had so many states of runs
+ * An input to an extension.
+ * @typedef {{ event: string, data?: any }} Event an event of pi
+ * @typedef {{ stop: string | undefined }} Stop the agent stops, with the stop reason of the model's last answer, if there is one
+ * @typedef {{ retry: true }} Retry the model fails, and pi retries
+ * @typedef {{ restart: string }} Restart the session or pi starts again with the current entries
+ * @typedef {{ back: number }} Back the user navigates to the point with this number of state entries
  * @typedef {{ step: unknown, input: unknown, late: boolean, yes: boolean }} Step the agent calls `workflow_step`:
- *   its action, all its arguments, whether it cannot know of a run that the user has started meanwhile, and what the
- *   user says if asked
- * @typedef {{ command: string, text: string, yes: boolean, during: Happening[] }} Command
- *   the user runs a command; `yes` and what happens before it if there is a question
- * @typedef {{ compact: true }} Compact pi sums up what the session has so far
+ *   `step` is the action, `input` all arguments; `late`: the call was begun before the user started the run; `yes`: the user's
+ *   answer to a question
+ * @typedef {{ command: string, text: string, yes: boolean, during: Trigger[] }} Command
+ *   the user runs a command; if it asks a question, `during` happens before the answer `yes`
+ * @typedef {{ compact: true }} Compact pi compacts the session
  * @typedef {{ key: true }} Key the user presses a key
- * @typedef {{ complete: string }} Complete the user has typed this much behind `/workflow`
- * @typedef {Event | Stop | Retry | Restart | Back | Step | Command | Compact | Key | Complete} Happening
+ * @typedef {{ complete: string }} Complete the user has typed this prefix after `/workflow`
+ * @typedef {Event | Stop | Retry | Restart | Back | Step | Command | Compact | Key | Complete} Trigger
  */
 
 export class Side {
-  /** What was written when the files were read last. @type {import("./trees.mjs").Tree} */
+  /** The workflows in the files. @type {import("./trees.mjs").Tree} */
   tree = [];
-  /** Whether a question of a command is open. */
+  /** True while a question of a command is open. */
   asking = false;
-  /** Whether the agent goes on without having come to rest. */
+  /** True if the agent continues without becoming idle. */
   continues = false;
   #extension;
 
@@ -40,103 +40,103 @@ export class Side {
   constructor(extension, setting) {
     this.#extension = extension;
     this.setting = setting;
-    this.pi = new StandIn(setting);
+    this.pi = new MockPi(setting);
   }
 
-  /** The run that the session tells of. @returns {State | undefined} */
+  /** The newest stored state of a run in the session. @returns {State | undefined} */
   get state() {
     return this.pi.entriesOf("workflow:state").at(-1)?.data;
   }
 
-  /** The entries of the session with states of runs that both packages store. */
+  /** The state entries that both packages store. */
   get stateEntries() {
     return this.pi.entriesOf("workflow:state");
   }
 
   /**
-   * @param {Happening} happening
-   * @returns {Promise<Deeds[]>} before and after a question there is one each
+   * @param {Trigger} trigger
+   * @returns {Promise<Effects[]>} one item, or one before and one after each question
    */
-  async undergo(happening) {
-    /** @type {Deeds[]} */
-    const deeds = [];
+  async apply(trigger) {
+    /** @type {Effects[]} */
+    const effects = [];
     this.pi.user = async () => {
-      // Of a tool: see difference 26.
-      if (!("command" in happening)) return "step" in happening && happening.yes;
-      deeds.push(await this.explain(happening, this.pi.takeDeeds()));
+      // A question of a tool: see difference 26.
+      if (!("command" in trigger)) return "step" in trigger && trigger.yes;
+      effects.push(await this.explain(trigger, this.pi.takeEffects()));
       this.asking = true;
-      for (const meanwhile of happening.during) deeds.push(...(await this.undergo(meanwhile)));
+      for (const meanwhile of trigger.during) effects.push(...(await this.apply(meanwhile)));
       this.asking = false;
-      return happening.yes;
+      return trigger.yes;
     };
-    await this.prepare(happening);
-    const answer = await settle(this.#happen(happening)).catch((error) => ({ threw: error.message }));
-    const explained = await this.explain(happening, { ...this.pi.takeDeeds(), answer });
-    if ("event" in happening && explained.answer?.message) this.pi.append({ type: "custom_message", ...explained.answer.message });
-    deeds.push(explained);
-    return deeds;
+    await this.prepare(trigger);
+    const answer = await settle(this.#perform(trigger)).catch((error) => ({ threw: error.message }));
+    const explained = await this.explain(trigger, { ...this.pi.takeEffects(), answer });
+    if ("event" in trigger && explained.answer?.message) this.pi.append({ type: "custom_message", ...explained.answer.message });
+    effects.push(explained);
+    return effects;
   }
 
-  /** What happened while time went by. */
+  /** Returns the effects of timers. */
   async afterTime() {
-    return this.explain(undefined, this.pi.takeDeeds());
+    return this.explain(undefined, this.pi.takeEffects());
   }
 
   /**
-   * Brings about a deliberate difference before something happens.
-   * @param {Happening} _happening
+   * Applies deliberate differences before a trigger.
+   * @param {Trigger} _trigger
    * @returns {Promise<void>}
    */
-  async prepare(_happening) {}
+  async prepare(_trigger) {}
 
   /**
-   * What was done, but for deliberate differences.
-   * @param {Happening | undefined} _happening
-   * @param {Deeds} deeds
-   * @returns {Promise<Deeds>}
+   * Returns the effects without the deliberate differences.
+   * @param {Trigger | undefined} _trigger
+   * @param {Effects} effects
+   * @returns {Promise<Effects>}
    */
-  async explain(_happening, deeds) {
-    return deeds;
+  async explain(_trigger, effects) {
+    return effects;
   }
 
-  /** @param {Happening} happening */
-  async #happen(happening) {
-    if ("event" in happening) {
-      if (happening.event === "agent_start") this.pi.running = true;
-      return this.pi.emit(happening.event, happening.data);
+  /** @param {Trigger} trigger */
+  async #perform(trigger) {
+    if ("event" in trigger) {
+      if (trigger.event === "agent_start") this.pi.running = true;
+      return this.pi.emit(trigger.event, trigger.data);
     }
-    if ("step" in happening) {
-      const input = this.pi.validated("workflow_step", happening.input);
+    if ("step" in trigger) {
+      const input = this.pi.validated("workflow_step", trigger.input);
       if (!input) return { invalid: true };
       const { content, details } = await this.pi.callTool("workflow_step", input);
       return { text: content[0].text, details: structuredClone(details) };
     }
-    if ("command" in happening) return this.pi.runCommand(happening.command, happening.text);
-    if ("key" in happening) return this.pi.pressKey();
-    if ("complete" in happening) return this.pi.complete("workflow", happening.complete);
-    if ("stop" in happening) return this.#stop(happening.stop);
-    if ("retry" in happening) {
+    if ("command" in trigger) return this.pi.runCommand(trigger.command, trigger.text);
+    if ("key" in trigger) return this.pi.pressKey();
+    if ("complete" in trigger) return this.pi.complete("workflow", trigger.complete);
+    if ("stop" in trigger) return this.#stop(trigger.stop);
+    if ("retry" in trigger) {
       await this.pi.emit("turn_end");
       await this.pi.emit("agent_end", { messages: [{ role: "user" }, { role: "assistant", stopReason: "error" }] });
       return this.pi.emit("agent_start");
     }
-    if ("compact" in happening) {
+    if ("compact" in trigger) {
       this.pi.append({ type: "compaction" });
       return this.pi.emit("session_compact");
     }
-    if ("back" in happening) {
-      this.pi.leaf = this.stateEntries[happening.back - 1];
+    if ("back" in trigger) {
+      this.pi.leaf = this.stateEntries[trigger.back - 1];
       return this.pi.emit("session_tree");
     }
-    await this.pi.emit("session_shutdown", { reason: happening.restart });
+    await this.pi.emit("session_shutdown", { reason: trigger.restart });
     await this.pi.load(this.#extension);
-    // A component that has been asked something is told of the session at once.
+    // The first call makes the component receive the session without a delay.
     await this.pi.complete("workflow", "-");
-    return this.pi.emit("session_start", { reason: happening.restart });
+    return this.pi.emit("session_start", { reason: trigger.restart });
   }
 
   /**
-   * The agent stops, and comes to rest unless an extension makes it go on.
+   * The agent stops and becomes idle, unless an extension continues it.
    * @param {string | undefined} stopReason
    */
   async #stop(stopReason) {

@@ -1,8 +1,8 @@
-// A stand-in for pi: what an extension sees of it, and a record of what the extension does.
+// A mock of pi: implements the API that an extension uses, and records the effects of the extension.
 
 import { projectDir } from "./world.mjs";
 
-/** pi's own check of what a model calls a tool with. @type {{ validateToolArguments(tool: object, call: object): object }} */
+/** pi's validation of tool arguments. @type {{ validateToolArguments(tool: object, call: object): object }} */
 const { validateToolArguments } = await import(
   new URL("../../../node_modules/@earendil-works/pi-ai/dist/utils/validation.js", import.meta.url).href
 );
@@ -14,39 +14,38 @@ const { validateToolArguments } = await import(
  */
 
 /**
- * What an extension did in answer to one event.
- * @typedef {object} Deeds
- * @property {{ customType: string, data: any }[]} entries custom entries, and messages for the transcript
- * @property {Prompt[]} prompts what it said in the user's place
+ * The effects of an extension in response to one trigger.
+ * @typedef {object} Effects
+ * @property {{ customType: string, data: any }[]} entries custom entries, and messages
+ * @property {Prompt[]} prompts the messages that it sent for the user
  * @property {{ level: string, text: string }[]} notices
- * @property {{ title: string, message: string }[]} questions `message`: of a choice its options, a line each
+ * @property {{ title: string, message: string }[]} questions `message`: for a selection its options, one per line
  * @property {string[]} sessionNames
- * @property {(string | undefined)[]} widgets the countdown's line, each time that it changed
- * @property {string | undefined} status the text in the status bar after it
- * @property {any} answer what the event's handler, the tool or the completion gave back
+ * @property {(string | undefined)[]} widgets the line of the countdown after each change
+ * @property {string | undefined} status the text in the status bar afterwards
+ * @property {any} answer the result of the event handler, the tool or the completion
  */
 
 /**
- * Something said in the user's place. While the agent is at work pi refuses it unless it says when it is to be
- * delivered.
- * @typedef {{ text: string, meanwhile?: string }} Prompt `meanwhile`: "refused", or when it is delivered
+ * A message that an extension sends for the user. While the agent works pi refuses it, unless it names a time of delivery.
+ * @typedef {{ text: string, meanwhile?: string }} Prompt `meanwhile`: "refused", or the time of delivery
  */
 
 /**
- * How pi is run.
+ * The configuration of pi.
  * @typedef {object} Setting
  * @property {"tui" | "rpc" | "print"} mode
  * @property {string[]} tools registered tools
  */
 
-export class StandIn {
+export class MockPi {
   /** The leaf of the session's current branch. @type {Entry | undefined} */
   leaf;
-  /** What stands in the status bar. @type {string | undefined} */
+  /** The text in the status bar. @type {string | undefined} */
   status;
-  /** Whether the agent is at work. */
+  /** True while the agent works. */
   running = false;
-  /** How the user answers the next question. @type {() => Promise<boolean>} */
+  /** Returns the user's answer to the next question. @type {() => Promise<boolean>} */
   user = async () => false;
   /** @type {Map<string, Entry>} */
   #entries = new Map();
@@ -60,8 +59,8 @@ export class StandIn {
   #keyListeners = new Set();
   /** @type {string | undefined} */
   #widget;
-  /** @type {Deeds} */
-  #deeds = noDeeds();
+  /** @type {Effects} */
+  #effects = noEffects();
   #setting;
   #context;
 
@@ -71,20 +70,20 @@ export class StandIn {
     this.#context = this.#makeContext();
   }
 
-  /** What happened since the last time. */
-  takeDeeds() {
-    const deeds = { ...this.#deeds, status: this.status };
-    this.#deeds = noDeeds();
-    return deeds;
+  /** Returns the effects since the last call. */
+  takeEffects() {
+    const effects = { ...this.#effects, status: this.status };
+    this.#effects = noEffects();
+    return effects;
   }
 
-  /** What is shown of a countdown. */
+  /** The line of the countdown; `undefined` if there is none. */
   get widget() {
     return this.#widget;
   }
 
   /**
-   * Loads an extension in place of the one before, with a screen of its own.
+   * Loads an extension in place of the previous one, and clears the screen.
    * @param {import("@earendil-works/pi-coding-agent").ExtensionFactory} extension
    */
   async load(extension) {
@@ -117,7 +116,7 @@ export class StandIn {
   }
 
   /**
-   * The arguments of a call as the tool gets them; nothing if pi refuses the call.
+   * Returns the arguments as the tool receives them; `undefined` if pi refuses the call.
    * @param {string} name
    * @param {unknown} input
    * @returns {any}
@@ -151,7 +150,7 @@ export class StandIn {
     for (const listener of this.#keyListeners) listener("x");
   }
 
-  /** What the newest message of a type says that the model has in view. @param {string} customType */
+  /** Returns the content of the newest message of a type since the last compaction. @param {string} customType */
   newestMessage(customType) {
     for (const entry of this.#branch().reverse()) {
       if (entry.type === "compaction") return undefined;
@@ -160,14 +159,14 @@ export class StandIn {
     return undefined;
   }
 
-  /** The entries of a type on the current branch, oldest first. @param {string} customType */
+  /** Returns the entries of a type on the current branch, oldest first. @param {string} customType */
   entriesOf(customType) {
     return this.#branch().flatMap((entry) => (entry.type === "custom" && entry.customType === customType ? [entry] : []));
   }
 
   /** @param {string | undefined} line */
   setWidget(line) {
-    if (this.#hasUI && line !== this.#widget) this.#deeds.widgets.push(line);
+    if (this.#hasUI && line !== this.#widget) this.#effects.widgets.push(line);
     this.#widget = line;
   }
 
@@ -178,7 +177,7 @@ export class StandIn {
   appendEntry(customType, data) {
     const copy = structuredClone(data);
     this.append({ type: "custom", customType, data: copy });
-    this.#deeds.entries.push({ customType, data: copy });
+    this.#effects.entries.push({ customType, data: copy });
   }
 
   /** @param {CustomEntry | MessageEntry | { type: "compaction" }} entry */
@@ -213,11 +212,11 @@ export class StandIn {
       appendEntry: this.appendEntry.bind(this),
       sendMessage: (/** @type {any} */ message, /** @type {any} */ options) => {
         this.append({ type: "custom_message", ...message });
-        this.#deeds.entries.push({ customType: message.customType, data: { message, options } });
+        this.#effects.entries.push({ customType: message.customType, data: { message, options } });
       },
       sendUserMessage: (/** @type {string} */ text, /** @type {any} */ options) =>
-        this.#deeds.prompts.push(this.running ? { text, meanwhile: options?.deliverAs ?? "refused" } : { text }),
-      setSessionName: (/** @type {string} */ name) => this.#deeds.sessionNames.push(name),
+        this.#effects.prompts.push(this.running ? { text, meanwhile: options?.deliverAs ?? "refused" } : { text }),
+      setSessionName: (/** @type {string} */ name) => this.#effects.sessionNames.push(name),
     };
   }
 
@@ -236,24 +235,24 @@ export class StandIn {
         getEntry: (/** @type {string} */ id) => this.#entries.get(id),
       },
       ui: {
-        notify: shown((text, level) => this.#deeds.notices.push({ level, text })),
+        notify: shown((text, level) => this.#effects.notices.push({ level, text })),
         setStatus: shown((_key, text) => void (this.status = text)),
         setWidget: shown((_key, lines) => this.setWidget(lines?.join("\n"))),
         confirm: async (/** @type {string} */ title, /** @type {string} */ message) => {
           if (!this.#hasUI) return false;
-          this.#deeds.questions.push({ title, message });
+          this.#effects.questions.push({ title, message });
           return this.user();
         },
         select: async (/** @type {string} */ title, /** @type {string[]} */ options) => {
-          // 53: only ours asks so, before a project's workflow runs in the place of a global one.
+          // 53: only ours asks this, before a project's workflow runs in place of a global one.
           if (/ replaces yours\./.test(title)) return "Yes";
-          this.#deeds.questions.push({ title, message: options.join("\n") });
+          this.#effects.questions.push({ title, message: options.join("\n") });
           const [no, yes] = options;
-          // 50: which workflow to start, the user does not say.
+          // 50: the user cancels the selection of a workflow.
           if (!no.startsWith("No, ")) return undefined;
           return (await this.user()) ? yes : no;
         },
-        input: async (/** @type {string} */ title, /** @type {string} */ message) => void this.#deeds.questions.push({ title, message }),
+        input: async (/** @type {string} */ title, /** @type {string} */ message) => void this.#effects.questions.push({ title, message }),
         onTerminalInput: (/** @type {(data: string) => void} */ listener) => {
           this.#keyListeners.add(listener);
           return () => this.#keyListeners.delete(listener);
@@ -263,7 +262,7 @@ export class StandIn {
   }
 }
 
-/** Schemas by their text: every instance of a tool brings its own, and each would be compiled anew. @type {Map<string, object>} */
+/** Schemas by their JSON: each instance of a tool has its own schema object, which would be compiled again. @type {Map<string, object>} */
 const schemas = new Map();
 
 /** @param {object} schema */
@@ -274,8 +273,8 @@ function compiledOnce(schema) {
   return known;
 }
 
-/** @returns {Deeds} */
-function noDeeds() {
+/** @returns {Effects} */
+function noEffects() {
   const lists = { entries: [], prompts: [], notices: [], questions: [], sessionNames: [], widgets: [] };
   return { ...lists, status: undefined, answer: undefined };
 }

@@ -1,4 +1,4 @@
-// Workflows that nest: made up, written to files, made smaller.
+// Random trees of nested workflows: generates them, writes them to files, shrinks them.
 
 import { without } from "./shrink.mjs";
 
@@ -7,7 +7,7 @@ import { without } from "./shrink.mjs";
  * @property {string} id
  * @property {string} name
  * @property {string} emoji
- * @property {string} instructions no two phases have the same
+ * @property {string} instructions unique to each phase
  * @property {{ blacklist?: string[], whitelist?: string[] }} [tools]
  * @property {string[]} [availableProfiles]
  * @property {"required"} [summary] of ours only
@@ -18,7 +18,7 @@ import { without } from "./shrink.mjs";
  * @typedef {object} Workflow
  * @property {string} key
  * @property {"global" | "project"} root
- * @property {Fields} fields what stands in its `workflow.yaml`, but for the phases
+ * @property {Fields} fields the fields of its `workflow.yaml`, without `phases`
  * @property {Entry[]} phases
  *
  * @typedef {object} Fields
@@ -61,7 +61,7 @@ const VARIABLES = [
 export const isPhase = (entry) => "id" in entry;
 
 /**
- * Workflows of which each may refer to later ones.
+ * Generates workflows; each may nest those generated before it.
  * @param {import("./choices.mjs").Choices} choices
  * @returns {Tree}
  */
@@ -99,7 +99,7 @@ export function makeTree(choices) {
 
 /**
  * @param {import("./choices.mjs").Choices} choices
- * @param {string} mark tells it from all others
+ * @param {string} mark unique to each phase
  * @returns {Phase}
  */
 function makePhase(choices, mark) {
@@ -163,7 +163,7 @@ function makeTemplate(choices) {
 }
 
 /**
- * How many workflows deep a workflow leads, itself included.
+ * Returns the depth of nesting of a workflow; 1 if it nests none.
  * @param {Tree} tree
  * @param {string} key
  * @returns {number}
@@ -184,7 +184,7 @@ function shuffled(values, choices) {
 }
 
 /**
- * The files of a tree, for `writeWorkflows`. JSON is YAML.
+ * Returns the files of a tree for `writeWorkflows`. JSON is valid YAML.
  * @param {Tree} tree
  */
 export function filesOf(tree) {
@@ -203,8 +203,8 @@ export function filesOf(tree) {
 }
 
 /**
- * What both packages load of a tree, in their order: of one key the project's workflow, and none that
- * refers to a missing one.
+ * Returns the workflows of a tree that both packages load, in their order: the project's workflow where a key occurs twice, and
+ * none that refers to a missing one.
  * @param {Tree} tree
  */
 export function loadable(tree) {
@@ -218,7 +218,7 @@ export function loadable(tree) {
 }
 
 /**
- * The names by which a user would start what neither package loads.
+ * Returns the command names of the workflows that neither package loads.
  * @param {Tree} tree
  */
 export function namesLeftOut(tree) {
@@ -228,7 +228,7 @@ export function namesLeftOut(tree) {
 }
 
 /**
- * The workflows in their order, of one key the project's.
+ * Returns the workflows in their order, with the project's where a key occurs twice.
  * @param {Tree} tree
  */
 function oneOfEachKey(tree) {
@@ -239,8 +239,7 @@ function oneOfEachKey(tree) {
 }
 
 /**
- * A tree without workflows that refer to one that both packages leave out: the reference keeps them
- * (difference 33).
+ * Removes the workflows that refer to one that neither package loads: the reference keeps them (difference 33).
  * @param {Tree} tree
  */
 export function withoutBrokenChains(tree) {
@@ -289,7 +288,7 @@ function* smallerPhases(phase) {
 }
 
 /**
- * Without references that lead nowhere, and without workflows that are empty then.
+ * Removes dangling references, and the workflows that are then empty.
  * @param {Tree} tree
  * @returns {Tree}
  */

@@ -1,11 +1,11 @@
-// How often each phase was begun, and what it handed over (differences 39 and 40).
+// The number of passes through each phase, and the summary of the latest one (differences 39 and 40).
 
 /** @typedef {import("./place.mjs").State} State */
 /** @typedef {import("./place.mjs").Place} Place */
 /** @typedef {State["currentPath"]} Path */
 /** @typedef {{ path: Path, passes: number, summary?: { name: string, text: string, step: number } }} Visit */
 
-/** How much of a summary is shown at the end: lines, and characters. */
+/** The maximum size of a summary in the message at the end of a run. */
 const MAX_LINES = 8;
 const MAX_CHARACTERS = 600;
 
@@ -22,20 +22,21 @@ export class Visits {
     return new Visits(new Map([...this.#visits].map(([key, visit]) => [key, { ...visit }])));
   }
 
-  /** A phase begins. @param {State} state */
+  /** Records that a phase begins. @param {State} state */
   begin({ currentPath: path }) {
     const key = keyOf(path);
     const visit = this.#visits.get(key) ?? { path, passes: 0 };
     this.#visits.set(key, { ...visit, passes: visit.passes + 1 });
   }
 
-  /** How often the current phase was begun. @param {State} state */
+  /** Returns the number of times that the current phase was begun. @param {State} state */
   pass({ currentPath }) {
     return this.#visits.get(keyOf(currentPath))?.passes ?? 1;
   }
 
   /**
-   * @param {Place} place that of the phase that hands it over
+   * Records the summary of a phase.
+   * @param {Place} place the place of the phase
    * @param {unknown} summary
    */
   handOver({ state, phase }, summary) {
@@ -46,7 +47,7 @@ export class Visits {
   }
 
   /**
-   * The list in a context prompt.
+   * Returns the summaries for a context prompt.
    * @param {{ state: State, workflows: Place["workflows"] }} place
    */
   results({ state, workflows }) {
@@ -58,7 +59,7 @@ export class Visits {
   }
 
   /**
-   * The list at the end of a run.
+   * Returns the summaries for the message at the end of a run.
    * @param {State} state
    * @param {Place["workflows"]} workflows
    */
@@ -70,7 +71,7 @@ export class Visits {
   }
 
   /**
-   * What was handed over, oldest first: by phases of the scopes that the run is in, and by nested workflows as wholes.
+   * Returns the summaries, oldest first. Those of a nested workflow that the run has left form one group.
    * @param {Path} current
    * @param {Place["workflows"]} workflows
    */
@@ -95,7 +96,7 @@ export class Visits {
 const keyOf = (path) => path.map(({ workflowKey, phaseIndex }) => `${workflowKey}:${phaseIndex}`).join("/");
 
 /**
- * An item of a list; several lines stand below its title.
+ * Formats a list item; several lines are put below the title.
  * @param {string} indent
  * @param {string} title
  * @param {string[]} lines
@@ -105,7 +106,7 @@ function item(indent, title, lines) {
   return `${indent}- ${title}:${text}`;
 }
 
-/** The beginning of a summary. @param {string} text */
+/** Truncates a summary to its first lines. @param {string} text */
 function excerpt(text) {
   const characters = [...text];
   const cut = characters.length > MAX_CHARACTERS ? `${characters.slice(0, MAX_CHARACTERS).join("")}… (cut)` : text;

@@ -1,4 +1,4 @@
-// One walk: both packages undergo the same, and do the same.
+// A random walk: applies the same triggers to both packages and compares their effects.
 
 import { isDeepStrictEqual } from "node:util";
 
@@ -11,11 +11,11 @@ import { ReferenceSide } from "./reference-side.mjs";
 import { rulesOf } from "./rules.mjs";
 import { visible, without } from "./shrink.mjs";
 import { filesOf, isPhase, loadable, makeTree, namesLeftOut, smallerTrees, withoutBrokenChains } from "./trees.mjs";
-import { passTime, printed, setLuck, writeWorkflows } from "./world.mjs";
+import { passTime, printed, setRandomDigits, writeWorkflows } from "./world.mjs";
 
 /** @typedef {import("./actions.mjs").Action} Action */
-/** @typedef {import("./side.mjs").Happening} Happening */
-/** @typedef {import("./stand-in.mjs").Deeds} Deeds */
+/** @typedef {import("./side.mjs").Trigger} Trigger */
+/** @typedef {import("./stand-in.mjs").Effects} Effects */
 
 /**
  * @typedef {object} Walk
@@ -25,7 +25,7 @@ import { passTime, printed, setLuck, writeWorkflows } from "./world.mjs";
  *
  * @typedef {object} Disagreement
  * @property {number} action the index of the action, -1 for the start of the session
- * @property {string} happening
+ * @property {string} trigger
  * @property {string[]} differences
  */
 
@@ -47,13 +47,13 @@ export function makeWalk(seed) {
 }
 
 /**
- * The first thing that the two do differently.
+ * Returns the first disagreement between the two packages.
  * @param {Walk} walk
  * @returns {Promise<Disagreement | undefined>}
  */
 export async function findDisagreement(walk) {
   const walker = new Walker(walk);
-  await walker.undergo({ restart: "startup" });
+  await walker.apply({ restart: "startup" });
   for (const [index, action] of walk.actions.entries()) {
     if (walker.disagreement || walker.held) break;
     walker.action = index;
@@ -66,15 +66,15 @@ class Walker {
   action = -1;
   /** @type {Disagreement | undefined} */
   disagreement;
-  /** 54: whether ours waits for the user, because the files no longer have the rules of the run; the walk ends there. */
+  /** 54: true once ours has paused the run because the rules in the files have changed. The walk then ends. */
   held = false;
-  /** The rules with which each run was started, by its task id. @type {Map<string, string | undefined>} */
+  /** The rules at the start of each run, by task id. @type {Map<string, string | undefined>} */
   #rules = new Map();
-  /** Whether the agent is at work after what has been told so far. */
+  /** True while the agent works. */
   #running = false;
-  /** Whether the answer that the model gives now was begun before the run was started. */
+  /** True if the model's current answer was begun before the run was started. */
   #late = false;
-  /** The two before what goes on during a question, which may not come. */
+  /** The values of `#running` and `#late` before the triggers during a question. They are restored if no question is asked. */
   #before = { running: false, late: false };
   #bounds = new Bounds();
   #tree;
@@ -91,11 +91,11 @@ class Walker {
 
   /** @param {Action} action */
   async act(action) {
-    if (action.do === "workflow") setLuck(action.luck);
+    if (action.do === "workflow") setRandomDigits(action.randomDigits);
     const leaves = action.do === "restart" || action.do === "back";
-    if (leaves && this.#running) await this.#undergoAll(this.#stop("aborted"));
+    if (leaves && this.#running) await this.#applyAll(this.#stop("aborted"));
     if ("edit" in action && action.edit && this.#reads(action)) this.#write(action.edit);
-    await (action.do === "wait" ? this.#wait(action.ms) : this.#undergoAll(this.#happenings(action)));
+    await (action.do === "wait" ? this.#wait(action.ms) : this.#applyAll(this.#triggers(action)));
   }
 
   /** @param {number} ms */
@@ -106,36 +106,36 @@ class Walker {
     await this.#deliver(ours.prompts);
   }
 
-  /** @param {Iterable<Happening>} happenings */
-  async #undergoAll(happenings) {
-    for (const happening of happenings) await this.undergo(happening);
+  /** @param {Iterable<Trigger>} triggers */
+  async #applyAll(triggers) {
+    for (const trigger of triggers) await this.apply(trigger);
   }
 
-  /** @param {Happening} happening */
-  async undergo(happening) {
+  /** @param {Trigger} trigger */
+  async apply(trigger) {
     if (this.disagreement || this.held) return;
-    const asked = "command" in happening && this.#mustHold();
-    const ours = await this.#ours.undergo(happening);
-    if (await this.#holds(happening, asked)) return;
+    const asked = "command" in trigger && this.#mustHold();
+    const ours = await this.#ours.apply(trigger);
+    if (await this.#holds(trigger, asked)) return;
     const { prompts } = ours[ours.length - 1];
-    if ("command" in happening) this.#commanded(ours.length > 1, prompts.length > 0);
-    const reference = await this.#reference.undergo(happening);
-    this.#compare(() => visible(happening), reference, ours);
-    this.#check(happening);
-    if (this.#ours.continues && "stop" in happening) {
+    if ("command" in trigger) this.#commanded(ours.length > 1, prompts.length > 0);
+    const reference = await this.#reference.apply(trigger);
+    this.#compare(() => visible(trigger), reference, ours);
+    this.#check(trigger);
+    if (this.#ours.continues && "stop" in trigger) {
       this.#running = true;
-      await this.undergo({ event: "agent_start" });
+      await this.apply({ event: "agent_start" });
     } else {
       await this.#deliver(prompts);
     }
   }
 
   /**
-   * 54: whether ours holds a run, as it must where the files have other rules than those with which it was started.
-   * @param {Happening} happening
-   * @param {boolean} asked whether it did so during a question, after which another run may have begun
+   * 54: returns true if the walk ends, because ours paused a run whose rules have changed. Reports a disagreement if ours did not.
+   * @param {Trigger} trigger
+   * @param {boolean} asked true if the run was already paused before a command, which may have started another run
    */
-  async #holds(happening, asked) {
+  async #holds(trigger, asked) {
     const { state, tree, pi } = this.#ours;
     if (state?.active && !this.#rules.has(state.taskId)) this.#rules.set(state.taskId, rulesOf(tree, state.workflowKey));
     const holds = this.#mustHold();
@@ -144,7 +144,7 @@ class Walker {
     /** @type {any} */
     const answer = await pi.emit("tool_call", { toolCallId: "3", toolName: "read", input: {} });
     const why = /^The workflow is paused: (its rules are no longer|the files of the workflow|its files no longer have)/;
-    if (!why.test(because(54, undefined, answer?.reason) ?? "")) this.#disagree(visible(happening), ["ours does not hold the run"]);
+    if (!why.test(because(54, undefined, answer?.reason) ?? "")) this.#disagree(visible(trigger), ["ours does not hold the run"]);
     return true;
   }
 
@@ -154,8 +154,8 @@ class Walker {
   }
 
   /**
-   * @param {boolean} asked whether there was a question
-   * @param {boolean} started whether a run was started
+   * @param {boolean} asked true if the command asked a question
+   * @param {boolean} started true if the command started a run
    */
   #commanded(asked, started) {
     if (!asked) this.#running = this.#before.running;
@@ -164,37 +164,37 @@ class Walker {
   }
 
   /**
-   * What was said in the user's place reaches the agent.
+   * Delivers the messages that were sent for the user to the agent.
    * @param {import("./stand-in.mjs").Prompt[]} prompts
    */
   async #deliver(prompts) {
     for (const { text, meanwhile } of prompts) {
-      await this.undergo({ event: "input", data: { source: "extension", text, streamingBehavior: meanwhile } });
-      await this.#undergoAll(this.#run());
+      await this.apply({ event: "input", data: { source: "extension", text, streamingBehavior: meanwhile } });
+      await this.#applyAll(this.#run());
     }
   }
 
-  /** @param {Happening} happening */
-  #check(happening) {
+  /** @param {Trigger} trigger */
+  #check(trigger) {
     const { state, paused, diagnostics } = this.#ours;
     const wanted = state?.active ? this.#bounds.paused : undefined;
-    if (paused !== wanted) this.#disagree(visible(happening), [`ours pauses: ${paused}, and should: ${wanted}`]);
-    // 9: where ours shows diagnostics, the reference prints some.
-    if (diagnostics && printed.length === 0) this.#disagree(visible(happening), ["ours tells of diagnostics"]);
+    if (paused !== wanted) this.#disagree(visible(trigger), [`ours pauses: ${paused}, and should: ${wanted}`]);
+    // 9: if ours shows diagnostics, the reference has printed some.
+    if (diagnostics && printed.length === 0) this.#disagree(visible(trigger), ["ours tells of diagnostics"]);
   }
 
   /**
-   * What an action means for the extensions. An agent that acts has begun to run before.
+   * Converts an action to triggers. If the agent is idle, its run is started first.
    * @param {Action} action
-   * @returns {Generator<Happening>}
+   * @returns {Generator<Trigger>}
    */
-  *#happenings(action) {
+  *#triggers(action) {
     switch (action.do) {
       case "workflow": {
         const before = { running: this.#running, late: this.#late };
-        // A second question would wait for the first.
+        // Without `cancel`, whose question would wait for the answer to the first.
         const quiet = action.during.filter((meanwhile) => meanwhile.do !== "step" || meanwhile.action !== "cancel");
-        const during = quiet.flatMap((meanwhile) => [...this.#happenings(meanwhile)]);
+        const during = quiet.flatMap((meanwhile) => [...this.#triggers(meanwhile)]);
         this.#before = before;
         yield { command: "workflow", text: action.line, yes: action.yes, during };
         return;
@@ -211,7 +211,7 @@ class Walker {
         yield* this.#run();
         const input = { action: action.action, ...action.more };
         const late = this.#late;
-        // pi refuses wrong arguments before it tells of the call.
+        // pi refuses invalid arguments before it emits `tool_call`.
         if (this.#ours.pi.validated("workflow_step", input)) {
           yield { event: "tool_call", data: { toolCallId: "1", toolName: "workflow_step", input } };
         }
@@ -254,7 +254,7 @@ class Walker {
     }
   }
 
-  /** @returns {Generator<Happening>} */
+  /** @returns {Generator<Trigger>} */
   *#run() {
     if (this.#running) return;
     this.#running = true;
@@ -265,7 +265,7 @@ class Walker {
 
   /**
    * @param {string | undefined} reason
-   * @returns {Generator<Happening>}
+   * @returns {Generator<Trigger>}
    */
   *#stop(reason) {
     this.#running = false;
@@ -274,7 +274,7 @@ class Walker {
   }
 
   /**
-   * Whether both packages read the files for it.
+   * Returns true if both packages read the files for this action.
    * @param {Action} action
    */
   #reads(action) {
@@ -291,52 +291,52 @@ class Walker {
   }
 
   /**
-   * @param {() => string} happening
-   * @param {Deeds[]} reference
-   * @param {Deeds[]} ours
+   * @param {() => string} trigger
+   * @param {Effects[]} reference
+   * @param {Effects[]} ours
    */
-  #compare(happening, reference, ours) {
+  #compare(trigger, reference, ours) {
     const [left, right] = [reference.map(sorted), ours.map(sorted)];
-    if (!isDeepStrictEqual(left, right)) this.#disagree(happening(), differences(left, right));
+    if (!isDeepStrictEqual(left, right)) this.#disagree(trigger(), differences(left, right));
   }
 
   /**
-   * @param {string} happening
+   * @param {string} trigger
    * @param {string[]} differences
    */
-  #disagree(happening, differences) {
-    this.disagreement ??= { action: this.action, happening, differences };
+  #disagree(trigger, differences) {
+    this.disagreement ??= { action: this.action, trigger, differences };
   }
 }
 
 /**
- * What tells a disagreement from others, in a line.
+ * Returns the kind of a disagreement in one line.
  * @param {Disagreement} disagreement
  */
-export function kindOf({ happening, differences }) {
-  const what = /^\{"(\w+)":("\w+")?/.exec(happening);
+export function kindOf({ trigger, differences }) {
+  const what = /^\{"(\w+)":("\w+")?/.exec(trigger);
   return `${what ? what.slice(1).join(" ") : "time"}: ${differences.map((words) => words.split("\n")[0]).join(", ")}`;
 }
 
 /**
- * The order of entries of different types does not matter: no two of them are shown.
- * @param {Deeds} deeds
+ * Sorts the entries by type: the order of entries of different types is not visible to the user.
+ * @param {Effects} effects
  */
-export function sorted(deeds) {
-  return { ...deeds, entries: deeds.entries.toSorted((a, b) => (a.customType.localeCompare(b.customType))) };
+export function sorted(effects) {
+  return { ...effects, entries: effects.entries.toSorted((a, b) => (a.customType.localeCompare(b.customType))) };
 }
 
 /**
- * @param {Deeds[]} reference
- * @param {Deeds[]} ours
+ * @param {Effects[]} reference
+ * @param {Effects[]} ours
  */
 export function differences(reference, ours) {
   if (reference.length !== ours.length) return [`reference: ${reference.length} questions, ours: ${ours.length}`];
-  return reference.flatMap((deeds, index) => {
-    const fields = /** @type {(keyof Deeds)[]} */ (Object.keys(deeds));
+  return reference.flatMap((effects, index) => {
+    const fields = /** @type {(keyof Effects)[]} */ (Object.keys(effects));
     return fields
-      .filter((field) => !isDeepStrictEqual(deeds[field], ours[index][field]))
-      .map((field) => `${field}\n  reference: ${visible(deeds[field])}\n  ours:      ${visible(ours[index][field])}`);
+      .filter((field) => !isDeepStrictEqual(effects[field], ours[index][field]))
+      .map((field) => `${field}\n  reference: ${visible(effects[field])}\n  ours:      ${visible(ours[index][field])}`);
   });
 }
 
@@ -353,7 +353,7 @@ export function* smallerWalks(walk) {
 }
 
 /**
- * A walk as a script to read.
+ * Formats a walk for a report.
  * @param {Walk} walk
  */
 export function scriptOf({ setting, tree, actions }) {

@@ -1,17 +1,17 @@
-// Made-up files of one workflow, sound and unsound, beside two sound ones.
+// Random files of a workflow `w`, valid and invalid, beside two valid workflows.
 
 import { ODD_SCALARS, comment, idleLine, paragraphs, sentence, textValue, wordValue } from "./yaml-text.mjs";
 
 /** @typedef {import("./choices.mjs").Choices} Choices */
 /** @typedef {Record<string, string | Uint8Array>} Files from paths like `global/w/workflow.yaml` */
 
-/** The first four are usual. */
+/** The first four are names of tools; the others are unusual YAML. */
 const TOOL_NAMES = "read|edit|bash|mcp__x|Edit|007|1.0|yes|~|null|'a b'|\"é\"|2024-01-01|0x1f|1e21|[a]|{a: b}".split("|");
 
-/** Bytes that are no UTF-8. */
+/** Invalid UTF-8. */
 const BAD_BYTES = Buffer.of(0xc3, 0x28, 0xf0, 0x9f, 0x41);
 
-/** The workflow that nests the one in question, so that hidden ones show too. */
+/** Nests `w`, so that a `w` that the user cannot start is run too. */
 const OUTER = `name: Outer
 commandName: outer
 initialMessage: Begin
@@ -165,7 +165,7 @@ function mapping(choices, fields) {
 }
 
 /**
- * A file as an editor or a tool may leave it.
+ * Adds byte order marks, Windows line ends and the like, as editors and tools do.
  * @param {Choices} choices
  * @param {string} text
  */
@@ -201,7 +201,7 @@ function mutated(choices, text) {
 }
 
 /**
- * A text, one of its lines left out or repeated elsewhere.
+ * Removes a line of a text, or repeats it elsewhere.
  * @param {Choices} choices
  * @param {string} text
  */

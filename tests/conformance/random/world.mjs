@@ -1,18 +1,18 @@
-// One world for both packages: the folders, the time and the luck.
+// The environment of both packages: folders, time and random numbers.
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { mock } from "node:test";
 
-/** The time at the beginning. */
+/** The initial time. */
 const START = Date.UTC(2025, 4, 14, 14, 56, 7, 890);
 
-// In memory where that is possible: thousands of small files are written.
+// In memory if possible: the tests write thousands of small files.
 const root = realpathSync(mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "pi-conformance-")));
 const agentDir = join(root, "agent");
 
-/** Where the project is. */
+/** The folder of the project. */
 export const projectDir = join(root, "project");
 
 /** The folders of workflows. */
@@ -21,10 +21,10 @@ export const FOLDERS = {
   project: join(projectDir, ".pi", "workflows"),
 };
 
-/** What the reference printed about diagnostics in the files that are there. @type {string[]} */
+/** The diagnostics that the reference printed about the current files. @type {string[]} */
 export const printed = [];
 
-/** Begins the world; it ends with the process. */
+/** Sets up the environment until the process ends. */
 export function beginWorld() {
   process.env.PI_CODING_AGENT_DIR = agentDir;
   process.on("exit", () => rmSync(root, { recursive: true, force: true }));
@@ -32,42 +32,42 @@ export function beginWorld() {
   process.stderr.write = () => true;
   mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: START });
   console.warn = (...words) => void printed.push(words.join(" "));
-  // What the YAML parser of the reference warns of would fill the screen.
+  // The YAML parser of the reference emits many warnings.
   process.emitWarning = () => {};
-  Math.random = () => (parseInt(luck, 36) + 0.5) / 36 ** 6;
+  Math.random = () => (parseInt(randomDigits, 36) + 0.5) / 36 ** 6;
   crypto.getRandomValues = (/** @type {any} */ numbers) => {
-    numbers[0] = [...luck].reduceRight((number, digit) => number * 36n + BigInt(parseInt(digit, 36)), 0n);
+    numbers[0] = [...randomDigits].reduceRight((number, digit) => number * 36n + BigInt(parseInt(digit, 36)), 0n);
     return numbers;
   };
 }
 
-/** Six digits of base 36: both packages end their task ids with them. */
-let luck = "000000";
+/** Six base-36 digits, with which both packages end a task id. */
+let randomDigits = "000000";
 
 /** @param {string} digits */
-export function setLuck(digits) {
-  luck = digits;
+export function setRandomDigits(digits) {
+  randomDigits = digits;
 }
 
 /**
- * Time goes by, in steps: a timer that is started on the way counts from then.
+ * Advances the time in steps, so that a timer started meanwhile counts from its start.
  * @param {number} milliseconds a multiple of the step
  */
 export function passTime(milliseconds) {
   for (let rest = milliseconds; rest > 0; rest -= TIME_STEP) mock.timers.tick(TIME_STEP);
 }
 
-/** The shortest time that matters to a countdown. */
+/** The step of the mocked time, in milliseconds. */
 export const TIME_STEP = 500;
 
-/** As many as a handler of either package takes, unless it waits for a timer. */
+/** The maximum number of microtasks of a handler of either package that waits for no timer. */
 const MICROTASKS = 30;
 
-/** What takes longer waits for something that does not come. */
+/** The maximum number of event-loop turns before a promise counts as never settled. */
 const MAX_TURNS = 1000;
 
 /**
- * Waits for something that may need a timer of no delay, without any time going by.
+ * Waits for a promise that may depend on timers without delay, and does not advance the time.
  * @template T
  * @param {Promise<T>} promise
  */
@@ -75,20 +75,20 @@ export async function settle(promise) {
   let settled = false;
   const done = () => void (settled = true);
   promise.then(done, done);
-  // Most handlers are done soon.
+  // Most handlers settle within a few microtasks.
   for (let turns = 0; turns < MICROTASKS && !settled; turns += 1) await undefined;
   for (let turns = 0; !settled; turns += 1) {
-    if (turns > MAX_TURNS) throw new Error("it never ends");
+    if (turns > MAX_TURNS) throw new Error("the promise did not settle");
     await new Promise((resolve) => setImmediate(resolve));
     if (!settled) mock.timers.tick(0);
   }
-  // And it sets the exit status.
+  // Ours sets the exit status in print mode.
   process.exitCode = undefined;
   return promise;
 }
 
 /**
- * Puts these files into the folders of workflows, and nothing else.
+ * Replaces the contents of the workflow folders with these files.
  * @param {Record<string, string | Uint8Array>} files from paths like `global/alpha/workflow.yaml`
  */
 export function writeWorkflows(files) {

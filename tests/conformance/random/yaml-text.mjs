@@ -1,8 +1,8 @@
-// YAML as hands and tools write it: one value in many styles, right and wrong.
+// Random YAML: values in many styles, valid and invalid.
 
 /** @typedef {import("./choices.mjs").Choices} Choices */
 
-/** Plain scalars that mean something else than they look like, or nothing at all. */
+/** Plain scalars that are ambiguous or invalid. */
 export const ODD_SCALARS = [
   ..."yes no on off y n true false True TRUE null Null ~ = << - -- --- ... ? : , ] } [ { [] {} [a] {a} {{a}}".split(" "),
   ..."0 7 12 -3 +4 007 0777 0o17 -0o17 0x1F -0x1f 0b11 1_000 1.5 .5 5. 1e3 1e400 -0 .inf -.inf .nan".split(" "),
@@ -18,13 +18,13 @@ export const ODD_SCALARS = [
 const WORDS = "Plan the work and check {description} it (twice) — naïve 🚀 step-by-step a/b v1.2".split(" ");
 
 /**
- * Everything behind `key:`, with the line's end.
+ * Returns the text after `key:`, including the line end.
  * @param {Choices} choices
- * @param {string} text what is meant
- * @param {number} indent that of the key
+ * @param {string} text the value
+ * @param {number} indent the indentation of the key
  */
 export function textValue(choices, text, indent) {
-  // Not all that begins well ends well, but most users know what to quote.
+  // Texts that need quotes are rarely written without them.
   const inside = `\n\n${pad(indent + 2)}`;
   const folded = () => (choices.chance(0.2) ? `\n${pad(indent + choices.pick([1, 2, 3]))}` : " ");
   const plain = choices.chance(0.05) || /^[\p{L}(—🔹⚙👩][^\n]*$/u.test(text);
@@ -42,7 +42,7 @@ export function textValue(choices, text, indent) {
 }
 
 /**
- * The same for a single word.
+ * Returns the text after `key:` for a single word.
  * @param {Choices} choices
  * @param {string} word
  */
@@ -57,7 +57,7 @@ export function comment(choices) {
   return choices.weighted([[5, " # note"], [2, "  "], [1, " #"], [0.5, "#tight"], [1, "\t"], [1, "\t# note"]]);
 }
 
-/** A line that means nothing. @param {Choices} choices */
+/** Returns nothing, or an empty line or a comment. @param {Choices} choices */
 export function idleLine(choices) {
   if (choices.chance(0.87)) return "";
   return choices.weighted([[5, "\n"], [5, "# note\n"], [2, "   # note: x\n"], [2, "  \n"], [0.6, "\t\n"], [0.4, "\t# note\n"]]);
