@@ -1,4 +1,4 @@
-// One package begins a session, the other continues it as it continues its own.
+// Sessions that one package begins and the other continues like its own.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";

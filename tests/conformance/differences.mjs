@@ -1,5 +1,5 @@
-// The differences from the reference, `@harms-haus/pi-workflows` 1.0.0, that are made on purpose. The table in
-// docs/differences.md is generated from them.
+// The deliberate differences from the reference, `@harms-haus/pi-workflows` 1.0.0. The table in docs/differences.md is
+// generated from them.
 
 /** @typedef {{ number: number, reference: string, ours: string, why: string }} Difference */
 

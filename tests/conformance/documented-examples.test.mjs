@@ -1,5 +1,5 @@
-// The workflows in the documentation of the reference mean the same to both packages: the same phases with the same
-// prompts, the same refused tools, the same way to DONE.
+// Both packages run the workflows in the documentation of the reference alike: the same phases with the same prompts, the same
+// refused tools, the same transitions to DONE.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -29,8 +29,7 @@ for (const version of VERSIONS) {
 }
 
 /**
- * A record without the instructions in the results of `next`: they are those of the next context prompt, except that the
- * reference leaves their variables as they are.
+ * Removes the instructions from the results of `next`: the next context prompt has the same ones, but with resolved variables.
  *
  * @param {import("./side-by-side/play.mjs").PlayRecord} record
  */

@@ -1,5 +1,5 @@
-// Random workflow files: the reference and ours load the same ones, and understand them alike, but for the deliberate
-// differences of `differences.mjs`.
+// Random workflow files: the reference and ours load the same ones with the same meaning, except for the deliberate differences
+// of `differences.mjs`.
 //
 //   FILES=30000 SEED=random node --test tests/conformance/files.test.mjs
 
@@ -28,7 +28,7 @@ beginWorld();
 /** The number of sets that contain a kind of file. @type {Map<string, number>} */
 const met = new Map();
 
-test(`${FILES} sets of random files from seed ${SEED} on`, async (t) => {
+test(`both packages read ${FILES} sets of random files alike, from seed ${SEED}`, async (t) => {
   /** The seeds of unexplained differences, by kind. @type {Map<string, number[]>} */
   const found = new Map();
   for (let seed = SEED; seed < SEED + FILES; seed++) {
@@ -51,7 +51,7 @@ test(`${FILES} sets of random files from seed ${SEED} on`, async (t) => {
   if (reports.length > 0) assert.fail(`The two disagree about files.\n\n${reports.join("\n\n")}`);
 });
 
-test("files of every kind were among them, sound and unsound", (t) => {
+test("the random files contain every kind, valid and invalid", (t) => {
   const percent = (/** @type {string} */ kind) => (100 * (met.get(kind) ?? 0)) / FILES;
   const sound = percent("accepted by the reference");
   t.diagnostic(`${Math.round(sound)} % were accepted`);
@@ -109,7 +109,7 @@ for (const line of ["tools: {blocklist: [edit]}", "tools: {blacklist: [Edit]}", 
   });
 }
 
-test("every difference that a file meets is declared, and each about YAML was met", () => {
+test("every difference that occurs in files is declared, and each one about YAML occurs", () => {
   const declared = new Set(DIFFERENCES.map(({ number }) => number));
   assert.deepEqual([...explained.keys()].filter((number) => !declared.has(number)), []);
   if (FILES < 1000) return;
@@ -130,7 +130,7 @@ function filesWith(line, phaseLine) {
 }
 
 /**
- * The number of the difference between the two packages about these files, or a description; nothing if they agree.
+ * Returns the number of the difference between the two packages for these files, or a description; `undefined` if they agree.
  * @param {import("./random/workflow-files.mjs").Files} files
  */
 async function knownDifference(files) {
@@ -150,7 +150,7 @@ function meet(kind) {
 const heading = (kind, seeds) => `${seeds.length} times (SEED=${seeds[0]} FILES=1) ${kind}`;
 
 /**
- * A kind of difference, with the smallest example that can be made of it.
+ * Formats a kind of difference with a shrunk example.
  * @param {string} kind
  * @param {number[]} seeds
  */

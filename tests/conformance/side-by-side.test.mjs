@@ -1,5 +1,5 @@
-// The reference and ours play the same scenarios in the same real pi. Every difference of what they leave behind is
-// declared with its number in differences.mjs, and nothing else is different.
+// The reference and ours play the same scenarios in the real pi. Their records have exactly the differences that each scenario
+// declares by their numbers in differences.mjs.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -9,13 +9,13 @@ import { playBoth } from "./side-by-side/both.mjs";
 import { assertSame } from "./side-by-side/compare.mjs";
 import { HAND_WRITTEN } from "./side-by-side/scenarios/index.mjs";
 
-/** Differences that can only be seen in a terminal; tests/pi has tests of each. */
+/** Differences that are only visible in a terminal; tests/pi tests each of them. */
 const IN_THE_TERMINAL = [13, 15, 50, 56];
 
 /** Differences of the YAML libraries; files.test.mjs has examples of each. */
 const IN_FILES = [44, 45, 46, 47, 48, 49];
 
-/** `npm test` plays the first scenarios of each group. */
+/** The number of scenarios of each group that `npm test` plays. */
 const FIRST = 6;
 
 for (const version of VERSIONS) {
@@ -30,7 +30,7 @@ for (const version of VERSIONS) {
   });
 }
 
-test("the scenarios meet every difference, and no other", () => {
+test("the scenarios declare every difference, and no other", () => {
   const scenarios = Object.values(HAND_WRITTEN).flat();
   const met = scenarios.flatMap(({ differs }) => differs.map((place) => (typeof place === "number" ? place : place.number)));
   const numbers = [...new Set([...met, ...IN_THE_TERMINAL, ...IN_FILES])].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-// Random walks through random workflows: the reference and ours do the same at every step, but for the deliberate
+// Random walks through random workflows: the reference and ours have the same effects at every step, except for the deliberate
 // differences of `differences.mjs`.
 //
 //   WALKS=20000 SEED=random node --test tests/conformance/walks.test.mjs
@@ -20,11 +20,11 @@ const SEED = seedOfRun();
 /** The number of kinds of disagreements that are reduced to a small example. */
 const SHOWN = 3;
 
-/** Differences that occur in any thousand walks, and in any ten thousand. */
+/** Differences that occur in every thousand walks, and in every ten thousand walks. */
 const COMMON = [1, 2, 3, 5, 6, 7, 8, 13, 14, 17, 18, 22, 23, 24, 25, 26, 29, 38, 39, 40, 41, 42, 43, 50, 51, 54, 55, 56];
 const RARE = [4, 20, 27, 28];
 
-/** Actions that must occur in some walks. */
+/** Kinds of actions that must occur in some walks. */
 const ACTION_KINDS = ["workflow", "cancel", "prompt", "step", "tool", "turn", "stop", "retry", "compact", "wait", "key", "restart", "back", "complete"];
 
 beginWorld();
@@ -32,7 +32,7 @@ beginWorld();
 /** The number of walks that contain a kind of action or workflow. @type {Map<string, number>} */
 const met = new Map();
 
-test(`${WALKS} random walks from seed ${SEED} on`, async (t) => {
+test(`both packages agree in ${WALKS} random walks from seed ${SEED}`, async (t) => {
   /** The seeds of walks that fail, by kind. @type {Map<string, number[]>} */
   const found = new Map();
   for (let seed = SEED; seed < SEED + WALKS; seed++) {
@@ -51,13 +51,13 @@ test(`${WALKS} random walks from seed ${SEED} on`, async (t) => {
   if (reports.length > 0) assert.fail(`The two disagree.\n\n${reports.join("\n\n")}`);
 });
 
-test("walks of every kind were among them", () => {
+test("the random walks contain every kind of action and workflow", () => {
   if (WALKS < 1000) return;
   const wanted = [...ACTION_KINDS, "4 deep", "more than 20 phases", "a shared workflow"];
   for (const kind of wanted) assert.ok((met.get(kind) ?? 0) > WALKS / 300, `${kind}: ${met.get(kind)}`);
 });
 
-test("every difference that a walk meets is declared, and each that it can meet was met", () => {
+test("every difference that occurs in walks is declared, and each expected one occurs", () => {
   const declared = new Set(DIFFERENCES.map(({ number }) => number));
   assert.deepEqual([...explained.keys()].filter((number) => !declared.has(number)), []);
   const wanted = [...(WALKS >= 1000 ? COMMON : []), ...(WALKS >= 10_000 ? RARE : [])];
@@ -82,7 +82,7 @@ function kindsOf({ tree, actions }) {
 const heading = (kind, seeds) => `${seeds.length} times (SEED=${seeds[0]} WALKS=1) ${kind}`;
 
 /**
- * The smallest walk that can be made of one with a disagreement.
+ * Formats a shrunk walk with a disagreement.
  * @param {string} kind
  * @param {number} seed
  */

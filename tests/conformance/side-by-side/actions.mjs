@@ -11,25 +11,25 @@ import { working } from "./workflows.mjs";
 /** @typedef {(stage: import("./play.mjs").Stage) => Promise<any>} Action */
 
 /**
- * Gives a prompt or a command that starts a run, and waits until the agent has come to rest.
+ * Sends a prompt or a command that starts a run, and waits until the agent is idle.
  * @param {string} text
  * @returns {Action}
  */
 export const run = (text) => ({ rpc }) => rpc.promptAndSettle(text);
 
 /**
- * Gives a command that starts no run.
+ * Sends a command that starts no run.
  * @param {string} text
  * @returns {Action}
  */
 export const command = (text) => async ({ rpc }) => {
   await rpc.prompt(text);
-  // The answer to a later command comes behind everything that the first has sent.
+  // The answer to a later command arrives after everything that the first command has sent.
   await rpc.state();
 };
 
 /**
- * Gives a prompt, does something while the model is `working`, and then aborts.
+ * Sends a prompt, performs actions while the model is `working`, and then aborts.
  * @param {string} text
  * @param {...Action} meanwhile
  * @returns {Action}
@@ -55,7 +55,7 @@ function modelWorks(rpc) {
   return rpc.waitFor(says, { from: rpc.records.length, timeoutMs: 15_000, what: "the model to work" });
 }
 
-/** Stops the agent, if it works. @type {Action} */
+/** Aborts the agent if it works. @type {Action} */
 export const abort = async ({ rpc }) => {
   if (!(await rpc.state()).isStreaming) return;
   const settled = rpc.waitForSettled();
@@ -64,8 +64,8 @@ export const abort = async ({ rpc }) => {
 };
 
 /**
- * Gives a prompt, does something when the model was asked for the answer number `request`, and waits until the agent
- * has come to rest. The answer should take a while.
+ * Sends a prompt, performs actions after request number `request` to the model, and waits until the agent is idle. The answer to
+ * that request should be delayed.
  * @param {string} text
  * @param {number} request from 1
  * @param {...Action} meanwhile
@@ -85,7 +85,7 @@ export const countdown = ({ rpc }) => rpc.waitForSettled({ timeoutMs: 15_000 });
 /** Waits a second. @type {Action} */
 export const rest = () => sleep(1_000);
 
-/** Waits longer than a countdown takes, and then until the agent is at rest or hangs. @type {Action} */
+/** Waits longer than a countdown takes, and then until the agent is idle or hangs. @type {Action} */
 export const pause = async ({ rpc, model }) => {
   await sleep(4_000);
   for (let seen = -1; seen !== model.requests.length; ) {
@@ -96,7 +96,7 @@ export const pause = async ({ rpc, model }) => {
 };
 
 /**
- * What the user answers from now on; nothing cancels.
+ * Sets the user's answer to the following questions; `undefined` cancels them.
  * @param {boolean | string} [value]
  * @returns {Action}
  */
@@ -106,8 +106,8 @@ export const answer = (value) => async (stage) => {
 
 /**
  * Ends pi and starts it again.
- * @param {{ change?: FileChange, entries?: object[], args?: string[] }} [options] what changes in between: files, and
- *   what stands at the end of the session; `args` instead of `--continue`
+ * @param {{ change?: FileChange, entries?: object[], args?: string[] }} [options] changes before the start: files,
+ *   and entries appended to the session; `args` replaces `--continue`
  * @returns {Action}
  */
 export const restart = ({ change, entries = [], args } = {}) => async (stage) => {
@@ -118,7 +118,7 @@ export const restart = ({ change, entries = [], args } = {}) => async (stage) =>
 };
 
 /**
- * Runs pi once, in print or JSON mode; no other pi runs any more.
+ * Ends the running pi, and runs pi once in print or JSON mode.
  * @param {string} prompt
  * @param {{ mode?: "text" | "json", args?: string[] }} [options]
  * @returns {Action}
@@ -156,7 +156,7 @@ export const reload = command("/drive-reload");
 export const send = (record) => ({ rpc }) => rpc.send(record);
 
 /**
- * Makes a new session from what is before the prompt with this text.
+ * Forks the session before the prompt with this text.
  * @param {string} text
  * @returns {Action}
  */
@@ -167,7 +167,7 @@ export const forkBefore = (text) => async ({ rpc }) => {
 };
 
 /**
- * Moves in the session's tree to the first entry that contains a text.
+ * Navigates in the session tree to the first entry that contains a text.
  * @param {string} text
  * @returns {Action}
  */
@@ -178,7 +178,7 @@ export const moveTo = (text) => async (stage) => {
 };
 
 /**
- * Files that are written, or removed where there is no text, below the agent directory or the project.
+ * Files to write below the agent directory or the project; `undefined` removes a file.
  * @typedef {{ global?: Record<string, string | undefined>, project?: Record<string, string | undefined> }} FileChange
  */
 

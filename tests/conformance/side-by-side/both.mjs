@@ -1,4 +1,4 @@
-// The records of both packages for one scenario. `npm test` plays ours and takes the reference's from recorded/;
+// Returns the records of both packages for one scenario. `npm test` plays ours and reads the reference's from recorded/;
 // `npm run test:all` plays both and checks that the record of the reference is up to date.
 
 import { ALL } from "../../pi/harness/extent.mjs";

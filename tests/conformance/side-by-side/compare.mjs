@@ -1,18 +1,17 @@
-// Compares two records. Every difference must be declared, and every declared difference must be there.
+// Compares two records. Every difference must be declared, and every declared difference must occur.
 
 import assert from "node:assert/strict";
 import { diff, inspect, isDeepStrictEqual } from "node:util";
 import { KNOWN, mapStrings, states } from "./known.mjs";
 
 /**
- * A difference of the two records: the number of one in differences.mjs that looks the same everywhere (known.mjs), or
- * such a number with what each side shows.
+ * A difference between the two records: the number of one in differences.mjs that has the same form everywhere (known.mjs), or
+ * a number with the content of each side.
  *
- * Without `at`, the text `ours` stands wherever the reference has the text `reference`. With `at`, a path, each side has
- * what is declared for it there: a value, a pattern of its JSON, or nothing. A path that ends in `[2..]` means
- * everything from there on: a list of such, or a pattern of all. `states[1]` and `results[1]` are the second state and tool result of all
- * sessions. Differences are taken away one after the other, so a path is that of
- * records without the ones before.
+ * Without `at`, ours has the text `ours` wherever the reference has the text `reference`. With `at`, a path, each side has
+ * the declared content there: a value, a pattern for its JSON, or nothing. A path that ends in `[2..]` means all items from
+ * that index on: a list of such contents, or one pattern for all. `states[1]` and `results[1]` are the second state and tool result
+ * of all sessions. Differences are removed one after the other, so a path refers to the records without the previous ones.
  *
  * @typedef {number | TextDifference | PlaceDifference} Difference
  * @typedef {{ number: number, at?: undefined, reference: string, ours: string }} TextDifference
@@ -62,7 +61,7 @@ function takeAway(both, difference) {
 }
 
 /**
- * Takes away what stands at a path, if it is what was declared.
+ * Removes the content at a path, after checking that it is the declared one.
  *
  * @param {any} record
  * @param {string} path
@@ -89,7 +88,7 @@ function takeAt(record, path, expected, who) {
 }
 
 /**
- * Shorter ways into the entries of the sessions: the stored states, and the results of tools.
+ * Returns shortcuts to the entries of the sessions: the stored states, and the results of tools.
  * @param {import("./play.mjs").PlayRecord} record
  */
 function shortcuts(record) {
@@ -112,7 +111,7 @@ function assertShows(actual, expected, who) {
 }
 
 /**
- * What is different, line by line.
+ * Formats the differences line by line.
  * @param {import("./known.mjs").Both} both
  */
 function changes({ reference, ours }) {

@@ -1,4 +1,4 @@
-// A pi extension with the tool that the default role names.
+// A pi extension with the tool that the default role refers to.
 
 /** @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi */
 export default function (pi) {

@@ -1,4 +1,4 @@
-// The workflows in the documentation of the reference, as they are installed with it.
+// Reads the workflows from the installed documentation of the reference.
 
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -6,8 +6,8 @@ import { REFERENCE } from "./packages.mjs";
 import { hidden, phaseFile } from "./workflows.mjs";
 
 /**
- * The files that a page of the documentation shows: each a block of code below a heading or a bold line that begins with
- * its path. The first one for a path counts.
+ * Returns the files on a page of the documentation: each is a code block below a heading or a bold line that begins with
+ * its path. The first block for a path counts.
  *
  * @param {string} page
  * @returns {Record<string, string>} texts by path
@@ -22,7 +22,7 @@ export function documentedFiles(page) {
 }
 
 /**
- * The workflows of which a page shows only the `workflow.yaml`, with added phases and nested workflows.
+ * Returns the workflows of which a page shows only `workflow.yaml`, with generated phases and nested workflows.
  *
  * @param {string} page from the package's folder
  * @returns {Record<string, string>} texts by path
@@ -43,7 +43,7 @@ export function documentedFragments(page) {
 }
 
 /**
- * The files below a folder, by their paths from there.
+ * Returns the files below a folder, by their paths relative to it.
  * @param {Record<string, string>} files
  * @param {string} folder
  */
@@ -53,7 +53,7 @@ export function below(files, folder) {
 }
 
 /**
- * The command names of the workflows among files.
+ * Returns the command names of the workflows in these files.
  * @param {Record<string, string>} files
  */
 export function commandNames(files) {

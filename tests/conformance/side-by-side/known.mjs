@@ -1,6 +1,6 @@
-// Differences with one form wherever they occur. Each function checks that both sides show exactly this
-// difference, removes it from both records, and returns the number of places. Number 38 comes before all others: after
-// it, ours has its context prompts in the places of the reference's.
+// Differences that have the same form wherever they occur. Each function checks that the two sides differ exactly so, removes
+// the difference from both records, and returns the number of places. Number 38 comes before all others: after it, ours
+// has its context prompts in the same places as the reference.
 
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
@@ -68,8 +68,8 @@ function stoppedCountdown({ reference, ours }) {
 }
 
 /**
- * After an abort and after an error of the model ours pauses: it stores that, and shows it in the status and a notice. A
- * message of the user ends the pause. The reference begins a countdown, except after an abort.
+ * After an abort and after an error of the model ours pauses the run: it stores the pause, and shows it in the status and in a
+ * notice. A message of the user ends the pause. The reference begins a countdown, except after an abort.
  * @param {Both} both
  */
 function pauses({ reference, ours }) {
@@ -106,8 +106,8 @@ function pauses({ reference, ours }) {
 }
 
 /**
- * A run that waits for the user says so in the status, where the reference shows it as at work or shows nothing new; when
- * the wait ends the status is as before.
+ * Ours shows in the status that a run waits for the user; the reference shows a working run, or no new status. When the wait
+ * ends the status is as before.
  * @param {Both} both
  */
 function waits({ reference, ours }) {
@@ -155,12 +155,12 @@ function askedFirst({ ours }) {
   return take(ours.screen, (line) => line.startsWith("confirm Cancel the workflow?: ")).length;
 }
 
-/** With a UI, ours asks before a project's workflow runs in the place of a global one. @param {Both} both */
+/** With a UI, ours asks before a project's workflow runs in place of a global one. @param {Both} both */
 function askedForReplacement({ ours }) {
   return take(ours.screen, (line) => line.startsWith("{") && /"method":"select".* replaces yours\./.test(line)).length;
 }
 
-/** The reference stores that a cancellation was not confirmed yet. @param {Both} both */
+/** The reference stores a pending cancellation. @param {Both} both */
 function pendingStored({ reference, ours }) {
   for (const { data } of states(ours)) assert.ok(!("_cancelPending" in data));
   const stored = states(reference).filter(({ data }) => data._cancelPending === true);
@@ -169,8 +169,8 @@ function pendingStored({ reference, ours }) {
 }
 
 /**
- * The reference prints diagnostics, again and again; ours shows in one line what is wrong, or how much, and all diagnostics when it
- * is asked. Both speak of the same workflows.
+ * The reference prints diagnostics repeatedly; ours shows one line with the error or the number of errors, and all diagnostics
+ * on request. Both concern the same workflows.
  * @param {Both} both
  */
 function diagnostics({ reference, ours }) {
@@ -201,7 +201,7 @@ const NOTICE = new RegExp(
     "|1 workflow has errors|\\d+ workflows have errors): /workflow :check$",
 );
 
-/** The default role, where no tool delegates. @param {Both} both */
+/** The default role if no tool for delegation is registered. @param {Both} both */
 function role({ reference, ours }) {
   const inContext = (/** @type {RegExp} */ paragraph) => (/** @type {string} */ text) => text.replace(paragraph, "$1(role)");
   const orchestrator = /(\[Workflow path: [^\n]*\n\n)You are the ORCHESTRATOR [^\n]*/g;
@@ -213,8 +213,8 @@ function role({ reference, ours }) {
 }
 
 /**
- * What the user is told is a message in the reference, sent to the model with every later request, and an entry in
- * ours, beside the same state entry and with the same text.
+ * Information for the user is a message in the reference, which is sent to the model with every later request. In ours it is an
+ * entry with the same text, next to the same state entry.
  * @param {Both} both
  */
 function forThePerson({ reference, ours }) {
@@ -231,7 +231,7 @@ function forThePerson({ reference, ours }) {
   return messages.length;
 }
 
-/** The list of all steps in the context prompt, and where the agent is in the result of `next`. @param {Both} both */
+/** The list of all steps in the context prompt, and the position in the result of `next`. @param {Both} both */
 function steps({ reference, ours }) {
   const list = /\n\*\*All steps:\*\*\n((?:  … \d+ before\n)?(?:[▸ ] \d+\. [^\n]*\n)+(?:  … \d+ more\n)?)(?=\n)/g;
   const position = /\n\*\*Previous:\*\* [^\n]*\n\*\*Current:\*\* ([^\n]*) \(\d+\/\d+\)\n\*\*Next:\*\* [^\n]*\n(?=\n)/g;
@@ -254,16 +254,16 @@ function steps({ reference, ours }) {
 }
 
 /**
- * Ours gives a context prompt once, with a run or in the result of `next` or `loop`, and then reminds of it. The prompt
- * goes where ours reminds of it, if the model has it in view there, and its instructions where the reference gives the
- * instructions alone.
+ * Ours sends a context prompt once, at the start of an agent run or in the result of `next` or `loop`, and then reminders. This
+ * function replaces a reminder with the prompt, if the model has it in its context, or with its instructions where the
+ * reference sends only those.
  * @param {Both} both
  */
 function oncePerPhase({ ours }) {
   let places = 0;
   /** @param {{ prompt?: string }} view @param {string} text */
   const repeat = (view, text) => {
-    // What pi asks to be summed up holds a whole conversation.
+    // pi's request for a summary contains a whole conversation.
     const isWhole = /^user: (<conversation>|# Conversation)\n/.test(text);
     const parts = isWhole ? text.split(/(\n\n(?=\[[A-Z][a-z ]+\]: |# Instructions\n)|\n<\/conversation>)/) : [text];
     const repeated = parts.map((part) => asInReference(view, part));
@@ -275,7 +275,7 @@ function oncePerPhase({ ours }) {
     for (const entry of entries) {
       const field = typeof entry.content === "string" ? "content" : "text";
       if (typeof entry[field] !== "string") continue;
-      // The entry that another branch of the session's tree begins behind.
+      // The entry after which another branch of the session tree begins.
       if (entry.after?.text) entry.after.text = repeat({}, entry.after.text);
       const before = entry[field];
       entry[field] = repeat(view, before);
@@ -296,7 +296,7 @@ const PROMPT = /\[Workflow path: [^\n]*\]\n\n[^]*\n\*\*Task:\*\* [^]*\n\*\*What 
 const REMINDER = /\[Workflow path: [^\n]*\]\nStep \d+\/\d+\. The instructions of this phase stand above and still hold\. [^]*$/;
 
 /**
- * A text of ours as the reference would have said it, after what the model has in view; notes a prompt in it.
+ * Converts a text of ours to the text of the reference, depending on the prompt in the model's context; stores a new prompt.
  * @param {{ prompt?: string }} view
  * @param {string} text
  */
@@ -328,7 +328,7 @@ function instructionsOf(prompt) {
   return found?.[1] ?? assert.fail(`no instructions in ${prompt}`);
 }
 
-/** Which tools the phase allows, how to hand over, and which pass it is. @param {Both} both */
+/** The allowed tools, the line about the summary, and the number of the pass. @param {Both} both */
 function rules({ reference, ours }) {
   const list = "[^\\n;]+";
   const rule = `(?:all|all except ${list}; a call of one of those is refused|none; every call is refused|only ${list}; a call of any other is refused)`;
@@ -350,8 +350,8 @@ function rules({ reference, ours }) {
 }
 
 /**
- * Where the files do not have the rules of the run any more, ours says so in the status line, in a notice and behind each
- * answer, gives no context prompt and does not continue. The reference shows no status where it cannot find the phase.
+ * If the rules in the files have changed since the start of the run, ours shows it in the status, in a notice and after each
+ * answer, sends no context prompt and does not continue. The reference shows no status if it cannot find the phase.
  * @param {Both} both
  */
 function held({ reference, ours }) {
@@ -377,7 +377,7 @@ function held({ reference, ours }) {
   return notices.length;
 }
 
-/** What the agent handed over is in the prompts, the status and the message at the end. @param {Both} both */
+/** The summaries in the prompts, the status and the message at the end. @param {Both} both */
 function summaries({ reference, ours }) {
   const calls = ours.sessions.flat().flatMap(({ calls = [] }) => calls);
   const given = calls.flatMap((/** @type {any} */ { workflow_step }) => workflow_step?.summary?.trim() || []);
@@ -421,7 +421,7 @@ function status({ reference, ours }) {
 }
 
 /**
- * The reference prints that it cannot follow a stored state.
+ * The reference prints a warning about a stored state that it cannot use.
  * @param {Both} both
  */
 function complaints({ reference }) {
@@ -429,7 +429,7 @@ function complaints({ reference }) {
 }
 
 /**
- * The entries that store a state, of all sessions.
+ * Returns the state entries of all sessions.
  * @param {import("./play.mjs").PlayRecord} record
  */
 export function states({ sessions }) {
@@ -437,7 +437,7 @@ export function states({ sessions }) {
 }
 
 /**
- * Takes entries out of all sessions.
+ * Removes entries from all sessions and returns them.
  * @param {import("./play.mjs").PlayRecord} record
  * @param {(entry: Entry) => boolean} predicate
  * @returns {Entry[]}
@@ -447,7 +447,7 @@ function takeEntries({ sessions }, predicate) {
 }
 
 /**
- * Takes items out of a list.
+ * Removes items from a list and returns them.
  * @template T
  * @param {T[]} list
  * @param {(item: T) => boolean} predicate
@@ -462,7 +462,7 @@ function take(list, predicate) {
 }
 
 /**
- * Changes every text in a value; returns how many have changed.
+ * Changes every string in a value; returns the number of changed strings.
  * @param {any} value
  * @param {(text: string) => string} change
  * @returns {number}

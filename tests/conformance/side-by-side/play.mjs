@@ -1,4 +1,4 @@
-// Plays a scenario in the real pi, and records everything that a user, the model or a session file can notice.
+// Plays a scenario in the real pi, and records everything that is visible to the user, to the model or in a session file.
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,19 +21,19 @@ import { recordErrors, recordRequests, recordScreen, recordSessions, recordTool 
  * @property {boolean} [trust]
  * @property {string[]} [extensions] more extensions
  * @property {Record<string, unknown>} [settings]
- * @property {boolean} [waits] whether it waits for the countdown; else the seconds it has come to do not matter
- * @property {object[]} [session] hand-written entries of a session that pi is to continue
+ * @property {boolean} [waits] true if it waits for the countdown; otherwise the remaining seconds are not compared
+ * @property {object[]} [session] hand-written entries of a session that pi continues
  * @property {Parameters<typeof startModel>[0]} [model]
  * @property {import("./actions.mjs").Action[]} actions
  * @property {import("./compare.mjs").Difference[]} differs every difference of the two records
  *
  * @typedef {object} PlayRecord
- * @property {import("./record.mjs").Request[]} requests what the model was sent
- * @property {import("./record.mjs").Entry[][]} sessions what the session files contain, oldest first
+ * @property {import("./record.mjs").Request[]} requests the requests to the model
+ * @property {import("./record.mjs").Entry[][]} sessions the entries of the session files, oldest first
  * @property {unknown} tool the definition of `workflow_step`
- * @property {string[]} screen what the user was shown and asked, in order
- * @property {string[]} printed what went past pi to the terminal
- * @property {string[]} checked what ours says of diagnostics in the files, each once
+ * @property {string[]} screen the output and questions to the user, in order
+ * @property {string[]} printed the output that bypassed pi's interface
+ * @property {string[]} checked the diagnostics of ours, each once
  * @property {string[]} errors errors of extensions and refused commands
  *
  * @typedef {{ requests: number, entries: number[], screen: number }} Mark
@@ -79,9 +79,9 @@ export class Stage {
   #checked = new Set();
   /** @type {string[]} */
   errors = [];
-  /** What the user answers to the next question. @type {import("../../pi/harness/rpc.mjs").DialogAnswer} */
+  /** The user's answer to the next question. @type {import("../../pi/harness/rpc.mjs").DialogAnswer} */
   answer = undefined;
-  /** How much there was at each restart. @type {Mark[]} */
+  /** The sizes of the lists of the record at each restart. @type {Mark[]} */
   restarts = [];
   #scenario;
   #version;
@@ -151,7 +151,7 @@ export class Stage {
     this.printed.push(...complaints(run.stderr));
   }
 
-  /** Keeps the diagnostics of ours about the present files. */
+  /** Records the diagnostics of ours about the current files. */
   check() {
     if (this.#packages[0] !== OURS) return;
     const { agent, project } = this.sandbox;
@@ -196,7 +196,7 @@ const ADVICE = new RegExp(
 );
 
 /**
- * The output on stderr, with all lines of a warning of the reference in one item.
+ * Splits the output on stderr into items; all lines of one warning of the reference form one item.
  * @param {string} text
  */
 function complaints(text) {

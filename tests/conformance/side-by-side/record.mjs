@@ -1,11 +1,11 @@
-// The record of a play: everything observable, nothing that differs from one play to the next.
+// The record of a play: everything observable that is the same in every play.
 
 import { readSession, sessionFiles } from "../../pi/harness/pi.mjs";
 import { messageText } from "../../pi/harness/scripted-model.mjs";
 
 /**
  * @typedef {object} Request one request to the model
- * @property {boolean} continues whether it begins with all messages of the request before; `messages` are those behind
+ * @property {boolean} continues true if it begins with all messages of the previous request; `messages` are the additional ones
  * @property {string[]} messages without the system prompt
  * @property {string} tools the names of the tools
  *
@@ -35,7 +35,7 @@ function requestMessage(message) {
 }
 
 /**
- * The definition of `workflow_step` in the first request, and what the system prompt says about it.
+ * Returns the definition of `workflow_step` in the first request, and the lines of the system prompt about it.
  *
  * @param {import("../../pi/harness/scripted-model.mjs").ChatRequest[]} requests
  */
@@ -108,7 +108,7 @@ const TICK = /Auto-continuing in [12]s/;
 
 /**
  * @param {any[]} requests UI requests of extensions
- * @param {boolean} ticks whether every second of the countdown is kept
+ * @param {boolean} ticks keeps every second of the countdown
  * @returns {string[]}
  */
 export function recordScreen(requests, ticks) {

@@ -1,5 +1,5 @@
-// The plays of the reference, recorded on the newest pi: one file for each group of scenarios below recorded/.
-// `npm run record` writes them. The reference, pi and the model are pinned, so a record changes with a scenario only.
+// The recorded plays of the reference on the newest pi: one file below recorded/ for each group of scenarios.
+// `npm run record` writes them. The reference, pi and the model are pinned, so a record changes only with its scenario.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { REFERENCE } from "./packages.mjs";
 
 const FOLDER = fileURLToPath(new URL("recorded", import.meta.url));
 
-/** The pi and the reference that a record is of. */
+/** The versions of pi and of the reference of a record. */
 const OF = {
   pi: PI_VERSIONS[0],
   reference: JSON.parse(readFileSync(join(REFERENCE, "package.json"), "utf8")).version,
@@ -22,7 +22,7 @@ const OF = {
 export const RECORDED_ON = OF.pi;
 
 /**
- * The record of a scenario.
+ * Returns the record of a scenario.
  *
  * @param {string} group
  * @param {string} name of the scenario
@@ -37,7 +37,7 @@ export function recorded(group, name) {
 }
 
 /**
- * Fails where a record is not what the reference does now.
+ * Fails if a record differs from a new play of the reference.
  *
  * @param {string} group
  * @param {string} name of the scenario

@@ -8,8 +8,7 @@
  */
 
 /**
- * The files of a workflow. Its command name is its key, unless `fields` say otherwise; a field that is undefined there
- * is left out.
+ * Returns the files of a workflow. Its command name is its key by default; an undefined value in `fields` omits the field.
  *
  * @param {string} key
  * @param {PhaseSpec[]} phases
@@ -29,7 +28,7 @@ export function workflow(key, phases, fields = {}) {
 }
 
 /**
- * A workflow that only others can start.
+ * Returns the files of a workflow that can only be nested.
  *
  * @param {string} key
  * @param {PhaseSpec[]} phases
@@ -47,7 +46,7 @@ export function phaseFile(spec) {
 /** @param {Record<string, unknown>} fields */
 function yaml(fields) {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  // JSON is YAML.
+  // JSON is valid YAML.
   return given.map(([field, value]) => `${field}: ${JSON.stringify(value)}\n`).join("");
 }
 

@@ -1,4 +1,4 @@
-// A second `/workflow` while there is one, or while the agent works.
+// A second `/workflow` during a run, or while the agent works.
 
 import { answer, command, during, rest, restart, run } from "../actions.mjs";
 import { hidden, say, step, stop, workflow } from "../workflows.mjs";

@@ -39,7 +39,7 @@ const TOOLS = {
  * @param {string} name
  * @param {{ global: Record<string, string>, project?: Record<string, string> }} files
  * @param {string[]} commands
- * @param {import("../compare.mjs").Difference[]} [differs] besides those of every run
+ * @param {import("../compare.mjs").Difference[]} [differs] in addition to those of every run
  * @returns {import("../play.mjs").Scenario}
  */
 function walk(name, files, commands, differs = []) {

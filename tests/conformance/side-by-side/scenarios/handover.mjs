@@ -1,4 +1,4 @@
-// Sessions that one package begins and the other continues: each restart hands over.
+// Sessions that one package begins and the other continues; each restart changes the package.
 
 import { answer, command, interrupt, restart, run } from "../actions.mjs";
 import { hidden, say, step, stop, workflow, working } from "../workflows.mjs";
@@ -30,11 +30,11 @@ const end = say("Done.");
 const STATE = /"workflow:state"/;
 const COMPLETE = /"workflow:complete".*(Cancelled|Complete)/;
 
-/** The model got the completion message. */
+/** The model received the completion message. */
 const TOLD = { number: 17, at: "requests[0].messages[1]", reference: /^user: .*(Cancelled|Complete)\*\*/ };
 
 /**
- * A session of the reference says that the end was not announced.
+ * A session of the reference stores that the end was not announced.
  * @param {RegExp[]} entries
  */
 const announcedAgain = (entries) => [
@@ -43,7 +43,7 @@ const announcedAgain = (entries) => [
 ];
 
 /**
- * A session of the reference does not say how often a phase was begun.
+ * A session of the reference does not store the number of passes through a phase.
  * @param {string} progress
  * @param {number} number
  */

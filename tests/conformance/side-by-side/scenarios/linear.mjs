@@ -1,4 +1,4 @@
-// One workflow without others in it, from start to DONE.
+// A workflow without nested workflows, from start to DONE.
 
 import { command, countdown, during, run, send } from "../actions.mjs";
 import { say, step, stop, use, workflow } from "../workflows.mjs";

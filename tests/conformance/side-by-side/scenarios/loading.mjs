@@ -19,7 +19,7 @@ const withFields = (changes) =>
   Object.assign({}, GOOD, ...Object.entries(changes).map(([key, fields]) => workflow(key, ["a"], fields)));
 
 /**
- * Workflows with one valid phase with some front matter changed.
+ * Workflows with one valid phase, some of whose front matter is changed.
  * @param {Record<string, Record<string, unknown>>} changes by key
  * @returns {Record<string, string>}
  */
@@ -50,7 +50,7 @@ const withEntries = (entries) =>
   );
 
 /**
- * Workflows with these texts after a valid beginning of `workflow.yaml`.
+ * Workflows whose `workflow.yaml` is a valid beginning followed by these texts.
  * @param {Record<string, string>} texts by key
  * @returns {Record<string, string>}
  */
@@ -65,7 +65,7 @@ const withYaml = (texts) =>
   );
 
 /**
- * Has these workflow files, and no others, and looks what can be started.
+ * Returns actions that replace all workflow files with these and list the workflows that can be started.
  * @param {Record<string, string>} global
  */
 const load = (global) => [files({ global: { "": undefined, ...global } }), ...ask];

@@ -1,4 +1,4 @@
-// `loop`, and when it is refused.
+// `loop`, and its refusal.
 
 import { restart, run } from "../actions.mjs";
 import { hidden, say, step, stop, workflow } from "../workflows.mjs";

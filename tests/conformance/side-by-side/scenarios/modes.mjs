@@ -68,7 +68,7 @@ export default [
       38,
       { number: 8, at: "requests[0..]", ours: [/Begin with Analyze/, /Advanced: Analyze/, /Advanced: Execute/] },
       { number: 8, at: "tool", reference: /"guidance":\[\]/, ours: /"guidance":\["/ },
-      // What the reference leaves behind depends on pi's version.
+      // The entries that the reference stores depend on pi's version.
       { number: 8, at: "sessions[0..]", reference: /^\[\]$|"stopReason":"aborted"/, ours: [/"workflow:complete"/] },
       { number: 8, at: "printed[0..]", reference: /./, ours: ["Workflow Hello: DONE."] },
       { number: 8, at: "screen[2..]", ours: ["Done."] },

@@ -6,7 +6,7 @@ import { hidden, say, step, stop, workflow, working } from "../workflows.mjs";
 const TWO = workflow("hello", ["analyze", "execute"]);
 const NESTED = { ...workflow("outer", ["a", "@inner", "z"]), ...hidden("inner", ["b", "c"]) };
 const end = say("Done.");
-/** Makes pi compact what the sessions of these scenarios have. */
+/** Settings with which pi compacts the short sessions of these scenarios. */
 const SMALL = { compaction: { enabled: true, reserveTokens: 1000, keepRecentTokens: 1 } };
 
 const STILL_ACTIVE = /The Hello is still active/;
@@ -143,7 +143,7 @@ export default [
     model: [step("next"), stop, step("status"), step("next"), end],
     actions: [
       run("/workflow hello Add a route"),
-      // Other rules would pause the run of ours: see restarts.
+      // Changed rules would pause the run of ours; see restarts.mjs.
       files({ global: workflow("hello", ["analyze", { id: "execute", name: "Execute Well" }]) }),
       reload,
       run("Go on"),

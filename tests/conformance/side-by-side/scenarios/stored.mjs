@@ -1,4 +1,4 @@
-// States in a session that an older version, a crash or manual editing left.
+// States in a session that come from an older version, a crash or manual editing.
 
 import { command, open, run } from "../actions.mjs";
 import { hidden, say, step, stop, workflow } from "../workflows.mjs";
@@ -26,7 +26,7 @@ const session = (...states) => [
   ...states.map((data) => ({ type: "custom", customType: "workflow:state", data })),
 ];
 
-/** The model asks for the status this many times. */
+/** The model calls `status` this many times. */
 const look = (times = 1) => Array.from({ length: times }, () => [step("status"), say("I see.")]).flat();
 
 /** @type {import("../play.mjs").Scenario[]} */

@@ -1,4 +1,4 @@
-// Which tools a phase allows.
+// The tools that a phase allows.
 
 import { run } from "../actions.mjs";
 import { hidden, say, step, use, workflow } from "../workflows.mjs";
