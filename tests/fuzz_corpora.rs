@@ -1,4 +1,4 @@
-//! What the fuzzers (`fuzz/`) have kept still holds, on stable Rust.
+//! Runs the fuzz targets (`fuzz/`) on their corpora, with stable Rust.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::fs;
@@ -16,7 +16,7 @@ fn replay(target: &str, check: fn(&[u8])) {
     assert!(files.len() >= 3, "{files:?}");
     for file in files {
         let data = fs::read(&file).unwrap();
-        // What is cut off in the middle is as good as anything.
+        // Truncated files are additional inputs.
         let ends = [data.len(), data.len() / 2, data.len() / 3];
         for end in ends {
             let outcome = std::panic::catch_unwind(|| check(&data[..end]));

@@ -1,4 +1,4 @@
-//! What holds for any workflow files and any sequence of events.
+//! Properties of any workflow files and any sequence of events.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 #[path = "support/one_level.rs"]
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use one_level::Files;
 
-/// Workflows `w0` to `w4` of phases and of workflows with a higher number: no cycles.
+/// Workflows `w0` to `w4`. Each contains phases and workflows with higher numbers, so there are no cycles.
 fn sound_files() -> impl Strategy<Value = Files> {
     let entries = prop::collection::vec(0_usize..10, 1..5);
     let workflow = (entries, any::<bool>());
@@ -48,13 +48,13 @@ fn sound_files() -> impl Strategy<Value = Files> {
     })
 }
 
-/// What every phase of [`handing_over`] is told; `nope` is the id of no phase.
+/// The instructions of every phase of [`files_with_summaries`]. No phase has the id `nope`.
 const INSTRUCTIONS: &str =
     "{previousSummary}|{summary.same}|{summary.own-1}|{summary.nope}|{description}";
 
-/// A workflow `w0` of many phases, with `w1` in it twice; both have a phase `same`. The names, and what the
-/// agent is reminded of, are anything.
-fn handing_over() -> impl Strategy<Value = Files> {
+/// A workflow `w0` of many phases that nests `w1` twice; both have a phase `same`. The names and the reminder
+/// are arbitrary.
+fn files_with_summaries() -> impl Strategy<Value = Files> {
     let name = "[a-zA-Zß漢🔹{}.*> -]{0,200}";
     (prop::collection::vec(name, 4), 0_usize..30, prop::option::of("[a-z漢 ]{0,300}")).prop_map(
         |(names, more, reminder)| {
@@ -89,7 +89,7 @@ fn handing_over() -> impl Strategy<Value = Files> {
     )
 }
 
-/// A summary that the agent may give, short or long; it may look like a template or like a part of the prompt.
+/// A summary of any length, or none. It may look like a template or like a part of the prompt.
 fn summary() -> impl Strategy<Value = Option<String>> {
     prop::option::of(prop_oneof![
         "[a-z{}.ß漢#*\n ]{1,80}".prop_filter("blank", |text| !text.trim().is_empty()),
@@ -106,7 +106,7 @@ fn without_summaries(state: &RunState) -> RunState {
     bare
 }
 
-/// The instructions of [`INSTRUCTIONS`] as they may read: of several phases `same` any may be meant.
+/// The allowed results of resolving [`INSTRUCTIONS`]: `summary.same` may be the summary of any phase `same`.
 fn instructions(state: &RunState) -> Vec<String> {
     let summaries: Vec<_> = state.summaries().into_iter().map(|(_, summary)| summary).collect();
     let of = |id: &str| -> Vec<&str> {
@@ -185,7 +185,7 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// An engine, and what a session keeps of its effects.
+/// An engine, and the effects that a session stores.
 struct Play<'a> {
     engine: Engine,
     files: &'a Files,
@@ -262,10 +262,10 @@ impl Play<'_> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// After any actions the path leads to a phase, the steps never fall within a run, and an entry
-    /// is read back as it was written.
+    /// After any actions the path leads to a phase, the step count does not decrease during a run, and a stored
+    /// entry is restored unchanged.
     #[test]
-    fn a_run_is_always_somewhere(
+    fn the_path_of_a_run_always_leads_to_a_phase(
         files in sound_files(),
         actions in prop::collection::vec(action(), 0..60),
     ) {
@@ -288,14 +288,14 @@ proptest! {
                 prop_assert!(outline.current >= 1 && outline.current <= outline.total);
                 prop_assert_eq!(&enter(&state, &library), &state);
             }
-            // Two runs of one task have the same id here; a new one begins at 0.
+            // Two runs of one task have the same id here; a new run begins at step 0.
             let key = (state.task_id.clone(), state.workflow_key.clone());
             let before = steps.insert(key, state.global_step_count).unwrap_or(0);
             prop_assert!(state.global_step_count >= before || state.global_step_count == 0);
         }
     }
 
-    /// From any start, `next` alone reaches the end in as many steps as there are phases.
+    /// In any workflow, `next` reaches the end in as many steps as there are phases.
     #[test]
     fn next_leads_through_every_phase_to_the_end(files in sound_files()) {
         let (library, _) = Library::load(&files).unwrap();
@@ -313,9 +313,9 @@ proptest! {
         }
     }
 
-    /// Whatever stands in the files, loading ends, and what it gives can be run.
+    /// Files with any content load without a panic, and the loaded workflows can be run.
     #[test]
-    fn broken_files_do_no_harm(files in broken_files(), actions in prop::collection::vec(action(), 0..20)) {
+    fn broken_files_load_without_panics(files in broken_files(), actions in prop::collection::vec(action(), 0..20)) {
         let (library, _) = Library::load(&files).unwrap();
         let phases_of = |workflow: &Workflow| library.first_phase(&workflow.phases).is_some();
         prop_assert!(library.iter().all(phases_of));
@@ -326,7 +326,7 @@ proptest! {
         }
     }
 
-    /// Any text is a template, and values stay as they are.
+    /// Any text can be a template, and values are inserted unchanged.
     #[test]
     fn templates_take_any_text(template in ".{0,60}", value in ".{0,20}") {
         let resolved = resolve(&format!("{template}|{{v}}|"), &[("v", value.as_str().into())]);
@@ -335,7 +335,7 @@ proptest! {
         prop_assert_eq!(resolve(&template, &[]), template);
     }
 
-    /// Any JSON may be a stored state, and any path may be in it.
+    /// Any JSON can be a stored state, with any path.
     #[test]
     fn stored_states_take_any_json(
         text in r#"[\[\]{}":,0-9a-z.\-]{0,40}"#,
@@ -359,14 +359,13 @@ proptest! {
 }
 
 proptest! {
-    // Its runs are long.
+    // Fewer cases, because the runs are long.
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the phases are called and hand over: a prompt has it as it is, and all of it stays within
-    /// its bounds.
+    /// A prompt contains any phase names and summaries unchanged, and stays within its size limits.
     #[test]
-    fn what_is_handed_over_stays_as_it_is_and_within_bounds(
-        files in handing_over(),
+    fn prompts_contain_summaries_unchanged_and_within_limits(
+        files in files_with_summaries(),
         steps in prop::collection::vec((summary(), prop::bool::weighted(0.1)), 1..50),
     ) {
         let (library, diagnostics) = Library::load(&files).unwrap();
@@ -382,7 +381,7 @@ proptest! {
                 prompt.contains(&format!("**What to do in this phase:**\n{told}\n\n**Available"))
             });
             prop_assert!(told.is_some());
-if !reminded {
+            if !reminded {
                 let bare = without_summaries(&state);
                 let bare_active = Active::resolve(&bare, &library).unwrap();
                 let plain = context_prompt(&bare_active, DefaultRole::Worker);

@@ -1,5 +1,5 @@
-//! The tables in `docs/reference.md` and in the skill are generated from the code, and the messages named in the
-//! reference are those of the code.
+//! The tables in `docs/reference.md` and in the skill are generated from the code, and the messages in the reference
+//! occur in the code.
 //!
 //!     UPDATE_REFERENCE=1 cargo test --test reference
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
@@ -50,7 +50,7 @@ fn the_tables_of_the_skill_are_up_to_date() {
 
 const SKILL: &str = "skills/workflow-authoring/SKILL.md";
 
-/// Compares the parts of a page between marks with their content, or writes them.
+/// Compares the marked parts of a page with the generated content, or updates them.
 #[track_caller]
 fn are_up_to_date(page: &str, parts: &[(&str, String)]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
@@ -104,7 +104,7 @@ fn value(field: &Field) -> String {
     }
 }
 
-/// The template that is no field.
+/// The only template that is not a field.
 const PHASE_TEXT: &str = "the text of a phase";
 
 fn variables() -> String {
@@ -120,7 +120,7 @@ fn variables() -> String {
                 known.push(format!("`{}`", field.name));
             }
         }
-        assert!(!known.is_empty(), "nobody knows {name}");
+        assert!(!known.is_empty(), "{name} is unknown in every template");
         lines.push(format!("| `{{{name}}}` | {} | {meaning} |", known.join(", ")));
     }
     for field in &WORKFLOW_FIELDS {
@@ -132,7 +132,7 @@ fn variables() -> String {
     lines.join("\n") + "\n"
 }
 
-/// The same the other way round: each template with its variables. Templates with the same ones share a row.
+/// The variables of each template. Templates with the same variables share a row.
 fn variables_of_fields() -> String {
     let mut templates: Vec<(Vec<&str>, Vec<String>)> =
         vec![(PHASE_VARIABLES.to_vec(), vec![PHASE_TEXT.into()])];
@@ -206,7 +206,7 @@ fn the_skill_names_every_field_and_variable() {
     assert_eq!(missing, [""; 0]);
 }
 
-/// The first column of the tables of errors and warnings holds messages, with `…` for what differs.
+/// The first column of the tables of errors and warnings contains messages, with `…` for variable parts.
 #[test]
 fn the_messages_of_the_reference_are_those_of_the_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -224,7 +224,7 @@ fn the_messages_of_the_reference_are_those_of_the_code() {
     assert_eq!(unknown, [""; 0]);
 }
 
-/// The code spans of a line of Markdown.
+/// Returns the code spans of a line of Markdown.
 fn code_spans(line: &str) -> Vec<&str> {
     let mut spans = Vec::new();
     let mut rest = line;

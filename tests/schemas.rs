@@ -1,4 +1,4 @@
-//! The JSON Schemas in `schemas/` are those of the fields that the reader knows.
+//! The JSON Schemas in `schemas/` are generated from the field tables of the parser.
 //!
 //!     UPDATE_SCHEMAS=1 cargo test --test schemas
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 #[test]
 fn the_schema_of_workflow_yaml_is_up_to_date() {
     let mut schema = object(&WORKFLOW_FIELDS);
-    // What the author wrote of a workflow that nobody starts is not looked at.
+    // A workflow that only others start does not need the fields for starting it.
     schema.insert(
         "if".into(),
         json!({ "required": ["show"], "properties": { "show": { "const": "workflows" } } }),
@@ -63,7 +63,7 @@ fn object(fields: &[Field]) -> Map<String, Value> {
     object
 }
 
-/// A field that has a value asks for a gate. `dependencies` would count keys without a value.
+/// A field with a value requires a gate. `dependencies` would also apply to keys without a value.
 fn only_with_gate(name: &str) -> Value {
     json!({
         "if": { "required": [name], "properties": { name: { "not": { "type": "null" } } } },
@@ -71,13 +71,13 @@ fn only_with_gate(name: &str) -> Value {
     })
 }
 
-/// That these fields are there. Named as properties too: strict validators want to know what is required.
+/// Requires these fields. They are declared as properties too, as strict validators demand.
 fn requires(names: &[&str]) -> Value {
     let known = names.iter().map(|name| ((*name).to_owned(), true.into()));
     json!({ "required": names, "properties": known.collect::<Map<String, Value>>() })
 }
 
-/// A value of one of these kinds. A list under `type` may only add null, for strict validators.
+/// A value of one of these kinds. Strict validators allow a list under `type` only to add null.
 fn one_of(kinds: &[Value]) -> Value {
     json!({ "anyOf": kinds })
 }
@@ -112,7 +112,7 @@ fn property(field: &Field) -> Value {
 
 fn kind(field: &Field) -> Value {
     let optional = field.needed == Needed::Not;
-    // A key without a value is as good as no key, where it may be left out.
+    // An optional key may have no value.
     let type_of = |name: &str| if optional { json!([name, "null"]) } else { json!(name) };
     match field.kind {
         Kind::Template(_) | Kind::FreeText if optional => json!({ "type": type_of("string") }),
@@ -145,7 +145,7 @@ fn kind(field: &Field) -> Value {
             let mut check = object(fields);
             let kinds = ["run", "file", "approve"];
             for name in kinds {
-                // What a check is of needs a value.
+                // The field that gives the check its kind needs a value.
                 check["properties"][name]["type"] = "string".into();
             }
             let one = kinds.map(|name| requires(&[name]));
@@ -180,7 +180,7 @@ fn kind(field: &Field) -> Value {
             let mut mapping = object(fields);
             mapping.insert("type".into(), type_of("object"));
             if one {
-                // Null is as good as nothing here too.
+                // A null value counts as an absent key.
                 let both = needed(fields, Needed::Not);
                 let there = both
                     .iter()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pi_workflows::definition::{DirEntry, FileError, FileKind, ReadError, Root};
 use pi_workflows::definition::{Stale, WorkflowFiles};
 
-/// One level of folders with files in them.
+/// Folders with files; folders are not nested.
 #[derive(Debug, Clone, Default)]
 pub struct Files(pub BTreeMap<String, BTreeMap<String, Vec<u8>>>);
 

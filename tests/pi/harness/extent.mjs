@@ -3,7 +3,7 @@
 
 import { PI_VERSIONS } from "./pi.mjs";
 
-/** Whether everything runs. */
+/** True if all tests run. */
 export const ALL = process.env.TESTS === "all";
 
 /**

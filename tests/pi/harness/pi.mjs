@@ -19,7 +19,7 @@ const SOURCES = JSON.parse(readFileSync(join(REPO, "scripts/pi-versions.json"), 
 export const PI_VERSIONS = [...Object.keys(SOURCES.tarballs), SOURCES.devDependency];
 
 /**
- * How to run pi in a sandbox, in any mode.
+ * Options for running pi in a sandbox, in any mode.
  *
  * @typedef {object} PiOptions
  * @property {import("./sandbox.mjs").Sandbox} sandbox
@@ -31,7 +31,7 @@ export const PI_VERSIONS = [...Object.keys(SOURCES.tarballs), SOURCES.devDepende
  */
 
 /**
- * The command that runs a version of pi: Node and the path of its script.
+ * Returns the command that runs a version of pi: Node and the path of its script.
  *
  * @param {string} [version]
  * @returns {[string, string]}
@@ -46,7 +46,7 @@ export function piCli(version = PI_VERSIONS[0]) {
 }
 
 /**
- * The whole command line for `options`, before the arguments of a mode.
+ * Returns the command line for `options`, without the arguments of a mode.
  *
  * @param {PiOptions} options
  */
@@ -116,7 +116,7 @@ export function runPrint({ prompt, mode = "text", timeoutMs = 30_000, ...options
 }
 
 /**
- * The session files of a sandbox, oldest first.
+ * Returns the session files of a sandbox, oldest first.
  *
  * @param {import("./sandbox.mjs").Sandbox} sandbox
  */
@@ -129,7 +129,7 @@ export function sessionFiles(sandbox) {
 }
 
 /**
- * The entries of one session file, or of the newest of a sandbox, without the header line.
+ * Returns the entries of one session file, or of the newest one of a sandbox, without the header line.
  *
  * @param {import("./sandbox.mjs").Sandbox} sandbox
  * @param {string} [file]
@@ -141,7 +141,7 @@ export function readSession(sandbox, file = sessionFiles(sandbox).at(-1)) {
 }
 
 /**
- * Records of a session file or of JSON mode's output.
+ * Parses a session file or the output of JSON mode.
  *
  * @param {string} text
  * @returns {any[]}

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { spawnPi } from "./pi.mjs";
 
 /**
- * The answer to a dialog: a boolean for `confirm`, a string for `select`, `input` and `editor`, nothing to cancel. A
+ * The answer to a dialog: a boolean for `confirm`, a string for `select`, `input` and `editor`; `undefined` or `null` cancels. A
  * promise keeps the dialog open until it resolves.
  *
  * @typedef {boolean | string | undefined | null} DialogAnswer
@@ -77,7 +77,7 @@ export async function startRpc({ onDialog, ...options }) {
   }
 
   /**
-   * The first record at or after index `from` for which `predicate` holds, now or later.
+   * Resolves with the first record at or after index `from` that fulfils `predicate`, present or future.
    *
    * @param {(record: any) => unknown} predicate
    * @param {{ timeoutMs?: number, from?: number, what?: string }} [options]
@@ -142,7 +142,7 @@ export async function startRpc({ onDialog, ...options }) {
     waitFor,
     /** Everything pi wrote to stderr so far. */
     stderr: () => stderr,
-    /** Resolves at the next `agent_settled`; call it before what starts the run, or pass the index to look from. */
+    /** Resolves at the next `agent_settled`. Call it before the run starts, or pass the index of the first record to check. */
     waitForSettled: (/** @type {{ timeoutMs?: number, from?: number }} */ { timeoutMs, from = records.length } = {}) =>
       waitFor((record) => record.type === "agent_settled", { timeoutMs, from, what: "agent_settled" }),
     /** Sends a prompt or a slash command and resolves with the response: a command's comes when its handler is done. */
@@ -160,14 +160,14 @@ export async function startRpc({ onDialog, ...options }) {
       records.filter((record) => record.type === "extension_ui_request" && (!method || record.method === method)),
     /** Errors that extensions threw, as pi reports them. */
     extensionErrors: () => records.filter((record) => record.type === "extension_error"),
-    /** Replaces what answers dialogs; without one they are cancelled. */
+    /** Sets the handler of dialogs; without a handler they are cancelled. */
     onDialog(/** @type {DialogHandler} */ handler) {
       answerDialog = handler;
     },
     /** The entries of the current session, in the order they were appended. */
     entries: async () => /** @type {any[]} */ ((await ask("get_entries")).entries),
     state: () => ask("get_state"),
-    /** Ends pi in good order, or kills it after `timeoutMs`. Resolves with its exit code (null where killed). */
+    /** Ends pi normally, or kills it after `timeoutMs`. Resolves with its exit code (null if killed). */
     close: async ({ timeoutMs = 5_000 } = {}) => {
       if (exited) return child.exitCode;
       const closed = once(child, "close");
@@ -177,7 +177,7 @@ export async function startRpc({ onDialog, ...options }) {
       clearTimeout(timer);
       return child.exitCode;
     },
-    /** Kills pi where it stands (SIGKILL). */
+    /** Kills pi with SIGKILL. */
     kill: async () => {
       if (exited) return;
       const closed = once(child, "close");

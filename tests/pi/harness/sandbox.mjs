@@ -1,4 +1,4 @@
-// A temporary home for one pi: its agent directory, the user's home and a project, with nothing of the machine's own.
+// Temporary folders for one pi: the agent directory, the user's home and a project, isolated from the machine's own.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ const SETTINGS = {
 
 /** @param {SandboxOptions} [options] */
 export function makeSandbox({ model, modelConfig, settings, globalFiles, projectFiles, files } = {}) {
-  // The real path, so that what pi prints compares equal where the temporary folder is a symlink.
+  // The real path: pi prints it, and the temporary folder may be a symlink.
   const root = realpathSync(mkdtempSync(join(tmpdir(), "pi-test-")));
   const sandbox = {
     root,

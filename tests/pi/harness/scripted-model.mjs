@@ -96,18 +96,18 @@ export async function startModel(script = []) {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     /** Parsed bodies of all requests so far, oldest first. */
     requests,
-    /** How many bytes each of them has. */
+    /** The sizes of the request bodies, in bytes. */
     sizes,
     /** Errors thrown by a script function; pi gets an HTTP 400. */
     faults,
     lastRequest: () => requests[requests.length - 1],
-    /** The text of all messages of request `index` (from the end where negative), system prompt included. */
+    /** Returns the text of all messages of request `index` (negative: from the end), including the system prompt. */
     messagesText: (/** @type {number} */ index = -1) =>
       (requests.at(index)?.messages ?? []).map(messageText).join("\n\n"),
-    /** Names of the tools offered in request `index`. */
+    /** Returns the names of the tools in request `index`. */
     toolNames: (/** @type {number} */ index = -1) =>
       (requests.at(index)?.tools ?? []).map((tool) => tool.function.name),
-    /** Resolves when `count` requests have come in, answered or not. */
+    /** Resolves when `count` requests have arrived, answered or not. */
     waitForRequests: (/** @type {number} */ count, /** @type {{ timeoutMs?: number }} */ { timeoutMs = 10_000 } = {}) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
@@ -158,7 +158,7 @@ function* chunks(step, index, requestLength) {
 }
 
 /**
- * The text of one message of a request.
+ * Returns the text of one message of a request.
  *
  * @param {ChatMessage} message
  */

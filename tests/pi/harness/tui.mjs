@@ -11,7 +11,7 @@ import { piCommand } from "./pi.mjs";
 const exec = promisify(execFile);
 const POLL_MS = 40;
 const START_MS = 20_000;
-/** pi takes an ESC for the Escape key when nothing follows for 10 ms. */
+/** pi reads an ESC as the Escape key if no byte follows within 10 ms. */
 const ESCAPE_MS = 50;
 
 // remain-on-exit keeps the last screen after pi ends; the rest makes the pane a plain terminal of the requested size.
@@ -36,7 +36,7 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
   const socket = join(sandbox.root, `tmux-${++instances}`);
   const config = `${socket}.conf`;
   writeFileSync(config, CONFIG);
-  // -u: tmux would print underscores for what is not ASCII where the tests run without a UTF-8 locale.
+  // -u: without a UTF-8 locale tmux would print underscores for non-ASCII characters.
   const args = (/** @type {string[]} */ ...rest) => ["-u", "-S", socket, "-f", config, ...rest];
   const tmux = async (/** @type {string[]} */ ...rest) => (await exec("tmux", args(...rest))).stdout;
   const pane = async (/** @type {string} */ name) => (await tmux("display-message", "-p", `#{${name}}`)).trimEnd();
@@ -61,7 +61,7 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
     screen,
     /** The terminal's title. */
     title: () => pane("pane_title"),
-    /** The visible screen with its escape sequences for colours. */
+    /** The visible screen with the escape sequences for colours. */
     screenWithColors: () => tmux("capture-pane", "-p", "-e"),
     /** Types text key by key, so completion popups open as they do for a user. */
     type: (/** @type {string} */ text) => tmux("send-keys", "-l", "--", text),
@@ -69,7 +69,7 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
     async press(/** @type {string[]} */ ...keys) {
       for (const key of keys) {
         await tmux("send-keys", "--", key);
-        // With the next key too soon after it, pi would read Alt+key. Nothing on the screen shows that pi has read it.
+        // If the next key followed too soon, pi would read Alt+key. The screen does not show that pi has read Escape.
         if (key === "Escape") await sleep(ESCAPE_MS);
       }
     },
@@ -98,14 +98,14 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
       await poll(holds, String(condition), timeoutMs);
       return text;
     },
-    /** Whether pi has ended; its last screen stays. */
+    /** Returns true if pi has ended; its last screen stays. */
     ended,
-    /** Waits for pi to end (after /quit, say) and returns its exit code. */
+    /** Waits until pi has ended (for example after /quit) and returns its exit code. */
     async waitForEnd(timeoutMs = 10_000) {
       await poll(ended, "pi to end", timeoutMs);
       return Number(await pane("pane_dead_status"));
     },
-    /** Ends pi, in good order if it can, and the terminal. */
+    /** Ends pi, normally if possible, and the terminal. */
     close: async ({ timeoutMs = 3_000 } = {}) => {
       if (closed) return;
       closed = true;
@@ -129,7 +129,7 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
       if (await condition()) return;
       if (over || Date.now() > deadline) {
         const how = over ? "pi ended; waited" : `waited ${timeoutMs} ms`;
-        // With the scrollback: a pi that does not start shows the reason in its first lines.
+        // With the scrollback: if pi does not start, its first lines show the reason.
         const everything = await tmux("capture-pane", "-p", "-S", "-");
         throw new Error(`${how} for ${what} on this screen:\n${everything.trimEnd()}`);
       }
@@ -150,7 +150,7 @@ export async function startTui({ columns = 110, rows = 36, ready, ...options }) 
 }
 
 /**
- * Sends a signal to a process (or, negative, a process group); false if there is none.
+ * Sends a signal to a process, or to a process group if negative; returns false if it does not exist.
  *
  * @param {number} pid
  * @param {NodeJS.Signals | 0} name

@@ -23,12 +23,12 @@ import { messageText } from "./scripted-model.mjs";
 /** Fields of a workflow whose countdown is short, but long enough for a test to interrupt it. */
 export const SHORT_COUNTDOWN = { autoContinue: { delaySeconds: 2 } };
 
-/** Resolves when a short countdown that began before this call would be over. */
+/** Resolves after the time of a short countdown. */
 export const shortCountdownIsOver = () => sleep(2300);
 
 /**
- * The files of one workflow, for `globalFiles` or `projectFiles`. `fields` go into its workflow.yaml; one that is
- * undefined is left out.
+ * Returns the files of one workflow, for `globalFiles` or `projectFiles`. `fields` are those of its workflow.yaml; an undefined
+ * value omits the field.
  *
  * @param {string} key
  * @param {(string | PhaseSpec)[]} phases
@@ -60,14 +60,14 @@ export function phaseFile({ id, instructions = `Do ${id} for {description}.`, ..
   return `---\n${yaml({ id, name, emoji: "🔹", ...rest })}---\n\n${instructions}\n`;
 }
 
-/** JSON values are YAML. @param {Record<string, unknown>} fields */
+/** JSON values are valid YAML. @param {Record<string, unknown>} fields */
 function yaml(fields) {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return given.map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`).join("");
 }
 
 /**
- * An answer of the model that calls `workflow_step` once for each action, in this order.
+ * Returns one answer of the model that calls `workflow_step` once for each action, in this order.
  *
  * @param {...string} actions
  */
@@ -76,7 +76,7 @@ export function step(...actions) {
 }
 
 /**
- * An answer of the model for each action, which calls `workflow_step` once.
+ * Returns one answer of the model for each action; each calls `workflow_step` once.
  *
  * @param {...string} actions
  */
@@ -85,7 +85,7 @@ export function steps(...actions) {
 }
 
 /**
- * A model that calls `next` until the run is done and then stops; after the next prompt it does the same again.
+ * Plays a model that calls `next` until the run is done and then stops, after each prompt.
  *
  * @param {import("./scripted-model.mjs").ChatRequest} request
  */
@@ -96,7 +96,7 @@ export function nextUntilDone(request) {
 }
 
 /**
- * The results of tools that a request carries, oldest first.
+ * Returns the tool results in a request, oldest first.
  *
  * @param {import("./scripted-model.mjs").ChatRequest | undefined} request
  */
@@ -105,7 +105,7 @@ export function toolResults(request) {
 }
 
 /**
- * The user messages of a request, oldest first; they include context prompts.
+ * Returns the user messages of a request, oldest first; they include context prompts.
  *
  * @param {import("./scripted-model.mjs").ChatRequest | undefined} request
  */
@@ -114,7 +114,7 @@ export function userTexts(request) {
 }
 
 /**
- * The newest context prompt in a request.
+ * Returns the newest context prompt in a request.
  *
  * @param {import("./scripted-model.mjs").ChatRequest | undefined} request
  */
@@ -123,7 +123,7 @@ export function contextPrompt(request) {
 }
 
 /**
- * The data of all custom entries of one type, oldest first.
+ * Returns the data of all custom entries of one type, oldest first.
  *
  * @param {any[]} entries
  * @param {string} customType
@@ -133,8 +133,8 @@ export function custom(entries, customType) {
 }
 
 /**
- * The states in a session, oldest first, with `TASK` for the task id and 0 for the time in it, which are checked, and
- * without `progress`, which only ours has.
+ * Returns the states in a session, oldest first. Checks the task id and its time and replaces them with `TASK` and 0; removes
+ * `progress`, which only ours has.
  *
  * @param {any[]} entries
  * @returns {any[]}
@@ -148,7 +148,7 @@ export function states(entries) {
 }
 
 /**
- * A state as `states` gives it: at the beginning of a run of this workflow, with changes.
+ * Returns a state in the form of `states`: at the beginning of a run of this workflow, with changes.
  *
  * @param {string} workflowKey
  * @param {string} taskDescription
@@ -170,7 +170,7 @@ export function state(workflowKey, taskDescription, changes = {}) {
 }
 
 /**
- * The reasons for which the states in a session are paused, oldest first; `undefined` where they are not.
+ * Returns the reasons for the pause in the states of a session, oldest first; `undefined` for a state without a pause.
  *
  * @param {any[]} entries
  * @returns {any[]}
@@ -180,7 +180,7 @@ export function pauses(entries) {
 }
 
 /**
- * A path as a state holds it.
+ * Returns a path in the form that a state stores.
  *
  * @param {...[workflowKey: string, phaseIndex: number]} segments
  */
@@ -189,7 +189,7 @@ export function path(...segments) {
 }
 
 /**
- * The paths of states, each as `outer:1 inner:0`.
+ * Returns the paths of states, each as `outer:1 inner:0`.
  *
  * @param {any[]} list
  * @returns {string[]}
@@ -201,7 +201,7 @@ export function paths(list) {
 }
 
 /**
- * A text with `TASK` for every task id.
+ * Replaces every task id in a text with `TASK`.
  *
  * @param {string | undefined} text
  */
@@ -210,7 +210,7 @@ export function withoutIds(text) {
 }
 
 /**
- * The texts of the status bar, in order, without repetitions; `undefined` where it was cleared.
+ * Returns the texts of the status bar, in order, without repetitions; `undefined` for a cleared status.
  *
  * @param {import("./rpc.mjs").Rpc} rpc
  * @returns {(string | undefined)[]}
@@ -224,7 +224,7 @@ export function statusTexts(rpc) {
 }
 
 /**
- * The text of the status bar while the run waits for the user.
+ * Returns the text of the status bar while the run waits for the user.
  *
  * @param {string} text
  */
@@ -233,7 +233,7 @@ export function waiting(text) {
 }
 
 /**
- * The lines of the countdown, in order; `undefined` where it was removed.
+ * Returns the lines of the countdown, in order; `undefined` for its removal.
  *
  * @param {import("./rpc.mjs").Rpc} rpc
  * @returns {(string | undefined)[]}
@@ -246,7 +246,7 @@ export function countdownLines(rpc) {
 }
 
 /**
- * The notices of extensions, each as `level: text`.
+ * Returns the notices of extensions, each as `level: text`.
  *
  * @param {import("./rpc.mjs").Rpc} rpc
  * @returns {string[]}
