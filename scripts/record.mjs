@@ -7,7 +7,7 @@ import { play } from "../tests/conformance/side-by-side/play.mjs";
 import { RECORDED_ON, writeRecords } from "../tests/conformance/side-by-side/recorded.mjs";
 import { scriptFor } from "./usage.mjs";
 
-/** How many scenarios are played side by side. */
+/** The number of scenarios that run at the same time. */
 const AT_ONCE = 4;
 
 const wanted = process.argv.slice(2);

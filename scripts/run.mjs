@@ -28,7 +28,7 @@ function run(node, [name, ...parameters], env) {
 const [name, ...words] = process.argv.slice(2);
 const { needs, builds, file = name, env } = scriptFor(name, words);
 run(process.execPath, ["setup", needs]);
-// The machine's own may be too old.
+// The machine's node may be too old.
 const node = join(scripts, "../node_modules/.bin/node");
 if (!builds) run(node, ["build"]);
 run(node, [file, ...words], env);

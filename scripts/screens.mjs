@@ -1,4 +1,4 @@
-// Captures screens of the real pi, and writes each to the page of the documentation that has its mark.
+// Captures screens of the real pi, and writes each one between its marks in a page of the documentation.
 //
 //   node scripts/screens.mjs
 //

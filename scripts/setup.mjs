@@ -1,8 +1,8 @@
-// Installs what is missing for one of the npm scripts, and says what it installed.
+// Installs the missing dependencies of an npm script, and prints their names.
 //
 //   node scripts/setup.mjs build   packages of package-lock.json, Rust's WebAssembly target
 //   node scripts/setup.mjs demo    … and pi as published, under target/pi/
-//   node scripts/setup.mjs test    … and tmux (also what no argument means)
+//   node scripts/setup.mjs test    … and tmux (the default)
 //
 // It is the first thing to run in a fresh clone, so it uses Node's own modules only and works from Node 18 on.
 
@@ -17,7 +17,7 @@ const WASM_TARGET = "wasm32-unknown-unknown";
 const NODE_BINARY = join(ROOT, "node_modules/.bin/node");
 
 /**
- * What each argument needs, in the order it is looked after.
+ * The setup steps of each argument, in order.
  *
  * @type {Record<string, (() => void)[]>}
  */
@@ -27,7 +27,7 @@ const STEPS = {
   test: [npmPackages, nodeBinary, wasmTarget, piTarballs, tmux],
 };
 
-/** A fault the user at the keyboard can fix; its message says how. */
+/** An error that the user can fix, as the message says. */
 class SetupError extends Error {}
 
 function npmPackages() {
@@ -37,8 +37,8 @@ function npmPackages() {
 }
 
 /**
- * Compares what npm wrote down about node_modules with package-lock.json, by content: a checkout touches the file's
- * time without changing it. Optional packages may be absent, npm leaves out those of other platforms.
+ * Compares npm's record of node_modules with package-lock.json. Compares the content, because a checkout changes the file's time
+ * without changing the content. Optional packages may be absent: npm omits those of other platforms.
  */
 function lockIsInstalled() {
   const hidden = join(ROOT, "node_modules/.package-lock.json");
@@ -52,7 +52,7 @@ function lockIsInstalled() {
   return upToDate && Object.keys(installed).every((path) => path in locked);
 }
 
-/** The package `node` fetches its binary in an install script, which npm may be configured not to run. */
+/** Checks that the install script of the package `node` has fetched its binary: npm may be configured not to run it. */
 function nodeBinary() {
   if (existsSync(NODE_BINARY)) return;
   throw new SetupError(
@@ -65,7 +65,7 @@ function nodeBinary() {
 }
 
 function wasmTarget() {
-  // rustc's answer holds for every toolchain, rustup's or not, and heeds a rust-toolchain file.
+  // rustc works with and without rustup, and respects a rust-toolchain file.
   const libdir = run("rustc", ["--print", "target-libdir", "--target", WASM_TARGET]);
   if (libdir.missing) throw new SetupError("rustc is not on PATH. Install Rust with rustup, then run this again.");
   if (libdir.ok && existsSync(libdir.stdout.trim())) return;
@@ -86,7 +86,7 @@ function piTarballs() {
 }
 
 /**
- * Unpacks beside `home` and renames at the end, so that an interrupted run leaves no half of a package.
+ * Unpacks beside `home` and renames at the end, so that an interrupted run leaves no incomplete package.
  *
  * @param {string} spec
  * @param {string} integrity
@@ -122,12 +122,12 @@ function tmux() {
   say("apt-get install tmux");
   const install = () => apt(asRoot, ["install", "--yes", "--no-install-recommends", "tmux"]);
   let installed = install();
-  // A fresh container has no package lists yet.
+  // A new container has no package lists yet.
   if (!installed.ok && apt(asRoot, ["update"]).ok) installed = install();
   if (!installed.ok) throw new SetupError(`apt-get could not install tmux. ${byHand}\n${installed.stderr}`);
 }
 
-/** The words that make a command run as root, or nothing where that is impossible. Asks for no password unattended. */
+/** Returns the prefix that runs a command as root; `undefined` if that is impossible. Without a terminal it asks for no password. */
 function rootPrefix() {
   if (process.getuid?.() === 0) return [];
   if (run("sudo", ["--version"]).missing) return undefined;
@@ -145,12 +145,12 @@ function apt(asRoot, args) {
 
 /** @param {string[]} args */
 function npm(args) {
-  // Under `npm run`, PATH begins with node_modules/.bin, and `npm ci` deletes the `node` in it under its own feet.
+  // Under `npm run`, PATH begins with node_modules/.bin, and `npm ci` deletes the `node` in that folder while it runs.
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.startsWith(join(ROOT, "node_modules")));
   const env = { ...process.env, PATH: path.join(delimiter) };
   const done = run("npm", args, { env, shell: process.platform === "win32" });
   if (done.missing) throw new SetupError("npm is not on PATH. Install Node with npm, then run this again.");
-  // npm prints all options of the command after its reason.
+  // npm prints the reason first, and then all options of the command.
   const reason = done.stderr.split(/^npm error Usage:$/m)[0];
   if (!done.ok) throw new SetupError(`npm ${args[0]} failed:\n${done.stdout}${reason}`);
 }

@@ -16,7 +16,7 @@ import { scriptFor } from "./usage.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const WASM = ["--target", "wasm32-unknown-unknown"];
 
-/** Whether this is `npm run test:all`. */
+/** True for `npm run test:all`. */
 const ALL = process.env.TESTS === "all";
 
 /**
@@ -25,10 +25,10 @@ const ALL = process.env.TESTS === "all";
  */
 const LINTED = ALL ? ["--all-targets"] : ["--lib", "--bins", "--examples"];
 
-/** How many test files run at the same time. */
+/** The number of test files that run at the same time. */
 const FILES = 3;
 
-// Not process.execPath: the shell that ran the set-up still remembers the machine's node, which may be too old.
+// Not process.execPath, which is the machine's node and may be too old.
 const NODE = join(root, "node_modules/.bin/node");
 
 /**
@@ -39,7 +39,7 @@ const NODE = join(root, "node_modules/.bin/node");
  * @property {string} [title] printed in place of the name
  * @property {string} command
  * @property {string[]} parameters
- * @property {boolean} [built] whether it needs the built component
+ * @property {boolean} [built] true if it needs the built component
  */
 
 const RUST = ["test", "--quiet", "--locked"];
@@ -104,7 +104,7 @@ async function inOrder(steps) {
 
 /**
  * @param {Step} step
- * @param {boolean} behind whether it has a low priority and prints at its end
+ * @param {boolean} behind true for a low priority, with the output printed at the end
  * @returns {Promise<boolean>}
  */
 function passes({ name, title = name, command, parameters }, behind) {

@@ -1,7 +1,7 @@
-// The npm scripts that take arguments, and which ones they take. Node's own modules only: it is asked before anything is
+// The npm scripts that take arguments, and their arguments. Uses only Node's own modules, because it runs before anything is
 // installed.
 
-/** An argument that may be left out: how often, or how large. */
+/** An optional number. */
 const NUMBER = /^([1-9]\d{0,6})?$/;
 
 /** The benchmarks of `npm run bench`, each with its argument. */
@@ -12,11 +12,11 @@ export const TESTS = ["format", "clippy", "clippy-wasm", "types", "rust", "pi"];
 
 /**
  * @typedef {object} Script
- * @property {"build" | "demo" | "test"} needs what `setup.mjs` installs for it
- * @property {boolean} [builds] whether it builds itself where it needs to, so that no build comes before it
- * @property {string} usage what may stand behind `npm run NAME`
+ * @property {"build" | "demo" | "test"} needs the argument for `setup.mjs`
+ * @property {boolean} [builds] true if it builds by itself, so that no build runs before it
+ * @property {string} usage the arguments after `npm run NAME`
  * @property {(words: string[]) => boolean} fits
- * @property {string} [file] the script in this folder without `.mjs`, where it is not the name
+ * @property {string} [file] the script in this folder without `.mjs`; the name by default
  * @property {Record<string, string>} [env] environment variables for it
  */
 
@@ -48,7 +48,7 @@ export const SCRIPTS = {
 };
 
 /**
- * The script of a name, if it takes these arguments. If it does not, or if they ask for help, this process ends here.
+ * Returns the script of a name if it takes these arguments. Otherwise, or if they ask for help, ends this process.
  *
  * @param {string} name
  * @param {string[]} words

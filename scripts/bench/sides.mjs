@@ -1,4 +1,4 @@
-// Loads both packages into this process, with a stand-in for pi: the measured time is theirs, not pi's.
+// Loads both packages into this process, with a mock of pi, so that the measured time excludes pi's own.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The command `pi-workflows`, run as a user would.
+// The command `pi-workflows`, run as a process.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const FLOW = workflow("flow", [{ id: "look", tools: { blacklist: ["edit"] } }, "
 const PART = workflow("part", ["do", "see"], { show: "workflows", commandName: undefined, initialMessage: undefined });
 
 /**
- * A folder with a project and a home in it.
+ * Creates a folder with a project and a home.
  *
  * @param {import("node:test").TestContext} t
  * @param {Record<string, string>} project files of `.pi/workflows`
@@ -101,7 +101,7 @@ test("check takes a project, a workflows folder or a workflow", (t) => {
   assert.deepEqual(run(["check", "nowhere"]), { status: 2, stdout: "", stderr: "There is no folder nowhere.\n" });
 });
 
-test("check DIR reports and counts what belongs to DIR, whatever its files are called", (t) => {
+test("check DIR reports and counts the diagnostics of DIR, with any file names", (t) => {
   const broken = workflow("broken", ["one"], { phases: ["one.md", "missing.md"] });
   const shared = { "_shared/deep.md": "---\nid: deep\nname: Deep\n---\nDo it.\n" };
   const dotted = workflow("dotted", ["see"], { phases: ["see.md", "..bad.md"] });
@@ -143,7 +143,7 @@ test("check --strict fails on warnings", (t) => {
   assert.equal(sound.run(["check", "--strict"]).status, 0);
 });
 
-test("check knows the tools and profiles that it is told of", (t) => {
+test("check knows the tools and profiles in its arguments", (t) => {
   const look = { id: "look", tools: { whitelist: ["raed", "deploy"] }, availableProfiles: ["scout", "planer"] };
   const { home, run } = place(t, workflow("flow", [look]));
   const messages = (/** @type {string[]} */ ...parameters) => {
@@ -187,7 +187,7 @@ test("graph draws a flowchart", (t) => {
   });
 });
 
-test("show and run-through say what an agent would be told", (t) => {
+test("show and run-through print the messages to an agent", (t) => {
   const { run } = place(t, { ...FLOW, ...PART });
   const show = run(["show", "flow", "--task", "the task"]);
   assert.equal(show.status, 0);
@@ -224,12 +224,12 @@ test("new writes a workflow that checks clean and runs through", (t) => {
   assert.ok(existsSync(join(home, ".pi/agent/workflows/mine/workflow.yaml")));
 });
 
-test("list names what loads", (t) => {
+test("list prints the workflows that load", (t) => {
   const { run } = place(t, { ...FLOW, ...PART, ...workflow("flow", ["look"], { description: "What it does.\nAnd more." }) });
   assert.equal(run(["list"]).stdout, "flow  The flow: What it does.  .pi/workflows/flow\n(part)  The part  .pi/workflows/part\n");
 });
 
-test("nothing of a file reaches the terminal as a command", (t) => {
+test("no control sequence of a file reaches the terminal", (t) => {
   const evil = "\u001b]0;title\u0007\u001b[31m";
   const { run } = place(t, {
     ...workflow("flow", [{ id: "a", name: `A${evil}`, instructions: `Do ${evil}\u009b31m {x}` }], { name: `N${evil}`, description: evil }),
@@ -243,7 +243,7 @@ test("nothing of a file reaches the terminal as a command", (t) => {
   }
 });
 
-test("help, version, and what is no command", (t) => {
+test("help, version, and unknown commands", (t) => {
   const { run } = place(t, {});
   const help = run(["--help"]);
   assert.equal(help.status, 0);
@@ -293,7 +293,7 @@ test("the README's first workflow has no errors and is offered by its descriptio
   assert.deepEqual(run(["list"]).stdout, "tidy  Tidy Up: Look first, then change.  .pi/workflows/tidy\n");
 });
 
-test("the reference has what --help prints", (t) => {
+test("the reference contains the output of --help", (t) => {
   const { stdout } = place(t, {}).run(["--help"]);
   assert.ok(readFileSync(join(REPO, "docs/reference.md"), "utf8").includes(`\n\`\`\`text\n${stdout.trimEnd()}\n\`\`\`\n`));
 });
@@ -305,14 +305,14 @@ test("nothing tells a user to run the package `pi-workflows` of the registry", (
   }
 });
 
-/** A shell's command line, in which `pi-workflows` is the command. */
+/** Runs a command line in a shell, in which `pi-workflows` is the command. */
 const inShell = (/** @type {ReturnType<typeof place>} */ { project, home }, /** @type {string} */ line) => {
   const script = `pi-workflows() { "${NODE}" "${CLI}" "$@"; }\n${line}`;
   const env = { PATH: process.env.PATH, HOME: home };
   return spawnSync("bash", ["-c", script], { cwd: project, env, encoding: "utf8", timeout: 60_000 });
 };
 
-test("output that cannot be written is one line, and a reader that goes away is none", { skip: !existsSync("/dev/full") }, (t) => {
+test("a failing write of the output is reported in one line, and a closed pipe is not reported", { skip: !existsSync("/dev/full") }, (t) => {
   const there = place(t, { ...FLOW, ...PART, "flow/look.md": "---\nid: look\n---\nLook.\n" });
   const full = "The output cannot be written: no space left on device\n";
   for (const command of ["check", "check --format json", "list", "graph part", "run-through flow", "--help", "--version"]) {
@@ -320,7 +320,7 @@ test("output that cannot be written is one line, and a reader that goes away is 
     if (command !== "run-through flow") assert.deepEqual([status, stderr], [2, full], command);
     else assert.match(stderr, /has errors/);
   }
-  // The status is what the command found, whoever reads.
+  // A closed pipe does not change the exit status.
   for (const [line, status] of /** @type {[string, number][]} */ ([
     ["pi-workflows check | true; exit ${PIPESTATUS[0]}", 1],
     ["pi-workflows check | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 1],
@@ -334,7 +334,7 @@ test("output that cannot be written is one line, and a reader that goes away is 
   }
 });
 
-test("new writes nothing where it cannot, and says so in a line", { skip: process.platform !== "linux" }, (t) => {
+test("new writes nothing if it cannot write everything, and reports the error in one line", { skip: process.platform !== "linux" }, (t) => {
   const there = place(t, {});
   const { project, run } = there;
   symlinkSync("nowhere", join(project, "dangling"));
@@ -359,7 +359,7 @@ test("new writes nothing where it cannot, and says so in a line", { skip: proces
   assert.deepEqual(readdirSync(project).sort(), [".pi", ".pi-link", "dangling", "file", "loop"]);
 });
 
-test("a folder that is none, or not there any more, is said in a line", { skip: process.platform === "win32" }, (t) => {
+test("a path that is no folder, or no longer exists, is reported in one line", { skip: process.platform === "win32" }, (t) => {
   const there = place(t, {});
   const { project, run } = there;
   for (const command of ["check", "check /", "list", "graph x", "show x", "run-through x", "new x", "new x --dir y"]) {
@@ -381,7 +381,7 @@ test("a folder that is none, or not there any more, is said in a line", { skip: 
   }
 });
 
-test("the packed tarball brings the command along", (t) => {
+test("the packed tarball contains the command", (t) => {
   const { root, run } = place(t, INVALID);
   const options = /** @type {const} */ ({ cwd: REPO, encoding: "utf8" });
   const [{ filename }] = JSON.parse(
@@ -392,7 +392,7 @@ test("the packed tarball brings the command along", (t) => {
   const cli = join(root, "package", bin["pi-workflows"]);
   assert.match(readFileSync(cli, "utf8"), /^#!\/usr\/bin\/env node\n/);
   assert.equal(run(["check"], cli).status, 1);
-  // As npm installs it for npx: a link in a folder of commands.
+  // npm installs it for npx as a link in a folder of commands.
   const installed = join(root, "installed");
   mkdirSync(installed);
   writeFileSync(join(installed, "package.json"), "{}");

@@ -1,4 +1,4 @@
-// The JSON Schemas, held by an independent validator (ajv) against the examples and against what the component accepts.
+// Checks the JSON Schemas with an independent validator (ajv) against the examples and the behaviour of the component.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { openWorkflows } from "../../cli/workflows.js";
 import { REPO } from "../pi/harness/pi.mjs";
 
 const schema = (/** @type {string} */ name) => JSON.parse(readFileSync(join(REPO, "schemas", name), "utf8"));
-// Strict in all: what it warns of by default is an error here.
+// Strict: reports errors instead of the default warnings.
 const ajv = new Ajv({ strict: true, allErrors: true });
 const KINDS = { workflow: schema("workflow.json"), phase: schema("phase.json") };
 const validate = { workflow: ajv.compile(KINDS.workflow), phase: ajv.compile(KINDS.phase) };
@@ -21,7 +21,7 @@ const GOOD = {
   phase: { id: "a", name: "A", emoji: "*" },
 };
 
-/** Values of every kind, and of every bound. @type {unknown[]} */
+/** Values of every kind, including all limits. @type {unknown[]} */
 const VALUES = [
   null, true, false, 0, 1, -1, 1.5, 3600, 3601, 1_000_000, 1_000_001, "", " ", "x", "two words", "user", "workflows",
   "oncePerPhase", "everyRun", "optional", "required", [], ["x"], [["x"]], {}, { x: 1 }, ["a.md"], ["a.md", 7],
@@ -51,7 +51,7 @@ test("all examples are valid", () => {
   assert.ok(count > 25, `${count}`);
 });
 
-test("every field is understood as its schema says", (t) => {
+test("the component accepts exactly the values that the schemas accept", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "pi-workflows-schemas-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   for (const key of ["w", "s"]) mkdirSync(join(folder, key));
@@ -63,7 +63,7 @@ test("every field is understood as its schema says", (t) => {
   write("s/a.md", GOOD.phase);
   writeFileSync(join(folder, "w/x"), "---\nid: x\nname: X\nemoji: x\n---\nDo it.\n");
   const workflows = openWorkflows([{ name: "project", path: folder }]);
-  /** Whether files are there whose every field has an effect. */
+  /** Returns true if the component reports no diagnostic about these fields. */
   const sound = (/** @type {object} */ workflow, /** @type {object} */ phase) => {
     write("w/workflow.yaml", workflow);
     write("w/a.md", phase);
@@ -95,7 +95,7 @@ test("every field is understood as its schema says", (t) => {
   assert.deepEqual(disagreements, []);
 });
 
-test("every field has a description, and its default where it may be left out", () => {
+test("every field has a description, and every optional field a default", () => {
   const check = (/** @type {any} */ schema) => {
     for (const [name, property] of Object.entries(schema.properties)) {
       assert.ok(property.description.endsWith("."), name);

@@ -1,4 +1,4 @@
-// The tutorial, step by step: its files are written, its commands run, and their output is what it shows.
+// Follows the tutorial: writes its files, runs its commands, and compares their output with the page.
 //
 //   UPDATE_TUTORIAL=1 node --test tests/cli/tutorial.test.mjs
 import assert from "node:assert/strict";
@@ -12,7 +12,7 @@ import { NODE, REPO } from "../pi/harness/pi.mjs";
 
 const TUTORIAL = join(REPO, "docs/tutorial.md");
 
-test("every step of the tutorial looks as it says", (t) => {
+test("every command of the tutorial has the output on the page", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "pi-workflows-tutorial-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const bin = join(folder, "bin");

@@ -17,13 +17,13 @@ const REST = { text: "I rest." };
 
 /** @typedef {import("./harness/scripted-model.mjs").ChatRequest} ChatRequest */
 
-/** How often a request carries the instructions of a phase. @param {ChatRequest | undefined} request @param {string} id */
+/** Returns how often a request contains the instructions of a phase. @param {ChatRequest | undefined} request @param {string} id */
 function copies(request, id) {
   const text = (request?.messages ?? []).map(messageText).join("\n");
   return text.split(`**What to do in this phase:**\nDo ${id} for`).length - 1;
 }
 
-/** Those of the last messages of a request that are no answers of the model. @param {ChatRequest | undefined} request */
+/** Returns the messages of a request after the last answer of the model. @param {ChatRequest | undefined} request */
 function told(request) {
   const messages = request?.messages ?? [];
   return messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1).map(messageText);

@@ -28,13 +28,13 @@ const YAML = `${HEAD}phases:\n  - a.md\n`;
 const HUGE = A + "x".repeat(2 * 1024 * 1024);
 
 /**
- * Files with errors in the project's workflows folder, and their diagnostics. `loads`: the command names of workflows that
- * load all the same, besides `hello`, which always does.
+ * Files with errors in the project's workflows folder, and their diagnostics. `loads`: the command names of the workflows that
+ * load, besides `hello`, which always loads.
  *
  * @typedef {object} Case
  * @property {Record<string, string | Buffer>} files
- * @property {(folder: string) => void} [prepare] what is no plain file
- * @property {string[]} notice its lines with places and messages, from the workflows folder on, in any order
+ * @property {(folder: string) => void} [prepare] creates links, folders and the like
+ * @property {string[]} notice the lines with places and messages, in any order; paths begin below the workflows folder
  * @property {string[]} [loads]
  */
 
@@ -388,19 +388,19 @@ function put(sandbox, { files, prepare }) {
   prepare?.(folder);
 }
 
-/** What `/workflow :check` shows. @param {import("./harness/rpc.mjs").Rpc} rpc @returns {Promise<string>} */
+/** Returns the panel of `/workflow :check`. @param {import("./harness/rpc.mjs").Rpc} rpc @returns {Promise<string>} */
 async function check(rpc) {
   await rpc.prompt("/workflow :check");
   return custom(await rpc.entries(), "workflow:check").at(-1).content;
 }
 
-/** The lines of it with a place and a message, from below the workflows folder on. @param {string} panel */
+/** Returns the lines of the panel with a place and a message; paths begin below the workflows folder. @param {string} panel */
 function diagnosticLines(panel) {
   const lines = panel.split("\n").filter((line) => SEVERITY.test(line));
   return lines.map((line) => line.replace(/^\.pi\/workflows\//, "").replace(SEVERITY, ": "));
 }
 
-/** The notice of the errors in it; `undefined` where there are none. @param {string} panel */
+/** Returns the expected notice for the errors in the panel; `undefined` if there are none. @param {string} panel */
 function noticeOf(panel) {
   const errors = panel.split("\n").filter((line) => / error: /.test(line) && SEVERITY.test(line));
   const files = new Set(errors.map((line) => line.replace(/(:\d+:\d+)?: error: .*$/, "")));

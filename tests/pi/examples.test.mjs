@@ -1,4 +1,4 @@
-// The example workflows, copied as the README says.
+// The example workflows, copied as the README describes.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -52,7 +52,7 @@ function copy(folder) {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(FOLDER, path), "utf8")]));
 }
 
-/** Calls `next` until DONE, but `loop` when it first comes to a place. @param {RegExp | undefined} place */
+/** Calls `next` until DONE, but `loop` at the first visit of a place. @param {RegExp | undefined} place */
 function goingRound(place) {
   return (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
     const results = toolResults(request);
@@ -61,7 +61,7 @@ function goingRound(place) {
   };
 }
 
-/** Gives each call a summary, as some of the phases demand. @param {ReturnType<typeof nextUntilDone>} answer */
+/** Gives each call a summary, which some phases require. @param {ReturnType<typeof nextUntilDone>} answer */
 function handingOver(answer) {
   if (!("calls" in answer)) return answer;
   return { calls: answer.calls.map((call) => ({ ...call, arguments: { ...call.arguments, summary: "Found out." } })) };

@@ -13,7 +13,7 @@ import { notices, paths, states, statusTexts, steps, toolResults, workflow } fro
 const HELLO = workflow("hello", ["plan", "build", "check"], { autoContinue: false });
 const REST = { text: "I rest." };
 
-/** Every write fails as on a full disk. @param {string} file @returns {() => void} what ends it */
+/** Makes every write fail as on a full disk. @param {string} file @returns {() => void} reverts it */
 function fillDisk(file) {
   renameSync(file, `${file}.aside`);
   symlinkSync("/dev/full", file);

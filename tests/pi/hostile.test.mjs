@@ -20,7 +20,7 @@ const HEAD = "name: Bad\ncommandName: bad\ninitialMessage: go\n";
 const A = phaseFile({ id: "a" });
 const HELLO = workflow("hello", ["plan", "build"], { autoContinue: false });
 
-/** What a user is told of each of these. @type {Record<string, { put: (folder: string) => unknown, told: RegExp }>} */
+/** Hostile inputs, and the expected message to the user. @type {Record<string, { put: (folder: string) => unknown, told: RegExp }>} */
 const FILES = {
   pipe: { put: (folder) => execFileSync("mkfifo", [join(folder, "workflow.yaml")]), told: /it is not a plain file/ },
   device: { put: (folder) => symlinkSync("/dev/zero", join(folder, "workflow.yaml")), told: /it lies outside the workflows folder/ },
@@ -69,14 +69,14 @@ const FILES = {
   [`name-${EVIL.replaceAll("/", "")}`]: { put: (folder) => writeFileSync(join(folder, "workflow.yaml"), `name: "${EVIL}"\n`), told: /name-\S*pwned/ },
 };
 
-/** As `workflow`, with escapes for what YAML does not allow as it is. @param {Parameters<typeof workflow>} parameters */
+/** Like `workflow`, with escapes for characters that YAML does not allow. @param {Parameters<typeof workflow>} parameters */
 function written(...parameters) {
   const files = Object.entries(workflow(...parameters));
   const escaped = (/** @type {string} */ c) => `\\u00${c.charCodeAt(0).toString(16)}`;
   return Object.fromEntries(files.map(([name, text]) => [name, text.replaceAll(/[\x7f-\x9f]/g, escaped)]));
 }
 
-/** What extensions have shown that a terminal would take for a command. @param {import("./harness/rpc.mjs").Rpc} rpc */
+/** Returns the output of extensions that contains control sequences. @param {import("./harness/rpc.mjs").Rpc} rpc */
 function commandsIn(rpc) {
   const shown = rpc.records.filter(({ type }) => type === "extension_ui_request").map((record) => JSON.stringify(record));
   assert.ok(shown.length > 3);
@@ -167,7 +167,7 @@ for (const version of VERSIONS) {
 }
 
 /**
- * The peak memory of a process, in MiB.
+ * Returns the peak memory of a process, in MiB.
  * @param {import("./harness/rpc.mjs").Rpc} rpc
  */
 function peak(rpc) {
@@ -178,7 +178,7 @@ function peak(rpc) {
 const largePhase = (id, size) => phaseFile({ id }) + "x".repeat(size - phaseFile({ id }).length);
 
 /**
- * Folders that take long or much memory to search, and their diagnostics.
+ * Folders whose search takes much time or memory, and their diagnostics.
  * @type {Record<string, { put: (root: string) => void, told: RegExp, where?: "project" }>}
  */
 const TREES = {

@@ -12,7 +12,7 @@ import { paths, states, statusTexts, step, waiting, workflow } from "./harness/w
 const KILLS = 50;
 const PHASES = Array.from({ length: 12 }, (_, index) => `p${index + 1}`);
 
-/** Numbers from 0 to 1 that are the same for the same seed. @param {number} seed */
+/** A pseudorandom generator of numbers from 0 to 1. @param {number} seed */
 function chances(seed) {
   return () => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;

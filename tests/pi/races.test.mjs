@@ -20,7 +20,7 @@ const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveT
 const PLAN = "The hello > 🔹 Plan [1/3]";
 const BUILD = "The hello > 🔹 Build [2/3]";
 
-/** Where the run is after each, begun in the phase Build. @type {Record<string, { go: (rpc: Rpc) => Promise<any>, status?: string }>} */
+/** The status of a run in the phase Build after each of these operations. @type {Record<string, { go: (rpc: Rpc) => Promise<any>, status?: string }>} */
 const WAYS = {
   "a reload": { go: (rpc) => rpc.prompt("/go-reload"), status: BUILD },
   "a new session": { go: (rpc) => rpc.send({ type: "new_session" }) },
@@ -63,16 +63,16 @@ async function begun(t, version, script) {
   return { model, sandbox, rpc };
 }
 
-/** What extensions threw, without pi's own word that it does not do this while the agent is at work. @param {Rpc} rpc */
+/** Returns the errors of extensions, except pi's refusal of an operation while the agent works. @param {Rpc} rpc */
 function errors(rpc) {
   return rpc.extensionErrors().filter(({ error }) => !/^Wait for the current response to finish before /.test(error));
 }
 
 /**
- * The run is active and the control commands work.
+ * Checks that the run is active and that the control commands work.
  * @param {Rpc} rpc
  * @param {string | undefined} status
- * @param {boolean} [waits] whether nothing happens until the user says more
+ * @param {boolean} [waits] true if the run waits for the user
  */
 async function isSound(rpc, status, waits = false) {
   const last = statusTexts(rpc).at(-1);

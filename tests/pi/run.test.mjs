@@ -57,8 +57,8 @@ const RELEASE = {
 const LINES = [3, 2, 1].map((seconds) => `⏳ Auto-continuing in ${seconds}s... (type anything to interrupt)`);
 
 /**
- * The whole context prompt of a phase, with TASK for the task id. `path` is as its first line has it, and `steps` are
- * all of the run, of which the `number`th is the current one.
+ * Returns the context prompt of a phase, with TASK for the task id. `path` has the form of the first line. `steps` are all
+ * steps of the run, and the current one has the number `number`.
  *
  * @param {string} path
  * @param {{ task: string, progress: string, pass?: number, steps: string[], number: number, profiles?: string, all?: string }} more

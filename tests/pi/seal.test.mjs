@@ -33,7 +33,7 @@ const RULES = "its rules are no longer those with which it was started";
 const UNKNOWN = "the rules with which it was started are not known, for its stored state cannot be read in full";
 const UNREADABLE = "the files of the workflow “hello” cannot be read";
 
-/** What an agent may write, and why the run then pauses. @type {Record<string, [path: string, text: string, why: string]>} */
+/** Changes of files by an agent, and the reason for the pause after each. @type {Record<string, [path: string, text: string, why: string]>} */
 const ATTACKS = {
   "broken YAML": ["hello/workflow.yaml", "name: [", UNREADABLE],
   "broken YAML in a nested workflow": ["inner/workflow.yaml", "name: [", UNREADABLE],
@@ -177,15 +177,15 @@ function writeSession(sandbox, list) {
   return file;
 }
 
-/** A stored run, and with more in it. @param {Record<string, unknown>} [more] */
+/** Returns a stored run with additional fields. @param {Record<string, unknown>} [more] */
 const state = (more) => JSON.stringify({ active: true, workflowKey: "hello", currentPath: [AT], globalStepCount: 0, taskId: "t", taskDescription: "d", startedAt: 5, ...more });
 const AT = { workflowKey: "hello", phaseIndex: 0 };
-/** With this progress, as JSON. @param {string} progress */
+/** Returns a stored run with this progress, as JSON. @param {string} progress */
 const withProgress = (progress) => state().replace("{", () => `{"progress":${progress},`);
 const visits = (/** @type {number} */ count) =>
   withProgress(`{"visits":{${Array.from({ length: count }, (_, n) => `"hello:${n}":{"startedAt":1,"passes":1}`)}}}`);
 
-/** What a session may store, and what the user is told. @type {Record<string, () => [list: string[], told: RegExp]>} */
+/** Entries of a session, and the expected notice. @type {Record<string, () => [list: string[], told: RegExp]>} */
 const HOSTILE = {
   "a path of ten thousand workflows": () => [[state({ currentPath: Array(10_000).fill(AT) })], /its `currentPath` has more than 101 items/],
   "three hundred thousand visits": () => [[state(), visits(300_000)], /it is longer than 4194304 bytes/],

@@ -46,7 +46,7 @@ const COMPACTION = { compaction: { enabled: true, keepRecentTokens: 10, reserveT
 const COUNTDOWN = "⏳ Auto-continuing in 3s... (type anything to interrupt)";
 
 /**
- * A session file with these `workflow:state` entries, each between a prompt and an answer.
+ * Writes a session file with these `workflow:state` entries, each between a prompt and an answer.
  *
  * @param {Sandbox} sandbox
  * @param {string} name
@@ -107,7 +107,7 @@ function compacting(summary) {
   };
 }
 
-/** A stored state as the reference writes it. @param {object} [changes] @returns {Record<string, any>} */
+/** Returns a stored state in the form of the reference. @param {object} [changes] @returns {Record<string, any>} */
 function stored(changes) {
   return { ...state("hello", "Add a route"), taskId: "wf-1747234567890-a3f9k2", startedAt: 1747234567890, ...changes };
 }

@@ -32,13 +32,13 @@ before(async () => {
   home = await buildFaulty();
 });
 
-/** Has calls of these names panic. @param {Sandbox} sandbox @param {string} names */
+/** Makes the calls with these names panic. @param {Sandbox} sandbox @param {string} names */
 function breakAt(sandbox, names) {
   mkdirSync(join(sandbox.agent, "extension-data"), { recursive: true });
   writeFileSync(join(sandbox.agent, "extension-data/pi-workflows.json"), JSON.stringify({ fault: names }));
 }
 
-/** What the user was told of panics: whether that was the end of it, and where it was. @param {string[]} told */
+/** Returns the kind and the place of each panic in the notices to the user. @param {string[]} told */
 function traps(told) {
   return told.flatMap((notice) => {
     const [, off, where] =

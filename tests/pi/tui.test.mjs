@@ -33,13 +33,13 @@ const WAITS = "(waits for you: send a message, or /workflow :resume)";
 const countdown = (/** @type {number} */ seconds) =>
   `⏳ Auto-continuing in ${seconds}s... (type anything to interrupt)`;
 
-/** The non-empty lines of a screen, without warnings about missing programs. @param {string} screen */
+/** Returns the non-empty lines of a screen, without warnings about missing programs. @param {string} screen */
 function lines(screen) {
   const all = screen.split("\n").map((line) => line.trim());
   return all.filter((line) => line && !/^Warning: (fd|ripgrep) not found/.test(line));
 }
 
-/** The text in the editor: the lines between the two rules above the footer. @param {string} screen */
+/** Returns the text in the editor: the lines between the two rules above the footer. @param {string} screen */
 function editor(screen) {
   const all = screen.trimEnd().split("\n");
   const rules = all.flatMap((line, index) => (/^─{20,}$/.test(line) ? [index] : []));
@@ -288,7 +288,7 @@ for (const version of VERSIONS) {
      * A run whose agent has stopped, at the beginning of the countdown.
      *
      * @param {import("node:test").TestContext} t
-     * @param {import("./harness/scripted-model.mjs").Step[]} [more] what the model says after that
+     * @param {import("./harness/scripted-model.mjs").Step[]} [more] the following answers of the model
      */
     async function resting(t, more = []) {
       const { model, sandbox } = await stage(t, [REST, ...more], {
