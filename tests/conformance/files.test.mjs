@@ -68,7 +68,7 @@ test("the reference keeps a workflow that nests a broken one, ours does not", as
   assert.deepEqual(Object.keys(loadWorkflows(projectDir)), ["outer"]);
 });
 
-/** How each side reads a line of `workflow.yaml`. @type {[number: number, line: string, what: string | RegExp][]} */
+/** The result of each line in `workflow.yaml`, by difference. @type {[number: number, line: string, what: string | RegExp][]} */
 const EXAMPLES = [
   [44, 'sessionNamePrefix: "a"#b', "the reference refuses"],
   [44, "unknown: [a,\nb]", "the reference refuses"],

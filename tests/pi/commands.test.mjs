@@ -153,7 +153,7 @@ for (const version of VERSIONS) {
       assert.equal(custom(await rpc.entries(), "workflow:complete").length, 2);
     });
 
-    test("takes into account what happened while its question was open", async (t) => {
+    test("takes events into account that occurred while its question was open", async (t) => {
       const { sandbox } = await stage(t, [REST, ...steps("next", "next"), { text: "Done." }, REST], {
         globalFiles: HELLO,
       });

@@ -116,7 +116,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("is given again after a tree move, a fork and a resume", async (t) => {
+    test("is given again after navigation in the session tree, a fork and a resume", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: HELLO, files: TRAVEL });
       const extension = withTravel(sandbox);
       const rpc = await startRpc({ version, sandbox, extension });
@@ -159,7 +159,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("goes with every agent run if the workflow says so, and the model sees the newest", async (t) => {
+    test("is sent with every agent run for `everyRun`, and the model sees the newest", async (t) => {
       const files = workflow("hello", ["plan"], { autoContinue: false, contextInjection: "everyRun" });
       const { model, sandbox } = await stage(t, () => REST, { globalFiles: files });
       const rpc = await startRpc({ version, sandbox });
@@ -174,7 +174,7 @@ for (const version of VERSIONS) {
     });
   });
 
-  suite(`pi ${version}: hand-over`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: summaries`, { concurrency: 2 }, () => {
     const RELEASE = {
       ...workflow("outer", [{ id: "a", instructions: "Do a." }, "@inner", { id: "z", instructions: "Ship {summary.b}, {previousSummary}." }], {
         autoContinue: false,

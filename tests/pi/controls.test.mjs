@@ -265,7 +265,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       );
     });
 
-    test("moves a run while the agent works; what it does for the phase before has no effect", async (t) => {
+    test("moves a run while the agent works; its calls for the previous phase have no effect", async (t) => {
       /** @type {() => void} */
       let letGo = () => {};
       const moved = new Promise((resolve) => (letGo = () => resolve(undefined)));
@@ -332,7 +332,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.deepEqual(countdownLines(rpc), []);
     });
 
-    test(":cancel and /cancel-workflow tell an agent at work to stop", async (t) => {
+    test(":cancel and /cancel-workflow tell a working agent to stop", async (t) => {
       for (const command of ["/workflow :cancel", "/cancel-workflow"]) {
         /** @type {() => void} */
         let letGo = () => {};

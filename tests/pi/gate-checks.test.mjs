@@ -102,7 +102,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: several gates in a run`, { concurrency: 2 }, () => {
-    test("fail one after the other, each with its own count; a summary outlasts them", async (t) => {
+    test("fail one after the other, each with its own count; the summary is kept", async (t) => {
       const script = [handOver("All of it"), next, next, REST];
       const { model, sandbox } = await stage(t, script, {
         globalFiles: workflow("hello", [{ id: "plan", summary: "required", gate: [{ run: "echo >> a; test $(wc -l < a) -gt 1" }] }], {
@@ -144,7 +144,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("stay those of the start: when an agent removes one, the run waits for the user", async (t) => {
+    test("are those at the start of the run: when an agent removes one, the run waits for the user", async (t) => {
       const files = gated([{ run: "touch ran; false" }]);
       const line = /** @type {RegExpExecArray} */ (/gate: .*\n/.exec(files["hello/plan.md"]))[0];
       const remove = edit(".pi/workflows/hello/plan.md", line);

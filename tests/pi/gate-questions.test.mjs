@@ -17,7 +17,7 @@ const REST = { text: "I rest." };
 const next = step("next");
 const TASK = "/workflow hello Add a route";
 const ONCE = "Yes, once";
-const NOBODY = () => new Promise(() => {});
+const NO_ANSWER = () => new Promise(() => {});
 const isQuestion = (/** @type {any} */ { method }) => method === "select";
 const RUN = [{ run: "echo run >> log" }];
 const APPROVE = [{ approve: "Ship it?" }];
@@ -31,7 +31,7 @@ for (const version of VERSIONS) {
     ])) {
       test(`about ${what} is asked again after an abort and a kill`, async (t) => {
         const { sandbox } = await stage(t, [next, next, next, REST], { projectFiles: gated(gate) });
-        const rpc = await startRpc({ version, sandbox, onDialog: NOBODY });
+        const rpc = await startRpc({ version, sandbox, onDialog: NO_ANSWER });
         const settled = rpc.waitForSettled();
         await rpc.prompt(TASK);
         await rpc.waitFor(isQuestion);
@@ -58,7 +58,7 @@ for (const version of VERSIONS) {
       const { model, sandbox } = await stage(t, () => REST, {
         globalFiles: gated(APPROVE, {}, { autoContinue: { delaySeconds: 1 } }),
       });
-      const rpc = await startRpc({ version, sandbox, onDialog: NOBODY });
+      const rpc = await startRpc({ version, sandbox, onDialog: NO_ANSWER });
       await rpc.promptAndSettle(TASK);
       void rpc.prompt("/workflow :next");
       await rpc.waitFor(isQuestion);
@@ -71,7 +71,7 @@ for (const version of VERSIONS) {
 
     test("is closed by :pause, which pauses the run once", async (t) => {
       const { model, sandbox } = await stage(t, [next, REST], { globalFiles: gated(APPROVE) });
-      const rpc = await startRpc({ version, sandbox, onDialog: NOBODY });
+      const rpc = await startRpc({ version, sandbox, onDialog: NO_ANSWER });
       const settled = rpc.waitForSettled();
       await rpc.prompt(TASK);
       await rpc.waitFor(isQuestion);
@@ -278,7 +278,7 @@ for (const version of VERSIONS) {
       assert.equal(lastPath(await rpc.entries()), "hello:0");
       await rpc.close();
 
-      const again = await startRpc({ version, sandbox, onDialog: NOBODY });
+      const again = await startRpc({ version, sandbox, onDialog: NO_ANSWER });
       await again.promptAndSettle(TASK);
       await again.close();
       // The same files in a new folder with the same path.

@@ -160,7 +160,7 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
-    test("leads back where onGateFail says", async (t) => {
+    test("moves the run to the phase of onGateFail", async (t) => {
       for (const onGateFail of ["loop", "plan"]) {
         const phases = ["plan", { id: "build", gate: [{ run: "false" }], onGateFail }, "check"];
         const { model, sandbox } = await stage(t, [next, next, REST], {
@@ -274,7 +274,7 @@ for (const version of VERSIONS) {
   });
 
   suite(`pi ${version}: a user's approval`, { concurrency: 2 }, () => {
-    test("is asked of the user, who may say no and why", async (t) => {
+    test("is requested from the user, who may decline with a reason", async (t) => {
       const { model, sandbox } = await stage(t, [next, next, REST], { globalFiles: gated([{ approve: "Ship this plan?" }]) });
       const answers = ["No", "Too early", YES];
       /** @type {any[]} */

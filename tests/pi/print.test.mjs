@@ -110,10 +110,10 @@ for (const version of PI_VERSIONS) {
         [["custom_message", reminder]],
       );
       assert.equal(userTexts(model.requests[1]).at(-1), reminder);
-      assert.deepEqual(custom(entries, "workflow:countdown"), [], "nobody waits for a countdown");
+      assert.deepEqual(custom(entries, "workflow:countdown"), [], "there is no countdown");
     });
 
-    test("leaves an agent alone where the workflow says `autoContinue: false`", async (t) => {
+    test("does not continue an agent if the workflow has `autoContinue: false`", async (t) => {
       const globalFiles = workflow("hello", ["plan"], { autoContinue: false });
       const { model, sandbox } = await stage(t, () => REST, { globalFiles });
       const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });

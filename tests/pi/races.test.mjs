@@ -112,7 +112,7 @@ for (const version of VERSIONS) {
         } else {
           assert.equal(countdownLines(rpc).at(-1), undefined);
           await sleep(1300);
-          assert.equal(model.requests.length, told, "nobody wakes the agent");
+          assert.equal(model.requests.length, told, "no agent run starts");
         }
         await isSound(rpc, status, name !== "a compaction");
       });

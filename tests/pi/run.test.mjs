@@ -479,7 +479,7 @@ Do plan for Look around.
       assert.doesNotMatch(model.messagesText(), /The hello Cancelled/);
     });
 
-    test("goes on when the user does not want it cancelled", async (t) => {
+    test("goes on when the user declines the cancellation", async (t) => {
       const script = [step("cancel", "cancel"), step("cancel"), step("cancel"), { text: "I rest." }];
       const { model, sandbox } = await stage(t, script, { globalFiles: HELLO });
       /** @type {(boolean | undefined)[]} */
@@ -498,7 +498,7 @@ Do plan for Look around.
       assert.deepEqual(countdownLines(rpc), [LINES[0]]);
     });
 
-    test("keeps a first `cancel` for the same run of the agent, until another action, and out of the session", async (t) => {
+    test("keeps a first `cancel` pending during the same agent run, until another action, and does not store it", async (t) => {
       const script = [
         ...steps("cancel", "status", "cancel", "loop", "cancel", "next", "cancel"),
         { text: "I rest." },
@@ -883,7 +883,7 @@ Continue working on the current phase and call workflow_step when done.`,
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.deepEqual(userTexts(model.lastRequest()).map(withoutIds).slice(2), [], "nobody has stopped");
+      assert.deepEqual(userTexts(model.lastRequest()).map(withoutIds).slice(2), [], "no reminder is sent");
       assert.deepEqual(countdownLines(rpc), []);
     });
   });

@@ -152,7 +152,7 @@ for (const version of VERSIONS) {
       assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /\n\*\*Phase:\*\* 🔹 B \[1\/2\] \(step 3\)\n/);
     });
 
-    test("leaves an ended run alone, done or cancelled by agent or user", async (t) => {
+    test("does not continue a run that is done or was cancelled by the agent or the user", async (t) => {
       const [next, hello] = [step("next"), { text: "Hello." }];
       const script = [next, next, next, hello, hello, step("cancel", "cancel"), hello, hello, REST, hello];
       const { model, sandbox } = await stage(t, script, { globalFiles: HELLO });
@@ -182,7 +182,7 @@ for (const version of VERSIONS) {
       }
     });
 
-    test("forgets a first `cancel`", async (t) => {
+    test("drops a pending `cancel`", async (t) => {
       const { model, sandbox } = await stage(t, [step("cancel"), REST, step("cancel"), REST], { globalFiles: HELLO });
       const first = await startRpc({ version, sandbox });
       await first.promptAndSettle("/workflow hello Add a route");

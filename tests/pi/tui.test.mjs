@@ -283,7 +283,7 @@ for (const version of VERSIONS) {
     });
   });
 
-  suite(`pi ${version}: the countdown ends for good`, { concurrency: 4 }, () => {
+  suite(`pi ${version}: the countdown ends`, { concurrency: 4 }, () => {
     /**
      * A run whose agent has stopped, at the beginning of the countdown.
      *

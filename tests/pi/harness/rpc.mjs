@@ -97,7 +97,7 @@ export async function startRpc({ onDialog, ...options }) {
             const record = records[next++];
             if (predicate(record)) return finish(() => resolve(record));
           }
-          if (exited) finish(() => reject(fault(`waited in vain for: ${what}`)));
+          if (exited) finish(() => reject(fault(`pi ended before: ${what}`)));
         } catch (error) {
           finish(() => reject(error));
         }
