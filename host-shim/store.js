@@ -11,7 +11,7 @@ const MAX_FILE = 4 * 1024 * 1024;
 /** The age at which a lock of another process counts as stale, in milliseconds. */
 const LOCK_STALE = 5000;
 /** The maximum time to wait for the lock, in milliseconds. */
-const LOCK_PATIENCE = 1000;
+const LOCK_PATIENCE = 3000;
 
 /** The folder of all stores, relative to pi's agent directory. */
 const FOLDER = "extension-data";

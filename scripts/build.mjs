@@ -29,6 +29,9 @@ import { scriptFor } from "./usage.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const TARGET = "wasm32-unknown-unknown";
 
+/** The flags of wasm-opt that give the smallest of the components tried. */
+const SMALLEST = ["--flatten", "--rereloop", "-Oz", "-Oz"];
+
 /** The features that rustc enables for this target. The optimizer must be told. */
 const FEATURES = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-float-to-int", "reference-types", "sign-ext"].map(
   (feature) => `--enable-${feature}`,
@@ -84,7 +87,7 @@ export async function buildComponent({ name, cargo, artifact, component, glue, p
  */
 async function makeComponent(core, { name, component, glue, optimized }) {
   let bytes = await componentNew(core, []);
-  if (optimized) bytes = (await opt(bytes, { quiet: true, optArgs: ["-Oz", "--strip-debug", ...FEATURES] })).component;
+  if (optimized) bytes = (await opt(bytes, { quiet: true, optArgs: [...SMALLEST, "--strip-debug", ...FEATURES] })).component;
   mkdirSync(dirname(component), { recursive: true });
   writeFileSync(component, bytes);
   const { files } = await transpile(bytes, {

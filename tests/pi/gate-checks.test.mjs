@@ -196,7 +196,8 @@ for (const version of VERSIONS) {
         /: no file matches tree\/\*\*\/\*\.md\. /,
         /more than 20000 files would have to be looked through\./,
       ]) {
-        await rpc.promptAndSettle("/workflow :next");
+        // 20,000 files take their time on a busy machine.
+        await rpc.promptAndSettle("/workflow :next", { timeoutMs: 60_000 });
         assert.match(userTexts(model.lastRequest()).at(-2) ?? "", why);
         await rpc.promptAndSettle("/workflow :skip");
       }

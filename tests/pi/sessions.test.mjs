@@ -143,7 +143,7 @@ for (const version of VERSIONS) {
       const first = await startRpc({ version, sandbox });
       await first.prompt("/workflow outer Add a route");
       await model.waitForRequests(4);
-      await first.close({ timeoutMs: 0 });
+      await first.kill();
 
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
       assert.deepEqual(statusTexts(rpc), [waiting("The outer > The inner [2/3] > 🔹 B [1/2]")]);
