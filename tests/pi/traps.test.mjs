@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import { buildFaulty } from "../guests/faulty.mjs";
-import { VERSIONS } from "./harness/extent.mjs";
+import { ALL, LONG, VERSIONS } from "./harness/extent.mjs";
 import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -29,7 +29,7 @@ const bash = call("bash", { command: "echo ran" });
 /** The package's folder. */
 let home = "";
 before(async () => {
-  home = await buildFaulty();
+  if (ALL) home = await buildFaulty();
 });
 
 /** Makes the calls with these names panic. @param {Sandbox} sandbox @param {string} names */
@@ -47,14 +47,14 @@ function traps(told) {
   });
 }
 
-test("the published component has no fault switch", () => {
+test("the published component has no fault switch", LONG, () => {
   const has = (/** @type {string} */ file) => readFileSync(file).includes(SWITCH);
   assert.equal(has(join(home, "host-shim/component/pi_workflows.core.wasm")), true);
   assert.equal(has(join(REPO, "host-shim/component/pi_workflows.core.wasm")), false);
 });
 
 for (const version of VERSIONS) {
-  suite(`pi ${version}: a panic`, { concurrency: 2 }, () => {
+  suite(`pi ${version}: a panic`, { concurrency: 2, ...LONG }, () => {
     test("during the check of a tool call refuses the call, with one notice, and the run goes on", async (t) => {
       const { model, sandbox } = await stage(t, [read, read, bash, step("next"), REST], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox, extension: home });

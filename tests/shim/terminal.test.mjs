@@ -123,7 +123,7 @@ for (const version of VERSIONS) {
 
     test("a cancelled dialog returns to the editor", async (t) => {
       const { tui } = await inTerminal(t);
-      await tui.submit("/remind 700");
+      await tui.submit("/remind 2500");
       await tui.submit("/trap timer");
       await tui.submit("/hello Ann");
       await tui.waitFor("Greet Ann?");
