@@ -151,7 +151,7 @@ export async function startRpc({ onDialog, ...options }) {
     /** Sends a prompt or a slash command and resolves when the run it starts has settled. */
     async promptAndSettle(/** @type {string} */ message, /** @type {{ timeoutMs?: number }} */ options = {}) {
       const settled = client.waitForSettled(options);
-      const response = await client.prompt(message);
+      const response = await send({ type: "prompt", message }, options);
       if (!response.success) throw fault(`prompt ${JSON.stringify(message)} failed: ${response.error}`);
       await settled;
     },
@@ -187,7 +187,8 @@ export async function startRpc({ onDialog, ...options }) {
   };
 
   options.sandbox.adopt(client.close);
-  await client.state();
+  // On a busy machine, and in a large project, a start takes its time.
+  await send({ type: "get_state" }, { timeoutMs: 60_000 });
   return client;
 }
 
