@@ -1,7 +1,7 @@
 // Records how the reference plays the scenarios of tests/conformance/side-by-side, for the tests that compare with it.
 //
 //   node scripts/record.mjs [GROUP …]   only these groups
-import { RECORDED } from "../tests/conformance/side-by-side/scenarios/index.mjs";
+import { HAND_WRITTEN } from "../tests/conformance/side-by-side/scenarios/index.mjs";
 import { REFERENCE } from "../tests/conformance/side-by-side/packages.mjs";
 import { play } from "../tests/conformance/side-by-side/play.mjs";
 import { RECORDED_ON, writeRecords } from "../tests/conformance/side-by-side/recorded.mjs";
@@ -12,7 +12,7 @@ const AT_ONCE = 4;
 
 const wanted = process.argv.slice(2);
 scriptFor("record", wanted);
-for (const [group, scenarios] of Object.entries(RECORDED)) {
+for (const [group, scenarios] of Object.entries(HAND_WRITTEN)) {
   if (wanted.length > 0 && !wanted.includes(group)) continue;
   /** @type {Map<string, import("../tests/conformance/side-by-side/play.mjs").PlayRecord>} */
   const plays = new Map();

@@ -17,7 +17,19 @@ export async function playBoth(group, scenario, version) {
     const { record } = await play(scenario, version, OURS);
     return { reference: recorded(group, scenario.name), ours: record };
   }
+  const both = await playLive(scenario, version);
+  if (version === RECORDED_ON) assertRecorded(group, scenario.name, both.reference);
+  return both;
+}
+
+/**
+ * Plays both packages. For scenarios that are not recorded: those of the reference's documentation contain its texts.
+ *
+ * @param {import("./play.mjs").Scenario} scenario
+ * @param {string} version of pi
+ * @returns {Promise<import("./known.mjs").Both>}
+ */
+export async function playLive(scenario, version) {
   const [reference, ours] = await Promise.all([play(scenario, version, REFERENCE), play(scenario, version, OURS)]);
-  if (version === RECORDED_ON) assertRecorded(group, scenario.name, reference.record);
   return { reference: reference.record, ours: ours.record };
 }

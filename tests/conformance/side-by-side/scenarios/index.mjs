@@ -2,7 +2,6 @@
 
 import active from "./active.mjs";
 import cancel from "./cancel.mjs";
-import documented from "./documented.mjs";
 import linear from "./linear.mjs";
 import loading from "./loading.mjs";
 import loops from "./loops.mjs";
@@ -15,8 +14,6 @@ import stored from "./stored.mjs";
 import templates from "./templates.mjs";
 import tools from "./tools.mjs";
 
-/** Hand-written scenarios. @type {Record<string, import("../play.mjs").Scenario[]>} */
+/** Hand-written scenarios, whose play by the reference is recorded. @type {Record<string, import("../play.mjs").Scenario[]>} */
 export const HAND_WRITTEN = { linear, nested, loops, cancel, restarts, sessions, active, tools, templates, names, loading, stored, modes };
 
-/** The scenarios whose play by the reference is recorded. */
-export const RECORDED = { ...HAND_WRITTEN, documented };
