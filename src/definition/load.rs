@@ -184,7 +184,7 @@ impl Taken {
         }
         for LeftOut { key, command_name, .. } in left_out {
             self.keys.entry(key.to_lowercase()).or_insert(root);
-            // Where it cannot be read: most have that of their folder.
+            // Without a readable command name, the folder's name stands in for it.
             self.commands.entry(command_name.as_ref().unwrap_or(key).clone()).or_insert(root);
         }
     }
@@ -470,7 +470,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                             let gate = phase.gate.as_ref();
                             let earlier = phases.as_deref().unwrap_or_default();
                             let problem = leads_nowhere(gate, earlier, Some(&phase.id), loopable);
-                            // Where an earlier phase has errors, it may be that one.
+                            // An earlier phase with errors may have the id that is named.
                             let problem = problem.filter(|_| phases.is_some());
                             let sound = problem.is_none();
                             leading_nowhere.extend(problem.map(|problem| (path.clone(), problem)));

@@ -1,6 +1,7 @@
 //! A run whose rules do not hold: it waits until the user accepts the rules that the files have now, fixes the files
 //! or cancels, and every tool call is refused but `status`. See [`crate::run::hold`].
 
+use crate::definition::Workflow;
 use crate::run::PauseReason;
 use crate::text;
 
@@ -75,7 +76,13 @@ impl Engine {
     fn replacements_of_run(&self) -> Vec<String> {
         let library = &self.definitions.library;
         let root = self.run.state().and_then(|state| library.get(&state.workflow_key));
-        let mut keys = root.map(|root| library.replacements_in(root)).unwrap_or_default();
+        root.map(|root| self.unaccepted_replacements(root)).unwrap_or_default()
+    }
+
+    /// The keys of the project's workflows that this workflow reaches in the place of the user's own, and that the user
+    /// has not accepted in this session.
+    pub(super) fn unaccepted_replacements(&self, workflow: &Workflow) -> Vec<String> {
+        let mut keys = self.definitions.library.replacements_in(workflow);
         keys.retain(|key| !self.session.accepted_replacements.contains(key));
         keys
     }

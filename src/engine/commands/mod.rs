@@ -99,7 +99,7 @@ impl Engine {
         if shows {
             return Ok(reply);
         }
-        // Where nothing prompted the agent, the wait goes on.
+        // The wait goes on unless the agent was prompted.
         if was_at_rest && !cx.prompted {
             self.begin_wait(cx);
         }

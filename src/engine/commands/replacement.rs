@@ -103,9 +103,7 @@ impl Engine {
     fn replacements(&self, command_name: &str) -> Vec<String> {
         let library = &self.definitions.library;
         let Some(workflow) = library.by_command_name(command_name) else { return Vec::new() };
-        let mut keys = library.replacements_in(workflow);
-        keys.retain(|key| !self.session.accepted_replacements.contains(key));
-        keys
+        self.unaccepted_replacements(workflow)
     }
 
     fn key_of(&self, command_name: &str) -> String {
