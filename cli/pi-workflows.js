@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `pi-workflows`: checks and shows workflow files outside of pi.
 //
-// Exit status: 0; 1 if `check` fails; 2 if the command line is wrong or a file cannot be read or written, with one line
+// Exit status: 0; 1 if `check` fails or `may` says no; 2 if the command line is wrong or a file cannot be read or written, with one line
 // on standard error.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,6 +23,9 @@ const USAGE = `Usage: pi-workflows COMMAND [options]
   graph NAME         a workflow as a Mermaid flowchart
   show NAME          a workflow with its nested workflows, and its templates filled in
   run-through NAME   the messages to an agent that goes through all phases; no model is needed
+  may WORKFLOW PHASE TOOL [ARGUMENT]
+                     allowed, confined or refused, and the line of the rule that decides; ARGUMENT is
+                     the path for edit and write; PHASE is the id of a phase of WORKFLOW itself
   new NAME           writes a new workflow that runs, to .pi/workflows/NAME
   list               the workflows that load
 
@@ -39,7 +42,7 @@ Options:
   --global           of new: writes to ~/.pi/agent/workflows/NAME
   --help, --version
 
-Exit status: 0, 1 if check fails, 2 if the command could not be carried out.
+Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be carried out.
 `;
 
 const TEXT = /** @type {const} */ ({ type: "string" });
@@ -59,27 +62,28 @@ const OPTIONS = { dir: TEXT, format: TEXT, tools: TEXT, profiles: TEXT, task: TE
  * @typedef {{ output: string, status?: number }} Result
  *
  * @typedef {object} Command
- * @property {"NAME" | "DIR" | undefined} takes the word behind the command; NAME is needed
+ * @property {string[]} takes the words behind the command; those in brackets may be absent
  * @property {string[]} options its options
- * @property {(word: string | undefined, options: Options) => Result} run
+ * @property {(words: string[], options: Options) => Result} run
  */
 
 /** @type {Record<string, Command>} */
 const COMMANDS = {
-  check: { takes: "DIR", options: ["dir", "strict", "format", "tools", "profiles"], run: check },
-  graph: { takes: "NAME", options: ["dir"], run: (name, { dir }) => ({ output: workflows(dir).graph(String(name)) }) },
-  show: { takes: "NAME", options: ["dir", "task"], run: (name, { dir, task }) => ({ output: workflows(dir).show(String(name), sample(task)) }) },
+  check: { takes: ["[DIR]"], options: ["dir", "strict", "format", "tools", "profiles"], run: check },
+  graph: { takes: ["NAME"], options: ["dir"], run: ([name], { dir }) => ({ output: workflows(dir).graph(name) }) },
+  show: { takes: ["NAME"], options: ["dir", "task"], run: ([name], { dir, task }) => ({ output: workflows(dir).show(name, sample(task)) }) },
   "run-through": {
-    takes: "NAME",
+    takes: ["NAME"],
     options: ["dir", "task"],
-    run: (name, { dir, task }) => ({ output: workflows(dir).runThrough(String(name), sample(task)) }),
+    run: ([name], { dir, task }) => ({ output: workflows(dir).runThrough(name, sample(task)) }),
   },
-  list: { takes: undefined, options: ["dir"], run: list },
-  new: { takes: "NAME", options: ["dir", "global"], run: create },
+  may: { takes: ["WORKFLOW", "PHASE", "TOOL", "[ARGUMENT]"], options: ["dir"], run: may },
+  list: { takes: [], options: ["dir"], run: list },
+  new: { takes: ["NAME"], options: ["dir", "global"], run: create },
 };
 
 /** @type {Command["run"]} */
-function check(word, options) {
+function check([word], options) {
   const format = own(FORMATS, options.format ?? "text");
   if (!format) throw new Failure(`There is no format ${quoted(options.format ?? "")}, only ${Object.keys(FORMATS).join(", ")}.`);
   if (word !== undefined && options.dir !== undefined) throw new Failure("check takes a DIR or --dir, not both.");
@@ -88,6 +92,12 @@ function check(word, options) {
   const report = openWorkflows(places.grants).check(surroundings, places.only);
   const fails = report.diagnostics.some(({ severity }) => severity === "error" || options.strict);
   return { output: format(report), status: fails ? 1 : 0 };
+}
+
+/** @type {Command["run"]} */
+function may([name, phase, tool, argument], { dir }) {
+  const { allowed, text } = workflows(dir).may(name, phase, tool, argument);
+  return { output: text, status: allowed ? 0 : 1 };
 }
 
 /** @type {Command["run"]} */
@@ -100,7 +110,7 @@ function list(_, { dir }) {
 }
 
 /** @type {Command["run"]} */
-function create(name = "", { dir, global }) {
+function create([name], { dir, global }) {
   if (dir !== undefined && global) throw new Failure("new takes --dir or --global, not both.");
   const files = openWorkflows([]).skeleton(name);
   const written = writeNew(join(dir ?? (global ? join(agentDir(), "workflows") : join(".pi", "workflows")), name), files);
@@ -116,18 +126,19 @@ function main(parameters) {
   const { values, positionals } = parse(parameters);
   if (values.version) return { output: packageVersion() };
   if (values.help) return { output: USAGE };
-  const [name, word, ...more] = positionals;
+  const [name, ...words] = positionals;
   if (name === undefined) throw new Failure(USAGE.trimEnd());
   const command = own(COMMANDS, name);
   if (!command) throw new Failure(`There is no command ${quoted(name)}, only ${Object.keys(COMMANDS).join(", ")}.`);
   const unfit = Object.keys(values).find((option) => !command.options.includes(option));
   if (unfit !== undefined) throw new Failure(`pi-workflows ${name} takes no --${unfit}.`);
   for (const [option, value] of Object.entries(values)) if (value === "") throw new Failure(`--${option} needs a value.`);
-  const surplus = command.takes ? more[0] : word;
+  const surplus = words[command.takes.length];
   if (surplus !== undefined) throw new Failure(`${quoted(surplus)} is one word too many. Put a text in quotes.`);
-  if (word === "" || (command.takes === "NAME" && word === undefined)) throw new Failure(`pi-workflows ${name} needs a ${command.takes}.`);
+  const missing = command.takes.find((word, index) => words[index] === "" || (words[index] === undefined && !word.startsWith("[")));
+  if (missing) throw new Failure(`pi-workflows ${name} needs ${missing === "[ARGUMENT]" ? "an" : "a"} ${missing.replace(/[[\]]/g, "")}.`);
   if (!hasFolder()) throw new Failure("The current folder is not there any more.");
-  return command.run(word, values);
+  return command.run(words, values);
 }
 
 /** Tests if the working directory of this process exists. */

@@ -1,9 +1,12 @@
 // Runs the component's interface `pi-workflows:tools/workflows` (`wit/tools/tools.wit`) in Node.
 import { dirname, join } from "node:path";
 
+import { canConfine } from "../host-shim/confinement/sandbox.js";
 import { filesBelow } from "../host-shim/files.js";
 import { instantiator, readManifest } from "../host-shim/load.js";
+import { resolveWrite } from "../host-shim/write-target.js";
 import { agentDir } from "./places.js";
+import { inWords } from "./words.js";
 
 const MANIFEST = new URL("../package.json", import.meta.url);
 const TOOLS = "pi-workflows:tools/workflows@0.1.0";
@@ -19,12 +22,13 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * @property {(name: string) => string} graph
  * @property {(name: string, task: string) => string} show
  * @property {(name: string, task: string) => string} runThrough
+ * @property {(name: string, phase: string, tool: string, argument?: string) => { allowed: boolean, text: string }} may
  * @property {(name: string) => { path: string, text: string }[]} skeleton
  */
 
 /**
- * Starts the component with some folders of workflows, and the `agents` beside the last one. Its functions throw errors
- * with the message as `payload`.
+ * Starts the component with some folders of workflows, and the `agents` beside the last one. Paths of limits are relative
+ * to the project of the last one. Its functions throw errors with the message as `payload`.
  *
  * @param {import("./places.js").Grant[]} grants absolute paths
  * @returns {Workflows}
@@ -44,17 +48,34 @@ export function openWorkflows(grants) {
     ...[{ name: "agents", path: join(agentDir(), "agents") }, ...beside].map((grant) => root(grant, false)),
   ];
   const files = filesBelow(folders, () => process.cwd());
-  const instance = /** @type {any} */ (instantiator(MANIFEST, readManifest(MANIFEST))(importsOf(files)));
+  const instance = /** @type {any} */ (instantiator(MANIFEST, readManifest(MANIFEST))(importsOf(files, grants.at(-1)?.within ?? process.cwd())));
   return instance[TOOLS];
 }
 
 /**
- * All imports of the component. Only files are implemented: nothing else is called outside of pi.
+ * All imports of the component. Only those that are called outside of pi are implemented.
  * @param {object} files
+ * @param {string} project
  * @returns {any}
  */
-function importsOf(files) {
-  const absent = new Proxy({}, { get: () => () => { throw { tag: "failed", val: "This is not pi." }; } });
-  const names = ["types", "api", "context", "session", "ui", "store", "timers"];
-  return { ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, absent])), "pi:extension/files": files };
+function importsOf(files, project) {
+  const fail = (/** @type {string} */ val) => { throw { tag: "failed", val }; };
+  const absent = { get: (/** @type {any} */ own, /** @type {string} */ name) => own[name] ?? (() => fail("This is not pi.")) };
+  const orFail = (/** @type {() => any} */ question) => {
+    try {
+      return question();
+    } catch (error) {
+      return fail(inWords(error));
+    }
+  };
+  const context = {
+    resolveWrite: (/** @type {string} */ path) => orFail(() => resolveWrite(path, project)),
+    canConfine: () => orFail(canConfine),
+  };
+  const names = ["types", "api", "session", "ui", "store", "timers"];
+  return {
+    ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, new Proxy({}, absent)])),
+    "pi:extension/context": new Proxy(context, absent),
+    "pi:extension/files": files,
+  };
 }

@@ -1,13 +1,15 @@
 // The `pi:extension/context` interface.
 import { identityOf } from "./files.js";
+import { resolveWrite } from "./write-target.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 
 /**
  * @param {import("./calls.js").Calls} calls
+ * @param {import("./confinement.js").Confinement} confinement
  * @returns {import("./interface.js").Imports["pi:extension/context"]}
  */
-export function contextImports(calls) {
+export function contextImports(calls, confinement) {
   /** @type {import("./interface.js").Imports["pi:extension/context"]} */
   const functions = {
     runMode: () => runMode(calls.context),
@@ -20,6 +22,8 @@ export function contextImports(calls) {
       if (exitsAfterPrompt(calls.context)) process.exitCode = code;
     },
     toolInput: () => calls.toolInput,
+    resolveWrite: (path) => resolveWrite(path, calls.context.cwd),
+    canConfine: () => confinement.test(),
   };
   return calls.guarded(functions);
 }

@@ -3,6 +3,7 @@
 import { actions } from "./actions.js";
 import { Calls, after } from "./calls.js";
 import { Commands } from "./commands.js";
+import { Confinement } from "./confinement.js";
 import { contextImports } from "./context.js";
 import { EVENTS, eventName, handlerResult, refusal } from "./events.js";
 import { fileImports } from "./files.js";
@@ -48,6 +49,7 @@ export class Extension {
   #tools;
   #commands;
   #renderers;
+  #confinement;
   #imports;
 
   /**
@@ -79,6 +81,7 @@ export class Extension {
     this.#tools = new Tools(pi, host, this.#guest, this.#calls, this.#requests);
     this.#commands = new Commands(pi, host, manifest, this.#guest, this.#calls, this.#requests);
     this.#renderers = new Renderers(pi, host, this.#calls);
+    this.#confinement = new Confinement(pi, host, manifest.confine);
     this.#imports = this.#allImports(host);
   }
 
@@ -142,7 +145,15 @@ export class Extension {
     if (!this.#subscribed.has("tool_call")) return undefined;
     if (this.#guest.off) return this.#guarding ? refusal(OFF_CALL) : undefined;
     const call = this.#calls.handleToolCall(context, event.input, moment(), EVENTS.tool_call(event, context, this.#pi));
-    return after(call, (outcome) => (outcome ? handlerResult(outcome, event) : refusal(BROKEN_CALL)));
+    return after(call, (outcome) => {
+      if (!outcome) return refusal(BROKEN_CALL);
+      if (outcome.tag !== "confine") {
+        this.#confinement.notConfined(event);
+        return handlerResult(outcome, event);
+      }
+      const reason = this.#confinement.confine(event, outcome.val, context);
+      return reason === undefined ? undefined : refusal(reason);
+    });
   }
 
   /**
@@ -178,6 +189,7 @@ export class Extension {
     this.#timers.stopAll();
     this.#ui.stopWatching();
     this.#requests.drop();
+    this.#confinement.end();
   }
 
   /**
@@ -197,7 +209,7 @@ export class Extension {
     return {
       "pi:extension/types": {},
       "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls) },
-      "pi:extension/context": contextImports(calls),
+      "pi:extension/context": contextImports(calls, this.#confinement),
       "pi:extension/session": sessionImports(calls),
       "pi:extension/ui": this.#ui.imports(),
       "pi:extension/files": fileImports(this.#manifest.files, bases),

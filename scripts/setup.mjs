@@ -2,19 +2,34 @@
 //
 //   node scripts/setup.mjs build   packages of package-lock.json, Rust's WebAssembly target
 //   node scripts/setup.mjs demo    … and pi as published, under target/pi/
-//   node scripts/setup.mjs test    … and tmux (the default)
+//   node scripts/setup.mjs test    … and tmux, bubblewrap, Python, Perl (the default)
 //
 // It is the first thing to run in a fresh clone, so it uses Node's own modules only and works from Node 18 on.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "../..");
 const WASM_TARGET = "wasm32-unknown-unknown";
 const NODE_BINARY = join(ROOT, "node_modules/.bin/node");
+
+/**
+ * Programs that the tests run, each with arguments that only print, its package of Debian, and its use.
+ *
+ * @type {Record<string, { test: string[], package: string, use: string }>}
+ */
+const PROGRAMS = {
+  tmux: { test: ["-V"], package: "tmux", use: "the tests drive pi's terminal interface in it" },
+  // The sandbox of commands is for Linux only.
+  ...(process.platform === "linux" && {
+    bwrap: { test: ["--version"], package: "bubblewrap", use: "it confines commands" },
+    python3: { test: ["--version"], package: "python3", use: "the tests try to leave the sandbox with it" },
+    perl: { test: ["--version"], package: "perl", use: "the tests try to leave the sandbox with it" },
+  }),
+};
 
 /**
  * The setup steps of each argument, in order.
@@ -24,7 +39,7 @@ const NODE_BINARY = join(ROOT, "node_modules/.bin/node");
 const STEPS = {
   build: [npmPackages, nodeBinary, wasmTarget],
   demo: [npmPackages, nodeBinary, wasmTarget, piTarballs],
-  test: [npmPackages, nodeBinary, wasmTarget, piTarballs, tmux],
+  test: [npmPackages, nodeBinary, wasmTarget, piTarballs, programs],
 };
 
 /** An error that the user can fix, as the message says. */
@@ -107,24 +122,29 @@ function fetchTarball(spec, integrity, home) {
     const untarred = run("tar", ["-xzf", tarball, "-C", scratch]);
     if (!untarred.ok) throw new SetupError(`tar could not unpack ${spec}: ${untarred.stderr || "no tar on PATH"}`);
     rmSync(tarball);
+    // Tests run pi as another user too.
+    chmodSync(scratch, 0o755);
     renameSync(scratch, home);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-function tmux() {
-  if (run("tmux", ["-V"]).ok) return;
-  const byHand = "Install tmux with your system's package manager: the tests drive pi's terminal interface in it.";
-  if (run("apt-get", ["--version"]).missing) throw new SetupError(`tmux is not on PATH. ${byHand}`);
+function programs() {
+  const missing = Object.keys(PROGRAMS).filter((name) => run(name, PROGRAMS[name].test).missing);
+  if (missing.length === 0) return;
+  const packages = missing.map((name) => PROGRAMS[name].package);
+  const names = missing.map((name) => `${name} (${PROGRAMS[name].use})`).join(", ");
+  const byHand = `Install with your system's package manager: ${packages.join(", ")}.`;
+  if (run("apt-get", ["--version"]).missing) throw new SetupError(`Not on PATH: ${names}. ${byHand}`);
   const asRoot = rootPrefix();
-  if (!asRoot) throw new SetupError(`tmux is not on PATH, and apt-get needs root. ${byHand}`);
-  say("apt-get install tmux");
-  const install = () => apt(asRoot, ["install", "--yes", "--no-install-recommends", "tmux"]);
+  if (!asRoot) throw new SetupError(`Not on PATH: ${names}, and apt-get needs root. ${byHand}`);
+  say(`apt-get install ${packages.join(" ")}`);
+  const install = () => apt(asRoot, ["install", "--yes", "--no-install-recommends", ...packages]);
   let installed = install();
   // A new container has no package lists yet.
   if (!installed.ok && apt(asRoot, ["update"]).ok) installed = install();
-  if (!installed.ok) throw new SetupError(`apt-get could not install tmux. ${byHand}\n${installed.stderr}`);
+  if (!installed.ok) throw new SetupError(`apt-get could not install ${packages.join(", ")}. ${byHand}\n${installed.stderr}`);
 }
 
 /** Returns the prefix that runs a command as root; `undefined` if that is impossible. Without a terminal it asks for no password. */

@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use pi_workflows::definition::schema::{
-    AUTO_CONTINUE_FIELDS, CHECK_FIELDS, Field, Kind, Needed, PHASE_FIELDS, TOOLS_FIELDS,
-    WORKFLOW_FIELDS,
+    AUTO_CONTINUE_FIELDS, CHECK_FIELDS, Field, Kind, Needed, PHASE_FIELDS, TESTS_FIELDS,
+    TOOLS_FIELDS, WORKFLOW_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS};
@@ -26,6 +26,7 @@ fn the_tables_of_the_reference_are_up_to_date() {
             ("autoContinue fields", fields(&AUTO_CONTINUE_FIELDS, "autoContinue.")),
             ("phase fields", fields(&PHASE_FIELDS, "")),
             ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
+            ("tests fields", fields(&TESTS_FIELDS, "tests.")),
             ("check fields", fields(&CHECK_FIELDS, "gate[].")),
             ("variables", variables()),
             ("default texts", default_texts()),
@@ -36,7 +37,8 @@ fn the_tables_of_the_reference_are_up_to_date() {
 #[test]
 fn the_tables_of_the_skill_are_up_to_date() {
     let of_workflow = fields(&WORKFLOW_FIELDS, "") + &rows(&AUTO_CONTINUE_FIELDS, "autoContinue.");
-    let of_phase = fields(&PHASE_FIELDS, "") + &rows(&TOOLS_FIELDS, "tools.");
+    let of_phase =
+        fields(&PHASE_FIELDS, "") + &rows(&TOOLS_FIELDS, "tools.") + &rows(&TESTS_FIELDS, "tests.");
     are_up_to_date(
         SKILL,
         &[
@@ -91,10 +93,12 @@ fn value(field: &Field) -> String {
         Kind::Template(_) => "template".into(),
         Kind::CommandName => "letters, digits, `_`, `-`".into(),
         Kind::OneOf(words) => format!("`{}`", words.join("`, `")),
-        Kind::Bool => "`true`, `false`".into(),
+        Kind::Bool | Kind::Limit => "`true`, `false`".into(),
         Kind::Number => "number from 0".into(),
         Kind::WholeNumber(most) => format!("whole number from 0 to {most}"),
         Kind::Names => "list of names".into(),
+        Kind::Paths(most) => format!("list of at most {most} paths"),
+        Kind::Calls => "list of tool calls".into(),
         Kind::Phases(most) => format!("list of 1 to {most} entries"),
         Kind::Mapping { switch: true, .. } => "`true`, `false`, or a mapping, see below".into(),
         Kind::Mapping { .. } => "mapping, see below".into(),
@@ -194,11 +198,12 @@ fn the_skill_names_every_field_and_variable() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(SKILL);
     let skill = std::fs::read_to_string(path).unwrap();
     let names =
-        [&WORKFLOW_FIELDS[..], &AUTO_CONTINUE_FIELDS, &PHASE_FIELDS, &TOOLS_FIELDS].concat();
+        [&WORKFLOW_FIELDS[..], &AUTO_CONTINUE_FIELDS, &PHASE_FIELDS, &TOOLS_FIELDS, &TESTS_FIELDS]
+            .concat();
     let names = names.iter().map(|field| field.name).chain(MEANINGS.map(|(name, _)| name));
     let missing: Vec<&str> = names
         .filter(|name| {
-            ["`{name}`", "`autoContinue.{name}`", "`tools.{name}`", "`{{name}}`"]
+            ["`{name}`", "`autoContinue.{name}`", "`tools.{name}`", "`tests.{name}`", "`{{name}}`"]
                 .iter()
                 .all(|form| !skill.contains(&form.replace("{name}", name)))
         })

@@ -133,6 +133,13 @@ fn kind(field: &Field) -> Value {
             let name = ["string", "number", "boolean"].map(|kind| json!({ "type": kind }));
             json!({ "type": type_of("array"), "items": one_of(&name) })
         }
+        Kind::Paths(most) => {
+            json!({ "type": "array", "maxItems": most, "items": { "type": "string", "pattern": "\\S" } })
+        }
+        Kind::Limit => json!({ "type": "boolean" }),
+        Kind::Calls => {
+            json!({ "type": type_of("array"), "items": { "type": "string", "pattern": "\\S" } })
+        }
         Kind::Count(most) => {
             json!({ "type": type_of("integer"), "minimum": 1, "maximum": most })
         }

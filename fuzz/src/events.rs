@@ -1,6 +1,6 @@
 //! Sequences of events: one or a few bytes encode an event for the engine.
 
-use pi_workflows::definition::Library;
+use pi_workflows::definition::{Library, Permission, permission};
 use pi_workflows::engine::{
     Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Reply, Request, Stop, Ui,
 };
@@ -191,7 +191,7 @@ impl Play {
         let refused = matches!(reply, Reply::Block(_));
         assert!(refused || !has_run || running || name == "workflow_step", "its rules do not hold");
         match &reply {
-            Reply::None => {}
+            Reply::None | Reply::Confine { .. } => {}
             Reply::Block(reason) if reason == GATE_OPEN => return,
             Reply::Block(_) => assert!(has_run, "refused without a run"),
             reply => panic!("{reply:?}"),
@@ -200,8 +200,16 @@ impl Play {
         let Some(active) = active.filter(|_| running && !self.moved_on && self.open) else {
             return;
         };
-        let refused = name != "workflow_step" && !active.phase.tools.allows(name);
+        let decision =
+            permission((active.phase, active.scope), name, false, &|| Ok(None), &Folder::default())
+                .unwrap();
+        let (refused, confined) = match decision {
+            Permission::Allowed => (false, false),
+            Permission::WithinPaths(_) | Permission::Confined { .. } => (false, true),
+            Permission::Refused(_) => (true, false),
+        };
         assert_eq!(matches!(reply, Reply::Block(_)), refused, "{name:?} in {}", active.phase.id);
+        assert_eq!(matches!(reply, Reply::Confine { .. }), confined, "{name:?}");
     }
 
     fn answer(&mut self, argument: u8) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pi_workflows::definition::{DirEntry, FileError, FileKind, ReadError, Root};
-use pi_workflows::definition::{Stale, WorkflowFiles};
+use pi_workflows::definition::{Stale, WorkflowFiles, WriteTarget};
 
 /// The files of two roots, `global` and `project`, and of the project itself, by `ROOT/PATH`; and the links with their
 /// targets, in the same form.
@@ -137,5 +137,20 @@ impl WorkflowFiles for Folder {
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
         let real = self.real(root, path).ok_or(FileError::NotFound)?;
         self.0.get(&real).cloned().ok_or(ReadError::File(FileError::NotFound))
+    }
+
+    /// Without links.
+    fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/project/{path}") };
+        let mut parts: Vec<&str> = Vec::new();
+        for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+            if part != ".." {
+                parts.push(part);
+            } else if !parts.is_empty() {
+                parts.truncate(parts.len() - 1);
+            }
+        }
+        let resolved = format!("/{}", parts.join("/"));
+        Ok(Ok(WriteTarget { path: resolved, linked: path.contains("link") }))
     }
 }

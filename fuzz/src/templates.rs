@@ -1,6 +1,8 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
-use pi_workflows::definition::{AutoContinue, ContextInjection, Entry, Library, Phase};
+use pi_workflows::definition::{
+    AutoContinue, Confinement, ContextInjection, Entry, Library, Phase,
+};
 use pi_workflows::definition::{Show, ToolPolicy, Workflow};
 use pi_workflows::run::{Active, RunState};
 use pi_workflows::text::{self, DefaultRole, resolve};
@@ -79,7 +81,10 @@ fn library(template: &str) -> Library {
             name: template.into(),
             emoji: "*".into(),
             instructions: template.into(),
+            file: "w/a.md".into(),
             tools: ToolPolicy::Only(vec![]),
+            confinement: Confinement::default(),
+            tests: vec![],
             profiles: None,
             summary_required: false,
             gate: None,
@@ -102,6 +107,7 @@ fn library(template: &str) -> Library {
         block_reason_template: own(),
         completion_message: own(),
         not_done_reminder: own(),
+        confinement: Confinement::default(),
         auto_continue: Some(AutoContinue::default()),
         max_loops: 20,
         context_injection: ContextInjection::default(),

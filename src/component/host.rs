@@ -1,8 +1,10 @@
 //! Performs effects, and reads files, through the host.
 
+use serde_json::Value;
+
 use crate::definition::{
     DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles,
-    defined_profiles,
+    WriteTarget, defined_profiles,
 };
 use crate::engine::{Effect, Level, Output, Reply};
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
@@ -22,16 +24,21 @@ const PROFILES: [&str; 2] = ["agents", "project-agents"];
 const NOT_STORED: &str =
     "the session does not take the state of the run, so a restart would find an older one";
 
-/// Performs effects in their order, and returns the reply. When the session is gone, the rest is dropped.
+/// Performs effects in their order, and returns the reply. When the session is gone, the rest is dropped; a refusal and
+/// limits are returned.
 pub(super) fn perform(output: Output) -> Reply {
-    for effect in output.effects {
+    let Output { effects, reply } = output;
+    for effect in effects {
         match perform_one(effect) {
             Ok(()) => {}
-            Err(types::Error::Stale) => return Reply::None,
+            Err(types::Error::Stale) => {
+                let restricts = matches!(reply, Reply::Block(_) | Reply::Confine { .. });
+                return if restricts { reply } else { Reply::None };
+            }
             Err(types::Error::Failed(words)) => tell(&words),
         }
     }
-    output.reply
+    reply
 }
 
 /// Tells the user about an error. If that fails too, the error is dropped.
@@ -188,6 +195,30 @@ impl WorkflowFiles for Files {
     fn project_identity(&self) -> Option<String> {
         context::project_identity().ok().flatten()
     }
+
+    fn call_path(&self) -> Result<Option<String>, Stale> {
+        let input = known(context::tool_input())?.ok();
+        let input: Option<Value> = input.and_then(|input| serde_json::from_str(&input).ok());
+        Ok(input.and_then(|input| Some(input.get("path")?.as_str()?.to_owned())))
+    }
+
+    fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
+        let target = known(context::resolve_write(path))?;
+        Ok(target.map(|context::WriteTarget { path, linked }| WriteTarget { path, linked }))
+    }
+
+    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+        known(context::can_confine())
+    }
+}
+
+/// The host's answer, or its reason.
+fn known<T>(answer: Result<T, types::Error>) -> Result<Result<T, String>, Stale> {
+    match answer {
+        Ok(answer) => Ok(Ok(answer)),
+        Err(types::Error::Failed(reason)) => Ok(Err(reason)),
+        Err(types::Error::Stale) => Err(Stale),
+    }
 }
 
 /// The granted folders, with the tools and profiles that the caller names.
@@ -217,15 +248,15 @@ impl WorkflowFiles for Checked {
         }
         Ok(surroundings)
     }
+
+    fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
+        self.files.resolve_write(path)
+    }
 }
 
 /// The names of pi's tools; `None` if pi does not tell.
 fn tool_names() -> Result<Option<Vec<String>>, Stale> {
-    match api::tool_names() {
-        Ok(names) => Ok(Some(names)),
-        Err(types::Error::Failed(_)) => Ok(None),
-        Err(types::Error::Stale) => Err(Stale),
-    }
+    known(api::tool_names()).map(Result::ok)
 }
 
 impl From<files::FileError> for ReadError {

@@ -122,6 +122,9 @@ impl Guest for Component {
         // If the session is gone, nothing is to be done.
         match perform(at, react(at, &event).unwrap_or_default()) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
+            Reply::Confine { writable, network, notice } => {
+                guest::EventOutcome::Confine(guest::Confinement { writable, network, notice })
+            }
             Reply::Inject { custom_type, content } => guest::EventOutcome::Inject(CustomMessage {
                 custom_type: custom_type.into(),
                 content,

@@ -1,10 +1,10 @@
 //! The exported `pi-workflows:tools/workflows`.
 
 use crate::definition::{
-    Diagnostic, Library, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
+    Diagnostic, Entry, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
-use crate::definition::{is_within, nearest, skeleton};
-use crate::engine::run_through;
+use crate::definition::{is_within, nearest, skeleton, writes_path};
+use crate::engine::{may, run_through};
 use crate::text;
 
 use super::Component;
@@ -61,6 +61,22 @@ impl wit::Guest for Component {
         run_through(&Files, &workflow.command_name, &task)
     }
 
+    fn may(
+        name: String,
+        phase: String,
+        tool: String,
+        argument: Option<String>,
+    ) -> Result<wit::Decision, String> {
+        let library = library()?;
+        let workflow = find(&library, &name)?;
+        let phase = find_phase(workflow, &phase)?;
+        if argument.is_none() && writes_path(&tool) {
+            return Err(format!("{tool} needs an ARGUMENT: the path of the file."));
+        }
+        let decision = may((phase, workflow), &tool, argument.as_deref(), &Files).map_err(words)?;
+        Ok(wit::Decision { allowed: decision.allowed, text: decision.text })
+    }
+
     fn skeleton(name: String) -> Result<Vec<wit::NewFile>, String> {
         let files = skeleton(&name)?;
         Ok(files.into_iter().map(|(path, text)| wit::NewFile { path: path.into(), text }).collect())
@@ -85,13 +101,29 @@ fn find<'a>(library: &'a Library, name: &str) -> Result<&'a Workflow, String> {
             "" => &*workflow.key,
             name => name,
         });
-        let names: Vec<&str> = names.collect();
-        match nearest(name, names.iter().copied()) {
-            Some(meant) => format!("There is no workflow \"{name}\". Did you mean \"{meant}\"?"),
-            None if names.is_empty() => format!("There is no workflow \"{name}\", and no other."),
-            None => format!("There is no workflow \"{name}\", only {}.", names.join(", ")),
-        }
+        unknown(&format!("workflow \"{name}\""), name, &names.collect::<Vec<&str>>())
     })
+}
+
+/// The phase of an id.
+fn find_phase<'a>(workflow: &'a Workflow, id: &str) -> Result<&'a Phase, String> {
+    let phases = workflow.phases.iter().filter_map(|entry| match entry {
+        Entry::Phase(phase) => Some(&**phase),
+        Entry::Workflow(_) => None,
+    });
+    phases.clone().find(|phase| phase.id == id).ok_or_else(|| {
+        let ids: Vec<&str> = phases.map(|phase| &*phase.id).collect();
+        unknown(&format!("phase \"{id}\" in the workflow \"{}\"", workflow.key), id, &ids)
+    })
+}
+
+/// The error for a name that is not known; `what` describes it.
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("There is no {what}. Did you mean \"{meant}\"?"),
+        None if known.is_empty() => format!("There is no {what}, and no other."),
+        None => format!("There is no {what}, only {}.", known.join(", ")),
+    }
 }
 
 impl From<wit::Surroundings> for Surroundings {
@@ -108,7 +140,7 @@ impl From<Diagnostic> for wit::Diagnostic {
         Self {
             severity: match diagnostic.severity() {
                 Severity::Warning => wit::Severity::Warning,
-                Severity::Error => wit::Severity::Error,
+                Severity::Failure | Severity::Error => wit::Severity::Error,
             },
             place: diagnostic.place.map(|place| wit::Place {
                 line: number(place.line),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::bounded::{MAX_BYTES, MAX_ENTRIES, Total};
+use super::confinement::WriteFile;
 use super::excerpt::{Excerpt, on_one_line};
 use super::files::FileError;
 use super::nearest::nearest;
@@ -14,6 +15,8 @@ use super::nearest::nearest;
 pub enum Severity {
     /// The workflow loads.
     Warning,
+    /// A test of a phase fails: the workflow loads, and a check reports an error.
+    Failure,
     /// The workflow is left out.
     Error,
 }
@@ -200,9 +203,11 @@ pub enum Problem {
         words: String,
     },
     BadGlob {
+        field: &'static str,
         path: String,
     },
     WideGlob {
+        field: &'static str,
         limit: usize,
     },
     OutsideProject {
@@ -221,6 +226,56 @@ pub enum Problem {
     },
     UnusedGateAttempts {
         on_gate_fail: String,
+    },
+    // Limits
+    NotPaths {
+        found: ValueKind,
+    },
+    TooManyPaths {
+        limit: usize,
+    },
+    ControlCharacter {
+        field: &'static str,
+    },
+    ExcludedPath {
+        path: String,
+    },
+    ParentAfterWildcard {
+        path: String,
+    },
+    CommandsInFolder {
+        path: String,
+        folder: String,
+    },
+    LinkedPath {
+        path: String,
+        target: String,
+    },
+    UnwritableGateFile {
+        path: String,
+        file: String,
+    },
+    NoToolWrites,
+    NetworkWithoutSandbox,
+    UnusedSandbox,
+    // Tests
+    BadTests {
+        field: String,
+        expected: &'static str,
+        found: ValueKind,
+    },
+    UnknownTests {
+        field: String,
+        known: &'static [&'static str],
+    },
+    TooManyTests {
+        limit: usize,
+    },
+    WrongTest {
+        call: String,
+        workflow: String,
+        decision: Decision,
+        writable: Option<String>,
     },
     // Between workflows
     UnknownWorkflow {
@@ -331,6 +386,32 @@ pub enum MeantPhase {
     Unknown,
 }
 
+/// The decision on a tool call, where the test of a phase wants the opposite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// No rule refuses it.
+    Allowed,
+    /// `write` allows the path.
+    Writable {
+        /// The file in which `write` stands.
+        by: WriteFile,
+    },
+    /// It runs in a sandbox.
+    Confined,
+    /// `tools` of the phase refuses it.
+    Tools,
+    /// `write` refuses it: the tool may write files.
+    MayWrite {
+        /// The file in which `write` stands.
+        by: WriteFile,
+    },
+    /// `write` does not list the path.
+    Path {
+        /// The file in which `write` stands.
+        by: WriteFile,
+    },
+}
+
 /// The required fields of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Needs {
@@ -364,7 +445,7 @@ impl Diagnostic {
         Self { place: Some(place), excerpt, ..self }
     }
 
-    /// An error leaves the workflow out, a warning does not.
+    /// Only an error leaves the workflow out.
     pub fn severity(&self) -> Severity {
         self.problem.describe().severity
     }
@@ -428,6 +509,10 @@ struct Description {
 fn error(message: impl Into<String>) -> Description {
     let severity = Severity::Error;
     Description { severity, message: message.into(), help: None, marked: None }
+}
+
+fn failure(message: impl Into<String>) -> Description {
+    Description { severity: Severity::Failure, ..error(message) }
 }
 
 fn warning(message: impl Into<String>) -> Description {
@@ -547,8 +632,8 @@ impl Problem {
                 range.end()
             )),
             Self::NotAChoice { field, words, found, suggestion } => {
-                let words = words.join("` or `");
-                error(format!("`{field}`: expected `{words}`, found {found}")).suggest(*suggestion)
+                let words = either(words);
+                error(format!("`{field}`: expected {words}, found {found}")).suggest(*suggestion)
             }
             Self::UnknownPart { of, field, known } => {
                 error(format!("unknown field `{field}` in `{of}`"))
@@ -668,11 +753,17 @@ impl Problem {
             Self::BadExpression { words } => {
                 error(format!("`gate.contains`: not a valid regular expression: {words}"))
             }
-            Self::BadGlob { path } => error(format!("`gate.file`: not a valid glob: `{path}`")),
-            Self::WideGlob { limit } => error(format!(
-                "`gate.file`: the alternatives expand to more than {limit} paths"
+            Self::BadGlob { field, path } => {
+                error(format!("`{field}`: not a valid glob: `{path}`"))
+            }
+            Self::WideGlob { field, limit } => error(format!(
+                "`{field}`: the alternatives expand to more than {limit} paths"
             ))
-            .help("use `*`, or a check with `run`"),
+            .help(if *field == "write" {
+                "use `*`, or several entries"
+            } else {
+                "use `*`, or a check with `run`"
+            }),
             Self::OutsideProject { path } => {
                 error(format!("`gate.file`: `{path}` is outside the project"))
                     .help("write a path relative to the project's directory, with `/`")
@@ -701,6 +792,82 @@ impl Problem {
             ))
             .help("remove it; `maxLoops` of the workflow limits how often the run may go back")
             .marking("gateAttempts"),
+
+            Self::NotPaths { found } => {
+                error(format!("`write`: expected a list of paths, found {found}"))
+                    .help("`write: []` allows nothing; without `write` everything is allowed")
+            }
+            Self::TooManyPaths { limit } => {
+                error(format!("`write` must not have more than {limit} entries"))
+                    .help("list the folders that the files are in")
+            }
+            Self::ControlCharacter { field } => {
+                error(format!("`{field}`: a path cannot have control characters"))
+            }
+            Self::ExcludedPath { path } => error(format!(
+                "`write`: `{path}` begins with `!`, and a path cannot be excluded"
+            ))
+            .help("list only what may be written; a file whose name begins with `!` is `[!]NAME`"),
+            Self::ParentAfterWildcard { path } => {
+                error(format!("`write`: `..` stands behind a wildcard in `{path}`"))
+                    .help("write the path without `..`")
+            }
+            Self::CommandsInFolder { path, folder } => warning(format!(
+                "`write`: commands can write everything in `{folder}`, not only `{path}`"
+            ))
+            .help("a sandbox knows folders and files, but no wildcards; `edit` and `write` are held to the glob"),
+            Self::LinkedPath { path, target } => warning(format!(
+                "`write`: `{path}` leads through a link, so it allows nothing"
+            ))
+            .help(format!("list the path to which it leads: {target}")),
+            Self::UnwritableGateFile { path, file } => warning(format!(
+                "`gate.file`: `write` in {file} does not allow `{path}` to be written, here or in an earlier phase"
+            ))
+            .help(format!("add `{path}` to `write`")),
+            Self::NoToolWrites => warning(
+                "unused `write`: `tools.whitelist` has none of `edit`, `write`, `bash` and `powershell`",
+            )
+            .help("add one of them to the whitelist, or use `write: []`"),
+            Self::NetworkWithoutSandbox => warning(
+                "`network: false` has no effect with `sandbox: off`: only a sandbox can refuse the network",
+            )
+            .help("remove `sandbox: off`, or use `sandbox: preferred`"),
+            Self::UnusedSandbox => {
+                warning("unused `sandbox`: there is no `write` and no `network: false`")
+                    .help("add the limit that commands are held to, or remove `sandbox`")
+                    .marking("sandbox")
+            }
+
+            Self::BadTests { field, expected, found } => {
+                failure(format!("`{field}`: expected {expected}, found {found}"))
+            }
+            Self::UnknownTests { field, known } => {
+                failure(format!("unknown field `{field}` in `tests`"))
+                    .help(suggestion(field, known, "fields"))
+                    .marking(field)
+            }
+            Self::TooManyTests { limit } => {
+                failure(format!("`tests` must not have more than {limit} entries"))
+            }
+            Self::WrongTest { call, workflow, decision, writable } => {
+                let wrong = failure(decision.contradiction(call, workflow));
+                match (decision, writable) {
+                    (Decision::MayWrite { .. }, _) => wrong.help(
+                        "the tool may write files; a `tools.whitelist` that names it would allow it",
+                    ),
+                    (Decision::Path { .. }, Some(writable)) => {
+                        wrong.help(format!("`write` has {writable}"))
+                    }
+                    (
+                        Decision::Allowed
+                        | Decision::Writable { .. }
+                        | Decision::Confined
+                        | Decision::Tools
+                        | Decision::Path { .. },
+                        _,
+                    ) => wrong,
+                }
+            }
 
             Self::UnknownWorkflow { workflow, reference, suggestion } => error(format!(
                 "the workflow \"{workflow}\" refers to \"{reference}\", which does not exist"
@@ -770,6 +937,28 @@ impl Problem {
     }
 }
 
+impl Decision {
+    /// Says that the test of a call wants the opposite.
+    fn contradiction(self, call: &str, workflow: &str) -> String {
+        let of = |by| match by {
+            WriteFile::Phase => "of this phase",
+            WriteFile::Workflow => "of workflow.yaml",
+        };
+        let (decided, wanted) = match self {
+            Self::Allowed => ("is allowed: no rule refuses it".to_owned(), "refused"),
+            Self::Writable { by } => (format!("is allowed by `write` {}", of(by)), "refused"),
+            Self::Confined => ("is allowed, in a sandbox".to_owned(), "refused"),
+            Self::Tools => ("is refused by `tools` of this phase".to_owned(), "allowed"),
+            Self::MayWrite { by } | Self::Path { by } => {
+                (format!("is refused by `write` {}", of(by)), "allowed")
+            }
+        };
+        format!(
+            "in the workflow \"{workflow}\", `{call}` {decided}, and the test wants it {wanted}"
+        )
+    }
+}
+
 const LINK_OUTSIDE: &str = "put the folder itself there, or a link that stays in the project";
 const OWN_COMMAND_NAME: &str = "give each workflow a `commandName` of its own";
 
@@ -812,9 +1001,18 @@ const SYNONYMS: [(&str, &str); 6] = [
 
 /// Words in backticks, joined by commas and "and".
 fn list(words: &[&str]) -> String {
+    joined(words, "and")
+}
+
+/// Words in backticks, joined by commas and "or".
+fn either(words: &[&str]) -> String {
+    joined(words, "or")
+}
+
+fn joined(words: &[&str], by: &str) -> String {
     match words.split_last() {
         Some((last, [])) => format!("`{last}`"),
-        Some((last, others)) => format!("`{}` and `{last}`", others.join("`, `")),
+        Some((last, others)) => format!("`{}` {by} `{last}`", others.join("`, `")),
         None => String::new(),
     }
 }

@@ -205,11 +205,11 @@ impl<'a> Fields<'a> {
                 if let Some(index) = words.iter().position(|word| word == value) {
                     return Some(index);
                 }
-                (format!("`{value}`"), nearest(value, words.iter().copied()))
+                let meant = meant_choice(field, value);
+                (format!("`{value}`"), meant.or_else(|| nearest(value, words.iter().copied())))
             }
             Some(Yaml::Bool(value)) => {
-                let meant = words.get(usize::from(*value)).filter(|_| field == "summary");
-                (format!("`{value}`"), meant.copied())
+                (format!("`{value}`"), meant_choice(field, &value.to_string()))
             }
             Some(other) => (other.kind().to_string(), None),
         };
@@ -253,11 +253,24 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// The word that another word means as the value of a field.
+fn meant_choice(field: &str, word: &str) -> Option<&'static str> {
+    match (field, &*word.to_ascii_lowercase()) {
+        ("summary", "true") | ("sandbox", "true" | "on" | "yes") => Some("required"),
+        ("summary", "false") => Some("optional"),
+        ("sandbox", "false" | "no" | "none") => Some("off"),
+        _ => None,
+    }
+}
+
 /// The field that a key means but for its case, an `s` at its end, or its place.
 fn rule_meant(key: &str) -> Option<&'static str> {
     let key = key.to_ascii_lowercase();
     match key.strip_suffix('s').unwrap_or(&key) {
         "gate" => Some("gate"),
+        "write" => Some("write"),
+        "network" => Some("network"),
+        "sandbox" => Some("sandbox"),
         "tool" => Some("tools"),
         "blacklist" => Some("tools.blacklist"),
         "whitelist" => Some("tools.whitelist"),

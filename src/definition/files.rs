@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::confinement::{COMMAND_TOOLS, FILE_TOOLS, READING_TOOLS};
 use super::nearest::nearest;
 
 /// A granted folder that holds workflows.
@@ -106,19 +107,21 @@ impl fmt::Display for FileError {
 }
 
 /// The names of pi's own tools.
-const PI_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+fn pi_tools<'a>() -> impl Iterator<Item = &'a str> + Clone {
+    READING_TOOLS.into_iter().chain(COMMAND_TOOLS).chain(FILE_TOOLS)
+}
 
 /// The known tool whose name differs from a name in case only: one of pi's own, or one of these; `None` if a tool has
 /// exactly this name, or if none is similar.
 pub(super) fn tool_in_another_case<'a>(name: &str, tools: &'a [String]) -> Option<&'a str> {
-    let mut known = PI_TOOLS.into_iter().chain(tools.iter().map(String::as_str));
+    let mut known = pi_tools().chain(tools.iter().map(String::as_str));
     let meant = known.clone().find(|tool| tool.eq_ignore_ascii_case(name))?;
     known.all(|tool| tool != name).then_some(meant)
 }
 
 /// Tests if this is the name of one of pi's own tools.
 pub(super) fn is_of_pi(name: &str) -> bool {
-    PI_TOOLS.contains(&name)
+    pi_tools().any(|tool| tool == name)
 }
 
 /// The names that a check of workflow files compares with.
@@ -144,6 +147,15 @@ impl Surroundings {
             && !self.tools.iter().any(|tool| tool == name)
             && (!self.more_tools || self.nearest_tool(name).is_some())
     }
+}
+
+/// A file that a tool would write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteTarget {
+    /// Its absolute path with `/`, after all links are followed. The file need not exist.
+    pub path: String,
+    /// A link was followed below the directory in which the path starts.
+    pub linked: bool,
 }
 
 /// Read access to the granted folders. Paths are relative to a root, with `/` between their parts.
@@ -182,5 +194,25 @@ pub trait WorkflowFiles {
     /// `None` where the system does not tell, and then no answer about the project can be remembered.
     fn project_identity(&self) -> Option<String> {
         None
+    }
+
+    /// The argument `path` of the tool call of the current event, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone, here and below.
+    fn call_path(&self) -> Result<Option<String>, Stale> {
+        Ok(None)
+    }
+
+    /// The file that pi's `edit` and `write` would write if this were their argument `path`; the inner error is the
+    /// reason, for the user, if it cannot be told.
+    fn resolve_write(&self, _path: &str) -> Result<Result<WriteTarget, String>, Stale> {
+        Ok(Err("the host does not tell".into()))
+    }
+
+    /// Tests if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
+    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+        Ok(Ok(()))
     }
 }

@@ -24,7 +24,7 @@ const MAX_EXPRESSION: usize = 1 << 16;
 /// Maximum length of a label, in characters.
 const MAX_LABEL: usize = 100;
 /// Maximum number of paths that the alternatives of a glob expand to.
-const MAX_EXPANSIONS: usize = 100;
+pub(super) const MAX_EXPANSIONS: usize = 100;
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 /// The fields of which a check has exactly one.
 const KINDS: [&str; 3] = ["run", "file", "approve"];
@@ -298,12 +298,12 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             }
             if fast_glob::validate(&path).is_err() {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.report(&at, Problem::BadGlob { path });
+                fields.report(&at, Problem::BadGlob { field: "gate.file", path });
                 return None;
             }
             if expansions(&path) > MAX_EXPANSIONS {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.report(&at, Problem::WideGlob { limit: MAX_EXPANSIONS });
+                fields.report(&at, Problem::WideGlob { field: "gate.file", limit: MAX_EXPANSIONS });
                 return None;
             }
             let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {

@@ -24,7 +24,7 @@ pub struct Library {
     listed: Vec<Listed>,
     replacing: Replacing,
     /// Computed seals: they are compared at every call of a tool.
-    seals: RefCell<BTreeMap<String, String>>,
+    seals: RefCell<BTreeMap<String, (u32, String)>>,
 }
 
 /// The parts of a library, as they were loaded.
@@ -142,15 +142,15 @@ impl Library {
         self.workflows.get(*self.index.get(key)?)
     }
 
-    /// The hash of every rule of a workflow and of those nested in it; `None` if there is no such workflow. See
-    /// [`seal`](super::seal).
-    pub fn seal(&self, key: &str) -> Option<String> {
+    /// The hash of every rule of a workflow and of those nested in it, behind its version; `None` if there is no such
+    /// workflow. See [`seal`](super::seal).
+    pub fn seal(&self, key: &str) -> Option<(u32, String)> {
         if let Some(known) = self.seals.borrow().get(key) {
             return Some(known.clone());
         }
-        let hash = seal::hash(key, self)?;
-        self.seals.borrow_mut().insert(key.to_owned(), hash.clone());
-        Some(hash)
+        let seal = seal::hash(key, self)?;
+        self.seals.borrow_mut().insert(key.to_owned(), seal.clone());
+        Some(seal)
     }
 
     /// The workflow that `/workflow NAME` means: the first of that command name.

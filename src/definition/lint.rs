@@ -151,7 +151,7 @@ pub(super) fn settle_summaries<'a>(
     workflows: impl Iterator<Item = &'a Workflow>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity() == Severity::Warning);
+    let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity() != Severity::Error);
     let phases = workflows.flat_map(|workflow| &workflow.phases).filter_map(|entry| match entry {
         Entry::Phase(phase) => Some(phase.id.as_str()),
         Entry::Workflow(_) => None,

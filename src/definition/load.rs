@@ -10,8 +10,10 @@ use super::fields::MAX_PLACES;
 use super::files::{FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles};
 use super::library::{LeftOut, Library, Listed, Parts, Replacing};
 use super::lint::{self, Lint};
+use super::lint_limits;
 use super::nearest::nearest;
 use super::paths::{join, last_part, resolve};
+use super::phase_tests;
 use super::references::{Anchor, Unplaced};
 use super::workflow_file::{self, PhaseRef};
 use super::yaml::{self, Step};
@@ -19,6 +21,8 @@ use super::{Check, CheckKind, Entry, Gate, OnGateFail, Phase, Workflow, front_ma
 
 /// Number of entries that a regular expression of a gate counts as, because it is compiled.
 const EXPRESSION: usize = 5;
+/// Maximum number of diagnostics of limits and of tests whose place is looked up.
+const MAX_LIMIT_PLACES: usize = 1000;
 /// Maximum depth of a workflow's folder below a root.
 const MAX_FOLDER_DEPTH: usize = 8;
 
@@ -90,6 +94,8 @@ fn read(
         diagnostics.extend(lint::profiles_outside(surroundings));
         unplaced.extend(replaced);
         lint::similar_command_names(library.iter(), &mut unplaced);
+        phase_tests::run(&library, files, &mut unplaced)?;
+        lint_limits::report(&library, files, &mut unplaced)?;
     }
     place(files, &roots, unplaced, &mut diagnostics)?;
     suggest_references(&library, &mut diagnostics);
@@ -112,14 +118,27 @@ fn place(
         let root = roots.iter().rev().find_map(|root| {
             Some((&root.name, diagnostic.file.strip_prefix(&root.path)?.strip_prefix('/')?))
         });
-        let Some((root, path)) = root.filter(|_| number < MAX_PLACES) else {
+        let limit = match anchor {
+            Anchor::Field(_) | Anchor::Phase(_) => MAX_LIMIT_PLACES,
+            Anchor::Name | Anchor::CommandName | Anchor::Phases | Anchor::Reference(_) => {
+                MAX_PLACES
+            }
+        };
+        let Some((root, path)) = root.filter(|_| number < limit) else {
             diagnostics.push(diagnostic);
             continue;
         };
         diagnostics.push(match files.read(root, path) {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
-                diagnostic.at(&text, place_of(&anchor, &text), 0)
+                let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+                if let Anchor::Phase(_) = anchor {
+                    let document = front_matter::split(text);
+                    let yaml = document.front_matter();
+                    diagnostic.at(yaml, place_of(&anchor, yaml), document.lines_before)
+                } else {
+                    diagnostic.at(&text, place_of(&anchor, &text), 0)
+                }
             }
             Err(ReadError::File(_)) => diagnostic,
             Err(ReadError::Stale) => return Err(Stale),
@@ -130,6 +149,7 @@ fn place(
 
 fn place_of(anchor: &Anchor, text: &str) -> Option<Place> {
     let keys = match anchor {
+        Anchor::Field(path) | Anchor::Phase(path) => return yaml::locate(text, path),
         Anchor::Name => return yaml::locate(text, &[Step::Key("name")]),
         Anchor::CommandName => return yaml::locate(text, &[Step::Key("commandName")]),
         Anchor::Phases => return yaml::locate(text, &[Step::Key("phases")]),

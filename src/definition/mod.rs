@@ -4,6 +4,7 @@
 //! read, and a [`Diagnostic`] for each error.
 
 mod bounded;
+mod confinement;
 mod diagnostic;
 mod excerpt;
 mod fields;
@@ -12,12 +13,15 @@ mod front_matter;
 mod gate;
 mod library;
 mod lint;
+mod lint_limits;
 mod load;
 mod nearest;
 mod paths;
 mod phase_file;
+mod phase_tests;
 mod profiles;
 mod references;
+mod rule_place;
 pub mod schema;
 pub mod seal;
 mod skeleton;
@@ -31,19 +35,25 @@ mod tests;
 use std::rc::Rc;
 
 pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
+pub use confinement::{
+    Confinement, Limits, Permission, Refusal, Sandbox, WriteFile, names_file, permission,
+    runs_commands, writes_path,
+};
 pub use diagnostic::{
-    Diagnostic, Expected, MeantPhase, Needs, Place, Problem, Severity, ValueKind,
+    Decision, Diagnostic, Expected, MeantPhase, Needs, Place, Problem, Severity, ValueKind,
 };
 pub use excerpt::{Excerpt, columns, on_one_line, short};
 pub use files::{
-    DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles,
+    DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles, WriteTarget,
 };
 pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
 pub use library::{LeftOut, Library};
 pub use nearest::nearest;
 pub use paths::is_within;
+pub use phase_tests::PhaseTest;
 pub use profiles::defined_profiles;
 pub use references::MAX_NESTING;
+pub use rule_place::rule_place;
 pub use skeleton::skeleton;
 
 /// One workflow: a `workflow.yaml` and its phase files.
@@ -79,6 +89,8 @@ pub struct Workflow {
     pub completion_message: Option<String>,
     /// Template of the prompt after the agent stopped too early.
     pub not_done_reminder: Option<String>,
+    /// The limits of its phases, unless a phase has its own. Not those of nested workflows.
+    pub confinement: Confinement,
     /// Bounds of automatic continuation; `None` is `autoContinue: false`.
     pub auto_continue: Option<AutoContinue>,
     /// Maximum number of restarts of a scope until it is left. Default: 20.
@@ -168,8 +180,14 @@ pub struct Phase {
     pub emoji: String,
     /// Template of the instructions for the agent; not blank.
     pub instructions: String,
+    /// Its file, as a user would write it.
+    pub file: String,
     /// Which tools the agent may use.
     pub tools: ToolPolicy,
+    /// Its own limits.
+    pub confinement: Confinement,
+    /// The tool calls that a check tests.
+    pub tests: Vec<PhaseTest>,
     /// Names of subagent profiles; for information only.
     pub profiles: Option<Vec<String>>,
     /// The agent must hand over a summary to leave it (`summary: required`). Default: false.
@@ -240,6 +258,12 @@ pub(crate) mod fixtures {
         pub snapshot: RefCell<Option<[BTreeMap<String, String>; 2]>>,
         /// Links, by `ROOT/PATH`: the path from the root that each leads to.
         pub links: BTreeMap<String, String>,
+        /// The argument `path` of the current tool call.
+        pub call_path: Option<String>,
+        /// The paths to which a link leads, and with them everything below.
+        pub linked: Vec<String>,
+        /// The reason why commands cannot be confined.
+        pub cannot_confine: Option<String>,
         /// Numbers of files and of directories that were read.
         pub reads: Cell<usize>,
         pub lists: Cell<usize>,
@@ -323,6 +347,38 @@ pub(crate) mod fixtures {
         fn project_identity(&self) -> Option<String> {
             self.identity.clone()
         }
+
+        fn call_path(&self) -> Result<Option<String>, Stale> {
+            Ok(self.call_path.clone())
+        }
+
+        /// The project lies at `/project`, the home directory at `/home`.
+        fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
+            if path.contains('\0') {
+                return Ok(Err("it has a NUL character".into()));
+            }
+            let path = path.strip_prefix('@').unwrap_or(path);
+            let absolute = match path.strip_prefix('~') {
+                Some(rest) => format!("/home/{rest}"),
+                None if path.starts_with('/') => path.to_owned(),
+                None => format!("/project/{path}"),
+            };
+            let mut parts: Vec<&str> = Vec::new();
+            for part in absolute.split('/') {
+                match part {
+                    "" | "." => {}
+                    ".." => drop(parts.pop()),
+                    part => parts.push(part),
+                }
+            }
+            let path = format!("/{}", parts.join("/"));
+            let linked = self.linked.iter().any(|link| is_within(link, &path));
+            Ok(Ok(WriteTarget { path, linked }))
+        }
+
+        fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+            Ok(self.cannot_confine.clone().map_or(Ok(()), Err))
+        }
     }
 
     /// A phase of this id; its name is the id with a capital.
@@ -334,7 +390,10 @@ pub(crate) mod fixtures {
             name,
             emoji: "🔹".into(),
             instructions: format!("Do {id} for {{description}}."),
+            file: format!("phases/{id}.md"),
             tools: ToolPolicy::All,
+            confinement: Confinement::default(),
+            tests: Vec::new(),
             profiles: None,
             summary_required: false,
             gate: None,
@@ -358,6 +417,7 @@ pub(crate) mod fixtures {
             block_reason_template: None,
             completion_message: None,
             not_done_reminder: None,
+            confinement: Confinement::default(),
             auto_continue: Some(AutoContinue::default()),
             max_loops: DEFAULT_MAX_LOOPS,
             context_injection: ContextInjection::default(),

@@ -9,7 +9,7 @@ use super::nearest::nearest;
 use super::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
 use super::variables::{self, PHASE_VARIABLES, Unknown};
 use super::yaml::{Step, Yaml};
-use super::{Phase, ToolPolicy, gate, is_blank};
+use super::{Phase, ToolPolicy, confinement, gate, is_blank, phase_tests};
 
 const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
 const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
@@ -67,10 +67,12 @@ pub(super) fn read(
     let emoji = fields.required_text("emoji");
     let tools = tool_policy(&mut fields);
     let tools = check_case(&mut fields, files, check)?.and(tools);
+    let confinement = confinement::read(&mut fields);
     let profiles = profiles(&mut fields);
     let rules = fields.check_rules();
     let summary = fields.choice("summary", &["optional", "required"]);
     let gate = gate::read(&mut fields);
+    let tests = phase_tests::read(&mut fields, check);
     if let Some(surroundings) = check {
         fields.check_keys();
         gate::check_attempts(&mut fields);
@@ -83,7 +85,10 @@ pub(super) fn read(
             name: name?,
             emoji: emoji?,
             instructions: document.into_body(),
+            file: file.to_owned(),
             tools: tools?,
+            confinement: confinement?,
+            tests,
             profiles,
             summary_required: summary? == 1,
             gate: gate?,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::library::LeftOut;
 use super::nearest::nearest;
+use super::yaml::Step;
 use super::{Diagnostic, Entry, Problem, Workflow};
 
 /// Maximum depth of nested workflows.
@@ -21,8 +22,13 @@ impl Unplaced {
     }
 }
 
-/// The part of a `workflow.yaml` that a diagnostic is about.
+/// The part of a `workflow.yaml` or of a phase file that a diagnostic is about.
+#[derive(Debug)]
 pub(super) enum Anchor {
+    /// A node of the `workflow.yaml`.
+    Field(Vec<Step<'static>>),
+    /// A node of the front matter of a phase file.
+    Phase(Vec<Step<'static>>),
     /// The value of `name`.
     Name,
     /// The value of `commandName`.

@@ -42,6 +42,12 @@ pub enum Kind {
     WholeNumber(u32),
     /// A list of names.
     Names,
+    /// A list of paths and globs, with at most this many entries. A key without a value is an error.
+    Paths(usize),
+    /// True or false. A key without a value is an error.
+    Limit,
+    /// A list of tool calls: the name of a tool, and its path or command.
+    Calls,
     /// A list of checks, each a mapping with exactly one of the first three of these fields.
     Checks(&'static [Field]),
     /// A whole number from 1 to this one.
@@ -76,6 +82,12 @@ pub enum Needed {
 pub const MAX_PHASES: usize = 1000;
 /// Maximum length of a countdown, in seconds.
 pub const MAX_DELAY_SECONDS: u32 = 3600;
+/// Maximum number of entries of `write`.
+pub const MAX_WRITE: usize = 100;
+/// Maximum number of entries of both lists of `tests`.
+pub const MAX_TESTS: usize = 100;
+/// The values of `sandbox`.
+pub const SANDBOXES: [&str; 3] = ["required", "preferred", "off"];
 /// Maximum of `gateAttempts`.
 pub const MAX_GATE_ATTEMPTS: u32 = 1000;
 /// Maximum of the other counts.
@@ -111,7 +123,7 @@ pub(super) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
 /// The fields of a `workflow.yaml`.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
-pub const WORKFLOW_FIELDS: [Field; 20] = [
+pub const WORKFLOW_FIELDS: [Field; 23] = [
     needed("name", Kind::Text, Needed::Always, "The workflow's name for users."),
     needed(
         "commandName",
@@ -204,10 +216,34 @@ pub const WORKFLOW_FIELDS: [Field; 20] = [
         "oncePerPhase",
         "When the agent gets the complete context prompt: once in each phase, or with every agent run.",
     ),
+    WRITE,
+    NETWORK,
+    SANDBOX,
     GATE,
     GATE_ATTEMPTS,
     ON_GATE_FAIL,
 ];
+
+const WRITE: Field = field(
+    "write",
+    Kind::Paths(MAX_WRITE),
+    "everything may be written",
+    "What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's directory; `[]` is nothing. In `workflow.yaml` the default of its phases.",
+);
+
+const NETWORK: Field = field(
+    "network",
+    Kind::Limit,
+    "true",
+    "`false`: commands have no network. In `workflow.yaml` the default of its phases.",
+);
+
+const SANDBOX: Field = field(
+    "sandbox",
+    Kind::OneOf(&SANDBOXES),
+    "required",
+    "How commands are held to `write` and `network`: `required`: where the system cannot confine them, they are refused; `preferred`: there they run without limits; `off`: they always do. In `workflow.yaml` the default of its phases.",
+);
 
 const GATE: Field = field(
     "gate",
@@ -285,7 +321,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 9] = [
+pub const PHASE_FIELDS: [Field; 13] = [
     needed(
         "id",
         Kind::Text,
@@ -299,6 +335,15 @@ pub const PHASE_FIELDS: [Field; 9] = [
         Kind::Mapping { fields: &TOOLS_FIELDS, switch: false, one: true },
         "every tool is allowed",
         "The tools that the agent may use. `workflow_step` is always allowed.",
+    ),
+    WRITE,
+    NETWORK,
+    SANDBOX,
+    field(
+        "tests",
+        Kind::Mapping { fields: &TESTS_FIELDS, switch: false, one: false },
+        "nothing is tested",
+        "Tool calls that the rules of the phase must allow or refuse. `check` tests them.",
     ),
     field(
         "availableProfiles",
@@ -321,4 +366,15 @@ pub const PHASE_FIELDS: [Field; 9] = [
 pub const TOOLS_FIELDS: [Field; 2] = [
     field("blacklist", Kind::Names, "", "These tools are refused, all others allowed."),
     field("whitelist", Kind::Names, "", "These tools are allowed, all others refused."),
+];
+
+/// The fields of `tests`.
+pub const TESTS_FIELDS: [Field; 2] = [
+    field(
+        "allowed",
+        Kind::Calls,
+        "",
+        "Calls that must be allowed, as `TOOL ARGUMENT`: the argument is the path of `edit` and `write`, or the command of `bash`. A command in a sandbox is allowed.",
+    ),
+    field("refused", Kind::Calls, "", "Calls that must be refused."),
 ];

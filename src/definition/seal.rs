@@ -5,6 +5,7 @@
 //! | which workflows and phases there are, by key and id, in their order | names, emojis, descriptions |
 //! | the root that each workflow comes from | the folder below the root |
 //! | tool lists | `availableProfiles`, which are for information only |
+//! | `write`, `network` and `sandbox` of phases and of the workflow | `tests`, which a check runs |
 //! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
 //! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //!
@@ -13,45 +14,81 @@
 //! The hash is SHA-256 of an unambiguous sequence of bytes: a text is its length and its UTF-8, a number is 64
 //! bits, the lower bytes first, a choice is a number, a list is its length and its items. A change of this form or of
 //! the set of rules needs a new [`VERSION`].
+//!
+//! | version | rules |
+//! | --- | --- |
+//! | 1 | all but `write`, `network` and `sandbox` |
+//! | 2 | all |
+//!
+//! A seal has the lowest version that covers the rules. Without a `write`, `network` or `sandbox` it is the one that was
+//! stored before these fields existed, so it still holds, and it does not hold any more once there is one.
 
 use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
 use super::{
-    AutoContinue, Check, CheckKind, Entry, Gate, Library, OnGateFail, Phase, ToolPolicy, Workflow,
+    AutoContinue, Check, CheckKind, Confinement, Entry, Gate, Library, OnGateFail, Phase, Sandbox,
+    ToolPolicy, Workflow,
 };
 
-/// The version of the sequence of bytes that is hashed.
-pub const VERSION: u32 = 1;
+/// The first version of the sequence of bytes that is hashed.
+pub const FIRST_VERSION: u32 = 1;
+/// The last version of it.
+pub const VERSION: u32 = 2;
 
-/// The hash of the rules of a workflow and of all nested in it, in hexadecimal digits; `None` if the library lacks
-/// the workflow.
-pub(super) fn hash(key: &str, library: &Library) -> Option<String> {
-    let mut rules = Rules(Sha256::new());
-    rules.workflow(library.get(key)?);
+/// The version of the seal, and the hash of the rules of a workflow and of all nested in it, in hexadecimal digits;
+/// `None` if the library lacks the workflow.
+pub(super) fn hash(key: &str, library: &Library) -> Option<(u32, String)> {
+    let workflows = reached(key, library)?;
+    let version = if workflows.iter().any(|workflow| has_limits(workflow)) { 2 } else { 1 };
+    let mut rules = Rules { hasher: Sha256::new(), version };
+    for workflow in workflows {
+        rules.workflow(workflow);
+    }
+    let hash = rules.hasher.finalize();
+    Some((version, hash.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))))
+}
+
+/// A workflow and all nested in it, each once.
+fn reached<'a>(key: &'a str, library: &'a Library) -> Option<Vec<&'a Workflow>> {
+    let mut reached = vec![library.get(key)?];
     let mut seen = BTreeSet::from([key]);
-    let mut ahead = vec![library.get(key)?];
+    let mut ahead = reached.clone();
     while let Some(workflow) = ahead.pop() {
         for entry in &workflow.phases {
             if let Entry::Workflow(key) = entry
                 && seen.insert(key)
                 && let Some(nested) = library.get(key)
             {
-                rules.workflow(nested);
+                reached.push(nested);
                 ahead.push(nested);
             }
         }
     }
-    Some(rules.0.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
+    Some(reached)
+}
+
+/// Tests if a workflow or one of its own phases has a limit.
+fn has_limits(workflow: &Workflow) -> bool {
+    let of_phase = |entry: &Entry| match entry {
+        Entry::Phase(phase) => phase.confinement != Confinement::default(),
+        Entry::Workflow(_) => false,
+    };
+    workflow.confinement != Confinement::default() || workflow.phases.iter().any(of_phase)
 }
 
 /// Hashes rules in a form in which no two are the same.
-struct Rules(Sha256);
+struct Rules {
+    hasher: Sha256,
+    /// See [`VERSION`].
+    version: u32,
+}
 
 impl Rules {
     fn workflow(&mut self, workflow: &Workflow) {
         let Workflow { key, root, loopable, max_loops, auto_continue, gate, phases, .. } = workflow;
+        self.limits(&workflow.confinement);
         self.text(key);
         self.text(root);
         self.number(u64::from(*loopable));
@@ -73,25 +110,47 @@ impl Rules {
     }
 
     fn phase(&mut self, phase: &Phase) {
-        let Phase { id, tools, summary_required, gate, .. } = phase;
+        let Phase { id, tools, confinement, summary_required, gate, .. } = phase;
         self.number(0);
+        self.limits(confinement);
         self.text(id);
         match tools {
             ToolPolicy::All => self.number(0),
-            ToolPolicy::Except(names) => self.tools(1, names),
-            ToolPolicy::Only(names) => self.tools(2, names),
+            ToolPolicy::Except(names) => {
+                self.number(1);
+                self.set(names);
+            }
+            ToolPolicy::Only(names) => {
+                self.number(2);
+                self.set(names);
+            }
         }
         self.number(u64::from(*summary_required));
         self.option(gate.as_ref(), Self::gate);
     }
 
-    /// The order of tools and duplicates have no meaning.
-    fn tools(&mut self, kind: u64, names: &[String]) {
-        let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-        self.number(kind);
-        self.number(names.len() as u64);
-        for name in names {
-            self.text(name);
+    fn limits(&mut self, confinement: &Confinement) {
+        if self.version < 2 {
+            return;
+        }
+        let Confinement { write, network, sandbox } = confinement;
+        self.option(write.as_ref(), |rules, write| rules.set(write));
+        self.option(network.as_ref(), |rules, network| rules.number(u64::from(*network)));
+        self.option(sandbox.as_ref(), |rules, sandbox| {
+            rules.number(match sandbox {
+                Sandbox::Required => 0,
+                Sandbox::Preferred => 1,
+                Sandbox::Off => 2,
+            });
+        });
+    }
+
+    /// Names or paths whose order has no meaning, nor have duplicates.
+    fn set(&mut self, items: &[String]) {
+        let items: BTreeSet<&str> = items.iter().map(String::as_str).collect();
+        self.number(items.len() as u64);
+        for item in items {
+            self.text(item);
         }
     }
 
@@ -131,11 +190,11 @@ impl Rules {
 
     fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
-        self.0.update(text.as_bytes());
+        self.hasher.update(text.as_bytes());
     }
 
     fn number(&mut self, number: u64) {
-        self.0.update(number.to_le_bytes());
+        self.hasher.update(number.to_le_bytes());
     }
 
     fn option<T>(&mut self, value: Option<&T>, take: impl Fn(&mut Self, &T)) {
@@ -168,7 +227,8 @@ mod tests {
         ];
         change(&mut workflows);
         let library = Library::new(workflows, &mut Vec::new());
-        hash("outer", &library).unwrap()
+        let (version, hash) = hash("outer", &library).unwrap();
+        format!("{version}:{hash}")
     }
 
     /// The phase of this index.
@@ -187,7 +247,6 @@ mod tests {
     /// Every stored run relies on this value: another one needs another [`VERSION`].
     #[test]
     fn a_seal_is_the_same_for_ever() {
-        assert_eq!(VERSION, 1);
         let value = seal(|workflows| {
             workflows[0].loopable = false;
             workflows[1].auto_continue = None;
@@ -201,7 +260,77 @@ mod tests {
             at(&mut workflows[2], 0).gate =
                 gate(CheckKind::File { path: "*.md".into(), contains: None });
         });
-        assert_eq!(value, "956b7aa978af158241c0948c9c45697c35c8523d5d81bca5e4718b8df1ea217b");
+        assert_eq!(value, "1:956b7aa978af158241c0948c9c45697c35c8523d5d81bca5e4718b8df1ea217b");
+    }
+
+    /// The same for runs with limits.
+    #[test]
+    fn a_seal_of_limits_is_the_same_for_ever() {
+        assert_eq!(VERSION, 2);
+        let value = seal(|workflows| {
+            workflows[0].confinement = limits(Some(&["docs/", "a.md"]), Some(false), None);
+            at(&mut workflows[0], 2).confinement = limits(Some(&[]), None, Some(Sandbox::Off));
+            at(&mut workflows[2], 0).confinement =
+                limits(None, Some(true), Some(Sandbox::Preferred));
+        });
+        assert_eq!(value, "2:a32baebe6dfd5aa3f826712bddf5392e87bab085e6c036471c8fa23e6ed0a45b");
+    }
+
+    fn limits(
+        write: Option<&[&str]>,
+        network: Option<bool>,
+        sandbox: Option<Sandbox>,
+    ) -> Confinement {
+        let write = write.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
+        Confinement { write, network, sandbox }
+    }
+
+    /// A run that was sealed before there were limits is sealed with version 1.
+    #[test]
+    fn only_limits_need_the_second_version() {
+        assert!(seal(|_| {}).starts_with("1:"));
+        let changes: [Change; 5] = [
+            |w| w[0].confinement.network = Some(true),
+            |w| w[2].confinement.write = Some(vec![]),
+            |w| at(&mut w[0], 0).confinement.sandbox = Some(Sandbox::Required),
+            |w| at(&mut w[1], 0).confinement.network = Some(false),
+            |w| at(&mut w[2], 0).confinement.write = Some(vec![]),
+        ];
+        for (index, change) in changes.iter().enumerate() {
+            assert!(seal(change).starts_with("2:"), "{index}");
+        }
+        let other: Change = |w| w[3].confinement.write = Some(vec![]);
+        assert_eq!(seal(other), seal(|_| {}), "it is not reached");
+    }
+
+    #[test]
+    fn every_limit_is_in_it() {
+        let changes: [Change; 15] = [
+            |w| w[0].confinement.write = Some(vec![]),
+            |w| w[0].confinement.write = Some(vec!["a".into()]),
+            |w| w[0].confinement.write = Some(vec!["a".into(), "b".into()]),
+            |w| w[0].confinement.write = Some(vec!["ab".into()]),
+            |w| w[0].confinement.network = Some(false),
+            |w| w[0].confinement.network = Some(true),
+            |w| w[0].confinement.sandbox = Some(Sandbox::Required),
+            |w| w[0].confinement.sandbox = Some(Sandbox::Preferred),
+            |w| w[0].confinement.sandbox = Some(Sandbox::Off),
+            |w| w[2].confinement.write = Some(vec![]),
+            |w| at(&mut w[0], 0).confinement.write = Some(vec![]),
+            |w| at(&mut w[0], 2).confinement.write = Some(vec![]),
+            |w| at(&mut w[2], 0).confinement.write = Some(vec![]),
+            |w| at(&mut w[2], 0).confinement.network = Some(false),
+            |w| at(&mut w[2], 0).confinement.sandbox = Some(Sandbox::Off),
+        ];
+        let mut seals = BTreeSet::from([seal(|_| {})]);
+        for (index, change) in changes.iter().enumerate() {
+            assert!(seals.insert(seal(change)), "{index}");
+        }
+        let written = |paths: &[&str]| {
+            let confinement = limits(Some(paths), None, None);
+            seal(move |w| at(&mut w[0], 0).confinement = confinement.clone())
+        };
+        assert_eq!(written(&["a", "b"]), written(&["b", "a", "b"]));
     }
 
     type Change = fn(&mut [Workflow]);

@@ -42,11 +42,11 @@ fn every_field_is_read() {
     let (library, diagnostics) = load(&[
         (
             "w/workflow.yaml",
-            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
+            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\nwrite: [docs/plan.md, 'tests\\**\\*.rs']\nnetwork: false\nsandbox: preferred\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
         ),
         (
             "w/a.md",
-            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\n---\r\n\r\n# Do\r\nit\r\n",
+            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\nwrite: []\r\nsandbox: off\r\n---\r\n\r\n# Do\r\nit\r\n",
         ),
         ("_shared/b.md", "---\nid: b\nname: B\nemoji: b\ntools: {blacklist: []}\n---\nB"),
         ("s/workflow.yaml", "name: S\nshow: workflows\nphases: [../w/a.md]"),
@@ -57,7 +57,14 @@ fn every_field_is_read() {
         name: "A".into(),
         emoji: "🔍".into(),
         instructions: "# Do\nit".into(),
+        file: "~/workflows/w/a.md".into(),
         tools: ToolPolicy::Only(vec!["read".into(), "7".into()]),
+        confinement: Confinement {
+            write: Some(vec![]),
+            network: None,
+            sandbox: Some(Sandbox::Off),
+        },
+        tests: vec![],
         profiles: Some(vec!["x".into()]),
         summary_required: true,
         gate: None,
@@ -67,7 +74,10 @@ fn every_field_is_read() {
         name: "B".into(),
         emoji: "b".into(),
         instructions: "B".into(),
+        file: "~/workflows/_shared/b.md".into(),
         tools: ToolPolicy::Except(vec![]),
+        confinement: Confinement::default(),
+        tests: vec![],
         profiles: None,
         summary_required: false,
         gate: None,
@@ -89,6 +99,11 @@ fn every_field_is_read() {
             block_reason_template: Some("B".into()),
             completion_message: Some("C".into()),
             not_done_reminder: Some("N".into()),
+            confinement: Confinement {
+                write: Some(vec!["docs/plan.md".into(), "tests/**/*.rs".into()]),
+                network: Some(false),
+                sandbox: Some(Sandbox::Preferred),
+            },
             auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1 }),
             max_loops: 2,
             context_injection: ContextInjection::EveryRun,
@@ -398,6 +413,7 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
 }
 
 mod gates;
+mod limits;
 mod totals;
 
 #[test]

@@ -2,11 +2,11 @@
 
 use super::diagnostic::{Diagnostic, Expected, Needs, Problem};
 use super::fields::Fields;
-use super::gate;
 use super::nearest::nearest;
 use super::schema::{self, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS};
 use super::yaml::{Step, Yaml};
 use super::{AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, Show, Workflow, is_blank};
+use super::{confinement, gate};
 
 const FIELDS: [&str; WORKFLOW_FIELDS.len()] = schema::names(&WORKFLOW_FIELDS);
 const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] =
@@ -69,6 +69,7 @@ pub(super) fn read(
             0 => ContextInjection::OncePerPhase,
             _ => ContextInjection::EveryRun,
         });
+    let confinement = confinement::read(&mut fields);
     let gate = gate::read(&mut fields);
     let rules = fields.check_rules();
     let (entries, complete) = phases(&mut fields);
@@ -92,6 +93,7 @@ pub(super) fn read(
             block_reason_template,
             completion_message,
             not_done_reminder,
+            confinement: confinement?,
             auto_continue: auto_continue?,
             max_loops: max_loops?,
             context_injection: context_injection?,

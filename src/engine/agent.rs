@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::definition::{Stale, ToolPolicy};
+use crate::definition::{Limits, Permission, Sandbox, Stale, permission};
 use crate::protocol::{COMPLETE_TYPE, STEP_TOOL_NAME};
-use crate::run::{Active, RunState};
+use crate::run::RunState;
 use crate::text::{self, DefaultRole};
 
 use super::context::Cx;
-use super::effect::{Effect, Reply};
+use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
 use super::state::{Activity, Ended, Engine, Origin};
 
@@ -50,13 +50,13 @@ impl Engine {
         self.brief_unseen(cx);
     }
 
-    /// Refuses a tool that the phase does not allow.
+    /// Refuses a tool that the phase does not allow, and confines what it allows within limits.
     ///
     /// A whitelist does not refuse a tool that carries the calls of others: it may be the only way to those that
     /// the whitelist names, and each call that it makes is an event of its own. A blacklist that names it does.
     ///
     /// Specification: hook lifecycle, "handleToolCall".
-    pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool) -> Reply {
+    pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Reply {
         if name == STEP_TOOL_NAME {
             return Reply::None;
         }
@@ -66,15 +66,41 @@ impl Engine {
         if self.agent_awaits_gate() {
             return Reply::Block(text::GATE_OPEN.into());
         }
-        let passes =
-            |active: &Active| carries_calls && matches!(active.phase.tools, ToolPolicy::Only(_));
-        let reason = self
-            .active()
-            .filter(|active| !passes(active))
-            .and_then(|active| text::block_reason(&active, name));
+        let reply = self.permitted(name, carries_calls, cx);
+        let reply = reply.unwrap_or_else(|gone| Reply::Block(format!("[workflow] {gone}")));
         // Of a carrier, the calls that it carries are the work.
-        self.agent.worked |= reason.is_none() && !carries_calls;
-        reason.map_or(Reply::None, Reply::Block)
+        self.agent.worked |= !matches!(reply, Reply::Block(_)) && !carries_calls;
+        reply
+    }
+
+    /// The reply to a tool call by the rules of the current phase.
+    fn permitted(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Result<Reply, Stale> {
+        let Some(active) = self.active() else { return Ok(Reply::None) };
+        let scope = (active.phase, active.scope);
+        let path = || cx.files.call_path();
+        Ok(match permission(scope, name, carries_calls, &path, cx.files)? {
+            Permission::Allowed => Reply::None,
+            Permission::Refused(refusal) => Reply::Block(text::refusal(&active, name, &refusal)),
+            Permission::WithinPaths(writable) => {
+                Reply::Confine { writable, network: true, notice: String::new() }
+            }
+            Permission::Confined { writable, network } => {
+                let limits = Limits::of(active.phase, active.scope);
+                let Err(reason) = cx.files.can_confine()? else {
+                    let notice = text::confinement_notice(&limits);
+                    return Ok(Reply::Confine { writable, network, notice });
+                };
+                let sandbox = limits.sandbox;
+                if !self.session.told_unconfined.contains(&sandbox) {
+                    self.session.told_unconfined.push(sandbox);
+                    cx.notify(Level::Warning, text::unconfined_notice(sandbox, &reason));
+                }
+                match sandbox {
+                    Sandbox::Preferred => Reply::None,
+                    Sandbox::Required | Sandbox::Off => Reply::Block(text::cannot_confine(&reason)),
+                }
+            }
+        })
     }
 
     /// Shows the end of a run that has ended in this run of the agent.

@@ -85,6 +85,15 @@ pub enum Reply {
     None,
     /// The tool call is refused, for this reason.
     Block(String),
+    /// The tool call is allowed within limits.
+    Confine {
+        /// The files and directories that may be written; see [`Permission`](crate::definition::Permission).
+        writable: Vec<String>,
+        /// Commands have the network.
+        network: bool,
+        /// Appended to the result of a command that fails because of these limits.
+        notice: String,
+    },
     /// A message that goes to the model with the agent's run, not shown to the user.
     Inject {
         /// Its type.

@@ -16,6 +16,7 @@
 //! | `gate` | the checks before a phase is left |
 //! | `commands` | `/workflow` and `/cancel-workflow`, their dialogs and completions |
 //! | `panel` | the panel above the editor |
+//! | `may` | the decision on a tool call without pi |
 //! | `run_through` | a run without pi and without a model |
 
 mod agent;
@@ -28,6 +29,7 @@ mod effect;
 mod event;
 mod gate;
 mod hold;
+mod may;
 mod panel;
 mod run_through;
 mod session;
@@ -43,6 +45,7 @@ pub use commands::{ALLOW_COMMANDS_FLAG, COMMANDS, Command, Completion};
 pub use context::{Context, Ui};
 pub use effect::{Effect, Level, Output, Reply, Request, ToolResult};
 pub use event::{Answer, CommandEnd, Event, Facts, Stop};
+pub use may::{May, may};
 pub use run_through::run_through;
 pub use state::Engine;
 pub use step_tool::{STEP_TOOL, StepTool};
@@ -86,7 +89,7 @@ impl Engine {
             Event::BeforeSettle => return Ok(self.before_settle(cx)),
             Event::AgentSettled => self.agent_settled(cx),
             Event::ToolCall { name, carries_calls } => {
-                return Ok(self.tool_call(name, carries_calls));
+                return Ok(self.tool_call(name, carries_calls, cx));
             }
             Event::Step { input, nested } => return Ok(self.step(input, nested, cx)),
             Event::Command { name, arguments } => {

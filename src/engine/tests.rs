@@ -149,7 +149,7 @@ fn a_start_stores_the_state_and_prompts_the_agent() {
         "cancelled": false,
         "progress": {
             "version": 1,
-            "seal": { "version": 1, "hash": session.engine.definitions.library.seal("flat") },
+            "seal": { "version": 1, "hash": session.engine.definitions.library.seal("flat").unwrap().1 },
             "visits": { "flat:0": { "startedAt": 1_747_234_567_890_u64, "passes": 1 } },
         },
     });
@@ -1022,8 +1022,10 @@ fn in_any_order_events_leave_one_consistent_state() {
 }
 
 mod briefing;
+mod confinement;
 mod gate;
 mod hold;
+mod may;
 mod replacement;
 
 #[test]

@@ -6,14 +6,14 @@
 
 use serde::Serialize;
 
-use crate::definition::{Library, seal};
+use crate::definition::Library;
 
 use super::{Active, PauseReason, Progress, RunState, enter};
 
 /// The version of [`Progress`] as this package stores it.
 pub const PROGRESS_VERSION: u32 = 1;
 
-/// A hash of all rules of a run, see [`seal`].
+/// A hash of all rules of a run, see [`seal`](crate::definition::seal).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Seal {
     /// The version of the sequence of bytes that is hashed.
@@ -26,7 +26,8 @@ impl Seal {
     /// The seal of a run of this workflow; `None` if the library lacks the workflow.
     pub fn of(state: &RunState, library: &Library) -> Option<Self> {
         let root = state.current_path.first()?;
-        Some(Self { version: seal::VERSION, hash: library.seal(&root.workflow_key)? })
+        let (version, hash) = library.seal(&root.workflow_key)?;
+        Some(Self { version, hash })
     }
 }
 

@@ -246,15 +246,15 @@ fn progress(data: &Value) -> Progress {
     // A seal is taken anew only in place of an older one, and if all of the progress is known.
     let older = version == 0 && stored_seal.is_null()
         || version <= PROGRESS_VERSION
-            && seal_version.is_some_and(|version| version < seal::VERSION);
+            && seal_version.is_some_and(|version| version < seal::FIRST_VERSION);
     if older && is_complete(&progress) {
         return progress;
     }
     progress.version = version.max(PROGRESS_VERSION);
     match seal_version {
-        Some(seal::VERSION) => {
+        Some(version @ seal::FIRST_VERSION..=seal::VERSION) => {
             let hash = get(stored_seal, "hash").and_then(string);
-            progress.seal = hash.map(|hash| Seal { version: seal::VERSION, hash });
+            progress.seal = hash.map(|hash| Seal { version, hash });
         }
         Some(version) if version > seal::VERSION => {
             progress.later_seal = Some(within(stored_seal, MAX_OTHERS));
@@ -544,12 +544,12 @@ mod tests {
     #[test]
     fn what_other_versions_stored_is_stored_on() {
         let stored = format!(
-            r#"{{"version":2,"others":{{"a":1}},"long":"{}","budget":[1,{{}}],"seal":{{"version":2,"tree":[]}}}}"#,
+            r#"{{"version":2,"others":{{"a":1}},"long":"{}","budget":[1,{{}}],"seal":{{"version":3,"tree":[]}}}}"#,
             "x".repeat(MAX_OTHERS)
         );
         let again = serde_json::to_value(progress_of(&stored)).unwrap();
         let expected =
-            r#"{"version":2,"others":{"a":1},"budget":[1,{}],"seal":{"version":2,"tree":[]}}"#;
+            r#"{"version":2,"others":{"a":1},"budget":[1,{}],"seal":{"version":3,"tree":[]}}"#;
         assert_eq!(again, serde_json::from_str::<Value>(expected).unwrap());
     }
 

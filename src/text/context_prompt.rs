@@ -7,7 +7,7 @@ use crate::definition::{Entry, Library, ToolPolicy, Workflow};
 use crate::run::{Active, Outline, RunState};
 
 use super::template::resolve_with;
-use super::{gate, results, steps};
+use super::{confinement, gate, results, steps};
 
 /// The last paragraph of the context prompt, without an `advanceReminder` of the workflow.
 pub const DEFAULT_ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
@@ -89,9 +89,9 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         ),
         format!("**All profiles:** {}", names(&all_profiles(active))),
         tools_line(&phase.tools),
-        hand_over_line(phase.summary_required),
-        String::new(),
     ]);
+    lines.extend(confinement::limits_line(active));
+    lines.extend([hand_over_line(phase.summary_required), String::new()]);
     if let Some(requirements) = gate::requirements(active) {
         lines.extend([requirements, String::new()]);
     }

@@ -29,8 +29,8 @@ pub fn check_report(library: &Library, diagnostics: &[Diagnostic]) -> String {
 
 /// The number of diagnostics; without diagnostics, that of workflows.
 pub fn check_summary(workflows: usize, left_out: usize, diagnostics: &[Diagnostic]) -> String {
-    let (errors, warnings) =
-        (count(diagnostics, Severity::Error), count(diagnostics, Severity::Warning));
+    let warnings = count(diagnostics, Severity::Warning);
+    let errors = diagnostics.len() - warnings;
     if diagnostics.is_empty() {
         return format!("{}, no errors.", plural(workflows, "workflow"));
     }
@@ -45,7 +45,7 @@ pub fn check_summary(workflows: usize, left_out: usize, diagnostics: &[Diagnosti
 /// One diagnostic. Editors and terminals make a link of the first line.
 pub fn diagnostic_text(diagnostic: &Diagnostic) -> String {
     let severity = match diagnostic.severity() {
-        Severity::Error => "error",
+        Severity::Failure | Severity::Error => "error",
         Severity::Warning => "warning",
     };
     let mut lines =

@@ -3,6 +3,8 @@
 use crate::definition::{Entry, Gate, Library, OnGateFail, Phase, ToolPolicy, Workflow};
 use crate::definition::{columns, on_one_line};
 
+use super::confinement::limits_note;
+
 /// Maximum number of phases in a diagram.
 const MAX_PHASES: usize = 200;
 
@@ -35,7 +37,7 @@ pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) ->
     Some(format!("on failure: back to {} {}", to.emoji, to.name))
 }
 
-/// Returns a phase of `scope` for a list, with its notes: tools after the name, the gate below it.
+/// Returns a phase of `scope` for a list, with its notes: tools after the name, the limits and the gate below it.
 pub fn noted(
     name: &str,
     phase: &Phase,
@@ -45,7 +47,8 @@ pub fn noted(
 ) -> Vec<String> {
     let tools = tool_note(phase).map(|note| format!("  ({note})")).unwrap_or_default();
     let gate = phase.gate.as_ref();
-    let notes = gate_note(gate).into_iter().chain(failure_note(gate, scope, library));
+    let notes = limits_note(phase, scope).into_iter().chain(gate_note(gate));
+    let notes = notes.chain(failure_note(gate, scope, library));
     let notes = notes.map(|note| format!("{indent}{note}"));
     let lines = std::iter::once(format!("{name}{tools}")).chain(notes);
     lines.map(|line| on_one_line(&line)).collect()
@@ -74,7 +77,7 @@ pub fn phase_names(workflow: &Workflow, library: &Library) -> String {
 /// Maximum number of phases on the line of [`phase_names`].
 const MAX_NAMES: usize = 12;
 
-/// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, tool policies and gates as notes, and edges
+/// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, tool policies, limits and gates as notes, and edges
 /// back for the loops that the agent may take and for gates with `onGateFail`.
 pub fn mermaid(workflow: &Workflow, library: &Library) -> String {
     let mut chart = Chart::new(library);
@@ -134,7 +137,7 @@ impl<'a> Chart<'a> {
             nodes.push(self.phases + 1);
             match entry {
                 Entry::Phase(phase) => {
-                    self.phase(phase);
+                    self.phase(phase, workflow);
                     self.failure(phase.gate.as_ref(), workflow, &nodes);
                     if loops_from(workflow) == Some(index) {
                         self.edges.push(format!("  p{} -. loop .-> p{first}", self.phases));
@@ -171,11 +174,12 @@ impl<'a> Chart<'a> {
         }
     }
 
-    fn phase(&mut self, phase: &Phase) {
+    fn phase(&mut self, phase: &Phase, scope: &Workflow) {
         self.phases += 1;
         let node = format!("p{}", self.phases);
         self.line(&format!("{node}[{}]", label(&format!("{} {}", phase.emoji, phase.name))));
-        for note in tool_note(phase).into_iter().chain(gate_note(phase.gate.as_ref())) {
+        let notes = [tool_note(phase), limits_note(phase, scope), gate_note(phase.gate.as_ref())];
+        for note in notes.into_iter().flatten() {
             self.note(&note);
         }
         self.connect(&node);

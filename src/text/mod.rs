@@ -2,6 +2,7 @@
 //!
 //! The default texts and the formats are those of the specification, because stored sessions contain them.
 
+mod confinement;
 mod context_prompt;
 mod description;
 mod diagnostics;
@@ -21,6 +22,7 @@ mod step_result;
 mod steps;
 mod template;
 
+pub use confinement::{cannot_confine, confinement_notice, refusal, unconfined_notice};
 pub use context_prompt::{
     DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, context_reminder, phase_instructions,
 };

@@ -71,7 +71,7 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     lines.join("\n")
 }
 
-/// Returns a step of the list with its tool policy, its gate, and the gates of the nested workflows that end with it. The
+/// Returns a step of the list with its tool policy, its limits, its gate, and the gates of the nested workflows that end with it. The
 /// gate of the workflow itself is above the list.
 fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
     const INDENT: &str = "     ";

@@ -6,13 +6,13 @@ use crate::definition::short;
 use crate::run::{Active, Outline, Step, Visit, phase_key};
 
 use super::names::short_name;
-use super::{gate, results, status_line, step_result, steps};
+use super::{confinement, gate, results, status_line, step_result, steps};
 
 /// Maximum number of steps in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;
 
-/// Returns all steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come) and durations, and the
-/// state of the run. `now` is the time in milliseconds since 1970; `waits` as in [`status_line`].
+/// Returns all steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come), durations and limits,
+/// and the state of the run. `now` is the time in milliseconds since 1970; `waits` as in [`status_line`].
 pub fn status_panel(active: &Active, now: u64, waits: bool) -> String {
     let state = active.state;
     let progress = &state.progress;
@@ -41,6 +41,9 @@ pub fn status_panel(active: &Active, now: u64, waits: bool) -> String {
             }
         }
         lines.push(line);
+        let scope = step.path.last().and_then(|scope| active.library.get(&scope.workflow_key));
+        let limits = scope.and_then(|scope| confinement::limits_note(step.phase, scope));
+        lines.extend(limits.map(|note| format!("     {note}")));
         let summary = visit.and_then(|visit| visit.summary.as_ref());
         let evidence = gate::phase_evidence_lines(state, &step.path);
         lines.extend(evidence.map(|line| format!("     {line}")));

@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::run::{Active, Outline};
 
 use super::context_prompt::phase_instructions;
-use super::{results, steps};
+use super::{confinement, results, steps};
 
 /// The latest time whose year has four digits: 9999-12-31T23:59:59.999Z.
 const MAX_UNIX_MS: u64 = 253_402_300_799_999;
@@ -102,6 +102,7 @@ pub fn status(active: &Active) -> String {
     }
     let profiles = phase.profiles.as_ref().map_or("(none)".to_owned(), |names| names.join(", "));
     lines.push(format!("**Available profiles:** {profiles}"));
+    lines.extend(confinement::limits_line(active));
     lines.join("\n")
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
+import { canConfine } from "../../host-shim/confinement/sandbox.js";
 import { NODE, REPO } from "../pi/harness/pi.mjs";
 import { workflow } from "../pi/harness/workflows.mjs";
 
@@ -209,6 +210,91 @@ test("show and run-through print the messages to an agent", (t) => {
   });
 });
 
+const LIMITED = workflow("flow", [
+  { id: "plan", write: ["docs/plan.md", "tests/"], network: false },
+  { id: "look", write: [], tools: { whitelist: ["read", "bash", "deploy"] } },
+  { id: "free", tools: { blacklist: ["edit"] } },
+  "@part",
+]);
+
+test("may decides on a tool call, and names the rule", (t) => {
+  const { project, run } = place(t, { ...LIMITED, ...PART });
+  const phase = (/** @type {string} */ id) => readFileSync(join(project, `.pi/workflows/flow/${id}.md`), "utf8").split("\n");
+  const line = (/** @type {string} */ id, /** @type {string} */ key) =>
+    `.pi/workflows/flow/${id}.md:${phase(id).findIndex((text) => text.includes(key)) + 1}`;
+  mkdirSync(join(project, "docs"));
+  symlinkSync("/etc", join(project, "tests"));
+  for (const [call, status, text] of /** @type {[string, number, string][]} */ ([
+    ["flow plan edit docs/plan.md", 0, `allowed: "docs/plan.md" is in write, ${line("plan", "write")}`],
+    ["flow plan write @docs/../docs/plan.md", 0, `allowed: "@docs/../docs/plan.md" is in write, ${line("plan", "write")}`],
+    ["flow plan write src/a.rs", 1, `refused: "src/a.rs" is not in write, ${line("plan", "write")}`],
+    ["flow plan write tests/a", 1, `refused: "tests/a" is not in write, ${line("plan", "write")}: "tests/" leads through a link, so it allows nothing`],
+    ["flow plan read src/a.rs", 0, 'allowed: no rule of the phase "plan" limits "read"'],
+    ["flow plan deploy", 1, `refused: "deploy" may write any file; no tools.whitelist names it; write, ${line("plan", "write")}`],
+    ["flow look deploy now", 0, `allowed: "deploy" is in tools.whitelist, ${line("look", "whitelist")}`],
+    ["flow look grep", 1, `refused: "grep" is not in tools.whitelist, ${line("look", "whitelist")}`],
+    ["flow free edit a", 1, `refused: "edit" is in tools.blacklist, ${line("free", "blacklist")}`],
+    ["flow free bash", 0, 'allowed: no rule of the phase "free" limits "bash"'],
+    ["part do bash", 0, 'allowed: no rule of the phase "do" limits "bash"'],
+  ])) {
+    assert.deepEqual(run(["may", ...call.split(" ")]), { status, stdout: `${text}\n`, stderr: "" }, call);
+  }
+});
+
+test("may tells how a command is confined, or why it cannot be", (t) => {
+  const { project, run } = place(t, { ...LIMITED, ...PART });
+  for (const folder of ["docs", "tests"]) mkdirSync(join(project, folder));
+  let reason;
+  try {
+    canConfine();
+  } catch (error) {
+    reason = /** @type {Error} */ (error).message;
+  }
+  const { status, stdout, stderr } = run(["may", "flow", "plan", "bash", "echo x > docs/plan.md"]);
+  assert.deepEqual([status, stderr], [reason ? 1 : 0, ""]);
+  const at = String.raw`\.pi/workflows/flow/plan\.md:\d+`;
+  if (reason) assert.match(stdout, new RegExp(`^refused: write, ${at}; this system has no sandbox: .+\n$`));
+  else assert.match(stdout, new RegExp(`^confined: writable: docs/plan\\.md, tests/, and \\$TMPDIR, ${at}; no network, ${at}\n$`));
+  const preferred = place(t, workflow("flow", [{ id: "plan", network: false, sandbox: "preferred" }]));
+  assert.equal(preferred.run(["may", "flow", "plan", "bash"]).status, 0);
+});
+
+test("paths of limits are relative to the project that is checked", (t) => {
+  const { root, project, run } = place(t, { ...LIMITED, ...PART });
+  const elsewhere = place(t, PART);
+  mkdirSync(join(root, "real"));
+  symlinkSync(join(root, "real"), join(project, "tests"));
+  for (const parameters of [["check", project], ["check", "--dir", project]]) {
+    assert.match(elsewhere.run(parameters).stdout, /`tests\/` leads through a link/);
+  }
+  assert.equal(elsewhere.run(["may", "--dir", project, "flow", "plan", "write", join(project, "docs/plan.md")]).status, 0);
+});
+
+test("may refuses names that it does not know", (t) => {
+  const { run } = place(t, { ...LIMITED, ...PART });
+  for (const [parameters, stderr] of /** @type {[string[], string][]} */ ([
+    [["flwo", "plan", "bash"], 'There is no workflow "flwo". Did you mean "flow"?\n'],
+    [["flow", "plna", "bash"], 'There is no phase "plna" in the workflow "flow". Did you mean "plan"?\n'],
+    [["flow", "do", "bash"], 'There is no phase "do" in the workflow "flow", only plan, look, free.\n'],
+    [["flow", "plan", "edit"], "edit needs an ARGUMENT: the path of the file.\n"],
+    [["flow", "plan"], "pi-workflows may needs a TOOL.\n"],
+    [["flow"], "pi-workflows may needs a PHASE.\n"],
+    [[], "pi-workflows may needs a WORKFLOW.\n"],
+    [["flow", "plan", "edit", ""], "pi-workflows may needs an ARGUMENT.\n"],
+    [["flow", "plan", "bash", "ls", "x"], '"x" is one word too many. Put a text in quotes.\n'],
+  ])) {
+    assert.deepEqual(run(["may", ...parameters]), { status: 2, stdout: "", stderr }, parameters.join(" "));
+  }
+});
+
+test("show and graph name the limits of phases", (t) => {
+  const { run } = place(t, { ...LIMITED, ...PART });
+  const show = run(["show", "flow"]).stdout;
+  assert.ok(show.includes("  1. 🔹 Plan\n     writes docs/plan.md, tests/, no network\n  2. 🔹 Look  (only read, bash, deploy)\n     writes nothing\n  3."), show);
+  assert.ok(show.includes("**Writable in this phase:** docs/plan.md, tests/. Commands run in a sandbox: "), show);
+  assert.ok(run(["graph", "flow"]).stdout.includes('  n1>"writes docs/plan.md, tests/, no network"]:::note\n'));
+});
+
 test("new writes a workflow that checks clean and runs through", (t) => {
   const { project, home, run } = place(t, {});
   assert.equal(run(["new", "ship-it"]).status, 0);
@@ -247,20 +333,20 @@ test("help, version, and unknown commands", (t) => {
   const { run } = place(t, {});
   const help = run(["--help"]);
   assert.equal(help.status, 0);
-  for (const command of ["check", "graph", "show", "run-through", "new", "list"]) assert.match(help.stdout, new RegExp(`^  ${command}\\b`, "m"));
+  for (const command of ["check", "graph", "show", "run-through", "may", "new", "list"]) assert.match(help.stdout, new RegExp(`^  ${command}\\b`, "m"));
   assert.deepEqual(run([]), { status: 2, stdout: "", stderr: help.stdout });
   const { version } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
   assert.deepEqual(run(["--version"]), { status: 0, stdout: `${version}\n`, stderr: "" });
   for (const [parameters, stderr] of /** @type {[string[], string][]} */ ([
-    [["chekc"], 'There is no command "chekc", only check, graph, show, run-through, list, new.\n'],
+    [["chekc"], 'There is no command "chekc", only check, graph, show, run-through, may, list, new.\n'],
     [["show"], "pi-workflows show needs a NAME.\n"],
     [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
     [["check", "--frob"], "Unknown option '--frob'\n"],
     [["check", "--format=__proto__"], 'There is no format "__proto__", only text, json, github.\n'],
     [["check", "--format", "toString"], 'There is no format "toString", only text, json, github.\n'],
-    [["constructor"], 'There is no command "constructor", only check, graph, show, run-through, list, new.\n'],
-    [["chec\x1b[31mk\nx"], 'There is no command "chec[31mk x", only check, graph, show, run-through, list, new.\n'],
-    [["a".repeat(5000)], `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, list, new.\n`],
+    [["constructor"], 'There is no command "constructor", only check, graph, show, run-through, may, list, new.\n'],
+    [["chec\x1b[31mk\nx"], 'There is no command "chec[31mk x", only check, graph, show, run-through, may, list, new.\n'],
+    [["a".repeat(5000)], `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, may, list, new.\n`],
     [["check", "--__proto__"], "Unknown option '--__proto__'\n"],
     [["check", "--dir"], "Option '--dir <value>' argument missing\n"],
     [["check", "--dir", "--strict"], "Option '--dir' argument is ambiguous.\n"],

@@ -102,6 +102,10 @@ pub struct Host {
     pub mode: Mode,
     /// The identifier of the project's directory.
     pub identity: Option<String>,
+    /// The arguments of the tool call of the current event.
+    pub tool_input: String,
+    /// The paths through which a link leads, and the files that would be written.
+    pub write_links: BTreeMap<&'static str, &'static str>,
     /// True if the agent is idle.
     pub is_idle: bool,
     /// The names of all registered tools.
@@ -133,6 +137,8 @@ impl Default for Host {
             has_ui: true,
             mode: Mode::Tui,
             identity: Some("1:2:3".into()),
+            tool_input: "null".into(),
+            write_links: BTreeMap::new(),
             is_idle: true,
             tools: ["read", "bash", "edit", "write", "workflow_step"].map(Into::into).into(),
             failing: BTreeMap::new(),
@@ -400,7 +406,24 @@ impl context::Host for Host {
 
     fn tool_input(&mut self) -> Result<String, types::Error> {
         self.asked("tool-input".into());
-        self.answer("tool-input", "null".into())
+        self.answer("tool-input", self.tool_input.clone())
+    }
+
+    fn resolve_write(&mut self, path: String) -> Result<context::WriteTarget, types::Error> {
+        self.asked(format!("resolve-write {path}"));
+        let target = match self.write_links.get(&*path) {
+            Some(target) => context::WriteTarget { path: (*target).into(), linked: true },
+            None => {
+                let path = format!("/project/{}", path.trim_end_matches('/'));
+                context::WriteTarget { path, linked: false }
+            }
+        };
+        self.answer("resolve-write", target)
+    }
+
+    fn can_confine(&mut self) -> Result<(), types::Error> {
+        self.asked("can-confine".into());
+        self.answer("can-confine", ())
     }
 }
 
@@ -575,14 +598,18 @@ impl Pi {
         self.store.data_mut()
     }
 
-    /// Delivers an event; returns the outcome as `none`, `block: REASON`, `inject MESSAGE` or
-    /// `continue MESSAGE`.
+    /// Delivers an event; returns the outcome as `none`, `block: REASON`, `confine PATHS, NETWORK: NOTICE`,
+    /// `inject MESSAGE` or `continue MESSAGE`.
     #[track_caller]
     pub fn event(&mut self, event: Event) -> String {
         let outcome = self.guest.call_handle_event(&mut self.store, AT, &event);
         match outcome.expect("no trap") {
             EventOutcome::None => "none".into(),
             EventOutcome::Block(reason) => format!("block: {reason}"),
+            EventOutcome::Confine(limits) => {
+                let network = if limits.network { "network" } else { "no network" };
+                format!("confine {}, {network}: {}", limits.writable.join(" "), limits.notice)
+            }
             EventOutcome::Inject(message) => format!("inject {}", described(&message)),
             EventOutcome::Continue(message) => format!("continue {}", described(&message)),
         }

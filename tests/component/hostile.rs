@@ -297,6 +297,20 @@ proptest! {
     }
 
     #[test]
+    fn input_of_a_file_tool_of_any_kind(
+        input in prop_oneof![
+            any_text(),
+            any_json().prop_map(|path| json!({ "path": path }).to_string()),
+        ],
+        tool in select(vec!["edit", "write", "bash"]),
+    ) {
+        let mut pi = super::confinement::at_plan();
+        pi.host().tool_input = input;
+        let outcome = pi.tool_call(tool);
+        assert_eq!(outcome.starts_with("confine "), tool == "bash", "{outcome}");
+    }
+
+    #[test]
     fn states_of_any_kind(states in prop::collection::vec(prop_oneof![any_state(), any_text()], 0..6)) {
         let mut pi = Host::with_files(FILES).with_states(states).start();
         pi.event(Event::SessionStart(SessionReason::Resume));

@@ -158,6 +158,34 @@ fn stopped(reason: StopReason) -> Pi {
     pi
 }
 
+/// A call whose limits are not known is refused.
+#[test]
+fn a_tool_call() {
+    for (tool, input) in
+        [("edit", r#"{"path":"src/a"}"#), ("write", r#"{"path":"docs/a"}"#), ("bash", "{}")]
+    {
+        let asked = || {
+            let mut pi = super::confinement::at_plan();
+            pi.host().tool_input = input.into();
+            pi
+        };
+        given_up(asked, |pi| {
+            let outcome = pi.tool_call(tool);
+            if pi.host().stale {
+                assert_eq!(outcome, "block: [workflow] the session was replaced");
+            }
+        });
+    }
+    let without_a_sandbox = || {
+        let mut pi = super::confinement::at_plan();
+        pi.host().failing.insert("can-confine", "There is none.");
+        pi
+    };
+    given_up(without_a_sandbox, |pi| {
+        assert!(pi.tool_call("bash").starts_with("block: "));
+    });
+}
+
 #[test]
 fn a_run_of_the_agent() {
     event_given_up(at_look, &Event::BeforeAgentStart);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
+use crate::definition::Sandbox;
 use crate::run::Unusable;
 
 use crate::engine::effect::Effect;
@@ -23,6 +24,8 @@ pub struct Session {
     pub accepted_replacements: BTreeSet<String>,
     /// The error in the stored state that the user was last told of.
     pub told_unusable: Option<Unusable>,
+    /// The user was told that commands cannot be confined, and what follows from it in phases with these.
+    pub told_unconfined: Vec<Sandbox>,
 }
 
 impl Session {

@@ -56,7 +56,7 @@ impl Session {
             .reply
         {
             Reply::Block(reason) if reason.starts_with("The workflow is paused: ") => Some(reason),
-            Reply::Block(_) | Reply::None => None,
+            Reply::Block(_) | Reply::Confine { .. } | Reply::None => None,
             other => panic!("{other:?}"),
         };
         let first = refused(self, "read");
@@ -82,7 +82,7 @@ fn notices(effects: &[Effect]) -> Vec<&str> {
 type Change = fn(&mut Session);
 
 /// Changes of files that break the rules of a run; true if the user can accept the new rules.
-const CHANGES: [(Change, &str, bool); 12] = [
+const CHANGES: [(Change, &str, bool); 15] = [
     (|s| s.insert("outer/a.md", WHITELIST, ""), "its rules are no longer", true),
     (|s| s.insert("outer/a.md", "[read]", "[read, bash]"), "its rules are no longer", true),
     (
@@ -90,6 +90,9 @@ const CHANGES: [(Change, &str, bool); 12] = [
         "its rules",
         true,
     ),
+    (|s| s.insert("outer/a.md", "emoji: '*'\n", "emoji: '*'\nwrite: []\n"), "its rules", true),
+    (|s| s.insert("inner/b.md", "emoji: '*'\n", "emoji: '*'\nsandbox: off\n"), "its rules", true),
+    (|s| s.insert("outer/workflow.yaml", "name:", "network: false\nname:"), "its rules", true),
     (|s| s.insert("outer/workflow.yaml", ", z.md", ""), "its rules are no longer", true),
     (|s| s.insert("outer/workflow.yaml", "name:", "maxLoops: 1000000\nname:"), "its rules", true),
     (|s| s.insert("inner/workflow.yaml", "name:", "autoContinue: false\nname:"), "its rules", true),
@@ -182,6 +185,37 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
             }
         }
     }
+}
+
+/// An agent that may write its own phase file cannot widen its limits.
+#[test]
+fn a_widened_limit_holds_the_run() {
+    let mut session = Session::held_by_nothing();
+    let _ = session.command("cancel-workflow", "");
+    session.insert("outer/a.md", WHITELIST, "write: [.pi/]\nsandbox: preferred\n");
+    let _ = session.command("workflow", "outer x");
+    let _ = session.on(Event::AgentStart);
+    let edits = |session: &mut Session, path: &str| {
+        session.files.call_path = Some(path.into());
+        session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply
+    };
+    assert!(matches!(edits(&mut session, ".pi/workflows/outer/a.md"), Reply::Confine { .. }));
+    session.insert("outer/a.md", "[.pi/]", "[.pi/, src/]");
+    session.insert("outer/a.md", "preferred", "off");
+    // The files have not been read.
+    let Reply::Block(reason) = edits(&mut session, "src/a.rs") else { panic!() };
+    assert!(reason.contains(" Writable: .pi/ "), "{reason}");
+    let effects = session.read_again(0);
+    assert!(
+        notices(&effects).concat().contains("is paused: its rules are no longer"),
+        "{effects:?}"
+    );
+    for path in ["src/a.rs", ".pi/x"] {
+        let Reply::Block(reason) = edits(&mut session, path) else { panic!() };
+        assert!(reason.starts_with("The workflow is paused: its rules"), "{reason}");
+    }
+    let _ = session.command("workflow", ":resume");
+    assert!(matches!(edits(&mut session, "src/a.rs"), Reply::Confine { .. }));
 }
 
 #[test]
@@ -316,7 +350,7 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
             Some("its rules are"),
         ),
         (
-            Some(json!({ "version": 1, "seal": { "version": 2, "tree": [] } })),
+            Some(json!({ "version": 1, "seal": { "version": 3, "tree": [] } })),
             Some("a later version"),
         ),
         (
@@ -331,7 +365,8 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
             None => {
                 assert_eq!(refusal, None, "{case}");
                 let seal = session.as_stored().unwrap().progress.seal.unwrap();
-                assert_eq!(Some(seal.hash), session.engine.definitions.library.seal("outer"));
+                let of_files = session.engine.definitions.library.seal("outer");
+                assert_eq!(Some((seal.version, seal.hash)), of_files);
             }
             Some(words) => {
                 assert!(refusal.unwrap().contains(words), "{case}");
@@ -482,4 +517,32 @@ fn the_notice_names_what_the_project_puts_in_the_place_of_the_users_own() {
     let effects = session.command("workflow", ":check").effects;
     let told = notices(&effects).concat();
     assert!(told.contains("This project's \"flat\" replaces yours."), "{told}");
+}
+
+/// A run that was sealed before there were limits goes on, and its seal does not hold beside a limit.
+#[test]
+fn a_seal_of_the_first_version_holds_without_limits() {
+    const LIMITED: [&str; 3] = ["write: []\n", "network: true\n", "sandbox: off\n"];
+    for (file, line) in ["outer/workflow.yaml", "inner/b.md"]
+        .into_iter()
+        .flat_map(|file| LIMITED.map(|line| (file, line)))
+    {
+        let mut session = Session::held_by_nothing();
+        let seal = session.as_stored().unwrap().progress.seal.unwrap();
+        assert_eq!(seal.version, 1);
+        let _ = session.read_again(4);
+        assert_eq!(session.refusal(), None);
+        session.insert(file, "name: ", &format!("{line}name: "));
+        let _ = session.read_again(4);
+        assert!(session.refusal().unwrap().contains("its rules are"), "{file}: {line}");
+        assert_eq!(session.as_stored().unwrap().progress.seal.unwrap(), seal, "not sealed anew");
+        let _ = session.command("workflow", ":resume");
+        assert_eq!(session.refusal(), None, "{file}: {line}");
+        assert_eq!(session.as_stored().unwrap().progress.seal.unwrap().version, 2);
+        let _ = session.read_again(4);
+        assert_eq!(session.refusal(), None, "{file}: {line}");
+        session.insert(file, line, "");
+        let _ = session.read_again(4);
+        assert!(session.refusal().unwrap().contains("its rules are"), "{file}: {line}");
+    }
 }

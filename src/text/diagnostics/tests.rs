@@ -3,7 +3,7 @@
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{DirEntry, FileKind, ReadError, Stale};
-use crate::definition::{Library, Root, Surroundings, WorkflowFiles};
+use crate::definition::{Library, Root, Surroundings, WorkflowFiles, WriteTarget};
 
 const FLOW: &str = "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - a.md\n";
 const PHASE: &str = "---\nid: a\nname: A\nemoji: '*'\n---\nDo it.\n";
@@ -33,6 +33,10 @@ impl WorkflowFiles for Place {
 
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
         self.files.read(root, path)
+    }
+
+    fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
+        self.files.resolve_write(path)
     }
 
     fn tools(&self) -> Result<Vec<String>, Stale> {
@@ -1086,4 +1090,325 @@ fn variables_by_what_they_stand_for() {
   help: did you mean `{previousSummary}`?
 
 0 errors, 6 warnings.");
+}
+
+/// Checks one workflow of these phases, `global/w/a.md` and so on, with these lines in its files.
+#[track_caller]
+fn with_limits(flow: &str, phases: &[&str], expected: &str) {
+    let ids = ["a", "b", "c"];
+    let mut yaml = FLOW.to_owned();
+    for id in ids.iter().take(phases.len()).skip(1) {
+        yaml.push_str(&format!("  - {id}.md\n"));
+    }
+    yaml.push_str(flow);
+    let texts: Vec<(String, String)> = ids
+        .iter()
+        .zip(phases)
+        .map(|(id, lines)| {
+            let text = PHASE.replace("id: a\n", &format!("id: {id}\n{lines}"));
+            (format!("global/w/{id}.md"), text)
+        })
+        .collect();
+    let mut files = vec![("global/w/workflow.yaml", &*yaml)];
+    files.extend(texts.iter().map(|(path, text)| (&**path, &**text)));
+    reports(&place(&files), expected);
+}
+
+#[test]
+fn limits_that_are_not_understood() {
+    with_limits(
+        "",
+        &["write: docs/\nsandbox: no\nnetwork: off\n"],
+        "\
+~/workflows/w/a.md:3:8: error: `write`: expected a list of paths, found a string
+  3 | write: docs/
+    |        ^^^^^
+  help: `write: []` allows nothing; without `write` everything is allowed
+
+~/workflows/w/a.md:4:10: error: `sandbox`: expected `required`, `preferred` or `off`, found `no`
+  4 | sandbox: no
+    |          ^^
+  help: did you mean `off`?
+
+~/workflows/w/a.md:5:10: error: `network`: expected `true` or `false`, found `off`
+  5 | network: off
+    |          ^^^
+  help: did you mean `false`?
+
+3 errors, 0 warnings. 1 workflow is left out.",
+    );
+    with_limits(
+        "",
+        &["write: ['a/*/../b', '!a', 2024]\nwrites: [b]\n"],
+        "\
+~/workflows/w/a.md:3:9: error: `write`: `..` stands behind a wildcard in `a/*/../b`
+  3 | write: ['a/*/../b', '!a', 2024]
+    |         ^^^^^^^^^^
+  help: write the path without `..`
+
+~/workflows/w/a.md:3:21: error: `write`: `!a` begins with `!`, and a path cannot be excluded
+  3 | write: ['a/*/../b', '!a', 2024]
+    |                     ^^^^
+  help: list only what may be written; a file whose name begins with `!` is `[!]NAME`
+
+~/workflows/w/a.md:3:27: error: `write`: expected a string, found a number
+  3 | write: ['a/*/../b', '!a', 2024]
+    |                           ^^^^
+  help: put the value in quotes
+
+~/workflows/w/a.md:4:1: error: unknown field `writes`
+  4 | writes: [b]
+    | ^^^^^^
+  help: did you mean `write`?
+
+4 errors, 0 warnings. 1 workflow is left out.",
+    );
+}
+
+#[test]
+fn limits_without_the_effect_they_seem_to_have() {
+    with_limits("", &["write: ['src/**/*.rs', '*.md', 'docs/**', tests/]\n"], "\
+~/workflows/w/a.md:3:9: warning: `write`: commands can write everything in `src/`, not only `src/**/*.rs`
+  3 | write: ['src/**/*.rs', '*.md', 'docs/**', tests/]
+    |         ^^^^^^^^^^^^^
+  help: a sandbox knows folders and files, but no wildcards; `edit` and `write` are held to the glob
+
+~/workflows/w/a.md:3:24: warning: `write`: commands can write everything in `./`, not only `*.md`
+  3 | write: ['src/**/*.rs', '*.md', 'docs/**', tests/]
+    |                        ^^^^^^
+  help: a sandbox knows folders and files, but no wildcards; `edit` and `write` are held to the glob
+
+0 errors, 2 warnings.");
+    with_limits("", &["write: ['src/*.rs']\nsandbox: off\n"], "1 workflow, no errors.");
+    with_limits(
+        "",
+        &["write: ['src/*.rs']\ntools: {blacklist: [bash]}\n"],
+        "1 workflow, no errors.",
+    );
+    with_limits("write: ['src/*.rs']\n", &["", "write: []\n"], "\
+~/workflows/w/workflow.yaml:7:9: warning: `write`: commands can write everything in `src/`, not only `src/*.rs`
+  7 | write: ['src/*.rs']
+    |         ^^^^^^^^^^
+  help: a sandbox knows folders and files, but no wildcards; `edit` and `write` are held to the glob
+
+0 errors, 1 warning.");
+    with_limits("write: ['src/*.rs']\nsandbox: off\n", &["", "sandbox: required\n"], "\
+~/workflows/w/workflow.yaml:7:9: warning: `write`: commands can write everything in `src/`, not only `src/*.rs`
+  7 | write: ['src/*.rs']
+    |         ^^^^^^^^^^
+  help: a sandbox knows folders and files, but no wildcards; `edit` and `write` are held to the glob
+
+0 errors, 1 warning.");
+    with_limits("", &["write: [a]\ntools: {whitelist: [read]}\n", "write: []\ntools: {whitelist: [read]}\n"], "\
+~/workflows/w/a.md:3:8: warning: unused `write`: `tools.whitelist` has none of `edit`, `write`, `bash` and `powershell`
+  3 | write: [a]
+    |        ^^^
+  help: add one of them to the whitelist, or use `write: []`
+
+0 errors, 1 warning.");
+    with_limits("", &["network: false\nsandbox: off\n"], "\
+~/workflows/w/a.md:3:10: warning: `network: false` has no effect with `sandbox: off`: only a sandbox can refuse the network
+  3 | network: false
+    |          ^^^^^
+  help: remove `sandbox: off`, or use `sandbox: preferred`
+
+0 errors, 1 warning.");
+    with_limits("network: false\nsandbox: off\n", &["", "sandbox: off\n"], "\
+~/workflows/w/workflow.yaml:7:10: warning: `network: false` has no effect with `sandbox: off`: only a sandbox can refuse the network
+  7 | network: false
+    |          ^^^^^
+  help: remove `sandbox: off`, or use `sandbox: preferred`
+
+~/workflows/w/b.md:3:10: warning: `network: false` has no effect with `sandbox: off`: only a sandbox can refuse the network
+  3 | sandbox: off
+    |          ^^^
+  help: remove `sandbox: off`, or use `sandbox: preferred`
+
+0 errors, 2 warnings.");
+    with_limits("network: false\n", &["sandbox: off\n", "network: true\n"], "\
+~/workflows/w/a.md:3:10: warning: `network: false` has no effect with `sandbox: off`: only a sandbox can refuse the network
+  3 | sandbox: off
+    |          ^^^
+  help: remove `sandbox: off`, or use `sandbox: preferred`
+
+0 errors, 1 warning.");
+    with_limits("sandbox: off\n", &["", "sandbox: preferred\n"], "\
+~/workflows/w/workflow.yaml:7:1: warning: unused `sandbox`: there is no `write` and no `network: false`
+  7 | sandbox: off
+    | ^^^^^^^
+  help: add the limit that commands are held to, or remove `sandbox`
+
+~/workflows/w/b.md:3:1: warning: unused `sandbox`: there is no `write` and no `network: false`
+  3 | sandbox: preferred
+    | ^^^^^^^
+  help: add the limit that commands are held to, or remove `sandbox`
+
+0 errors, 2 warnings.");
+    with_limits("sandbox: preferred\n", &["", "write: []\n"], "1 workflow, no errors.");
+    with_limits("sandbox: preferred\n", &["sandbox: off\nwrite: []\n"], "\
+~/workflows/w/workflow.yaml:6:1: warning: unused `sandbox`: there is no `write` and no `network: false`
+  6 | sandbox: preferred
+    | ^^^^^^^
+  help: add the limit that commands are held to, or remove `sandbox`
+
+0 errors, 1 warning.");
+}
+
+#[test]
+fn the_file_of_a_gate_that_cannot_be_written() {
+    let gate = "gate: [{run: make}, {file: docs/plan.md}]\n";
+    let limited = |write: &str| format!("write: {write}\n{gate}");
+    with_limits("", &[&limited("[tests/]")], "\
+~/workflows/w/a.md:4:28: warning: `gate.file`: `write` in ~/workflows/w/a.md does not allow `docs/plan.md` to be written, here or in an earlier phase
+  4 | gate: [{run: make}, {file: docs/plan.md}]
+    |                            ^^^^^^^^^^^^
+  help: add `docs/plan.md` to `write`
+
+0 errors, 1 warning.");
+    with_limits("write: []\n", &["", gate], "\
+~/workflows/w/b.md:3:28: warning: `gate.file`: `write` in ~/workflows/w/workflow.yaml does not allow `docs/plan.md` to be written, here or in an earlier phase
+  3 | gate: [{run: make}, {file: docs/plan.md}]
+    |                            ^^^^^^^^^^^^
+  help: add `docs/plan.md` to `write`
+
+0 errors, 1 warning.");
+    with_limits(&limited("[]"), &["", ""], "\
+~/workflows/w/workflow.yaml:8:28: warning: `gate.file`: `write` in ~/workflows/w/workflow.yaml does not allow `docs/plan.md` to be written, here or in an earlier phase
+  8 | gate: [{run: make}, {file: docs/plan.md}]
+    |                            ^^^^^^^^^^^^
+  help: add `docs/plan.md` to `write`
+
+0 errors, 1 warning.");
+    with_limits("", &[&limited("[docs/]")], "1 workflow, no errors.");
+    with_limits("", &[&limited("['docs/*.txt']")], "\
+~/workflows/w/a.md:3:9: warning: `write`: commands can write everything in `docs/`, not only `docs/*.txt`
+  3 | write: ['docs/*.txt']
+    |         ^^^^^^^^^^^^
+  help: a sandbox knows folders and files, but no wildcards; `edit` and `write` are held to the glob
+
+0 errors, 1 warning.");
+    with_limits("", &[&limited("[docs/plan.md]")], "1 workflow, no errors.");
+    with_limits("", &["write: [docs/]\n", &limited("[]")], "1 workflow, no errors.");
+    with_limits("", &["", &limited("[]")], "1 workflow, no errors.");
+    with_limits("", &["sandbox: off\nwrite: [a]\n", &limited("[]")], "1 workflow, no errors.");
+    with_limits(
+        "",
+        &["tools: {whitelist: [edit, other]}\nwrite: [a]\n", &limited("[]")],
+        "\
+~/workflows/w/a.md:3:27: warning: unknown tool `other`
+  3 | tools: {whitelist: [edit, other]}
+    |                           ^^^^^
+
+0 errors, 1 warning.",
+    );
+    with_limits("", &["write: []\ngate: [{file: docs/*.md}]\n"], "1 workflow, no errors.");
+}
+
+#[test]
+fn a_rule_through_a_link() {
+    let mut place = place(&[
+        ("global/w/workflow.yaml", FLOW),
+        ("global/w/a.md", &PHASE.replace("id: a\n", "id: a\nwrite: [docs/, 'out/*/']\n")),
+    ]);
+    place.files.linked = vec!["/project/out".into()];
+    reports(&place, "\
+~/workflows/w/a.md:3:16: warning: `write`: `out/*/` leads through a link, so it allows nothing
+  3 | write: [docs/, 'out/*/']
+    |                ^^^^^^^^
+  help: list the path to which it leads: /project/out
+
+~/workflows/w/a.md:3:16: warning: `write`: commands can write everything in `out/`, not only `out/*/`
+  3 | write: [docs/, 'out/*/']
+    |                ^^^^^^^^
+  help: a sandbox knows folders and files, but no wildcards; `edit` and `write` are held to the glob
+
+0 errors, 2 warnings.");
+}
+
+#[test]
+fn tests_of_phases() {
+    with_limits("", &["write: [docs/]\ntools: {blacklist: [ls]}\ntests:\n  allowed: [edit docs/x, bash make, bash, read /x, edit ../docs/x, ls docs/x, other]\n  refused: [edit x, ls docs/x, read x, edit docs/x, bash rm]\n"], "\
+~/workflows/w/a.md:4:21: warning: unknown tool `ls`
+  4 | tools: {blacklist: [ls]}
+    |                     ^^
+
+~/workflows/w/a.md:6:52: error: in the workflow \"w\", `edit ../docs/x` is refused by `write` of this phase, and the test wants it allowed
+  6 |   allowed: [edit docs/x, bash make, bash, read /x, edit ../docs/x, ls docs/x, other]
+    |                                                    ^^^^^^^^^^^^^^
+  help: `write` has docs/
+
+~/workflows/w/a.md:6:68: error: in the workflow \"w\", `ls docs/x` is refused by `tools` of this phase, and the test wants it allowed
+  6 |   allowed: [edit docs/x, bash make, bash, read /x, edit ../docs/x, ls docs/x, other]
+    |                                                                    ^^^^^^^^^
+
+~/workflows/w/a.md:6:79: warning: unknown tool `other`
+  6 |   allowed: [edit docs/x, bash make, bash, read /x, edit ../docs/x, ls docs/x, other]
+    |                                                                               ^^^^^
+
+~/workflows/w/a.md:6:79: error: in the workflow \"w\", `other` is refused by `write` of this phase, and the test wants it allowed
+  6 |   allowed: [edit docs/x, bash make, bash, read /x, edit ../docs/x, ls docs/x, other]
+    |                                                                               ^^^^^
+  help: the tool may write files; a `tools.whitelist` that names it would allow it
+
+~/workflows/w/a.md:7:32: error: in the workflow \"w\", `read x` is allowed: no rule refuses it, and the test wants it refused
+  7 |   refused: [edit x, ls docs/x, read x, edit docs/x, bash rm]
+    |                                ^^^^^^
+
+~/workflows/w/a.md:7:40: error: in the workflow \"w\", `edit docs/x` is allowed by `write` of this phase, and the test wants it refused
+  7 |   refused: [edit x, ls docs/x, read x, edit docs/x, bash rm]
+    |                                        ^^^^^^^^^^^
+
+~/workflows/w/a.md:7:53: error: in the workflow \"w\", `bash rm` is allowed, in a sandbox, and the test wants it refused
+  7 |   refused: [edit x, ls docs/x, read x, edit docs/x, bash rm]
+    |                                                     ^^^^^^^
+
+6 errors, 2 warnings.");
+    with_limits("write: []\n", &["tests: {allowed: [edit x, other y]}\n"], "\
+~/workflows/w/a.md:3:19: error: in the workflow \"w\", `edit x` is refused by `write` of workflow.yaml, and the test wants it allowed
+  3 | tests: {allowed: [edit x, other y]}
+    |                   ^^^^^^
+  help: `write` has no entry
+
+~/workflows/w/a.md:3:27: warning: unknown tool `other`
+  3 | tests: {allowed: [edit x, other y]}
+    |                           ^^^^^^^
+
+~/workflows/w/a.md:3:27: error: in the workflow \"w\", `other y` is refused by `write` of workflow.yaml, and the test wants it allowed
+  3 | tests: {allowed: [edit x, other y]}
+    |                           ^^^^^^^
+  help: the tool may write files; a `tools.whitelist` that names it would allow it
+
+2 errors, 1 warning.");
+    with_limits(
+        "",
+        &["tests: {allowed: ['', {edit: x}], denied: [x]}\n"],
+        "\
+~/workflows/w/a.md:3:19: error: `tests.allowed`: expected `TOOL ARGUMENT`, found a string
+  3 | tests: {allowed: ['', {edit: x}], denied: [x]}
+    |                   ^^
+
+~/workflows/w/a.md:3:23: error: `tests.allowed`: expected `TOOL ARGUMENT`, found a mapping
+  3 | tests: {allowed: ['', {edit: x}], denied: [x]}
+    |                       ^^^^^^^^^
+
+~/workflows/w/a.md:3:35: error: unknown field `denied` in `tests`
+  3 | tests: {allowed: ['', {edit: x}], denied: [x]}
+    |                                   ^^^^^^
+  help: available fields: `allowed` and `refused`
+
+3 errors, 0 warnings.",
+    );
+    with_limits("", &["tests: [edit x]\n"], "\
+~/workflows/w/a.md:3:8: error: `tests`: expected a mapping with `allowed` and `refused`, found a list
+  3 | tests: [edit x]
+    |        ^^^^^^^^
+
+1 error, 0 warnings.");
+    let many = "write x, ".repeat(101);
+    with_limits("", &[&format!("tests: {{allowed: [{many}]}}\n")], "\
+~/workflows/w/a.md:3:8: error: `tests` must not have more than 100 entries
+  3 | tests: {allowed: [write x, write x, write x, write x, write x, write x, write x, write x, write x, w…
+    |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+1 error, 0 warnings.");
 }

@@ -28,6 +28,7 @@ export const PI_VERSIONS = [...Object.keys(SOURCES.tarballs), SOURCES.devDepende
  * @property {boolean} [trust] whether the project is trusted (`--approve`, `--no-approve`); undecided by default
  * @property {string[]} [args] more arguments
  * @property {Record<string, string>} [env] more environment
+ * @property {string[]} [wrapper] a program with arguments that runs pi's command line
  */
 
 /**
@@ -64,8 +65,8 @@ export function piCommand({ version, extension = REPO, trust, args = [] }) {
  * @param {"pipe" | "ignore"} stdin
  */
 export function spawnPi(options, modeArgs, stdin) {
-  const [node, ...args] = [...piCommand(options), ...modeArgs];
-  const child = spawn(node, args, {
+  const [program, ...args] = [...(options.wrapper ?? []), ...piCommand(options), ...modeArgs];
+  const child = spawn(program, args, {
     cwd: options.sandbox.project,
     env: { ...options.sandbox.env(), ...options.env },
     stdio: [stdin, "pipe", "pipe"],

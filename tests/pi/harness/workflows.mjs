@@ -12,6 +12,9 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string} [name] the id with a capital by default
  * @property {string} [emoji]
  * @property {{ blacklist?: string[], whitelist?: string[] }} [tools]
+ * @property {string[]} [write]
+ * @property {boolean} [network]
+ * @property {"required" | "preferred" | "off"} [sandbox]
  * @property {string[]} [availableProfiles]
  * @property {"required"} [summary]
  * @property {object[]} [gate]

@@ -1,0 +1,291 @@
+// Carries out the outcome `confine`: runs the command line of pi's `bash` confined by the operating system, and refuses
+// pi's `edit` and `write` outside of the writable paths.
+//
+// pi itself writes for `edit` and `write`, and looks up the path again when it does. A command line that runs at the same
+// time could put a link in its place after the check. So command lines wait until such writes are done, and a write that
+// starts while a command line runs is refused.
+import { existsSync, lstatSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, relative, sep } from "node:path";
+
+import { linkedOutside } from "./confinement/hard-links.js";
+import { Placeholders } from "./confinement/placeholders.js";
+import { RunningCommands } from "./confinement/running-commands.js";
+import { canConfine, confinedLine } from "./confinement/sandbox.js";
+import { removeOwn, sessionFolder } from "./confinement/session-folder.js";
+import { quoted } from "./confinement/shell-quote.js";
+import { plainText } from "./drawing.js";
+import { isBelow, realPath, resolveWrite } from "./write-target.js";
+
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+/** @typedef {import("./confinement/session-folder.js").SessionFolder} SessionFolder */
+/** @typedef {import("./events.js").PiEvent} PiEvent */
+/** @typedef {import("./interface.js").Confinement} Limits */
+
+/** The maximum length of an argument on Linux, in bytes: pi passes a command line as one argument. */
+const MAX_LINE = 128 * 1024 - 1;
+/** The maximum number of files or entries of folders that are made read-only because of hard links. */
+const MAX_LINKED = 200;
+/** The tools of pi that write nothing. */
+const READING_TOOLS = ["read", "grep", "find", "ls"];
+
+/** The errors of programs that are refused to write. */
+const WRITE_ERRORS = /read-only file system|EROFS|operation not permitted|device or resource busy|EBUSY|cross-device|inter-device|EXDEV|could not write index/i;
+/** The errors of programs without a network. */
+const NETWORK_ERRORS = /network is unreachable|name resolution|could not resolve|ENETUNREACH|EAI_AGAIN|ENOTFOUND|no such host|could(?:n't| not) connect|operation not permitted|connection refused|ECONNREFUSED/i;
+
+export class Confinement {
+  /** The limits of the command lines that were allowed and have not ended, by call. @type {Map<string, Limits>} */
+  #commands = new Map();
+  /** The calls of `edit` and `write` that were allowed and have not ended. @type {Set<string>} */
+  #writes = new Set();
+  #placeholders = new Placeholders();
+  #running = new RunningCommands();
+  /** The folder of the session; `undefined` until it is needed. @type {SessionFolder | undefined} */
+  #folder;
+  /** The last result of `#readOnly` that still holds, and the writable paths it is for, as JSON. @type {{ key: string, paths: string[] } | undefined} */
+  #readOnly;
+  /** True if the folder for temporary files has no such files. */
+  #cleaned = false;
+  /** True if the ends of tool calls are observed. */
+  #observing = false;
+  #pi;
+  #codingAgent;
+  #granted;
+
+  /**
+   * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
+   * @param {import("./load.js").Host} host
+   * @param {boolean} granted true if the manifest grants it
+   */
+  constructor(pi, { codingAgent }, granted) {
+    this.#pi = pi;
+    this.#codingAgent = codingAgent;
+    this.#granted = granted;
+  }
+
+  /** Tests if command lines can be confined. @throws {Error} with the reason */
+  test() {
+    if (!this.#granted) throw new Error("the manifest does not grant it");
+    canConfine();
+  }
+
+  #observe() {
+    if (this.#observing) return;
+    this.#observing = true;
+    this.#pi.on("tool_result", (event) => this.#result(event));
+    this.#pi.on("tool_execution_end", ({ toolCallId }) => this.#ended(toolCallId));
+    // A call may end without an event if the agent is aborted.
+    this.#pi.on("agent_end", () => this.#allEnded());
+  }
+
+  /**
+   * Confines a tool call.
+   *
+   * @param {PiEvent} event
+   * @param {Limits} limits
+   * @param {Context} context
+   * @returns {string | undefined} the reason for refusing the call
+   */
+  confine({ toolName, toolCallId, input }, limits, context) {
+    try {
+      this.#observe();
+      // Again for every call: one without limits could have put a link in its place.
+      this.#folder = sessionFolder(context.sessionManager.getSessionId());
+      if (toolName === "bash" && typeof input?.command === "string") {
+        input.command = this.#confinedLine(input.command, limits, context, this.#folder);
+        this.#commands.set(toolCallId, limits);
+        return undefined;
+      }
+      if ((toolName === "edit" || toolName === "write") && typeof input?.path === "string") {
+        return this.#confineWrite(toolCallId, resolveWrite(input.path, context.cwd).path, limits, this.#folder);
+      }
+      return `The tool "${plainText(String(toolName))}" cannot be confined.`;
+    } catch (error) {
+      this.#removePlaceholders();
+      return `The call cannot be confined: ${plainText(error instanceof Error ? error.message : String(error))}`;
+    }
+  }
+
+  /**
+   * @param {string} id of the call
+   * @param {string} path
+   * @param {Limits} limits
+   * @param {SessionFolder} folder
+   */
+  #confineWrite(id, path, { writable }, { lock, running }) {
+    if (!this.#granted) throw new Error("the manifest does not grant it");
+    if (!writable.some((allowed) => isBelow(path, allowed))) return `${plainText(path)} may not be written.`;
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat?.isFile() && stat.nlink > 1) return `${plainText(path)} has other names (hard links), which would be changed too.`;
+    // Calls of one message all start after the last of them was allowed, so its command lines see the lock. A command line
+    // that starts now either sees it, or is seen here.
+    this.#writes.add(id);
+    writeFileSync(lock, "", { flag: "a" });
+    if (!this.#running.any(running)) return undefined;
+    this.#ended(id);
+    return "A command is running. Write the file when it has ended.";
+  }
+
+  /**
+   * @param {string} line
+   * @param {Limits} limits
+   * @param {Context} context
+   * @param {SessionFolder} folder
+   */
+  #confinedLine(line, { writable: paths, network }, context, { temporary, lock, running }) {
+    this.test();
+    if (line.includes("\0")) throw new Error("it contains a NUL character");
+    const writable = outermost(paths);
+    for (const path of writable) this.#prepare(path);
+    this.#clean(temporary);
+    const sandbox = {
+      writable: writable.map(withoutSlash),
+      readOnly: this.#readOnlyBelow(writable, running),
+      network,
+      cwd: realPath(context.cwd),
+      temporary,
+      // The keys would open a shell elsewhere, or on this machine, that no limits hold in.
+      hidden: [join(homedir(), ".ssh")].filter((path) => existsSync(path)).map((path) => realPath(path)),
+    };
+    // It may be left by a process that was killed and had the same number.
+    if (this.#writes.size === 0) rmSync(lock, { force: true });
+    // `-p`: not a program of a folder in PATH that is writable.
+    const wait = `while [ -e ${quoted(lock)} ]; do command -p sleep 0.01; done`;
+    const confined = this.#running.counted(`${wait}; ${confinedLine(this.#withPrefix(line, context), sandbox)}`, running);
+    if (Buffer.byteLength(confined) > MAX_LINE) throw new Error("it is too long");
+    return confined;
+  }
+
+  /**
+   * Returns a command line with the prefix of the user's settings. pi runs the prefix outside of the sandbox too, where
+   * what it changes in the shell is lost.
+   *
+   * @param {string} line
+   * @param {Context} context
+   */
+  #withPrefix(line, context) {
+    const { SettingsManager, getAgentDir } = this.#codingAgent;
+    const settings = SettingsManager.create(context.cwd, getAgentDir(), { projectTrusted: context.isProjectTrusted() });
+    const prefix = settings.getShellCommandPrefix();
+    return prefix ? `${prefix}\n${line}` : line;
+  }
+
+  /**
+   * Creates a writable path that does not exist.
+   * @param {string} path
+   */
+  #prepare(path) {
+    const name = withoutSlash(path);
+    if (realPath(name) !== name) throw new Error(`a link leads elsewhere from ${name}`);
+    this.#placeholders.create(path);
+  }
+
+  /**
+   * Returns what must stay read-only in writable paths: the files that have other names outside of them (hard links).
+   * Where these are many, the entries of the writable folders that contain them.
+   *
+   * @param {string[]} writable
+   * @param {string} running
+   */
+  #readOnlyBelow(writable, running) {
+    if (writable.includes("/")) return [];
+    const key = JSON.stringify(writable);
+    if (this.#readOnly?.key === key) return this.#readOnly.paths;
+    const files = linkedOutside(writable);
+    if (files.length > 0 && files.length <= MAX_LINKED) {
+      // Another command could move a folder with such a file before the file is mounted.
+      if (this.#commands.size > 0 || this.#running.any(running)) {
+        throw new Error(`another command is running, and files in writable folders have other names (hard links) outside of them, for example ${files[0]}. Run one command after the other`);
+      }
+      return files;
+    }
+    const paths = [...new Set(files.map((file) => entryOf(file, writable)))];
+    if (paths.length > MAX_LINKED) throw new Error(`${files.length} files in writable folders have other names (hard links) outside of them, for example ${files[0]}`);
+    // Holds until a call runs without limits: a confined command line can neither create such links nor move these entries.
+    this.#readOnly = { key, paths };
+    return paths;
+  }
+
+  /**
+   * Removes files that have links to the outside from the folder for temporary files.
+   * @param {string} temporary
+   */
+  #clean(temporary) {
+    if (!this.#cleaned) for (const path of linkedOutside([temporary])) rmSync(path, { force: true });
+    this.#cleaned = true;
+  }
+
+  /**
+   * A call runs without limits: it can create links.
+   * @param {PiEvent} event
+   */
+  notConfined({ toolName }) {
+    if (READING_TOOLS.includes(toolName)) return;
+    this.#readOnly = undefined;
+    this.#cleaned = false;
+  }
+
+  /** The session has ended. */
+  end() {
+    this.#allEnded();
+    if (this.#folder) removeOwn(this.#folder);
+    this.#folder = undefined;
+  }
+
+  /**
+   * Returns the changed result of a command line that failed because of its limits.
+   * @param {PiEvent} event
+   */
+  #result({ toolCallId, content }) {
+    const limits = this.#commands.get(toolCallId);
+    if (!limits?.notice || !Array.isArray(content)) return undefined;
+    const output = content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+    if (!WRITE_ERRORS.test(output) && (limits.network || !NETWORK_ERRORS.test(output))) return undefined;
+    return { content: [...content, { type: "text", text: plainText(limits.notice) }] };
+  }
+
+  /**
+   * A tool call has ended.
+   * @param {string} id
+   */
+  #ended(id) {
+    if (this.#commands.delete(id)) this.#removePlaceholders();
+    if (this.#writes.delete(id) && this.#writes.size === 0 && this.#folder) rmSync(this.#folder.lock, { force: true });
+  }
+
+  #allEnded() {
+    for (const id of [...this.#commands.keys(), ...this.#writes]) this.#ended(id);
+  }
+
+  /** Removes the placeholders unless a command line that may write them still runs. */
+  #removePlaceholders() {
+    if (this.#commands.size === 0) this.#placeholders.remove();
+  }
+}
+
+/**
+ * Returns the entry of a writable folder that is or contains a file; for a file that is listed itself, the file.
+ *
+ * @param {string} file
+ * @param {string[]} writable
+ */
+function entryOf(file, writable) {
+  const folder = writable.map(withoutSlash).find((path) => isBelow(file, path)) ?? file;
+  return join(folder, relative(folder, file).split(sep)[0]);
+}
+
+/** @param {string} path */
+function withoutSlash(path) {
+  return path === "/" ? path : path.replace(/\/$/, "");
+}
+
+/**
+ * Returns the paths that are not below another one.
+ * @param {string[]} paths
+ */
+function outermost(paths) {
+  const unique = [...new Set(paths)];
+  const isCovered = (/** @type {string} */ path) => unique.some((other) => other !== path && isBelow(path, other) && !(isBelow(other, path) && other < path));
+  return unique.filter((path) => !isCovered(path));
+}

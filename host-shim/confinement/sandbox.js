@@ -1,0 +1,65 @@
+// The sandbox of a command line, by the mechanism of this system.
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+
+import { plainText } from "../drawing.js";
+import { bubblewrapLine } from "./bubblewrap.js";
+import { seatbeltLine } from "./seatbelt.js";
+
+/**
+ * The sandbox of one command line. All paths are absolute and exist.
+ * @typedef {object} Sandbox
+ * @property {string[]} writable none of them is below another; `/` is everything
+ * @property {string[]} readOnly files in writable folders that stay read-only
+ * @property {boolean} network
+ * @property {string} cwd
+ * @property {string} temporary the folder for temporary files
+ * @property {string[]} hidden folders that appear empty
+ */
+
+/** The time in which the system must run an empty command line confined, in milliseconds. */
+const PROBE_TIMEOUT = 10_000;
+
+/**
+ * Returns a confined command line for the shell that runs the given one.
+ *
+ * @param {string} line without NUL
+ * @param {Sandbox} sandbox
+ */
+export function confinedLine(line, sandbox) {
+  switch (process.platform) {
+    case "linux":
+      return bubblewrapLine(line, sandbox);
+    case "darwin":
+      return seatbeltLine(line, sandbox);
+    default:
+      throw new Error(`there is no sandbox for command lines on ${process.platform === "win32" ? "Windows" : process.platform}`);
+  }
+}
+
+/** True once an empty command line ran confined. */
+let proven = false;
+
+/**
+ * Tests if the system can confine command lines. A success is remembered.
+ * @throws {Error} with the reason, and how to fix it
+ */
+export function canConfine() {
+  if (proven) return;
+  const sandbox = { writable: [], readOnly: [], network: false, cwd: "/", temporary: tmpdir(), hidden: [] };
+  const { status, stderr, error } = spawnSync("/bin/sh", ["-c", confinedLine("exit 7", sandbox)], { timeout: PROBE_TIMEOUT, encoding: "utf8" });
+  if (status !== 7) throw new Error(withHelp(plainText(stderr ?? "") || String(error)));
+  proven = true;
+}
+
+/**
+ * Returns why a sandbox did not start, for the user.
+ * @param {string} message of the mechanism
+ */
+function withHelp(message) {
+  const [first] = message.trim().split("\n");
+  const help = /namespace|permitted|permission|uid map/i.test(first)
+    ? ". The system or the container does not allow user namespaces: see \"Where commands cannot be confined\" in docs/reference.md"
+    : "";
+  return `the sandbox does not start (${first || "no message"})${help}`;
+}

@@ -1,0 +1,92 @@
+// The filter of system calls for confined command lines on Linux, as a program of the kernel's seccomp.
+//
+// Mounts and namespaces do not stop a process from connecting to the socket of a daemon that runs outside of them, which
+// could do anything in its place. The filter refuses
+//
+// - sockets other than those of IP and netlink: no sockets in the file system, no abstract ones, no vsock;
+// - pairs of datagram sockets: each of the two can send to any other socket. Pairs of streams cannot, and are allowed;
+// - `io_uring`, which opens sockets without the system call;
+// - new user namespaces, in which a process could mount file systems;
+// - the kernel's keyrings: they belong to the user, and a request for a key can start a program outside;
+// - the system calls of other architectures (32 bits, x32), which have other numbers.
+
+/** Numbers of system calls, and the kernel's identifier of the architecture. */
+const ARCHITECTURES = {
+  x64: { audit: 0xc000003e, socket: 41, socketpair: 53, clone: 56, unshare: 272, ioUringSetup: 425, clone3: 435, keys: [248, 249, 250], x32: true },
+  arm64: { audit: 0xc00000b7, socket: 198, socketpair: 199, clone: 220, unshare: 97, ioUringSetup: 425, clone3: 435, keys: [217, 218, 219], x32: false },
+};
+
+const [AF_INET, AF_INET6, AF_NETLINK] = [2, 10, 16];
+/** Types of sockets, and the bits of a type without its flags. */
+const [SOCK_STREAM, SOCK_SEQPACKET, SOCK_TYPE_MASK] = [1, 5, 0xf];
+const CLONE_NEWUSER = 0x10000000;
+/** The bit in the numbers of the x32 system calls. */
+const X32_BIT = 0x40000000;
+const [EPERM, ENOSYS] = [1, 38];
+
+/** Offsets in the kernel's `struct seccomp_data`. */
+const [NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24];
+
+/** Codes of instructions: load a word; clear other bits; jump if equal, if greater or equal, if a bit is set; return. */
+const [LOAD, AND, EQUAL, AT_LEAST, ANY_BIT, RETURN] = [0x20, 0x54, 0x15, 0x35, 0x45, 0x06];
+const ALLOW = 0x7fff0000;
+/** @param {number} errno */
+const fail = (errno) => 0x50000 | errno;
+
+/** @typedef {{ code: number, value: number, then?: string, else?: string, label?: string }} Instruction */
+
+/**
+ * Returns the filter; `undefined` if the system calls of the architecture are not known.
+ * @param {string} architecture
+ */
+export function seccompFilter(architecture) {
+  const numbers = Object.hasOwn(ARCHITECTURES, architecture) ? ARCHITECTURES[/** @type {keyof typeof ARCHITECTURES} */ (architecture)] : undefined;
+  if (!numbers) return undefined;
+  const { audit, socket, socketpair, clone, unshare, ioUringSetup, clone3, keys, x32 } = numbers;
+  return assemble([
+    { code: LOAD, value: ARCHITECTURE },
+    { code: EQUAL, value: audit, else: "absent" },
+    { code: LOAD, value: NUMBER },
+    ...(x32 ? [{ code: AT_LEAST, value: X32_BIT, then: "absent" }] : []),
+    { code: EQUAL, value: socket, then: "socket" },
+    { code: EQUAL, value: socketpair, then: "pair" },
+    { code: EQUAL, value: clone, then: "namespace" },
+    { code: EQUAL, value: unshare, then: "namespace" },
+    // Its flags lie in memory, where a filter cannot see them. C libraries use `clone` in its absence.
+    { code: EQUAL, value: clone3, then: "absent" },
+    { code: EQUAL, value: ioUringSetup, then: "absent" },
+    ...keys.map((value) => ({ code: EQUAL, value, then: "absent" })),
+    { code: RETURN, value: ALLOW },
+    { code: LOAD, value: FIRST_ARGUMENT, label: "socket" },
+    { code: EQUAL, value: AF_INET, then: "allow" },
+    { code: EQUAL, value: AF_INET6, then: "allow" },
+    { code: EQUAL, value: AF_NETLINK, then: "allow" },
+    { code: RETURN, value: fail(EPERM) },
+    { code: LOAD, value: SECOND_ARGUMENT, label: "pair" },
+    { code: AND, value: SOCK_TYPE_MASK },
+    { code: EQUAL, value: SOCK_STREAM, then: "allow" },
+    { code: EQUAL, value: SOCK_SEQPACKET, then: "allow" },
+    { code: RETURN, value: fail(EPERM) },
+    { code: LOAD, value: FIRST_ARGUMENT, label: "namespace" },
+    { code: ANY_BIT, value: CLONE_NEWUSER, then: "refuse" },
+    { code: RETURN, value: ALLOW, label: "allow" },
+    { code: RETURN, value: fail(EPERM), label: "refuse" },
+    { code: RETURN, value: fail(ENOSYS), label: "absent" },
+  ]);
+}
+
+/**
+ * Returns the instructions in the kernel's `struct sock_filter`. Jumps lead forward only.
+ * @param {Instruction[]} program
+ */
+function assemble(program) {
+  const bytes = Buffer.alloc(program.length * 8);
+  program.forEach(({ code, value, then, else: otherwise }, index) => {
+    const distance = (/** @type {string | undefined} */ to) => (to === undefined ? 0 : program.findIndex(({ label }) => label === to) - index - 1);
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(distance(then), index * 8 + 2);
+    bytes.writeUInt8(distance(otherwise), index * 8 + 3);
+    bytes.writeUInt32LE(value >>> 0, index * 8 + 4);
+  });
+  return bytes;
+}

@@ -1,0 +1,163 @@
+//! `write`, `network`, `sandbox` and `tests` as they are written.
+
+use super::*;
+
+fn phase_with(lines: &str) -> String {
+    PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}"), 1)
+}
+
+fn limits(lines: &str) -> (Option<Confinement>, Vec<String>) {
+    let (library, diagnostics) =
+        load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(&format!("{lines}\n")))]);
+    let of_phase = |workflow: &Workflow| match &workflow.phases[..] {
+        [Entry::Phase(phase)] => phase.confinement.clone(),
+        other => panic!("{other:?}"),
+    };
+    (library.get("w").map(of_phase), diagnostics)
+}
+
+#[test]
+fn limits_are_read() {
+    for (lines, write, network, sandbox) in [
+        ("", None, None, None),
+        ("write: []", Some(vec![]), None, None),
+        ("write: [a]\nnetwork: true", Some(vec!["a"]), Some(true), None),
+        ("sandbox: off", None, None, Some(Sandbox::Off)),
+        ("sandbox: 'off'", None, None, Some(Sandbox::Off)),
+        ("sandbox: required", None, None, Some(Sandbox::Required)),
+        ("sandbox:", None, None, None),
+        ("network: false\nsandbox: preferred", None, Some(false), Some(Sandbox::Preferred)),
+        (
+            "write: [../a/, '~/.cargo/', /tmp/x, 'a/../b*', 'src\\**\\*.rs', 'app/[id]/x{1,2}', 'a..b*/..c']",
+            Some(vec![
+                "../a/",
+                "~/.cargo/",
+                "/tmp/x",
+                "a/../b*",
+                "src/**/*.rs",
+                "app/[id]/x{1,2}",
+                "a..b*/..c",
+            ]),
+            None,
+            None,
+        ),
+    ] {
+        let write = write.map(|write| write.into_iter().map(str::to_owned).collect());
+        let expected = Confinement { write, network, sandbox };
+        assert_eq!(limits(lines), (Some(expected), vec![]), "{lines}");
+    }
+}
+
+#[test]
+fn an_invalid_limit_keeps_its_workflow_out() {
+    let many = format!("write: [{}]", ["a"; 101].join(", "));
+    let wide = format!("write: ['{}']", "{a,aa,aaa}".repeat(5));
+    for (lines, diagnostic) in [
+        ("write: docs/", "5:8: `write`: expected a list of paths, found a string"),
+        ("write:", "5:7: `write`: expected a list of paths, found an empty value"),
+        ("write: false", "5:8: `write`: expected a list of paths, found a boolean"),
+        ("write: {docs: x}", "5:8: `write`: expected a list of paths, found a mapping"),
+        ("write: ['']", "5:9: `write` must not be empty"),
+        ("write: [a, ' ']", "5:12: `write` must not be empty"),
+        ("write: [a, 2024]", "5:12: `write`: expected a string, found a number"),
+        ("write: [~]", "5:9: `write`: expected a string, found an empty value"),
+        ("write: [[a]]", "5:9: `write`: expected a string, found a list"),
+        ("write: [\"a\\0b\"]", "5:9: `write`: a path cannot have control characters"),
+        ("write: [\"a\\nb\"]", "5:9: `write`: a path cannot have control characters"),
+        ("write: ['a[b']", "5:9: `write`: not a valid glob: `a[b`"),
+        ("write: ['a{b']", "5:9: `write`: not a valid glob: `a{b`"),
+        (&wide, "5:9: `write`: the alternatives expand to more than 100 paths"),
+        (&many, "5:8: `write` must not have more than 100 entries"),
+        ("write: ['a/*/../b']", "5:9: `write`: `..` stands behind a wildcard in `a/*/../b`"),
+        ("write: ['a/{b,../c}']", "5:9: `write`: `..` stands behind a wildcard in `a/{b,../c}`"),
+        ("write: ['a/{..,c}']", "5:9: `write`: `..` stands behind a wildcard in `a/{..,c}`"),
+        ("write: ['*\\..\\b']", "5:9: `write`: `..` stands behind a wildcard in `*/../b`"),
+        ("write: ['!a']", "5:9: `write`: `!a` begins with `!`, and a path cannot be excluded"),
+        ("write: ['a/!*']", "5:9: `write`: `a/!*` begins with `!`, and a path cannot be excluded"),
+        ("network:", "5:9: `network`: expected `true` or `false`, found an empty value"),
+        ("network: off", "5:10: `network`: expected `true` or `false`, found `off`"),
+        ("network: 0", "5:10: `network`: expected `true` or `false`, found a number"),
+        (
+            "sandbox: false",
+            "5:10: `sandbox`: expected `required`, `preferred` or `off`, found `false`",
+        ),
+        ("sandbox: no", "5:10: `sandbox`: expected `required`, `preferred` or `off`, found `no`"),
+        (
+            "sandbox: [off]",
+            "5:10: `sandbox`: expected `required`, `preferred` or `off`, found a list",
+        ),
+        ("writes: [a]", "5:1: unknown field `writes`"),
+        ("Write: [a]", "5:1: unknown field `Write`"),
+        ("Network: false", "5:1: unknown field `Network`"),
+        ("SANDBOX: off", "5:1: unknown field `SANDBOX`"),
+    ] {
+        phase_refused(
+            &phase_with(&format!("{lines}\n")),
+            &[&format!("~/workflows/w/a.md:{diagnostic}")],
+        );
+        let (at, message) = diagnostic.split_once(':').unwrap();
+        let line = at.parse::<usize>().unwrap() + 1;
+        refused(
+            &format!("{FLOW}{lines}\n"),
+            &[&format!("~/workflows/w/workflow.yaml:{line}:{message}")],
+        );
+    }
+}
+
+#[test]
+fn limits_of_a_phase_stand_before_those_of_the_workflow() {
+    let inner = "name: I\nshow: workflows\nphases: [../w/b.md]\n";
+    let flow = format!("{FLOW}  - b.md\n  - subworkflow: i\nwrite: [a]\nnetwork: false\n");
+    let own = phase_with("write: []\nnetwork: true\nsandbox: off\n");
+    let other = PHASE.replace("id: a", "id: b");
+    let (library, diagnostics) = load(&[
+        ("w/workflow.yaml", &flow),
+        ("w/a.md", &own),
+        ("w/b.md", &other),
+        ("i/workflow.yaml", inner),
+    ]);
+    assert_eq!(diagnostics, [""; 0]);
+    let of = |key: &str, index: usize| {
+        let workflow = library.get(key).unwrap();
+        let Entry::Phase(phase) = &workflow.phases[index] else { panic!() };
+        let limits = Limits::of(phase, workflow);
+        let write = limits.write.map(<[String]>::to_vec);
+        (write, limits.write_file, limits.network, limits.sandbox, limits.confine_commands())
+    };
+    assert_eq!(of("w", 0), (Some(vec![]), WriteFile::Phase, true, Sandbox::Off, false));
+    let default = Some(vec!["a".to_owned()]);
+    assert_eq!(of("w", 1), (default, WriteFile::Workflow, false, Sandbox::Required, true));
+    assert_eq!(of("i", 0), (None, WriteFile::Phase, true, Sandbox::Required, false), "not nested");
+}
+
+#[test]
+fn tests_are_checked_and_are_no_rules() {
+    let wrong = "tests: {allowed: [write x, 7], refused: bash, denied: []}\nwrite: []\n";
+    let files = [("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(wrong))];
+    let (library, diagnostics) = load(&files);
+    assert_eq!(diagnostics, [""; 0], "a load does not look at them");
+    let Entry::Phase(phase) = &library.get("w").unwrap().phases[0] else { panic!() };
+    let [test] = &phase.tests[..] else { panic!("{:?}", phase.tests) };
+    assert_eq!((test.parts(), test.allowed), (("write", Some("x")), true));
+
+    let own = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());
+    let files = Files { global: files.into_iter().map(own).collect(), ..Files::default() };
+    let (checked, diagnostics) = Library::check(&files).unwrap();
+    assert!(checked.iter().eq(library.iter()), "nothing is left out");
+    assert!(checked.left_out().is_empty());
+    let found: Vec<String> = diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity() == Severity::Failure)
+        .map(Diagnostic::to_string)
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "~/workflows/w/a.md:5:19: in the workflow \"w\", `write x` is refused by `write` of this phase, and the test wants it allowed",
+            "~/workflows/w/a.md:5:28: `tests.allowed`: expected `TOOL ARGUMENT`, found a number",
+            "~/workflows/w/a.md:5:41: `tests.refused`: expected a list of tool calls, found a string",
+            "~/workflows/w/a.md:5:47: unknown field `denied` in `tests`",
+        ]
+    );
+    assert_eq!(diagnostics.len(), found.len());
+}

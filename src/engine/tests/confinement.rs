@@ -1,0 +1,351 @@
+//! The limits of phases: what may be written, and the network.
+
+use super::*;
+use crate::definition::fixtures::{phase, workflow};
+use crate::definition::{
+    Check, CheckKind, Confinement, Entry, Gate, Library, OnGateFail, Sandbox, ToolPolicy,
+};
+
+const MISSING: &str = "bubblewrap is not installed.";
+
+fn write(paths: &[&str]) -> Confinement {
+    let write = Some(paths.iter().map(|&path| path.to_owned()).collect());
+    Confinement { write, ..Confinement::default() }
+}
+
+fn network() -> Confinement {
+    Confinement { network: Some(false), ..Confinement::default() }
+}
+
+/// A run in the phase `a` of `w` with these limits and tools; `w` has these defaults.
+fn limited(own: Confinement, default: Confinement, tools: ToolPolicy) -> Session {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    let mut root = workflow("w", &["a", "b"]);
+    let mut first = phase("a");
+    (first.confinement, first.tools) = (own, tools);
+    root.phases[0] = Entry::Phase(first.into());
+    root.confinement = default;
+    session.engine.definitions.library = Library::new(vec![root], &mut Vec::new());
+    let _ = session.command("workflow", "w x");
+    let _ = session.on(Event::AgentStart);
+    session
+}
+
+fn writing(paths: &[&str]) -> Session {
+    limited(write(paths), Confinement::default(), ToolPolicy::All)
+}
+
+impl Session {
+    fn calls(&mut self, name: &str) -> Output {
+        self.on(Event::ToolCall { name, carries_calls: false })
+    }
+
+    /// The reply to a call of `edit` or `write` with this path.
+    fn writes(&mut self, name: &str, path: Option<&str>) -> Reply {
+        self.files.call_path = path.map(ToOwned::to_owned);
+        self.calls(name).reply
+    }
+
+    fn prompt(&mut self) -> String {
+        match self.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).reply {
+            Reply::Inject { content, .. } => content,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn confined(writable: &[&str], network: bool, notice: &str) -> Reply {
+    let writable = writable.iter().map(|&path| path.to_owned()).collect();
+    Reply::Confine { writable, network, notice: notice.into() }
+}
+
+fn refused(reason: &str) -> Reply {
+    Reply::Block(reason.into())
+}
+
+#[test]
+fn a_file_tool_writes_listed_files_only() {
+    let mut session = writing(&["docs/plan.md", "tests/", "src/**/*.ts", "~/.cache/"]);
+    let within = ["/project/docs/plan.md", "/project/tests/", "/project/src/", "/home/.cache/"];
+    for path in [
+        "docs/plan.md",
+        "@docs/plan.md",
+        "./x/../docs/plan.md",
+        "tests/a/b.rs",
+        "src/a/b.ts",
+        "/project/tests/a",
+        "~/.cache/x",
+    ] {
+        for tool in ["edit", "write"] {
+            assert_eq!(session.writes(tool, Some(path)), confined(&within, true, ""), "{path}");
+        }
+    }
+    for path in ["docs/plan.md2", "docs/other.md", "tests/../a", "tests2/a", "src/a.rs", "/", ""] {
+        let reason = format!(
+            "[workflow] \"{path}\" cannot be written in the A phase. Writable: docs/plan.md, tests/, src/**/*.ts, ~/.cache/ (`write` in phases/a.md)."
+        );
+        assert_eq!(session.writes("edit", Some(path)), refused(&reason));
+    }
+}
+
+#[test]
+fn a_path_that_leads_elsewhere_or_nowhere_is_refused() {
+    let mut session = writing(&["docs/", "linked/"]);
+    session.files.linked =
+        vec!["/project/docs/link".into(), "/project/linked".into(), "/etc/x".into()];
+    assert_eq!(
+        session.writes("write", Some("/etc/x")),
+        refused(
+            "[workflow] \"/etc/x\" (through a link: /etc/x) cannot be written in the A phase. Writable: docs/, linked/ (`write` in phases/a.md)."
+        )
+    );
+    // A rule with a link in it gives nothing free.
+    assert_eq!(
+        session.writes("write", Some("linked/a")),
+        refused(
+            "[workflow] \"linked/a\" cannot be written in the A phase. Writable: docs/, linked/ (`write` in phases/a.md). \"linked/\" leads through a link, so it allows nothing."
+        )
+    );
+    for (path, reason) in [
+        (None, "\"\" cannot be written in the A phase: the call has no readable `path`."),
+        (Some("a\0"), "\"a\0\" cannot be written in the A phase: it has a NUL character."),
+    ] {
+        let rest = "Writable: docs/, linked/ (`write` in phases/a.md).";
+        let reply = session.writes("edit", path);
+        assert_eq!(reply, refused(&format!("[workflow] {reason} {rest}")));
+    }
+}
+
+#[test]
+fn with_nothing_writable_pi_reads_and_other_tools_are_refused() {
+    let mut session = limited(Confinement::default(), write(&[]), ToolPolicy::All);
+    for tool in ["read", "grep", "find", "ls", "workflow_step"] {
+        assert_eq!(session.calls(tool), Output::default(), "{tool}");
+    }
+    assert_eq!(
+        session.writes("write", Some("a")),
+        refused(
+            "[workflow] \"a\" cannot be written in the A phase. Writable: nothing (`write` in workflows/w/workflow.yaml)."
+        )
+    );
+    assert_eq!(
+        session.calls("deploy").reply,
+        refused(
+            "[workflow] The tool \"deploy\" is refused in the A phase: it is not one of pi's own, so it may write any file. Writable: nothing (`write` in workflows/w/workflow.yaml). A `tools.whitelist` that names the tool would allow it."
+        )
+    );
+    let carrier = Event::ToolCall { name: "codemode", carries_calls: true };
+    assert_eq!(session.on(carrier), Output::default());
+    let tools = ToolPolicy::Only(vec!["deploy".into(), "bash".into(), "edit".into()]);
+    let mut session = limited(write(&[]), Confinement::default(), tools);
+    assert_eq!(session.calls("deploy"), Output::default());
+    assert!(matches!(session.calls("bash").reply, Reply::Confine { .. }));
+    assert!(matches!(session.writes("edit", Some("a")), Reply::Block(_)));
+    let Reply::Block(reason) = session.calls("read").reply else { panic!() };
+    assert!(reason.starts_with("[workflow] The tool \"read\" is blocked during"), "{reason}");
+}
+
+#[test]
+fn commands_are_confined() {
+    let rules =
+        |rules| format!("[workflow] Commands run in a sandbox in this phase. They {rules}.");
+    let temporary = "temporary files ($TMPDIR) only";
+    let mut session = writing(&["docs/plan.md", "src/**/*.ts"]);
+    for tool in ["bash", "powershell"] {
+        assert_eq!(
+            session.calls(tool).reply,
+            confined(
+                &["/project/docs/plan.md", "/project/src/"],
+                true,
+                &format!(
+                    "{} A listed file cannot be replaced, as `sed -i` does.",
+                    rules(format!("can write docs/plan.md, src/**/*.ts, {temporary}"))
+                )
+            )
+        );
+    }
+    let mut session = writing(&["docs/", "src/**/*.ts", ".", ".."]);
+    let Reply::Confine { notice, .. } = session.calls("bash").reply else { panic!() };
+    assert_eq!(notice, rules(format!("can write docs/, src/**/*.ts, ./, .., {temporary}")));
+    let mut session = limited(write(&[]), network(), ToolPolicy::All);
+    let notice = rules(format!("can write {temporary} and have no network"));
+    assert_eq!(session.calls("bash").reply, confined(&[], false, &notice));
+    let mut session = limited(network(), Confinement::default(), ToolPolicy::All);
+    assert_eq!(
+        session.calls("bash").reply,
+        confined(&["/"], false, &rules("have no network".into()))
+    );
+    assert_eq!(session.writes("edit", Some("a")), Reply::None);
+    assert_eq!(session.calls("deploy"), Output::default());
+}
+
+#[test]
+fn a_phase_without_limits_confines_nothing() {
+    let on = Confinement { network: Some(true), ..Confinement::default() };
+    let mut session = limited(on, network(), ToolPolicy::All);
+    for tool in ["bash", "edit", "deploy"] {
+        assert_eq!(session.calls(tool), Output::default());
+    }
+    let prompt = session.prompt();
+    assert!(!prompt.contains("Writable") && !prompt.contains("Network"), "{prompt}");
+}
+
+#[test]
+fn where_commands_cannot_be_confined_they_are_refused_and_the_user_is_told_once() {
+    let mut session = writing(&["docs/"]);
+    session.files.cannot_confine = Some(MISSING.into());
+    let block = refused(
+        "[workflow] Commands are refused in this phase: they must run in a sandbox, and this system cannot provide one: bubblewrap is not installed.",
+    );
+    let effects = notice(
+        Level::Warning,
+        "The agent's commands are refused in phases with `write` or `network: false`, because this system cannot confine them: bubblewrap is not installed.",
+    );
+    assert_eq!(session.calls("bash"), Output { effects, reply: block.clone() });
+    assert!(!session.engine.agent.worked);
+    assert_eq!(session.calls("bash"), block.clone().into());
+    assert!(matches!(session.writes("edit", Some("docs/a")), Reply::Confine { .. }));
+    // The user installs it.
+    session.files.cannot_confine = None;
+    assert!(matches!(session.calls("bash").reply, Reply::Confine { .. }));
+    // Another session.
+    let _ = session.on(Event::SessionShutdown);
+    let mut session = writing(&["docs/"]);
+    session.files.cannot_confine = Some(MISSING.into());
+    session.ui = Ui::None;
+    assert_eq!(session.calls("bash").effects.len(), 1);
+}
+
+impl From<Reply> for Output {
+    fn from(reply: Reply) -> Self {
+        Self { effects: Vec::new(), reply }
+    }
+}
+
+#[test]
+fn a_preferred_sandbox_is_left_out_where_there_is_none() {
+    let preferred = Confinement { sandbox: Some(Sandbox::Preferred), ..Confinement::default() };
+    let mut session = limited(write(&["docs/"]), preferred.clone(), ToolPolicy::All);
+    assert!(matches!(session.calls("bash").reply, Reply::Confine { .. }));
+    session.files.cannot_confine = Some(MISSING.into());
+    assert_eq!(
+        session.calls("bash"),
+        notice(
+            Level::Warning,
+            "The agent's commands run without a sandbox (`sandbox: preferred`), because this system cannot confine them: bubblewrap is not installed.",
+        )
+        .into()
+    );
+    assert_eq!(session.calls("bash"), Output::default());
+    assert!(session.engine.agent.worked);
+    assert!(matches!(session.writes("edit", Some("src/a")), Reply::Block(_)));
+}
+
+#[test]
+fn without_a_sandbox_the_system_is_not_asked() {
+    let off = Confinement { sandbox: Some(Sandbox::Off), ..Confinement::default() };
+    let mut session = limited(write(&["docs/"]), off, ToolPolicy::All);
+    session.files.cannot_confine = Some(MISSING.into());
+    // `off` of the workflow, `write` of the phase.
+    assert_eq!(session.calls("bash"), Output::default());
+    assert!(matches!(session.writes("edit", Some("src/a")), Reply::Block(_)));
+    assert!(session.prompt().contains(
+        "**Writable in this phase:** docs/. This holds for commands too: write no other file with them.\n"
+    ));
+}
+
+#[test]
+fn the_agent_is_told_the_limits() {
+    let line = |session: &mut Session| {
+        let prompt = session.prompt();
+        let lines: Vec<&str> = prompt.lines().collect();
+        let tools = lines.iter().position(|line| line.starts_with("**Tools in")).unwrap();
+        lines[tools + 1].to_owned()
+    };
+    assert_eq!(
+        line(&mut limited(write(&["docs/plan.md", "tests/"]), network(), ToolPolicy::All)),
+        "**Writable in this phase:** docs/plan.md, tests/. Commands run in a sandbox: everything else is read-only, except temporary files ($TMPDIR); there is no network; background processes end with their command."
+    );
+    assert_eq!(
+        line(&mut writing(&[])),
+        "**Writable in this phase:** nothing. Commands run in a sandbox: everything else is read-only, except temporary files ($TMPDIR); background processes end with their command."
+    );
+    assert_eq!(
+        line(&mut limited(network(), Confinement::default(), ToolPolicy::All)),
+        "**Network in this phase:** none. Commands run in a sandbox: background processes end with their command."
+    );
+}
+
+#[test]
+fn an_open_gate_refuses_first() {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    let mut root = workflow("w", &["a", "b"]);
+    let mut first = phase("a");
+    first.confinement = write(&["docs/"]);
+    let kind = CheckKind::Approve { question: "Go on?".into() };
+    let checks = vec![Check { label: "it".into(), kind }];
+    first.gate = Some(Gate { checks, attempts: 3, on_fail: OnGateFail::Stay });
+    root.phases[0] = Entry::Phase(first.into());
+    session.engine.definitions.library = Library::new(vec![root], &mut Vec::new());
+    let _ = session.command("workflow", "w x");
+    let _ = session.on(Event::AgentStart);
+    let input = r#"{"action":"next"}"#;
+    assert!(matches!(session.on(Event::Step { input, nested: false }).reply, Reply::Ask { .. }));
+    for tool in ["bash", "edit"] {
+        assert_eq!(session.calls(tool).reply, refused(text::GATE_OPEN));
+    }
+}
+
+#[test]
+fn a_paused_run_refuses_first() {
+    let mut session = writing(&["docs/"]);
+    session.files.cannot_confine = Some(MISSING.into());
+    let mut library = Library::default();
+    std::mem::swap(&mut library, &mut session.engine.definitions.library);
+    let output = session.calls("bash");
+    let Reply::Block(reason) = output.reply else { panic!() };
+    assert!(reason.starts_with("The workflow is paused: "), "{reason}");
+    assert!(!format!("{:?}", output.effects).contains(MISSING));
+}
+
+#[test]
+fn without_a_run_nothing_is_limited() {
+    let mut session = Session::new(&[("w", &["a"])]);
+    for tool in ["bash", "edit", "deploy"] {
+        assert_eq!(session.calls(tool), Output::default());
+    }
+}
+
+#[test]
+fn the_next_phase_has_its_own_limits() {
+    let mut session = writing(&[]);
+    assert!(matches!(session.writes("edit", Some("a")), Reply::Block(_)));
+    assert!(session.step("status").0.ends_with("background processes end with their command."));
+    let (text, _) = session.step("next");
+    assert!(!text.contains("Writable"), "{text}");
+    assert_eq!(session.writes("edit", Some("a")), Reply::None);
+}
+
+#[test]
+fn the_limits_are_shown_to_the_user() {
+    let mut session = limited(write(&["docs/", "a.md"]), network(), ToolPolicy::All);
+    let library = &session.engine.definitions.library;
+    let workflow = library.get("w").unwrap();
+    let chart = text::mermaid(workflow, library);
+    assert!(chart.contains("n1>\"writes docs/, a.md, no network\"]:::note\n"), "{chart}");
+    let boxes = text::boxes(workflow, library).join("\n");
+    assert!(
+        boxes.contains("│ 🔹 A\n") || boxes.contains("│    writes docs/, a.md, no network"),
+        "{boxes}"
+    );
+    let preview = text::preview(workflow, library, "x");
+    assert!(
+        preview.contains(
+            "  1. 🔹 A\n     writes docs/, a.md, no network\n  2. 🔹 B\n     no network\n"
+        ),
+        "{preview}"
+    );
+    let effects = session.command("workflow", ":status").effects;
+    let status = format!("{effects:?}");
+    assert!(status.contains("     writes docs/, a.md, no network\\n"), "{status}");
+}

@@ -1,0 +1,173 @@
+//! The decision on a tool call outside of a session.
+
+use super::*;
+use crate::definition::fixtures::{phase, workflow};
+use crate::definition::{Confinement, Sandbox, ToolPolicy};
+
+const PHASE: &str = "---
+id: a
+name: A
+emoji: '*'
+write: [docs/plan.md, 'src/**/*.ts']
+tools:
+  # more
+  whitelist: [x]
+network: false
+---
+Do it.
+";
+const WORKFLOW: &str = "name: W
+write: []
+sandbox: preferred
+network: false
+";
+
+struct Asked {
+    files: Files,
+    own: Confinement,
+    default: Confinement,
+    tools: ToolPolicy,
+}
+
+impl Asked {
+    fn new() -> Self {
+        let mut files = Files::default();
+        files.project.insert("w/a.md".into(), PHASE.into());
+        files.project.insert("w/workflow.yaml".into(), WORKFLOW.into());
+        let (own, default) = (Confinement::default(), Confinement::default());
+        Self { files, own, default, tools: ToolPolicy::All }
+    }
+
+    #[track_caller]
+    fn says(&self, tool: &str, path: Option<&str>, text: &str) {
+        let mut workflow = workflow("w", &["a"]);
+        let mut phase = phase("a");
+        (workflow.folder, phase.file) = (".pi/workflows/w".into(), ".pi/workflows/w/a.md".into());
+        workflow.confinement.clone_from(&self.default);
+        (phase.confinement, phase.tools) = (self.own.clone(), self.tools.clone());
+        let decision = may((&phase, &workflow), tool, path, &self.files).unwrap();
+        let allowed = !text.starts_with("refused");
+        assert_eq!(decision, May { allowed, text: text.into() });
+    }
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn without_rules_everything_is_allowed() {
+    let asked = Asked::new();
+    for tool in ["bash", "edit", "deploy", "codemode"] {
+        asked.says(
+            tool,
+            Some("x"),
+            &format!("allowed: no rule of the phase \"a\" limits \"{tool}\""),
+        );
+    }
+}
+
+#[test]
+fn a_tool_list_decides() {
+    let mut asked = Asked::new();
+    asked.tools = ToolPolicy::Only(names(&["x"]));
+    asked.says("x", None, "allowed: \"x\" is in tools.whitelist, .pi/workflows/w/a.md:8");
+    asked.says("y", None, "refused: \"y\" is not in tools.whitelist, .pi/workflows/w/a.md:8");
+    asked.says("codemode", None, "allowed: no rule of the phase \"a\" limits \"codemode\"");
+    asked.says(
+        "workflow_step",
+        None,
+        "allowed: no rule of the phase \"a\" limits \"workflow_step\"",
+    );
+    asked.tools = ToolPolicy::Except(names(&["y"]));
+    // The file has changed since it was read.
+    asked.says("y", None, "refused: \"y\" is in tools.blacklist, .pi/workflows/w/a.md");
+    asked.files.project.clear();
+    asked.says("y", None, "refused: \"y\" is in tools.blacklist, .pi/workflows/w/a.md");
+}
+
+#[test]
+fn the_writable_files_decide() {
+    let mut asked = Asked::new();
+    asked.own.write = Some(names(&["docs/plan.md", "src/**/*.ts"]));
+    let write = ".pi/workflows/w/a.md:5";
+    asked.says(
+        "edit",
+        Some("docs/plan.md"),
+        &format!("allowed: \"docs/plan.md\" is in write, {write}"),
+    );
+    asked.says(
+        "write",
+        Some("src/a.rs"),
+        &format!("refused: \"src/a.rs\" is not in write, {write}"),
+    );
+    asked.says(
+        "write",
+        Some("a\n\0"),
+        &format!("refused: \"a �\" is not in write, {write}: it has a NUL character"),
+    );
+    asked.says(
+        "deploy",
+        None,
+        &format!(
+            "refused: \"deploy\" may write any file; no tools.whitelist names it; write, {write}"
+        ),
+    );
+    asked.says("read", None, "allowed: no rule of the phase \"a\" limits \"read\"");
+    asked.files.linked = vec!["/project/link".into()];
+    asked.says(
+        "edit",
+        Some("link"),
+        &format!("refused: \"link\" leads to /project/link, which is not in write, {write}"),
+    );
+    asked.own.write = None;
+    asked.default.write = Some(Vec::new());
+    asked.says(
+        "edit",
+        Some("a"),
+        "refused: \"a\" is not in write, .pi/workflows/w/workflow.yaml:2",
+    );
+}
+
+#[test]
+fn a_command_is_confined() {
+    let mut asked = Asked::new();
+    asked.own.write = Some(names(&["docs/plan.md", "src/**/*.ts", "~/.cache/", "*.md"]));
+    let writable =
+        "writable: docs/plan.md, src/, /home/.cache/, ./, and $TMPDIR, .pi/workflows/w/a.md:5";
+    asked.says("bash", Some("ls"), &format!("confined: {writable}; with network"));
+    asked.own.network = Some(false);
+    asked.says("bash", None, &format!("confined: {writable}; no network, .pi/workflows/w/a.md:9"));
+    asked.own = Confinement::default();
+    asked.default = Confinement { network: Some(false), ..Confinement::default() };
+    asked.says("powershell", None, "confined: no network, .pi/workflows/w/workflow.yaml:4");
+    asked.default.write = Some(Vec::new());
+    asked.says(
+        "bash",
+        None,
+        "confined: writable: nothing, and $TMPDIR, .pi/workflows/w/workflow.yaml:2; no network, .pi/workflows/w/workflow.yaml:4",
+    );
+}
+
+#[test]
+fn a_command_that_cannot_be_confined() {
+    let mut asked = Asked::new();
+    asked.files.cannot_confine = Some("bubblewrap is not installed.".into());
+    asked.default.network = Some(false);
+    let no_sandbox = "this system has no sandbox: bubblewrap is not installed.";
+    asked.says(
+        "bash",
+        None,
+        &format!("refused: network: false, .pi/workflows/w/workflow.yaml:4; {no_sandbox}"),
+    );
+    asked.own.write = Some(Vec::new());
+    asked.says("bash", None, &format!("refused: write, .pi/workflows/w/a.md:5; {no_sandbox}"));
+    asked.default.sandbox = Some(Sandbox::Preferred);
+    asked.says(
+        "bash",
+        None,
+        &format!("allowed: sandbox: preferred, .pi/workflows/w/workflow.yaml:3; {no_sandbox}"),
+    );
+    asked.default.sandbox = Some(Sandbox::Off);
+    asked.says("bash", None, "allowed: sandbox: off, .pi/workflows/w/workflow.yaml:3");
+}

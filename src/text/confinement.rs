@@ -1,0 +1,131 @@
+//! The limits of a phase, in words: for the agent, and for the user.
+
+use crate::definition::{Limits, Phase, Refusal, Sandbox, Workflow, WriteFile, names_file};
+use crate::run::Active;
+
+use super::messages::block_reason;
+
+/// What confined commands can write in every phase.
+const TEMPORARY: &str = "temporary files ($TMPDIR)";
+
+/// Returns the line of the context prompt with the limits of the phase; `None` without limits.
+pub(super) fn limits_line(active: &Active) -> Option<String> {
+    let limits = Limits::of(active.phase, active.scope);
+    if limits.write.is_none() && !limits.confine_commands() {
+        return None;
+    }
+    let mut line = match limits.write {
+        Some(write) => format!("**Writable in this phase:** {}.", paths(write)),
+        None => "**Network in this phase:** none.".to_owned(),
+    };
+    if !limits.confine_commands() {
+        line.push_str(" This holds for commands too: write no other file with them.");
+        return Some(line);
+    }
+    line.push_str(match limits.sandbox {
+        Sandbox::Preferred => " Commands run in a sandbox, where this system has one: ",
+        Sandbox::Required | Sandbox::Off => " Commands run in a sandbox: ",
+    });
+    if limits.write.is_some() {
+        line.push_str(&format!("everything else is read-only, except {TEMPORARY}; "));
+        if !limits.network {
+            line.push_str("there is no network; ");
+        }
+    }
+    line.push_str("background processes end with their command.");
+    Some(line)
+}
+
+/// Returns the paths of `write`.
+fn paths(write: &[String]) -> String {
+    if write.is_empty() { "nothing".into() } else { shown(write).join(", ") }
+}
+
+/// Returns the paths, with `./` for `.`, which would be lost before a full stop.
+fn shown(write: &[String]) -> Vec<&str> {
+    write.iter().map(|path| if path == "." { "./" } else { path }).collect()
+}
+
+/// Returns the reason why the current phase refuses a tool call.
+pub fn refusal(active: &Active, tool: &str, refusal: &Refusal) -> String {
+    let limits = Limits::of(active.phase, active.scope);
+    let file = match limits.write_file {
+        WriteFile::Phase => active.phase.file.clone(),
+        WriteFile::Workflow => active.scope.file(),
+    };
+    let rule =
+        format!("Writable: {} (`write` in {file}).", paths(limits.write.unwrap_or_default()));
+    let phase = &active.phase.name;
+    match refusal {
+        Refusal::Tool => block_reason(active, tool).unwrap_or_default(),
+        Refusal::MayWrite => format!(
+            "[workflow] The tool \"{tool}\" is refused in the {phase} phase: it is not one of pi's own, so it may write any file. {rule} A `tools.whitelist` that names the tool would allow it."
+        ),
+        Refusal::Path { path, linked_rule: Some(linked), .. } => format!(
+            "[workflow] \"{path}\" cannot be written in the {phase} phase. {rule} \"{linked}\" leads through a link, so it allows nothing."
+        ),
+        Refusal::Path { path, link_target, linked_rule: None } => {
+            let leads = link_target.as_ref().map(|target| format!(" (through a link: {target})"));
+            let leads = leads.unwrap_or_default();
+            format!("[workflow] \"{path}\"{leads} cannot be written in the {phase} phase. {rule}")
+        }
+        Refusal::Unresolved { path, reason } => format!(
+            "[workflow] \"{path}\" cannot be written in the {phase} phase: {}. {rule}",
+            reason.trim_end_matches('.')
+        ),
+    }
+}
+
+/// Returns the line that is appended to the result of a command that failed because of the limits.
+pub fn confinement_notice(limits: &Limits) -> String {
+    let write = limits.write.map(|write| {
+        let mut paths = shown(write);
+        paths.push(TEMPORARY);
+        format!("can write {} only", paths.join(", "))
+    });
+    let network = (!limits.network).then(|| "have no network".to_owned());
+    let rules: Vec<String> = write.into_iter().chain(network).collect();
+    let replacing = if limits.write.is_some_and(|write| write.iter().any(|rule| names_file(rule))) {
+        " A listed file cannot be replaced, as `sed -i` does."
+    } else {
+        ""
+    };
+    format!(
+        "[workflow] Commands run in a sandbox in this phase. They {}.{replacing}",
+        rules.join(" and ")
+    )
+}
+
+/// Returns the reason why a command is refused that cannot be confined.
+pub fn cannot_confine(reason: &str) -> String {
+    format!(
+        "[workflow] Commands are refused in this phase: they must run in a sandbox, and this system cannot provide one: {reason}"
+    )
+}
+
+/// Returns the notice to the user that commands cannot be confined.
+pub fn unconfined_notice(sandbox: Sandbox, reason: &str) -> String {
+    let result = match sandbox {
+        Sandbox::Required => {
+            "The agent's commands are refused in phases with `write` or `network: false`"
+        }
+        Sandbox::Preferred | Sandbox::Off => {
+            "The agent's commands run without a sandbox (`sandbox: preferred`)"
+        }
+    };
+    format!("{result}, because this system cannot confine them: {reason}")
+}
+
+/// Returns a note on the limits of a phase of `scope` for a list of phases; `None` without limits.
+pub(super) fn limits_note(phase: &Phase, scope: &Workflow) -> Option<String> {
+    let limits = Limits::of(phase, scope);
+    let write = limits.write.map(|write| format!("writes {}", paths(write)));
+    let network = (!limits.network).then(|| "no network".to_owned());
+    let rules: Vec<String> = write.into_iter().chain(network).collect();
+    let sandbox = match limits.sandbox {
+        Sandbox::Required => "",
+        Sandbox::Preferred => ", sandbox preferred",
+        Sandbox::Off => ", no sandbox",
+    };
+    (!rules.is_empty()).then(|| format!("{}{sandbox}", rules.join(", ")))
+}

@@ -1,0 +1,326 @@
+// The outcome `confine`: command lines that run confined, and the paths of pi's file tools.
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants, homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SettingsManager } from "@earendil-works/pi-coding-agent";
+import { Confinement } from "../../host-shim/confinement.js";
+import { resolveWrite } from "../../host-shim/write-target.js";
+import { CODING_AGENT, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
+
+/** @typedef {import("../../host-shim/interface.js").Confinement} Limits */
+
+/** A project with `docs/plan.md` and `src/main.rs`, and an agent directory. @param {import("node:test").TestContext} t */
+function project(t) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "confinement-test-")));
+  t.after(() => rmSync(root, { recursive: true }));
+  const write = (/** @type {string} */ path, /** @type {string} */ text) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  write("docs/plan.md", "plan");
+  write("src/main.rs", "main");
+  mkdirSync(join(root, "agent"));
+  return { root, write, read: (/** @type {string} */ path) => readFileSync(join(root, path), "utf8") };
+}
+
+/**
+ * A loaded guest that confines every call within these limits.
+ *
+ * @param {string} root
+ * @param {Partial<Limits>} limits
+ * @param {object} [manifest]
+ */
+function confining(root, limits, manifest = { confine: true }) {
+  const pi = standIn();
+  const outcome = { tag: "confine", val: { writable: [], network: true, notice: "Only docs/ is writable.", ...limits } };
+  const guest = plainGuest((imports) => ({
+    init: () => imports["pi:extension/api"].on("tool-call"),
+    handleEvent: (/** @type {unknown} */ _, /** @type {{ tag: string }} */ event) => (event.tag === "tool-call" ? outcome : { tag: "none" }),
+  }));
+  Object.assign(CODING_AGENT, { SettingsManager });
+  loadInto(pi, guest, manifest, join(root, "agent"));
+  const context = pi.context({
+    cwd: root,
+    sessionManager: { getSessionId: () => root, getLeafEntry: () => undefined, getEntry: () => undefined },
+  });
+  let calls = 0;
+  /** Emits a call, and returns its id, its input as changed, and the reason for its refusal. */
+  const call = (/** @type {string} */ toolName, /** @type {any} */ input, /** @type {object} */ more = {}) => {
+    const toolCallId = `call-${calls++}`;
+    const answer = pi.emit("tool_call", { toolName, toolCallId, input, ...more }, context);
+    return { toolCallId, input, refused: answer?.block ? answer.reason : undefined };
+  };
+  const end = (/** @type {string} */ toolCallId) => pi.emit("tool_execution_end", { toolCallId }, context);
+  /** Runs a command line as pi does, after the guest confined it. */
+  const run = (/** @type {string} */ command) => {
+    const { toolCallId, input, refused } = call("bash", { command });
+    assert.equal(refused, undefined, command.slice(0, 100));
+    const result = bash(input.command, root);
+    end(toolCallId);
+    return result;
+  };
+  return { pi, context, call, end, run };
+}
+
+/** @param {string} command @param {string} cwd */
+function bash(command, cwd) {
+  const { status, signal, stdout, stderr } = spawnSync("bash", ["-c", command], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  return { status: status ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)], stdout, stderr };
+}
+
+suite("a confined command line", () => {
+  test("means the same as without limits, whatever is in it", (t) => {
+    const { root } = project(t);
+    const { run } = confining(root, {});
+    const lines = [
+      "echo one\necho two",
+      `echo 'a'"b"\\''c'`,
+      `echo "$(echo '"x"')" \`echo y\``,
+      "echo $'tab\\tquote\\'end\\n'",
+      "echo '$HOME' \"$HOME\" $0 $# $@ end",
+      "echo a; exit 3",
+      "no-such-program",
+      "kill -TERM $$",
+      "kill -KILL $$",
+      "cat <<'EOF'\n'$x' `y` \"z\"\nEOF",
+      "cat <<EOF\n$((1 + 1))\nEOF",
+      "echo \\\\ \\' \\\" \\$ !$ !! # not this",
+      "printf '%s\\n' * 'docs/*' {a,b} ~",
+      "echo end of line\\\n continued",
+      "true &&",
+      "for i in 1 2; do echo $i >&2; done",
+      "echo ünïcödé 🦊 \u200b\u202e",
+      "\r\n echo carriage return",
+      "",
+      "   ",
+      "pwd; echo $PWD",
+      "cat; echo no input",
+      "set -o pipefail; false | true; echo $?",
+      "trap 'echo trapped' EXIT; exit 4",
+      "if then",
+      "printf 'x%.0s' {1..70000} | wc -c",
+      `echo ${"x".repeat(100_000)} | wc -c`,
+      `: ${"'\"".repeat(5_000)}; echo quotes`,
+    ];
+    for (const line of lines) {
+      const plain = bash(line, root);
+      assert.deepEqual(run(line), plain, JSON.stringify(line.slice(0, 100)));
+    }
+    // A word of options is a command like any other.
+    assert.match(run("-x --version").stderr, /-x: command not found/);
+  });
+
+  test("is refused if it cannot be a command line, or is too long with its limits", (t) => {
+    const { root } = project(t);
+    const { call } = confining(root, {});
+    for (const [command, reason] of [["echo \0", /NUL/], ["x".repeat(131_000), /too long/]]) {
+      assert.match(call("bash", { command }).refused, /** @type {RegExp} */ (reason));
+    }
+    const { call: callWithNew } = confining(root, { writable: [`${root}/new/file`] });
+    assert.match(callWithNew("bash", { command: "x".repeat(131_000) }).refused, /too long/);
+    assert.equal(existsSync(join(root, "new")), false);
+    for (const input of [{}, { command: 1 }, { command: ["x"] }, null, "x"]) assert.match(call("bash", input).refused, /cannot be confined/);
+  });
+
+  test("writes the listed folders, and its own folder for temporary files", (t) => {
+    const { root, read } = project(t);
+    const { run } = confining(root, { writable: [`${root}/docs/`] });
+    const { status, stderr } = run("echo new > docs/plan.md && echo t > /tmp/t && echo t >> $TMPDIR/t; echo x > src/main.rs; echo x > new; echo x > ~/new-file");
+    assert.equal(status, 1);
+    assert.equal(stderr.match(/Read-only file system/g)?.length, 3);
+    assert.deepEqual([read("docs/plan.md"), read("src/main.rs"), existsSync(join(root, "new")), existsSync(join(homedir(), "new-file"))], ["new\n", "main", false, false]);
+    assert.equal(run("cat /tmp/t").stdout, "t\nt\n");
+    assert.equal(existsSync("/tmp/t"), false);
+  });
+
+  test("can create listed files and folders, which otherwise are not left behind", (t) => {
+    const { root, read } = project(t);
+    const { run } = confining(root, { writable: [`${root}/new/sub/file.md`, `${root}/build/`, `${root}/docs/`, `${root}/docs/plan.md`] });
+    run("true");
+    assert.equal(existsSync(join(root, "new")), false);
+    assert.equal(existsSync(join(root, "build")), false);
+    assert.equal(run("echo made > new/sub/file.md; mkdir build/a; ls new/sub").status, 0);
+    assert.equal(read("new/sub/file.md"), "made\n");
+    assert.equal(existsSync(join(root, "build/a")), true);
+  });
+
+  test("does not write through hard links to files outside of the listed folders", (t) => {
+    const { root, read } = project(t);
+    linkSync(join(root, "src/main.rs"), join(root, "docs/linked"));
+    mkdirSync(join(root, "docs/sub"));
+    linkSync(join(root, "src/main.rs"), join(root, "docs/sub/linked"));
+    linkSync(join(root, "docs/plan.md"), join(root, "docs/sub/plan.md"));
+    const { run } = confining(root, { writable: [`${root}/docs/`] });
+    assert.equal(run("echo x > docs/plan.md").status, 0);
+    assert.match(run("echo x > docs/linked").stderr, /Read-only file system/);
+    assert.match(run("mv docs/sub docs/moved; mkdir docs/sub; echo y > docs/sub/linked; echo x > docs/moved/linked").stderr, /Read-only file system/);
+    assert.match(run("echo x > docs/moved/linked").stderr, /Read-only file system/);
+    assert.equal(read("src/main.rs"), "main");
+    assert.equal(read("docs/moved/plan.md"), "x\n");
+    assert.match(run("ln src/main.rs docs/another").stderr, /cross-device link/);
+  });
+
+  test("writes no folder with many hard links to files outside of the listed folders", (t) => {
+    const { root, write, read } = project(t);
+    for (let n = 0; n < 201; n += 1) {
+      write(`store/${n}`, "stored");
+      mkdirSync(join(root, "docs/modules/a"), { recursive: true });
+      linkSync(join(root, `store/${n}`), join(root, `docs/modules/a/${n}`));
+    }
+    const { run, call } = confining(root, { writable: [`${root}/docs/`] });
+    assert.equal(run("echo x > docs/plan.md").status, 0);
+    assert.match(run("echo x > docs/modules/a/7; echo x > docs/modules/new; mv docs/modules docs/moved").stderr, /(Read-only file system[^]*){2}Device or resource busy/);
+    for (const command of ["true", "echo x > docs/other"]) assert.equal(call("bash", { command }).refused, undefined);
+    assert.equal(read("store/7"), "stored");
+  });
+
+  test("is refused if a link took the place of a listed path", (t) => {
+    const { root } = project(t);
+    const { call } = confining(root, { writable: [`${root}/docs/`, `${root}/plan.md`] });
+    symlinkSync("src/main.rs", join(root, "plan.md"));
+    assert.match(call("bash", { command: "true" }).refused, /a link leads elsewhere from .*plan\.md/);
+    rmSync(join(root, "plan.md"));
+    renameSync(join(root, "docs"), join(root, "was-docs"));
+    symlinkSync("src", join(root, "docs"));
+    assert.match(call("bash", { command: "true" }).refused, /a link leads elsewhere from .*docs/);
+  });
+
+  test("has no network, if so limited", (t) => {
+    const { root } = project(t);
+    const interfaces = `node -e 'console.log(Object.keys(os.networkInterfaces()))'`;
+    assert.match(confining(root, { network: false }).run(interfaces).stdout, /\[( 'lo' )?\]/);
+    const python = `python3 -c "import socket; socket.socket(socket.AF_UNIX)"`;
+    for (const network of [true, false]) assert.match(confining(root, { network, writable: ["/"] }).run(python).stderr, /Operation not permitted/);
+  });
+
+  test("that may write everything has the system's folder for temporary files", (t) => {
+    const { root, read } = project(t);
+    const { run } = confining(root, { network: false, writable: ["/"] });
+    assert.equal(run(`echo x > src/main.rs; ls ${tmpdir()}`).status, 0);
+    assert.equal(read("src/main.rs"), "x\n");
+  });
+
+  test("ends with all of its processes", async (t) => {
+    const { root, read } = project(t);
+    const { run } = confining(root, { writable: [`${root}/docs/`] });
+    run("(setsid sh -c 'sleep 0.4; echo late > docs/plan.md' &) ; nohup sh -c 'sleep 0.4; echo late > docs/plan.md' >/dev/null 2>&1 & true");
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    assert.equal(read("docs/plan.md"), "plan");
+  });
+
+  test("begins with the prefix of the user's settings", (t) => {
+    const { root, write } = project(t);
+    write("agent/settings.json", JSON.stringify({ shellCommandPrefix: "shopt -s expand_aliases\nalias greet='echo hello'" }));
+    assert.equal(confining(root, {}).run("greet").stdout, "hello\n");
+  });
+
+  test("gets the notice if its limits made it fail", (t) => {
+    const { root } = project(t);
+    const { pi, call, end, context } = confining(root, { network: false });
+    const result = (/** @type {string} */ id, /** @type {string} */ text) =>
+      pi.emit("tool_result", { toolCallId: id, toolName: "bash", isError: true, content: [{ type: "text", text }] }, context)?.content.at(-1).text;
+    const { toolCallId } = call("bash", { command: "true" });
+    assert.equal(result(toolCallId, "sh: cannot create x: Read-only file system"), "Only docs/ is writable.");
+    assert.equal(result(toolCallId, "curl: (6) Could not resolve host: example.org"), "Only docs/ is writable.");
+    assert.equal(result(toolCallId, "curl: (7) Failed to connect to localhost port 5432: Couldn't connect to server"), "Only docs/ is writable.");
+    assert.equal(result(toolCallId, "mv: inter-device move failed: '/tmp/a' to 'docs/plan.md'; unable to remove target"), "Only docs/ is writable.");
+    assert.equal(result(toolCallId, "assertion failed"), undefined);
+    end(toolCallId);
+    assert.equal(result(toolCallId, "Read-only file system"), undefined);
+    assert.equal(result("another", "Read-only file system"), undefined);
+  });
+});
+
+suite("a file tool within limits", () => {
+  test("may write the listed paths only", (t) => {
+    const { root } = project(t);
+    const { call } = confining(root, { writable: [`${root}/docs/`, `${root}/README.md`] });
+    symlinkSync("../src", join(root, "docs/src"));
+    symlinkSync("/no/such/file", join(root, "docs/dangling"));
+    linkSync(join(root, "src/main.rs"), join(root, "docs/linked"));
+    for (const path of ["docs/plan.md", "docs/new/deep.md", "@docs/x", `${root}/docs/x`, "src/../docs/x", "README.md", `file://${root}/docs/x`]) {
+      assert.equal(call("write", { path }).refused, undefined, path);
+    }
+    for (const path of ["src/main.rs", "docs", "docs/../src/x", "docs2/x", "docs/src/main.rs", "docs/dangling", "docs/linked", "~/x", "/etc/x", "README.md.bak", "", "docs/\0"]) {
+      if (path !== "docs") assert.ok(call("write", { path }).refused, path);
+    }
+    for (const input of [{}, { path: 1 }, null]) assert.match(call("edit", input).refused, /cannot be confined/);
+  });
+
+  test("and a command line do not run at the same time", async (t) => {
+    const { root } = project(t);
+    const { call, end } = confining(root, { writable: [`${root}/docs/`] });
+    const command = call("bash", { command: "echo ran >> docs/log" });
+    const write = call("write", { path: "docs/x" });
+    assert.equal(write.refused, undefined);
+    const blocked = spawnSync("timeout", ["0.5", "bash", "-c", command.input.command], { cwd: root });
+    assert.equal(blocked.status, 124);
+    assert.equal(existsSync(join(root, "docs/log")), false);
+    end(write.toolCallId);
+    assert.equal(bash(command.input.command, root).status, 0);
+    assert.equal(existsSync(join(root, "docs/log")), true);
+    end(command.toolCallId);
+  });
+
+  test("is refused while a command line runs, even if the call that started it has ended", async (t) => {
+    const { root } = project(t);
+    const { call, end } = confining(root, { writable: [`${root}/docs/`] });
+    const command = call("bash", { command: "touch docs/begun; sleep 60" });
+    const shell = spawn("bash", ["-c", command.input.command], { cwd: root, stdio: "ignore" });
+    while (!existsSync(join(root, "docs/begun"))) await sleep(10);
+    assert.match(call("write", { path: "docs/x" }).refused, /command is running/);
+    end(command.toolCallId);
+    assert.match(call("edit", { path: "docs/plan.md" }).refused, /command is running/);
+    shell.kill("SIGKILL");
+    await once(shell, "close");
+    assert.equal(call("write", { path: "docs/x" }).refused, undefined);
+  });
+});
+
+suite("any other call", () => {
+  test("is refused", (t) => {
+    const { root } = project(t);
+    const { call } = confining(root, { writable: ["/"] });
+    for (const tool of ["powershell", "Bash", "toString", "", "deploy"]) assert.match(call(tool, { command: "true", path: "x" }).refused, /cannot be confined/, tool);
+  });
+
+  test("is refused without a grant", (t) => {
+    const { root } = project(t);
+    const { call } = confining(root, { writable: ["/"] }, { confine: false });
+    assert.match(call("bash", { command: "true" }).refused, /the manifest does not grant it/);
+    assert.throws(() => new Confinement(/** @type {any} */ ({}), /** @type {any} */ ({}), false).test(), /grant/);
+  });
+});
+
+suite("the file that a path leads to", () => {
+  test("is the one that pi would write", (t) => {
+    const { root } = project(t);
+    symlinkSync("src", join(root, "link"));
+    symlinkSync("loop", join(root, "loop"));
+    symlinkSync("new/../../elsewhere", join(root, "nowhere"));
+    const cases = /** @type {const} */ ([
+      ["docs/plan.md", `${root}/docs/plan.md`, false],
+      ["@docs/plan.md", `${root}/docs/plan.md`, false],
+      ["./docs//plan.md", `${root}/docs/plan.md`, false],
+      [".", root, false],
+      ["new/../docs/x y", `${root}/docs/x y`, false],
+      ["docs/x\u00a0y", `${root}/docs/x y`, false],
+      ["link/main.rs", `${root}/src/main.rs`, true],
+      ["link/../docs/x", `${root}/docs/x`, false],
+      ["nowhere", `${dirname(root)}/elsewhere`, true],
+      ["~", realpathSync(homedir()), false],
+      ["~/x/y", `${realpathSync(homedir())}/x/y`, false],
+      ["/", "/", false],
+      [`${root}/link/x`, `${root}/src/x`, true],
+      [`file://${root}/docs/x`, `${root}/docs/x`, false],
+    ]);
+    for (const [path, expected, linked] of cases) assert.deepEqual(resolveWrite(path, root), { path: expected, linked }, path);
+    for (const path of ["loop", "loop/x", "x\0", "file://%zz"]) assert.throws(() => resolveWrite(path, root), path);
+  });
+});
