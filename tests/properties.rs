@@ -295,7 +295,8 @@ proptest! {
         }
     }
 
-    /// In any workflow, `next` reaches the end in as many steps as there are phases.
+    /// In any workflow, `next` reaches the end in as many steps as there are phases. Each prompt lists at most 20 of them,
+    /// the current one among them.
     #[test]
     fn next_leads_through_every_phase_to_the_end(files in sound_files()) {
         let (library, _) = Library::load(&files).unwrap();
@@ -306,6 +307,15 @@ proptest! {
             for number in 1..=phases {
                 let active = Active::resolve(&state, &library).unwrap();
                 prop_assert_eq!(Outline::of(&active).current, number);
+                let prompt = context_prompt(&active, DefaultRole::Worker);
+                let list = prompt.lines().skip_while(|line| *line != "**All steps:**").skip(1);
+                let listed: Vec<&str> = list.take_while(|line| !line.is_empty()).collect();
+                prop_assert!(listed.len() <= 20, "{prompt}");
+                let current = format!("▸ {number}. ");
+                let marked = listed.iter().filter(|line| line.starts_with(&current));
+                prop_assert_eq!(marked.count(), 1);
+                let last = format!(" {phases}. ");
+                prop_assert!(listed.last().unwrap().contains(&last));
                 state = advance(&state, &library).0;
             }
             prop_assert!(!state.is_running());

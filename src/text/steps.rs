@@ -2,33 +2,51 @@
 
 use crate::run::{Active, Outline, Step};
 
-/// Maximum number of listed steps; of a longer workflow, those around the current one are listed.
-const MAX_STEPS: usize = 60;
+/// Maximum number of steps of a complete list; of a longer one, the steps around the current one are listed.
+const MAX_COMPLETE: u64 = 20;
+/// Number of steps before the current one, and after it, in a list that is not complete.
+const AROUND: u64 = 5;
 
 /// Returns all steps, numbered across nested workflows, with a mark at the current one.
+///
+/// Of more than 20 steps, lists the first, those around the current one and the last, and counts the others.
 pub(super) fn list(active: &Active) -> String {
-    let outline = Outline::of(active);
-    let most = MAX_STEPS as u64;
-    let first = if outline.total <= most {
-        1
-    } else {
-        outline.current.saturating_sub(most / 2).clamp(1, outline.total - most + 1)
-    };
-    let steps = Outline::steps(active, first, MAX_STEPS);
-    let after = outline.total.saturating_sub(first - 1).saturating_sub(steps.len() as u64);
+    let Outline { current, total } = Outline::of(active);
     let mut lines = vec!["**All steps:**".to_owned()];
-    if first > 1 {
-        lines.push(format!("  … {} before", first - 1));
-    }
-    lines.extend(steps.iter().map(|step| {
-        let current = step.number == outline.current;
-        let (mark, note) = if current { ("▸", " (current)") } else { (" ", "") };
-        format!("{mark} {}. {}{note}", step.number, name(step))
-    }));
-    if after > 0 {
-        lines.push(format!("  … {after} more"));
+    let mut listed = 0;
+    for (first, last) in ranges(current, total) {
+        let left_out = first.saturating_sub(listed).saturating_sub(1);
+        if left_out > 0 {
+            let side = if first <= current { "earlier" } else { "later" };
+            lines.push(format!("  … {left_out} {side} steps"));
+        }
+        let count = last.saturating_sub(first).saturating_add(1);
+        let steps = Outline::steps(active, first, usize::try_from(count).unwrap_or(usize::MAX));
+        lines.extend(steps.iter().map(|step| {
+            let current = step.number == current;
+            let (mark, note) = if current { ("▸", " (current)") } else { (" ", "") };
+            format!("{mark} {}. {}{note}", step.number, name(step))
+        }));
+        listed = last;
     }
     lines.join("\n")
+}
+
+/// Returns the listed ranges of steps, each with its first and its last number. Between two of them are at least two
+/// steps: a single one is listed, because its name takes no more space than a count.
+fn ranges(current: u64, total: u64) -> Vec<(u64, u64)> {
+    if total <= MAX_COMPLETE {
+        return vec![(1, total)];
+    }
+    let around = (current.saturating_sub(AROUND).max(1), current.saturating_add(AROUND).min(total));
+    let mut ranges = vec![(1_u64, 1_u64)];
+    for (first, last) in [around, (total, total)] {
+        match ranges.last_mut() {
+            Some((_, end)) if first <= end.saturating_add(2) => *end = last,
+            _ => ranges.push((first, last)),
+        }
+    }
+    ranges
 }
 
 /// Returns the name of a step with the names of the nested workflows around it.
@@ -47,27 +65,142 @@ pub(super) fn name(step: &Step) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::Library;
     use crate::definition::fixtures::library;
-    use crate::run::{RunState, Segment};
+    use crate::run::{RunState, Segment, enter};
+    use proptest::prelude::*;
+
+    fn flat(count: usize) -> Library {
+        let names: Vec<String> = (1..=count).map(|n| format!("p{n}")).collect();
+        let phases: Vec<&str> = names.iter().map(String::as_str).collect();
+        library(&[("long", &phases)])
+    }
+
+    fn lines_at(library: &Library, number: usize) -> Vec<String> {
+        let state = RunState {
+            current_path: vec![Segment { workflow_key: "long".into(), phase_index: number - 1 }],
+            ..RunState::new("long", "", 0, 0)
+        };
+        let list = list(&Active::resolve(&state, library).unwrap());
+        list.lines().skip(1).map(str::to_owned).collect()
+    }
 
     #[test]
-    fn a_long_workflow_is_listed_around_the_current_step() {
-        let names: Vec<String> = (1..=100).map(|n| format!("p{n}")).collect();
-        let phases: Vec<&str> = names.iter().map(String::as_str).collect();
-        let library = library(&[("long", &phases)]);
-        for (index, first, last) in [
-            (0, "▸ 1. 🔹 P1 (current)", "  … 40 more"),
-            (49, "  … 19 before", "  … 21 more"),
-            (99, "  … 40 before", "▸ 100. 🔹 P100 (current)"),
+    fn up_to_20_steps_are_all_listed() {
+        let library = flat(20);
+        for current in 1..=20 {
+            let expected: Vec<String> = (1..=20)
+                .map(|n| match n == current {
+                    true => format!("▸ {n}. 🔹 P{n} (current)"),
+                    false => format!("  {n}. 🔹 P{n}"),
+                })
+                .collect();
+            assert_eq!(lines_at(&library, current), expected);
+        }
+    }
+
+    #[test]
+    fn of_more_steps_those_around_the_current_one_are_listed() {
+        let library = flat(100);
+        assert_eq!(
+            lines_at(&library, 43),
+            [
+                "  1. 🔹 P1",
+                "  … 36 earlier steps",
+                "  38. 🔹 P38",
+                "  39. 🔹 P39",
+                "  40. 🔹 P40",
+                "  41. 🔹 P41",
+                "  42. 🔹 P42",
+                "▸ 43. 🔹 P43 (current)",
+                "  44. 🔹 P44",
+                "  45. 🔹 P45",
+                "  46. 🔹 P46",
+                "  47. 🔹 P47",
+                "  48. 🔹 P48",
+                "  … 51 later steps",
+                "  100. 🔹 P100",
+            ]
+        );
+        for (current, count, second, second_last) in [
+            (1, 8, "  2. 🔹 P2", "  … 93 later steps"),
+            // A single step is listed.
+            (8, 15, "  2. 🔹 P2", "  … 86 later steps"),
+            (9, 15, "  … 2 earlier steps", "  … 85 later steps"),
+            (92, 15, "  … 85 earlier steps", "  … 2 later steps"),
+            (93, 15, "  … 86 earlier steps", "  99. 🔹 P99"),
+            (100, 8, "  … 93 earlier steps", "  99. 🔹 P99"),
         ] {
-            let state = RunState {
-                current_path: vec![Segment { workflow_key: "long".into(), phase_index: index }],
-                ..RunState::new("long", "", 0, 0)
-            };
-            let list = list(&Active::resolve(&state, &library).unwrap());
-            let lines: Vec<&str> = list.lines().collect();
-            assert_eq!((lines[1], *lines.last().unwrap()), (first, last));
-            assert!(list.contains("(current)"));
+            let lines = lines_at(&library, current);
+            assert_eq!((lines.len(), &*lines[1]), (count, second), "{current}");
+            assert_eq!(lines[lines.len() - 2], second_last, "{current}");
+        }
+    }
+
+    #[test]
+    fn steps_of_nested_workflows_keep_their_numbers() {
+        let inner: Vec<String> = (1..=30).map(|n| format!("p{n}")).collect();
+        let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
+        let library = library(&[("r", &["a", "@s", "z"]), ("s", &inner)]);
+        let state = RunState {
+            current_path: vec![
+                Segment { workflow_key: "r".into(), phase_index: 1 },
+                Segment { workflow_key: "s".into(), phase_index: 9 },
+            ],
+            ..RunState::new("r", "", 0, 0)
+        };
+        let list = list(&Active::resolve(&state, &library).unwrap());
+        let lines: Vec<&str> = list.lines().collect();
+        assert_eq!(
+            [lines[1], lines[2], lines[3], lines[8], lines[14], lines[15]],
+            [
+                "  1. 🔹 A",
+                "  … 4 earlier steps",
+                "  6. The s > 🔹 P5",
+                "▸ 11. The s > 🔹 P10 (current)",
+                "  … 15 later steps",
+                "  32. 🔹 Z",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_tower_of_doublings_has_a_short_list() {
+        let keys: Vec<String> = (0..=90).map(|level| format!("w{level:02}")).collect();
+        let entries: Vec<[String; 2]> =
+            keys.iter().skip(1).map(|key| [format!("@{key}"), format!("@{key}")]).collect();
+        let refs: Vec<[&str; 2]> = entries.iter().map(|[a, b]| [a.as_str(), b.as_str()]).collect();
+        let mut all: Vec<(&str, &[&str])> =
+            keys.iter().zip(&refs).map(|(key, refs)| (key.as_str(), refs.as_slice())).collect();
+        all.push(("w90", &["leaf"]));
+        let library = library(&all);
+        let state = enter(&RunState::new("w00", "", 0, 0), &library);
+        let list = list(&Active::resolve(&state, &library).unwrap());
+        assert_eq!(list.lines().count(), 9);
+        assert!(list.contains("\n▸ 1. "));
+        assert!(list.contains(&format!("\n  … {} later steps\n", u64::MAX - 7)));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// The ranges are in order and apart, contain the first, the current and the last step, and are short, however
+        /// many steps there are.
+        #[test]
+        fn the_ranges_of_any_outline_are_short(
+            total in prop_oneof![1_u64..60, 1..=u64::MAX, Just(u64::MAX)],
+            at in prop_oneof![Just(0), Just(u64::MAX), any::<u64>()],
+        ) {
+            let current = at % total + 1;
+            let ranges = ranges(current, total);
+            let listed: u64 = ranges.iter().map(|(first, last)| last - first + 1).sum();
+            prop_assert!(listed <= MAX_COMPLETE.min(total));
+            prop_assert!(total <= MAX_COMPLETE || listed <= 2 * AROUND + 5);
+            for number in [1, current, total] {
+                prop_assert!(ranges.iter().any(|(first, last)| (*first..=*last).contains(&number)));
+            }
+            prop_assert!(ranges.windows(2).all(|pair| pair[0].1 + 2 < pair[1].0));
+            prop_assert!(total > MAX_COMPLETE || ranges == [(1, total)]);
         }
     }
 }

@@ -110,8 +110,8 @@ export const DIFFERENCES = [
   {
     number: 18,
     reference: "The context prompt and the result of `next` name only the current phase.",
-    ours: "The context prompt lists all steps, numbered across nested workflows; the result of `next` names the previous, the current and the next phase.",
-    why: "The agent should know its position.",
+    ours: "The context prompt lists all steps, numbered across nested workflows; of more than 20 it names the first, those around the current one and the last, and counts the others. The result of `next` names the previous, the current and the next phase.",
+    why: "The agent should know its position, and a long list repeated in every phase costs tokens.",
   },
   {
     number: 19,

@@ -11,8 +11,9 @@ import { resolve } from "./place.mjs";
 const OUTER_TOTAL = /(?<=\n\*\*Progress:\*\* Step \d+ \(\d+\/)\d+(?= in current scope\))/;
 const WHAT_TO_DO = "**What to do in this phase:**\n";
 
-/** The maximum number of listed steps. */
-const MAX_STEPS = 60;
+/** The maximum number of steps of a complete list. In a longer one, the number of steps listed before the current one, and after it. */
+const MAX_COMPLETE = 20;
+const AROUND = 5;
 /** The maximum lengths of a reminder and of the path in it, in bytes. */
 const MAX_REMINDER = 300;
 const MAX_PATH = 100;
@@ -153,14 +154,20 @@ export function moved(answer, place, prompt) {
 function allSteps(place) {
   const steps = place.steps();
   const { current } = place.outline();
-  const first = steps.length <= MAX_STEPS ? 1 : Math.min(Math.max(current - MAX_STEPS / 2, 1), steps.length - MAX_STEPS + 1);
-  const after = steps.length - (first - 1) - MAX_STEPS;
-  const lines = steps.slice(first - 1, first - 1 + MAX_STEPS).map((name, index) => {
-    const isCurrent = first + index === current;
-    return `${isCurrent ? "▸" : " "} ${first + index}. ${name}${isCurrent ? " (current)" : ""}`;
-  });
-  if (first > 1) lines.unshift(`  … ${first - 1} before`);
-  if (after > 0) lines.push(`  … ${after} more`);
+  const isListed = (/** @type {number} */ number) => {
+    return steps.length <= MAX_COMPLETE || number === 1 || number === steps.length || Math.abs(number - current) <= AROUND;
+  };
+  const lines = [];
+  for (let number = 1; number <= steps.length; number += 1) {
+    let next = number;
+    while (!isListed(next)) next += 1;
+    if (next - number > 1) {
+      lines.push(`  … ${next - number} ${number < current ? "earlier" : "later"} steps`);
+      number = next;
+    }
+    const isCurrent = number === current;
+    lines.push(`${isCurrent ? "▸" : " "} ${number}. ${steps[number - 1]}${isCurrent ? " (current)" : ""}`);
+  }
   return `**All steps:**\n${lines.join("\n")}`;
 }
 

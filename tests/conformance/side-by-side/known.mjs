@@ -233,7 +233,7 @@ function forThePerson({ reference, ours }) {
 
 /** The list of all steps in the context prompt, and the position in the result of `next`. @param {Both} both */
 function steps({ reference, ours }) {
-  const list = /\n\*\*All steps:\*\*\n((?:  … \d+ before\n)?(?:[▸ ] \d+\. [^\n]*\n)+(?:  … \d+ more\n)?)(?=\n)/g;
+  const list = /\n\*\*All steps:\*\*\n((?:[▸ ] \d+\. [^\n]*\n|  … \d+ (?:earlier|later) steps\n)+)(?=\n)/g;
   const position = /\n\*\*Previous:\*\* [^\n]*\n\*\*Current:\*\* ([^\n]*) \(\d+\/\d+\)\n\*\*Next:\*\* [^\n]*\n(?=\n)/g;
   for (const block of [list, position]) assert.equal(mapStrings(reference, (text) => text.replace(block, "")), 0);
   return mapStrings(ours, (text) =>

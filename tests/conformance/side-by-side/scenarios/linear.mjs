@@ -154,6 +154,13 @@ export default [
     differs: [38, 3, 14, 17, 18, 22, 25, 39],
   },
   {
+    name: "more phases than the context prompt lists",
+    global: workflow("long", Array.from({ length: 25 }, (_, index) => `p${index + 1}`)),
+    model: [...Array.from({ length: 25 }, () => step("next")), say("Done.")],
+    actions: [run("/workflow long Add a route")],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+  },
+  {
     name: "prompts without a workflow",
     global: TWO,
     model: [say("Hello."), use("bash", { command: "echo hi" }), say("Hi.")],
