@@ -67,7 +67,7 @@ test("a broken link is reported", () => {
 test("every path of the repository that a page names exists", () => {
   const folders = /^(?:src|wit|host-shim|cli|schemas|docs|skills|workflows-examples|scripts|tests|fuzz)\/[\w./-]*$/;
   const generated = /^host-shim\/component\//;
-  const missing = ["docs/architecture.md", "docs/performance.md", "docs/differences.md", "CONTRIBUTING.md", "SECURITY.md"].flatMap((page) => {
+  const missing = ["docs/architecture.md", "docs/interface.md", "docs/performance.md", "docs/differences.md", "CONTRIBUTING.md", "SECURITY.md"].flatMap((page) => {
     const paths = [...prose(page).matchAll(/`([^`\n]+)`/g)].map(([, span]) => span).filter((span) => folders.test(span) && !generated.test(span));
     return paths.filter((path) => !existsSync(join(REPO, path))).map((path) => `${page}: ${path}`);
   });
