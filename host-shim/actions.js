@@ -3,14 +3,15 @@ import { plainText } from "./drawing.js";
 import { deliverAs, plainMessage } from "./messages.js";
 
 /** @typedef {import("./interface.js").Imports["pi:extension/api"]} Api */
-/** @typedef {"appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "toolNames"} ActionName */
+/** @typedef {"appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "toolNames" | "activeTools" | "setActiveTools"} ActionName */
 
 /**
  * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
  * @param {import("./calls.js").Calls} calls
+ * @param {import("./load.js").Manifest} manifest
  * @returns {Pick<Api, ActionName>}
  */
-export function actions(pi, calls) {
+export function actions(pi, calls, manifest) {
   /** @type {Pick<Api, ActionName>} */
   const functions = {
     appendEntry: (customType, data) => pi.appendEntry(customType, JSON.parse(data)),
@@ -23,6 +24,11 @@ export function actions(pi, calls) {
     setSessionName: (name) => pi.setSessionName(plainText(name)),
     getFlag: (name) => pi.getFlag(name) === true,
     toolNames: () => pi.getAllTools().map(({ name }) => name),
+    activeTools: () => pi.getActiveTools(),
+    setActiveTools: (names) => {
+      if (!manifest.activeTools) throw new Error("The manifest does not grant it.");
+      pi.setActiveTools(names);
+    },
   };
   return calls.guarded(functions);
 }

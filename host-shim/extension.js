@@ -208,7 +208,7 @@ export class Extension {
     };
     return {
       "pi:extension/types": {},
-      "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls) },
+      "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls, this.#manifest) },
       "pi:extension/context": contextImports(calls, this.#confinement),
       "pi:extension/session": sessionImports(calls),
       "pi:extension/ui": this.#ui.imports(),

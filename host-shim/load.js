@@ -24,6 +24,7 @@ import { Extension } from "./extension.js";
  *   it the component is instantiated when pi loads the extension
  * @property {import("./files.js").Grant[]} files the folders that the component may read
  * @property {boolean} exec true if the component may run command lines
+ * @property {boolean} activeTools true if the component may set the active tools
  * @property {boolean} confine true if tool calls can be confined for the component
  * @property {{ name: string } | undefined} store the store that the component may use
  */
@@ -52,9 +53,9 @@ export function readManifest(url) {
   if (typeof component?.glue !== "string") {
     throw new Error(`${fileURLToPath(url)} names no component.`);
   }
-  const { glue, registrations, files = [], exec, confine, store } = component;
+  const { glue, registrations, files = [], exec, confine, activeTools, store } = component;
   if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name consists of letters, digits, "_" and "-".`);
-  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec: exec === true, confine: confine === true, store };
+  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec: exec === true, confine: confine === true, activeTools: activeTools === true, store };
 }
 
 /**

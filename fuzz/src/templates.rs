@@ -111,6 +111,7 @@ fn library(template: &str) -> Library {
         auto_continue: Some(AutoContinue::default()),
         max_loops: 20,
         context_injection: ContextInjection::default(),
+        hides_tools: false,
         phases: vec![phase("first"), phase("second")],
         gate: None,
         root: "global".into(),

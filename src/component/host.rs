@@ -74,6 +74,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             }
             Ok(())
         }
+        Effect::SetActiveTools(names) => api::set_active_tools(&names),
         Effect::SetExitCode(code) => context::set_exit_code(code),
         Effect::SetSessionName(name) => api::set_session_name(&name),
         Effect::SetStatus(text) => ui::set_status(STATUS_KEY, text.as_deref()),
@@ -178,6 +179,10 @@ impl WorkflowFiles for Files {
 
     fn tools(&self) -> Result<Vec<String>, Stale> {
         Ok(tool_names()?.unwrap_or_default())
+    }
+
+    fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
+        Ok(known(api::active_tools())?.ok())
     }
 
     fn surroundings(&self) -> Result<Surroundings, Stale> {

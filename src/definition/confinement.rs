@@ -19,6 +19,9 @@ pub(super) const FILE_TOOLS: [&str; 2] = ["edit", "write"];
 /// Names of pi's tools that write nothing.
 pub(super) const READING_TOOLS: [&str; 4] = ["read", "grep", "find", "ls"];
 
+/// Names of pi's tools that only call or find other tools.
+const CARRIERS: [&str; 2] = ["codemode", "tool_search"];
+
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// `write`, `network` and `sandbox` of one file.
@@ -178,6 +181,11 @@ pub fn permission(
         return Ok(Permission::Allowed);
     }
     Ok(Permission::Refused(Refusal::MayWrite))
+}
+
+/// Tests if this is one of pi's tools that only call or find other tools.
+pub fn is_carrier(tool: &str) -> bool {
+    CARRIERS.contains(&tool)
 }
 
 /// Tests if this is one of pi's tools that run a command line.

@@ -185,6 +185,11 @@ pub trait WorkflowFiles {
         Ok(Vec::new())
     }
 
+    /// The names of the tools that the model is shown; `None` where the host does not tell.
+    fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
+        Ok(None)
+    }
+
     /// The names that a check compares with.
     fn surroundings(&self) -> Result<Surroundings, Stale> {
         Ok(Surroundings { more_tools: true, ..Surroundings::default() })

@@ -36,8 +36,8 @@ use std::rc::Rc;
 
 pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use confinement::{
-    Confinement, Limits, Permission, Refusal, Sandbox, WriteFile, names_file, permission,
-    runs_commands, writes_path,
+    Confinement, Limits, Permission, Refusal, Sandbox, WriteFile, is_carrier, names_file,
+    permission, runs_commands, writes_path,
 };
 pub use diagnostic::{
     Decision, Diagnostic, Expected, MeantPhase, Needs, Place, Problem, Severity, ValueKind,
@@ -97,6 +97,8 @@ pub struct Workflow {
     pub max_loops: u32,
     /// When the agent is given the whole context prompt. Default: [`ContextInjection::OncePerPhase`].
     pub context_injection: ContextInjection,
+    /// The model is not shown the tools that a phase refuses. Default: false.
+    pub hides_tools: bool,
     /// Its phases and nested workflows, in order; at least one.
     pub phases: Vec<Entry>,
     /// The gate at its end.
@@ -258,6 +260,10 @@ pub(crate) mod fixtures {
         pub snapshot: RefCell<Option<[BTreeMap<String, String>; 2]>>,
         /// Links, by `ROOT/PATH`: the path from the root that each leads to.
         pub links: BTreeMap<String, String>,
+        /// The names of the registered tools.
+        pub tools: Vec<&'static str>,
+        /// Those that the model is shown.
+        pub active_tools: RefCell<Option<Vec<String>>>,
         /// The argument `path` of the current tool call.
         pub call_path: Option<String>,
         /// The paths to which a link leads, and with them everything below.
@@ -348,6 +354,14 @@ pub(crate) mod fixtures {
             self.identity.clone()
         }
 
+        fn tools(&self) -> Result<Vec<String>, Stale> {
+            Ok(self.tools.iter().map(|tool| (*tool).to_owned()).collect())
+        }
+
+        fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
+            Ok(self.active_tools.borrow().clone())
+        }
+
         fn call_path(&self) -> Result<Option<String>, Stale> {
             Ok(self.call_path.clone())
         }
@@ -421,6 +435,7 @@ pub(crate) mod fixtures {
             auto_continue: Some(AutoContinue::default()),
             max_loops: DEFAULT_MAX_LOOPS,
             context_injection: ContextInjection::default(),
+            hides_tools: false,
             phases: phases
                 .iter()
                 .map(|entry| match entry.strip_prefix('@') {

@@ -123,7 +123,7 @@ pub(super) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
 /// The fields of a `workflow.yaml`.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
-pub const WORKFLOW_FIELDS: [Field; 23] = [
+pub const WORKFLOW_FIELDS: [Field; 24] = [
     needed("name", Kind::Text, Needed::Always, "The workflow's name for users."),
     needed(
         "commandName",
@@ -215,6 +215,12 @@ pub const WORKFLOW_FIELDS: [Field; 23] = [
         Kind::OneOf(&["oncePerPhase", "everyRun"]),
         "oncePerPhase",
         "When the agent gets the complete context prompt: once in each phase, or with every agent run.",
+    ),
+    field(
+        "toolVisibility",
+        Kind::OneOf(&["shown", "hidden"]),
+        "shown",
+        "`hidden`: the model is not shown the tools that the phase refuses. Each change of phase then costs the model's cache.",
     ),
     WRITE,
     NETWORK,

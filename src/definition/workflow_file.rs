@@ -69,6 +69,7 @@ pub(super) fn read(
             0 => ContextInjection::OncePerPhase,
             _ => ContextInjection::EveryRun,
         });
+    let hides_tools = fields.choice("toolVisibility", &["shown", "hidden"]);
     let confinement = confinement::read(&mut fields);
     let gate = gate::read(&mut fields);
     let rules = fields.check_rules();
@@ -97,6 +98,7 @@ pub(super) fn read(
             auto_continue: auto_continue?,
             max_loops: max_loops?,
             context_injection: context_injection?,
+            hides_tools: hides_tools? == 1,
             phases: Vec::new(),
             gate: gate?,
             root: String::new(),

@@ -26,6 +26,8 @@ pub enum Effect {
         /// The ticket of [`Reply::Ask`].
         ticket: u64,
     },
+    /// Sets the tools that the model is shown.
+    SetActiveTools(Vec<String>),
     /// Stores a value beyond the session, outside the project.
     Remember {
         /// Its key.

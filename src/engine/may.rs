@@ -2,11 +2,8 @@
 
 use crate::definition::{
     Limits, Permission, Phase, Refusal, Sandbox, Stale, ToolPolicy, Workflow, WorkflowFiles,
-    WriteFile, on_one_line, permission, rule_place, runs_commands,
+    WriteFile, is_carrier, on_one_line, permission, rule_place, runs_commands,
 };
-
-/// Names of pi's tools that only call or find other tools.
-const CARRIERS: [&str; 2] = ["codemode", "tool_search"];
 
 /// The decision on a tool call.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +34,7 @@ pub fn may(
     let network = || place(phase.confinement.network.is_some(), &["network"]);
     let sandbox = || place(phase.confinement.sandbox.is_some(), &["sandbox"]);
     let whitelist = || place(true, &["tools", "whitelist"]);
-    let carries_calls = CARRIERS.contains(&tool);
+    let carries_calls = is_carrier(tool);
     let argument = || Ok(path.map(ToOwned::to_owned));
     let decision = permission((phase, workflow), tool, carries_calls, &argument, files)?;
     let (word, reason) = match decision {

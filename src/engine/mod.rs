@@ -13,6 +13,7 @@
 //! | `briefing` | the context prompt: when the model gets it, and when a reminder |
 //! | `hold` | a run whose rules do not hold |
 //! | `step_tool` | calls of `workflow_step` |
+//! | `tools` | the tools that the model is shown |
 //! | `gate` | the checks before a phase is left |
 //! | `commands` | `/workflow` and `/cancel-workflow`, their dialogs and completions |
 //! | `panel` | the panel above the editor |
@@ -35,6 +36,7 @@ mod run_through;
 mod session;
 mod state;
 mod step_tool;
+mod tools;
 
 use crate::definition::Stale;
 

@@ -36,6 +36,7 @@ impl Engine {
         }
         self.restore(stored);
         if self.hold().is_none() {
+            self.restore_tools(cx);
             self.wait_or_set_status(cx);
         }
         self.tell_hold(cx);

@@ -1027,6 +1027,7 @@ mod gate;
 mod hold;
 mod may;
 mod replacement;
+mod tools;
 
 #[test]
 fn in_a_terminal_the_command_alone_asks_for_workflow_and_task() {

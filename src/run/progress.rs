@@ -46,6 +46,12 @@ pub struct Progress {
     /// The last visit of each phase, by [`phase_key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub visits: BTreeMap<String, Visit>,
+    /// The tools that the run added to those that the model is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools_added: Vec<String>,
+    /// The tools that the run hid from the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools_hidden: Vec<String>,
     /// Fields of other versions of this package; they are stored unchanged.
     #[serde(flatten)]
     pub others: Map<String, Value>,

@@ -105,6 +105,8 @@ fn measure(data: &Value) -> Result<(), Unusable> {
         bounded(progress, "gateAttempts", MAX_COUNTS)?;
         bounded(progress, "loops", MAX_COUNTS)?;
         bounded(progress, "visits", MAX_VISITS)?;
+        bounded(progress, "toolsAdded", MAX_COUNTS)?;
+        bounded(progress, "toolsHidden", MAX_COUNTS)?;
         let visits = get(progress, "visits").and_then(Value::as_object);
         for visit in visits.into_iter().flat_map(Map::values) {
             bounded(visit, "evidence", MAX_EVIDENCE)?;
@@ -218,6 +220,8 @@ fn progress(data: &Value) -> Progress {
             "gateAttempts" => progress.gate_attempts = map(value, number),
             "loops" => progress.loops = map(value, number),
             "visits" => progress.visits = map(value, visit),
+            "toolsAdded" => progress.tools_added = strings(value),
+            "toolsHidden" => progress.tools_hidden = strings(value),
             _ => {
                 let size = name.len().saturating_add(value.to_string().len());
                 if let Some(left) = room.checked_sub(size) {
@@ -317,6 +321,10 @@ fn summary(data: &Value) -> Option<Summary> {
         text: string(get(data, "text")?)?,
         step: get(data, "step")?.as_u64()?,
     })
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(string).collect()
 }
 
 fn evidence(checks: &Value) -> Vec<Evidence> {
@@ -468,6 +476,8 @@ mod tests {
                 gate_attempts: [("g".to_owned(), 3)].into(),
                 loops: [("l".to_owned(), 4), ("m".to_owned(), 5)].into(),
                 visits: [("v".to_owned(), visit.clone()), ("w".to_owned(), begun.clone())].into(),
+                tools_added: vec!["grep".into()],
+                tools_hidden: vec!["bash".into(), "edit".into()],
             };
             let state = RunState { progress, ..RunState::new("a", "", 0, 0) };
             assert_eq!(restored([serde_json::to_string(&state).unwrap()]), Some(state));

@@ -110,6 +110,8 @@ pub struct Host {
     pub is_idle: bool,
     /// The names of all registered tools.
     pub tools: Vec<String>,
+    /// The names of the active tools.
+    pub active_tools: Vec<String>,
     /// The functions that fail, with their messages.
     pub failing: BTreeMap<&'static str, &'static str>,
     /// The number of remaining calls that can fail before the session ends.
@@ -141,6 +143,7 @@ impl Default for Host {
             write_links: BTreeMap::new(),
             is_idle: true,
             tools: ["read", "bash", "edit", "write", "workflow_step"].map(Into::into).into(),
+            active_tools: ["read", "bash", "edit", "write", "workflow_step"].map(Into::into).into(),
             failing: BTreeMap::new(),
             calls_until_stale: None,
             stale: false,
@@ -360,6 +363,16 @@ impl api::Host for Host {
 
     fn log_panic(&mut self, message: String) {
         self.did(format!("log-panic {message}"));
+    }
+
+    fn active_tools(&mut self) -> Result<Vec<String>, types::Error> {
+        self.asked("active-tools".into());
+        self.answer("active-tools", self.active_tools.clone())
+    }
+
+    fn set_active_tools(&mut self, names: Vec<String>) -> Result<(), types::Error> {
+        self.did(format!("set-active-tools {}", names.join(" ")));
+        self.answer("set-active-tools", ())
     }
 
     fn tool_names(&mut self) -> Result<Vec<String>, types::Error> {

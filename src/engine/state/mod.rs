@@ -87,6 +87,7 @@ impl Engine {
     ///
     /// Specification: state management, "Persistence".
     pub(super) fn transition(&mut self, new: RunState, cx: &mut Cx) {
+        let new = self.with_tools(new, cx);
         let mut data = serde_json::to_value(&new).unwrap_or_default();
         if let Some(fields) = data.as_object_mut().filter(|_| self.session.panel) {
             fields.insert(PANEL_FIELD.to_owned(), true.into());
@@ -100,6 +101,12 @@ impl Engine {
     pub(super) fn restore(&mut self, stored: Option<RunState>) {
         self.run.state = stored.map(|state| state.sealed(&self.definitions.library));
         self.run.told_hold = None;
+    }
+
+    /// Sets the tools of the run that the session stores: not every version of pi stores them.
+    pub(super) fn restore_tools(&mut self, cx: &mut Cx) {
+        let state = self.run.state.take();
+        self.run.state = state.map(|state| self.with_tools(state, cx));
     }
 
     /// Seals the run with the rules of its files if it has no seal yet; stored with the next transition.

@@ -1,0 +1,153 @@
+//! The tools that the model is shown.
+
+use super::*;
+use crate::definition::fixtures::{phase, workflow};
+use crate::definition::{Entry, Library, Phase, ToolPolicy};
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn only(tools: &[&str]) -> Phase {
+    Phase { tools: ToolPolicy::Only(names(tools)), ..phase("a") }
+}
+
+/// A session of pi with its default tools, and a workflow of the phase `first`, and of `b` without rules.
+fn with(first: Phase, hides_tools: bool) -> Session {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    let mut root = workflow("w", &["a", "b"]);
+    root.hides_tools = hides_tools;
+    root.phases[0] = Entry::Phase(first.into());
+    session.engine.definitions.library = Library::new(vec![root], &mut Vec::new());
+    session.files.tools =
+        vec!["read", "bash", "edit", "write", "grep", "find", "ls", "deploy", "workflow_step"];
+    session.show(&["read", "bash", "edit", "write", "workflow_step"]);
+    session
+}
+
+impl Session {
+    fn show(&mut self, tools: &[&str]) {
+        *self.files.active_tools.borrow_mut() = Some(names(tools));
+    }
+
+    fn shown(&self) -> Vec<String> {
+        self.files.active_tools.borrow().clone().unwrap()
+    }
+
+    /// Does what pi does with the effects, and returns the tools if they were set.
+    fn set_by(&mut self, effects: Vec<Effect>) -> Option<Vec<String>> {
+        let set = effects.into_iter().find_map(|effect| match effect {
+            Effect::SetActiveTools(tools) => Some(tools),
+            _ => None,
+        })?;
+        *self.files.active_tools.borrow_mut() = Some(set.clone());
+        Some(set)
+    }
+
+    fn start(&mut self) -> Option<Vec<String>> {
+        let effects = self.command("workflow", "w x").effects;
+        let _ = self.on(Event::AgentStart);
+        self.set_by(effects)
+    }
+
+    fn advance(&mut self) -> Option<Vec<String>> {
+        let (effects, _) = self.step_output("next");
+        self.set_by(effects)
+    }
+}
+
+#[test]
+fn a_phase_shows_what_its_whitelist_names_and_gives_it_back() {
+    let mut session = with(only(&["read", "grep", "ls", "unknown"]), false);
+    let all = ["read", "bash", "edit", "write", "workflow_step", "grep", "ls"];
+    assert_eq!(session.start(), Some(names(&all)));
+    assert_eq!(session.advance(), Some(names(&["read", "bash", "edit", "write", "workflow_step"])));
+    assert_eq!(session.advance(), None);
+}
+
+#[test]
+fn changes_of_others_meanwhile_stay() {
+    let mut session = with(only(&["read", "grep"]), false);
+    let _ = session.start();
+    session.show(&["read", "edit", "workflow_step", "grep", "find"]);
+    assert_eq!(session.advance(), Some(names(&["read", "edit", "workflow_step", "find"])));
+}
+
+#[test]
+fn a_tool_that_the_user_shows_already_is_not_taken_back() {
+    let mut session = with(only(&["read", "grep"]), false);
+    session.show(&["read", "grep", "workflow_step"]);
+    assert_eq!(session.start(), None);
+    assert_eq!(session.advance(), None);
+}
+
+#[test]
+fn the_end_of_the_run_gives_back_the_tools() {
+    for end in ["next", "cancel"] {
+        let mut session = with(only(&["read", "grep"]), true);
+        let before = session.shown();
+        assert_eq!(session.start(), Some(names(&["read", "workflow_step", "grep"])));
+        let effects = match end {
+            "next" => session.step_output("next").0,
+            _ => {
+                session
+                    .without_ui(Event::Command { name: "cancel-workflow", arguments: "" })
+                    .effects
+            }
+        };
+        let mut back = session.set_by(effects).unwrap();
+        back.sort();
+        let mut expected = before.clone();
+        expected.sort();
+        assert_eq!(back, expected, "{end}");
+    }
+}
+
+#[test]
+fn a_hidden_tool_is_back_in_the_next_phase() {
+    let blocked = Phase { tools: ToolPolicy::Except(names(&["bash", "edit"])), ..phase("a") };
+    let mut session = with(blocked, true);
+    assert_eq!(session.start(), Some(names(&["read", "write", "workflow_step"])));
+    // The user shows another one meanwhile.
+    session.show(&["read", "write", "workflow_step", "deploy"]);
+    let back = ["read", "write", "workflow_step", "deploy", "bash", "edit"];
+    assert_eq!(session.advance(), Some(names(&back)));
+}
+
+#[test]
+fn carriers_of_calls_and_the_tool_of_the_workflow_are_not_hidden() {
+    let mut session = with(only(&["read"]), true);
+    session.files.tools.extend(["codemode", "tool_search"]);
+    session.show(&["read", "bash", "codemode", "tool_search", "workflow_step"]);
+    assert_eq!(session.start(), Some(names(&["read", "codemode", "tool_search", "workflow_step"])));
+}
+
+#[test]
+fn phases_without_lists_and_hosts_that_do_not_tell_change_nothing() {
+    let mut session = with(phase("a"), true);
+    assert_eq!((session.start(), session.advance()), (None, None));
+    let mut session = with(only(&["grep"]), true);
+    *session.files.active_tools.borrow_mut() = None;
+    assert_eq!((session.start(), session.advance()), (None, None));
+}
+
+#[test]
+fn the_changes_survive_a_restart() {
+    let mut session = with(only(&["read", "grep"]), true);
+    let effects = session.command("workflow", "w x").effects;
+    let stored = effects.iter().find_map(|effect| match effect {
+        Effect::AppendEntry { data, .. } => Some(data.to_string()),
+        _ => None,
+    });
+    let _ = session.set_by(effects);
+    let state = crate::run::restore(stored).unwrap();
+    let library = std::mem::take(&mut session.engine.definitions.library);
+    session.engine = Engine::default();
+    let facts = Facts { at_work: true, ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    session.engine.definitions.library = library;
+    session.engine.restore(state);
+    let mut back = session.advance().unwrap();
+    back.sort();
+    assert_eq!(back, names(&["bash", "edit", "read", "workflow_step", "write"]));
+}
