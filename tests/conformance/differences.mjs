@@ -341,4 +341,10 @@ export const DIFFERENCES = [
     ours: "In a terminal no comes first, also in the question about the agent's `cancel`. Each question names the workflow, and its lines are cut at the width of a narrow terminal.",
     why: "A key that was typed for the editor should do no harm.",
   },
+  {
+    number: 57,
+    reference: "A tool that a whitelist names stays inactive if it was inactive before, as `grep`, `find` and `ls` are in pi.",
+    ours: "The phase activates it; the next phase, or the end of the run, gives back the tools of before.",
+    why: "The agent should have what the phase allows.",
+  },
 ];
