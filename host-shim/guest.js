@@ -157,26 +157,35 @@ export class Guest {
   }
 
   #instance() {
-    const all = this.#instantiate();
-    const exported = all[`${GUEST}${INTERFACE_VERSION}`];
-    if (!exported) {
-      const other = Object.keys(all).find((key) => key.startsWith(GUEST));
-      throw new Error(
-        other
-          ? `The component implements pi:extension ${other.slice(GUEST.length)}, pi's side implements ${INTERFACE_VERSION}.`
-          : "The component is not a pi extension: it does not export pi:extension/guest.",
-      );
-    }
+    const all = /** @type {Record<string, any>} */ (this.#instantiate());
+    const name = Object.keys(all).find((key) => key.startsWith(GUEST));
+    if (name === undefined) throw new Error("The component is not a pi extension: it does not export pi:extension/guest.");
+    const version = name.slice(GUEST.length);
+    if (!isSupported(version)) throw mismatch(version);
+    const exported = /** @type {GuestExports} */ (all[name]);
     try {
-      exported.init({ interfaceVersion: INTERFACE_VERSION });
+      // A guest of an earlier version gets what that version had: it subscribes only to events that it knows.
+      exported.init({ interfaceVersion: version });
     } catch (/** @type {any} */ error) {
-      if (error?.payload?.tag !== "version-mismatch") throw error;
-      throw new Error(
-        `The component implements pi:extension ${error.payload.val}, pi's side implements ${INTERFACE_VERSION}.`,
-      );
+      throw error?.payload?.tag === "version-mismatch" ? mismatch(error.payload.val) : error;
     }
     return exported;
   }
+}
+
+/**
+ * Tests if this side supports a version of the interface: its own, and earlier minor versions, of which it has everything.
+ * @param {string} version
+ */
+function isSupported(version) {
+  const numbers = /^(\d+)\.(\d+)\.\d+$/.exec(version);
+  const [major, minor] = INTERFACE_VERSION.split(".");
+  return numbers !== null && numbers[1] === major && Number(numbers[2]) <= Number(minor);
+}
+
+/** @param {string} version */
+function mismatch(version) {
+  return new Error(`The component implements pi:extension ${version}, pi's side implements ${INTERFACE_VERSION}.`);
 }
 
 /**
