@@ -16,7 +16,7 @@ import { contextPrompt, custom, notices, states, statusTexts, step, toolResults,
 const REST = { text: "I rest." };
 const TASK = "/workflow hello Add a route";
 const FILES = {
-  ...workflow("hello", [{ id: "plan", tools: { whitelist: ["read", "write"] } }, "@inner", "check"]),
+  ...workflow("hello", [{ id: "plan", tools: { whitelist: ["read", "write"] }, write: [".pi/"] }, "@inner", "check"]),
   ...workflow("inner", ["build"], { show: "workflows" }),
 };
 const bash = { calls: [{ name: "bash", arguments: { command: "touch ran" } }] };
@@ -38,6 +38,7 @@ const ATTACKS = {
   "broken YAML": ["hello/workflow.yaml", "name: [", UNREADABLE],
   "broken YAML in a nested workflow": ["inner/workflow.yaml", "name: [", UNREADABLE],
   "a tool list of its own": ["hello/plan.md", replaced("hello/plan.md", '"read","write"', '"read","write","bash"'), RULES],
+  "more writable paths": ["hello/plan.md", replaced("hello/plan.md", '[".pi/"]', '["/"]'), RULES],
   "no tool list": ["hello/plan.md", FILES["hello/plan.md"].replace(/tools: .*\n/, ""), RULES],
   "a later phase without a check": ["hello/workflow.yaml", replaced("hello/workflow.yaml", ',"check.md"', ""), RULES],
   "a rule of a nested workflow": ["inner/workflow.yaml", `${FILES["inner/workflow.yaml"]}loopable: false\n`, RULES],
@@ -106,7 +107,7 @@ for (const version of VERSIONS) {
       assert.match(statusTexts(rpc).at(-1) ?? "", /^The hello > The inner \[2\/3\]/);
       assert.equal(existsSync(join(sandbox.project, "ran")), true);
       const seals = custom(await rpc.entries(), "workflow:state").map(({ progress }) => progress.seal);
-      assert.ok(seals.every(({ version, hash }) => version === 1 && /^[0-9a-f]{64}$/.test(hash)));
+      assert.ok(seals.every(({ version, hash }) => version === 2 && /^[0-9a-f]{64}$/.test(hash)));
       assert.equal(new Set(seals.map(({ hash }) => hash)).size, 2);
       await rpc.close();
     });
