@@ -31,11 +31,11 @@ pub struct Confinement {
     pub write: Option<Vec<String>>,
     /// Commands have the network.
     pub network: Option<bool>,
-    /// What holds for commands.
+    /// Handling of commands.
     pub sandbox: Option<Sandbox>,
 }
 
-/// What holds for commands in a phase with limits.
+/// Handling of commands in a phase with limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sandbox {
     /// They are confined, or refused where the system cannot confine them.
@@ -56,7 +56,7 @@ pub struct Limits<'a> {
     pub write_file: WriteFile,
     /// Commands have the network.
     pub network: bool,
-    /// What holds for commands.
+    /// Handling of commands.
     pub sandbox: Sandbox,
 }
 

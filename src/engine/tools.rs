@@ -49,7 +49,7 @@ fn arrange(
     let Some(active) = host.active_tools()? else { return Ok(None) };
     let registered = host.tools()?;
     let (added, hidden) = (&state.progress.tools_added, &state.progress.tools_hidden);
-    // What the user has chosen: what is shown now, without the changes of the run.
+    // The choice of the user: the tools that are shown now, without the changes of the run.
     let mut chosen: Vec<String> =
         active.iter().filter(|tool| !added.contains(tool)).cloned().collect();
     let back = hidden.iter().filter(|tool| !active.contains(tool) && registered.contains(tool));

@@ -5,7 +5,7 @@ use crate::run::Active;
 
 use super::messages::block_reason;
 
-/// What confined commands can write in every phase.
+/// The writable place of confined commands in every phase.
 const TEMPORARY: &str = "temporary files ($TMPDIR)";
 
 /// Returns the line of the context prompt with the limits of the phase; `None` without limits.
