@@ -182,8 +182,8 @@ export class Confinement {
   }
 
   /**
-   * Returns what must stay read-only in writable paths: the files that have other names outside of them (hard links).
-   * Where these are many, the entries of the writable folders that contain them.
+   * Returns the paths in writable paths that must stay read-only: the files that have other names outside of them (hard links).
+   * For more than `MAX_LINKED` files, returns the entries of the writable folders that contain them.
    *
    * @param {string[]} writable
    * @param {string} running

@@ -55,7 +55,7 @@ function windowsPath(path) {
 }
 
 /**
- * Returns the path to which all links lead. What does not exist is taken as it is; a link to nothing is followed, because
+ * Returns the path to which all links lead. Components that do not exist are kept; a link to nothing is followed, because
  * a write through it creates its target.
  *
  * @param {string} path an absolute path

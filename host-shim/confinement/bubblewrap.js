@@ -44,8 +44,7 @@ function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidd
     if (isBelow(cwd, TEMPORARY)) args.push("--ro-bind", cwd, cwd);
     for (const path of hidden) args.push("--tmpfs", path);
     for (const path of writable) args.push("--bind", path, path);
-    // It also holds what tells which commands and writes are under way.
-    if (writable.some((path) => isBelow(temporary, path))) args.push("--tmpfs", dirname(temporary));
+    // It also holds the lock and the process ids of the session.
     if (writable.some((path) => isBelow(temporary, path))) args.push("--tmpfs", dirname(temporary));
     for (const path of readOnly) args.push("--ro-bind", path, path);
   }
@@ -67,7 +66,7 @@ function foldersOfMounts(paths) {
   return [...new Set(folders)].filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
 }
 
-/** Removes what is not a folder. @param {string} path */
+/** Removes a link or file, but no folder. @param {string} path */
 function removeLink(path) {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat && !stat.isDirectory()) rmSync(path);

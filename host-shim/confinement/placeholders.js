@@ -3,7 +3,7 @@ import { closeSync, existsSync, lstatSync, mkdirSync, openSync, rmdirSync, unlin
 import { dirname } from "node:path";
 
 export class Placeholders {
-  /** What was created, outermost first, and the time of a file. @type {{ path: string, directory: boolean, created: number }[]} */
+  /** The created files and folders, outermost first, each with its time of creation. @type {{ path: string, directory: boolean, created: number }[]} */
   #created = [];
 
   /**
@@ -20,7 +20,7 @@ export class Placeholders {
     this.#created.push({ path: name, directory, created: lstatSync(name).mtimeMs });
   }
 
-  /** Removes what was created and is still empty, but a file that was written or touched. */
+  /** Removes the created files and folders that are still empty, but no file that was written or touched. */
   remove() {
     for (const { path, directory, created } of this.#created.splice(0).reverse()) {
       try {

@@ -53,7 +53,7 @@ export function canConfine() {
 }
 
 /**
- * Returns why a sandbox did not start, for the user.
+ * Returns the reason for a sandbox that did not start, for the user.
  * @param {string} message of the mechanism
  */
 function withHelp(message) {

@@ -3,6 +3,8 @@
 //! **Invariant: one function decides.** [`permission`] decides on every call, in a session, in `pi-workflows may` and for
 //! the `tests` of a phase.
 
+use crate::protocol::STEP_TOOL_NAME;
+
 use super::diagnostic::{Expected, Problem};
 use super::fields::Fields;
 use super::gate::{MAX_EXPANSIONS, expansions};
@@ -10,8 +12,6 @@ use super::schema::{MAX_WRITE, SANDBOXES};
 use super::yaml::{Step, Yaml};
 use super::{Phase, Stale, ToolPolicy, Workflow, WorkflowFiles, WriteTarget, is_blank};
 
-/// The tool of this package. It is always allowed.
-const STEP_TOOL: &str = "workflow_step";
 /// Names of pi's tools that run a command line.
 pub(super) const COMMAND_TOOLS: [&str; 2] = ["bash", "powershell"];
 /// Names of pi's tools that write the file of their argument `path`.
@@ -91,11 +91,6 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Tests if a rule of `write` or `network` knows a tool of this name.
-pub(super) fn is_known(tool: &str) -> bool {
-    [&COMMAND_TOOLS[..], &FILE_TOOLS, &READING_TOOLS].concat().contains(&tool)
-}
-
 /// The decision on a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Permission {
@@ -155,7 +150,7 @@ pub fn permission(
     path: &dyn Fn() -> Result<Option<String>, Stale>,
     host: &dyn WorkflowFiles,
 ) -> Result<Permission, Stale> {
-    if tool == STEP_TOOL {
+    if tool == STEP_TOOL_NAME {
         return Ok(Permission::Allowed);
     }
     let whitelist = matches!(phase.tools, ToolPolicy::Only(_));

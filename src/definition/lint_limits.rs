@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::confinement::{
     COMMAND_TOOLS, Confinement, FILE_TOOLS, Limits, Permission, Sandbox, below, is_everything,
-    is_glob, is_known, permission, resolve, split,
+    is_glob, permission, resolve, split,
 };
 use super::diagnostic::{Diagnostic, Problem};
+use super::files::is_of_pi;
 use super::references::{Anchor, Unplaced};
 use super::yaml::Step;
 use super::{
@@ -226,5 +227,5 @@ fn names(phase: &Phase, tools: &[&str]) -> bool {
 
 /// Tests if the whitelist of a phase names a tool that may write anything.
 fn names_unknown_tool(phase: &Phase) -> bool {
-    matches!(&phase.tools, ToolPolicy::Only(names) if !names.iter().all(|name| is_known(name)))
+    matches!(&phase.tools, ToolPolicy::Only(names) if !names.iter().all(|name| is_of_pi(name)))
 }

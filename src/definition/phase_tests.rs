@@ -1,9 +1,9 @@
 //! The `tests` of a phase: tool calls that its rules must allow or refuse. A check runs them; they are no rules.
 
-use super::confinement::{Limits, Permission, Refusal, is_known, permission};
+use super::confinement::{Limits, Permission, Refusal, permission};
 use super::diagnostic::{Decision, Diagnostic, Problem};
 use super::fields::Fields;
-use super::files::{Stale, Surroundings, WorkflowFiles};
+use super::files::{Stale, Surroundings, WorkflowFiles, is_of_pi};
 use super::references::{Anchor, Unplaced};
 use super::schema::{MAX_TESTS, TESTS_FIELDS, names};
 use super::yaml::{Step, Yaml};
@@ -68,7 +68,7 @@ pub(super) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<Pha
     let Some(surroundings) = check else { return tests };
     for test in &tests {
         let (tool, _) = test.parts();
-        if !is_known(tool)
+        if !is_of_pi(tool)
             && surroundings.lacks_tool(tool)
             && let Anchor::Phase(at) = test.anchor()
         {
