@@ -1,17 +1,19 @@
 // The functions of `pi:extension/api` that act on the session.
+import { NOT_GRANTED } from "./calls.js";
 import { plainText } from "./drawing.js";
 import { deliverAs, plainMessage } from "./messages.js";
 
 /** @typedef {import("./interface.js").Imports["pi:extension/api"]} Api */
-/** @typedef {"appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "toolNames" | "activeTools" | "setActiveTools"} ActionName */
+/** @typedef {"appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "toolNames" | "activeTools" | "setActiveTools" | "beginView"} ActionName */
 
 /**
  * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
  * @param {import("./calls.js").Calls} calls
  * @param {import("./load.js").Manifest} manifest
+ * @param {import("./view.js").View} view
  * @returns {Pick<Api, ActionName>}
  */
-export function actions(pi, calls, manifest) {
+export function actions(pi, calls, manifest, view) {
   /** @type {Pick<Api, ActionName>} */
   const functions = {
     appendEntry: (customType, data) => pi.appendEntry(customType, JSON.parse(data)),
@@ -26,8 +28,12 @@ export function actions(pi, calls, manifest) {
     toolNames: () => pi.getAllTools().map(({ name }) => name),
     activeTools: () => pi.getActiveTools(),
     setActiveTools: (names) => {
-      if (!manifest.activeTools) throw new Error("The manifest does not grant it.");
+      if (!manifest.activeTools) throw new Error(NOT_GRANTED);
       pi.setActiveTools(names);
+    },
+    beginView: (firstKept, summary) => {
+      if (!manifest.conversation) throw new Error(NOT_GRANTED);
+      view.begin({ firstKept, summary });
     },
   };
   return calls.guarded(functions);

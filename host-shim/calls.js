@@ -5,6 +5,9 @@ import { json } from "./json.js";
 /** @typedef {import("./interface.js").GuestExports} GuestExports */
 /** @typedef {import("./interface.js").Error} InterfaceError */
 
+/** The error of a function that the manifest does not grant. */
+export const NOT_GRANTED = "The manifest does not grant it.";
+
 /** Maximum delay of a deferred call, in milliseconds. By then pi has started. */
 const MAX_DEFERRAL = 100;
 

@@ -1,4 +1,5 @@
 // Converts pi's events to events of the interface, and the guest's outcomes to results of pi's handlers.
+import { NOT_GRANTED } from "./calls.js";
 import { plainText } from "./drawing.js";
 import { plainMessage } from "./messages.js";
 
@@ -156,6 +157,28 @@ export function handlerResult(outcome, event) {
     default:
       return undefined;
   }
+}
+
+/**
+ * Returns the result of pi's handler for entries that follow a turn.
+ *
+ * @param {import("./interface.js").Boundary} boundary
+ * @param {PiEvent} event
+ * @param {import("./load.js").Manifest} manifest
+ */
+export function boundaryResult(boundary, event, manifest) {
+  const entries = boundary.entries.map((draft) => {
+    switch (draft.tag) {
+      case "custom":
+        return { type: "custom", customType: draft.val.customType, data: JSON.parse(draft.val.data) };
+      case "custom-message":
+        return { type: "custom_message", ...plainMessage(draft.val) };
+      case "compaction":
+        if (!manifest.conversation) throw new Error(NOT_GRANTED);
+        return { type: "compaction", summary: draft.val.summary, firstKeptEntryId: draft.val.firstKept ?? null };
+    }
+  });
+  return { entries: [...event.entries, ...entries], continue: event.continue || boundary.continue };
 }
 
 /**

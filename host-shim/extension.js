@@ -5,16 +5,17 @@ import { Calls, after } from "./calls.js";
 import { Commands } from "./commands.js";
 import { Confinement } from "./confinement.js";
 import { contextImports } from "./context.js";
-import { EVENTS, eventName, handlerResult, refusal } from "./events.js";
+import { EVENTS, boundaryResult, eventName, handlerResult, refusal } from "./events.js";
 import { fileImports } from "./files.js";
 import { Guest, moment } from "./guest.js";
 import { Renderers } from "./renderers.js";
 import { Requests } from "./requests.js";
-import { isNew, sessionImports, withoutOlder } from "./session.js";
+import { isNew, sessionImports } from "./session.js";
 import { storeImports } from "./store.js";
 import { Timers } from "./timers.js";
 import { BROKEN_CALL, OFF_CALL, Tools } from "./tools.js";
 import { Ui } from "./ui.js";
+import { View } from "./view.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./events.js").PiEvent} PiEvent */
@@ -35,10 +36,6 @@ export class Extension {
   #guarding = true;
   /** The names of the registered flags. @type {Set<string>} */
   #flags = new Set();
-  /** The types of custom messages of which the model is sent only the newest. @type {Set<string>} */
-  #newestOnly = new Set();
-  /** True if `withoutOlder` filters the messages for the model. */
-  #filtering = false;
   #pi;
   #manifest;
   #guest;
@@ -50,6 +47,7 @@ export class Extension {
   #commands;
   #renderers;
   #confinement;
+  #view;
   #imports;
 
   /**
@@ -63,7 +61,7 @@ export class Extension {
     this.#manifest = manifest;
     this.#guest = new Guest(
       () => {
-        this.#newestOnly.clear();
+        this.#view.reset();
         return instantiate(this.#imports);
       },
       (message, off) => this.#ui.showError(`${manifest.name} broke and ${off ? OFF : "was started again"}: ${message}`),
@@ -82,6 +80,7 @@ export class Extension {
     this.#commands = new Commands(pi, host, manifest, this.#guest, this.#calls, this.#requests);
     this.#renderers = new Renderers(pi, host, this.#calls);
     this.#confinement = new Confinement(pi, host, manifest.confine);
+    this.#view = new View(pi);
     this.#imports = this.#allImports(host);
   }
 
@@ -133,7 +132,25 @@ export class Extension {
   #deliver(name, event, context) {
     if (!this.#subscribed.has(name) || this.#guest.off) return undefined;
     const call = this.#calls.call(context, "handleEvent", moment(), EVENTS[name](event, context, this.#pi));
-    return after(call, (outcome) => handlerResult(outcome, event));
+    return after(call, (outcome) => {
+      if (name === "turn_end") this.#view.end();
+      return outcome?.tag === "boundary" ? this.#boundary(outcome.val, event) : handlerResult(outcome, event);
+    });
+  }
+
+  /**
+   * Returns the result of pi's handler for entries that follow a turn.
+   *
+   * @param {import("./interface.js").Boundary} boundary
+   * @param {PiEvent} event
+   */
+  #boundary(boundary, event) {
+    try {
+      return boundaryResult(boundary, event, this.#manifest);
+    } catch (error) {
+      this.#ui.showError(`The entries after a turn were left out: ${error instanceof Error ? error.message : error}`);
+      return undefined;
+    }
   }
 
   /**
@@ -190,6 +207,7 @@ export class Extension {
     this.#ui.stopWatching();
     this.#requests.drop();
     this.#confinement.end();
+    this.#view.end();
   }
 
   /**
@@ -208,9 +226,9 @@ export class Extension {
     };
     return {
       "pi:extension/types": {},
-      "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls, this.#manifest) },
+      "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls, this.#manifest, this.#view) },
       "pi:extension/context": contextImports(calls, this.#confinement),
-      "pi:extension/session": sessionImports(calls),
+      "pi:extension/session": sessionImports(calls, this.#manifest),
       "pi:extension/ui": this.#ui.imports(),
       "pi:extension/files": fileImports(this.#manifest.files, bases),
       "pi:extension/store": storeImports(this.#manifest.store, bases.agentDir, (message) => this.#ui.showError(message)),
@@ -246,13 +264,7 @@ export class Extension {
         this.#pi.registerFlag(name, { type: "boolean", description });
       },
       guardTools: (guard) => void (this.#guarding = guard),
-      keepNewest: (customType, keep) => {
-        if (!keep) return void this.#newestOnly.delete(customType);
-        this.#newestOnly.add(customType);
-        if (this.#filtering) return;
-        this.#filtering = true;
-        this.#pi.on("context", ({ messages }) => withoutOlder(messages, this.#newestOnly));
-      },
+      keepNewest: (customType, keep) => this.#view.keepNewest(customType, keep),
       cancelRequest: (ticket) => this.#requests.cancel(ticket),
       logPanic: (message) => this.#guest.logPanic(message),
     };

@@ -38,6 +38,7 @@ export const INTERFACE_VERSION = "0.2.0";
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Completion} Completion
  * @typedef {import("../target/types/interfaces/pi-extension-context.js").WriteTarget} WriteTarget
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Confinement} Confinement
+ * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Boundary} Boundary
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Event} Event
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").EventOutcome} EventOutcome
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").InputSource} InputSource

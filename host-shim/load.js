@@ -25,6 +25,7 @@ import { Extension } from "./extension.js";
  * @property {import("./files.js").Grant[]} files the folders that the component may read
  * @property {boolean} exec true if the component may run command lines
  * @property {boolean} activeTools true if the component may set the active tools
+ * @property {boolean} conversation true if the component may read the user's messages and replace earlier messages by a summary
  * @property {boolean} confine true if tool calls can be confined for the component
  * @property {{ name: string } | undefined} store the store that the component may use
  */
@@ -53,9 +54,10 @@ export function readManifest(url) {
   if (typeof component?.glue !== "string") {
     throw new Error(`${fileURLToPath(url)} names no component.`);
   }
-  const { glue, registrations, files = [], exec, confine, activeTools, store } = component;
+  const { glue, registrations, files = [], store } = component;
   if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name consists of letters, digits, "_" and "-".`);
-  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec: exec === true, confine: confine === true, activeTools: activeTools === true, store };
+  const [exec, confine, activeTools, conversation] = ["exec", "confine", "activeTools", "conversation"].map((grant) => component[grant] === true);
+  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, store };
 }
 
 /**

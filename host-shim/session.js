@@ -1,26 +1,36 @@
 // The `pi:extension/session` interface. It reads the session's branch from the leaf, only as far as necessary.
+import { NOT_GRANTED } from "./calls.js";
 import { textOf } from "./drawing.js";
 import { json } from "./json.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext["sessionManager"]} Session */
-/** @typedef {import("@earendil-works/pi-coding-agent").ContextEvent["messages"]} Messages */
 /** @typedef {import("@earendil-works/pi-coding-agent").CustomEntry} CustomEntry */
 
 /** The maximum length of an entry's data, in characters of JSON. */
 const MAX_DATA = 8 * 2 ** 20;
+
+/** The maximum length of the text of a user message, in UTF-16 code units. */
+const MAX_USER_MESSAGE = 65_536;
 
 /** The maximum number of entries that pi itself adds when a session starts. */
 const NEW = 16;
 
 /**
  * @param {import("./calls.js").Calls} calls
+ * @param {import("./load.js").Manifest} manifest
  * @returns {import("./interface.js").Imports["pi:extension/session"]}
  */
-export function sessionImports(calls) {
+export function sessionImports(calls, manifest) {
   /** @type {import("./interface.js").Imports["pi:extension/session"]} */
   const functions = {
     entries: (customType, skip, limit, until) => newestEntries(calls.context.sessionManager, customType, skip, limit, until),
     newestMessage: (customType) => newestMessage(calls.context.sessionManager, customType),
+    leafId: () => calls.context.sessionManager.getLeafId() ?? undefined,
+    userMessages: (since, limit) => {
+      if (!manifest.conversation) throw new Error(NOT_GRANTED);
+      return userMessages(calls.context.sessionManager, Number(since), limit);
+    },
+    viewSize: () => BigInt(viewSize(calls.context.sessionManager)),
   };
   return calls.guarded(functions);
 }
@@ -91,20 +101,36 @@ export function newestMessage(session, customType) {
 }
 
 /**
- * Removes the custom messages of some types that are not the newest of their type. Returns `undefined` if there are none.
+ * Returns the user messages of the branch that are not older than `since`, newest first.
  *
- * @param {Messages} messages
- * @param {ReadonlySet<string>} types
+ * @param {Session} session
+ * @param {number} since in milliseconds since 1970
+ * @param {number} limit
  */
-export function withoutOlder(messages, types) {
-  const seen = new Set();
-  const left = messages.toReversed().filter((message) => {
-    if (message.role !== "custom" || !types.has(message.customType)) return true;
-    if (seen.has(message.customType)) return false;
-    seen.add(message.customType);
-    return true;
-  });
-  return left.length < messages.length ? { messages: left.reverse() } : undefined;
+export function userMessages(session, since, limit) {
+  const found = [];
+  for (const entry of fromLeaf(session)) {
+    if (found.length >= limit || Date.parse(entry.timestamp) < since) break;
+    if (entry.type !== "message" || entry.message.role !== "user") continue;
+    const { content } = entry.message;
+    const images = Array.isArray(content) ? content.filter(({ type }) => type === "image").length : 0;
+    found.push({ text: textOf(content).slice(0, MAX_USER_MESSAGE), images });
+  }
+  return found;
+}
+
+/**
+ * Returns the size of the contents of the messages that the model sees, as JSON without images, in bytes.
+ * @param {Session} session
+ */
+export function viewSize(session) {
+  let bytes = 0;
+  for (const message of /** @type {any[]} */ (session.buildSessionProjection().messages)) {
+    if (message.role === "system") continue;
+    const content = message.content ?? message.summary ?? message.output ?? "";
+    bytes += Buffer.byteLength(JSON.stringify(content, (_key, value) => (value?.type === "image" ? undefined : value)));
+  }
+  return bytes;
 }
 
 /** The custom entries of a branch, newest first. Reads each entry of the branch at most once, and only when necessary. */

@@ -21,6 +21,10 @@ pub const COUNTDOWN_TYPE: &str = "workflow:countdown";
 
 /// Custom type of the entry that shows the end of a run.
 pub const COMPLETE_TYPE: &str = "workflow:complete";
+/// Custom type of the entry that shows what a phase with a fresh context sees.
+pub const FRESH_TYPE: &str = "workflow:fresh";
+/// Custom type of the entry before a prompt that this package sends in the user's place: `{"fingerprint": …}` of its text.
+pub const PROMPT_ENTRY_TYPE: &str = "workflow:prompt";
 /// Custom type of the entry that `/workflow :status` shows.
 pub const STATUS_TYPE: &str = "workflow:status";
 /// Custom type of the entry above an approval question: the subject of the approval.

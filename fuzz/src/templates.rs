@@ -87,6 +87,7 @@ fn library(template: &str) -> Library {
             tests: vec![],
             profiles: None,
             summary_required: false,
+            context: None,
             gate: None,
         };
         Entry::Phase(phase.into())
@@ -112,6 +113,7 @@ fn library(template: &str) -> Library {
         max_loops: 20,
         context_injection: ContextInjection::default(),
         hides_tools: false,
+        context: None,
         phases: vec![phase("first"), phase("second")],
         gate: None,
         root: "global".into(),

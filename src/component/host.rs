@@ -1,15 +1,21 @@
 //! Performs effects, and reads files, through the host.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::definition::{
-    DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles,
-    WriteTarget, defined_profiles,
+    DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, UserMessage,
+    WorkflowFiles, WriteTarget, defined_profiles,
 };
-use crate::engine::{Effect, Level, Output, Reply};
-use crate::protocol::{CONTEXT_MESSAGE_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
+use crate::engine::{Effect, Level, Output, Reply, fingerprint};
+use crate::protocol::{
+    CONTEXT_MESSAGE_TYPE, MOVED_MESSAGE_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE,
+};
 
-use super::bindings::pi::extension::{api, context, files, store, timers, types, ui};
+use super::bindings::exports::pi::extension::guest;
+use super::bindings::pi::extension::{api, context, files, session, store, timers, types, ui};
 use super::convert::json;
 
 /// The key of our text in the status bar.
@@ -20,6 +26,16 @@ const COUNTDOWN_KEY: &str = "workflow-countdown";
 const PANEL_KEY: &str = "workflow-panel";
 /// The granted folders of subagent profiles.
 const PROFILES: [&str; 2] = ["agents", "project-agents"];
+
+/// The field of an entry before a prompt with the fingerprint of its text.
+const PROMPT_FIELD: &str = "fingerprint";
+/// Maximum number of user messages that are read, and of prompts that were sent in the user's place.
+const MAX_MESSAGES: u32 = 500;
+
+thread_local! {
+    /// The first entry of the view that was begun last.
+    static VIEW: RefCell<Option<String>> = const { RefCell::new(None) };
+}
 
 const NOT_STORED: &str =
     "the session does not take the state of the run, so a restart would find an older one";
@@ -41,6 +57,48 @@ pub(super) fn perform(output: Output) -> Reply {
     reply
 }
 
+/// Takes the entries out of an output whose reply is a compaction: they are appended after it.
+pub(super) fn take_drafts(output: &mut Output) -> Vec<guest::Draft> {
+    let mut drafts = Vec::new();
+    if let Reply::Compact { .. } = output.reply {
+        for effect in std::mem::take(&mut output.effects) {
+            match effect {
+                Effect::AppendEntry { custom_type, data } => {
+                    let entry = guest::CustomEntry {
+                        custom_type: custom_type.to_owned(),
+                        data: json(&data),
+                    };
+                    drafts.push(guest::Draft::Custom(entry));
+                }
+                other => output.effects.push(other),
+            }
+        }
+    }
+    drafts
+}
+
+/// Returns the compaction, the entries after it, and the context prompt with which the agent continues.
+pub(super) fn boundary(
+    summary: String,
+    prompt: Option<String>,
+    drafts: Vec<guest::Draft>,
+) -> guest::Boundary {
+    let begun = VIEW.take();
+    let mut entries = Vec::new();
+    // Without a prompt, a compaction that kept nothing would take the user's with it.
+    if prompt.is_some() || begun.is_some() {
+        let first_kept = begun.filter(|_| prompt.is_none());
+        entries.push(guest::Draft::Compaction(guest::Compaction { summary, first_kept }));
+    }
+    entries.extend(drafts);
+    let continue_ = prompt.is_some();
+    entries.extend(prompt.map(|content| {
+        let custom_type = CONTEXT_MESSAGE_TYPE.to_owned();
+        guest::Draft::CustomMessage(types::CustomMessage { custom_type, content, display: false })
+    }));
+    guest::Boundary { entries, continue_ }
+}
+
 /// Tells the user about an error. If that fails too, the error is dropped.
 pub(super) fn tell(words: &str) {
     let _ = ui::notify(&format!("Workflow: {words}"), ui::Level::Error);
@@ -56,7 +114,17 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
                 error => error,
             }),
         Effect::SendUserMessage(text) => {
+            let data = serde_json::json!({ PROMPT_FIELD: fingerprint(&text) });
+            // Without the entry the prompt counts as the user's own in a phase that starts fresh.
+            if let Err(types::Error::Stale) = api::append_entry(PROMPT_ENTRY_TYPE, &json(&data)) {
+                return Err(types::Error::Stale);
+            }
             api::send_user_message(&text, Some(api::Delivery::FollowUp))
+        }
+        Effect::BeginView(summary) => {
+            let first_kept = session::leaf_id()?;
+            VIEW.set(first_kept.clone());
+            first_kept.map_or(Ok(()), |first_kept| api::begin_view(&first_kept, &summary))
         }
         Effect::Steer(content) => steer(MOVED_MESSAGE_TYPE, content, true),
         Effect::Brief(prompt) => steer(CONTEXT_MESSAGE_TYPE, prompt, false),
@@ -199,6 +267,29 @@ impl WorkflowFiles for Files {
 
     fn project_identity(&self) -> Option<String> {
         context::project_identity().ok().flatten()
+    }
+
+    fn user_messages(&self, since: u64) -> Result<Vec<UserMessage>, Stale> {
+        let messages = known(session::user_messages(since, MAX_MESSAGES))?.unwrap_or_default();
+        if messages.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sent = known(session::entries(PROMPT_ENTRY_TYPE, 0, MAX_MESSAGES, None))?;
+        let sent: BTreeSet<String> = sent
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|data| {
+                let data: Value = serde_json::from_str(data).ok()?;
+                Some(data.get(PROMPT_FIELD)?.as_str()?.to_owned())
+            })
+            .collect();
+        let own =
+            messages.into_iter().filter(|message| !sent.contains(&fingerprint(&message.text)));
+        Ok(own.map(|message| UserMessage { text: message.text, images: message.images }).collect())
+    }
+
+    fn view_size(&self) -> Result<u64, Stale> {
+        Ok(known(session::view_size())?.unwrap_or_default())
     }
 
     fn call_path(&self) -> Result<Option<String>, Stale> {

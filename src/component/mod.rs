@@ -120,7 +120,9 @@ impl Guest for Component {
         #[cfg(feature = "fault-switch")]
         fault::trip(fault::name(&event));
         // If the session is gone, nothing is to be done.
-        match perform(at, react(at, &event).unwrap_or_default()) {
+        let mut output = react(at, &event).unwrap_or_default();
+        let drafts = host::take_drafts(&mut output);
+        match perform(at, output) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
             Reply::Confine { writable, network, notice } => {
                 guest::EventOutcome::Confine(guest::Confinement { writable, network, notice })
@@ -135,6 +137,9 @@ impl Guest for Component {
                 content,
                 display: true,
             }),
+            Reply::Compact { summary, prompt } => {
+                guest::EventOutcome::Boundary(host::boundary(summary, prompt, drafts))
+            }
             _ => guest::EventOutcome::None,
         }
     }

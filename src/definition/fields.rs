@@ -3,10 +3,11 @@
 use std::ops::RangeInclusive;
 
 use super::diagnostic::{Diagnostic, Expected, Needs, Place, Problem, ValueKind};
-use super::is_blank;
 use super::nearest::nearest;
+use super::schema::CONTEXTS;
 use super::variables::{self, Unknown};
 use super::yaml::{self, Step, Yaml};
+use super::{ContextMode, is_blank};
 
 /// Maximum number of diagnostics of a file whose place is looked up: each look-up parses the text again.
 pub(super) const MAX_PLACES: usize = 50;
@@ -215,6 +216,14 @@ impl<'a> Fields<'a> {
         };
         self.report(&[Step::Key(field)], Problem::NotAChoice { field, words, found, suggestion });
         None
+    }
+
+    /// Reads `context`; the inner `None` without one, the outer one after an error.
+    pub fn context(&mut self) -> Option<Option<ContextMode>> {
+        let given = !matches!(self.root.get("context"), None | Some(Yaml::Null));
+        let index = self.choice("context", &CONTEXTS)?;
+        let modes = [ContextMode::Shared, ContextMode::Fresh];
+        Some(modes.get(index).copied().filter(|_| given))
     }
 
     /// Reads a whole number in a range, at a path of one or two keys.

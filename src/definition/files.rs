@@ -158,6 +158,15 @@ pub struct WriteTarget {
     pub linked: bool,
 }
 
+/// A message of the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserMessage {
+    /// Its text.
+    pub text: String,
+    /// The number of its images.
+    pub images: u32,
+}
+
 /// Read access to the granted folders. Paths are relative to a root, with `/` between their parts.
 pub trait WorkflowFiles {
     /// The folders, least specific first: a workflow of a later one replaces one of an earlier.
@@ -214,6 +223,16 @@ pub trait WorkflowFiles {
     /// reason, for the user, if it cannot be told.
     fn resolve_write(&self, _path: &str) -> Result<Result<WriteTarget, String>, Stale> {
         Ok(Err("the host does not tell".into()))
+    }
+
+    /// The user's own messages in the session's branch since a time, in milliseconds since 1970, newest first.
+    fn user_messages(&self, _since: u64) -> Result<Vec<UserMessage>, Stale> {
+        Ok(Vec::new())
+    }
+
+    /// The size of the messages that the model would be sent, in bytes.
+    fn view_size(&self) -> Result<u64, Stale> {
+        Ok(0)
     }
 
     /// Tests if the system can confine commands; the inner error is the reason, for the user, and how to fix it.

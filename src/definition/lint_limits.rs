@@ -42,16 +42,9 @@ pub(super) fn report(
 fn sandboxes(workflow: &Workflow) -> Vec<(String, Anchor)> {
     let at = vec![Step::Name("sandbox")];
     let own = workflow.confinement.sandbox.map(|_| (workflow.file(), Anchor::Field(at.clone())));
-    let of_phases = phases(workflow).filter(|phase| phase.confinement.sandbox.is_some());
+    let of_phases = workflow.own_phases().filter(|phase| phase.confinement.sandbox.is_some());
     let of_phases = of_phases.map(|phase| (phase.file.clone(), Anchor::Phase(at.clone())));
     own.into_iter().chain(of_phases).collect()
-}
-
-fn phases(workflow: &Workflow) -> impl Iterator<Item = &Phase> {
-    workflow.phases.iter().filter_map(|entry| match entry {
-        Entry::Phase(phase) => Some(&**phase),
-        Entry::Workflow(_) => None,
-    })
 }
 
 struct LimitsLint<'a> {
@@ -74,7 +67,7 @@ impl LimitsLint<'_> {
         let Workflow { confinement, .. } = workflow;
         let file = workflow.file();
         self.links(confinement, &file, Anchor::Field)?;
-        for phase in phases(workflow) {
+        for phase in workflow.own_phases() {
             self.links(&phase.confinement, &phase.file, Anchor::Phase)?;
             let limits = Limits::of(phase, workflow);
             if limits.write.is_some() || !limits.network {

@@ -44,7 +44,8 @@ pub use diagnostic::{
 };
 pub use excerpt::{Excerpt, columns, on_one_line, short};
 pub use files::{
-    DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles, WriteTarget,
+    DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, UserMessage,
+    WorkflowFiles, WriteTarget,
 };
 pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
 pub use library::{LeftOut, Library};
@@ -99,6 +100,8 @@ pub struct Workflow {
     pub context_injection: ContextInjection,
     /// The model is not shown the tools that a phase refuses. Default: false.
     pub hides_tools: bool,
+    /// The default of its phases but the first, and of nested workflows where they begin.
+    pub context: Option<ContextMode>,
     /// Its phases and nested workflows, in order; at least one.
     pub phases: Vec<Entry>,
     /// The gate at its end.
@@ -113,6 +116,14 @@ impl Workflow {
     /// Its `workflow.yaml`, as a user would write it.
     pub fn file(&self) -> String {
         format!("{}/workflow.yaml", self.folder)
+    }
+
+    /// Its phases, without those of nested workflows.
+    pub fn own_phases(&self) -> impl Iterator<Item = &Phase> {
+        self.phases.iter().filter_map(|entry| match entry {
+            Entry::Phase(phase) => Some(&**phase),
+            Entry::Workflow(_) => None,
+        })
     }
 
     /// The index of the phase of this id among its entries.
@@ -149,6 +160,16 @@ pub enum ContextInjection {
     OncePerPhase,
     /// With every run of the agent; the model sees the newest only.
     EveryRun,
+}
+
+/// What the model sees of the conversation before a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ContextMode {
+    /// All of it.
+    #[default]
+    Shared,
+    /// Nothing but what was handed over, and the user's own messages.
+    Fresh,
 }
 
 /// The condition for the start of a workflow.
@@ -194,6 +215,8 @@ pub struct Phase {
     pub profiles: Option<Vec<String>>,
     /// The agent must hand over a summary to leave it (`summary: required`). Default: false.
     pub summary_required: bool,
+    /// What the model sees of the conversation before it.
+    pub context: Option<ContextMode>,
     /// Its gate.
     pub gate: Option<Gate>,
 }
@@ -410,6 +433,7 @@ pub(crate) mod fixtures {
             tests: Vec::new(),
             profiles: None,
             summary_required: false,
+            context: None,
             gate: None,
         }
     }
@@ -436,6 +460,7 @@ pub(crate) mod fixtures {
             max_loops: DEFAULT_MAX_LOOPS,
             context_injection: ContextInjection::default(),
             hides_tools: false,
+            context: None,
             phases: phases
                 .iter()
                 .map(|entry| match entry.strip_prefix('@') {

@@ -71,6 +71,7 @@ pub(super) fn read(
     let profiles = profiles(&mut fields);
     let rules = fields.check_rules();
     let summary = fields.choice("summary", &["optional", "required"]);
+    let context = fields.context();
     let gate = gate::read(&mut fields);
     let tests = phase_tests::read(&mut fields, check);
     if let Some(surroundings) = check {
@@ -91,6 +92,7 @@ pub(super) fn read(
             tests,
             profiles,
             summary_required: summary? == 1,
+            context: context?,
             gate: gate?,
         })
     })())

@@ -123,7 +123,7 @@ pub(super) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
 /// The fields of a `workflow.yaml`.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
-pub const WORKFLOW_FIELDS: [Field; 24] = [
+pub const WORKFLOW_FIELDS: [Field; 25] = [
     needed("name", Kind::Text, Needed::Always, "The workflow's name for users."),
     needed(
         "commandName",
@@ -222,6 +222,12 @@ pub const WORKFLOW_FIELDS: [Field; 24] = [
         "shown",
         "`hidden`: the model is not shown the tools that the phase refuses. Each change of phase then costs the model's cache.",
     ),
+    field(
+        "context",
+        Kind::OneOf(&CONTEXTS),
+        CONTEXTS[0],
+        "The default of its phases but the first, and of workflows nested in it where they begin; see the field of a phase.",
+    ),
     WRITE,
     NETWORK,
     SANDBOX,
@@ -229,6 +235,9 @@ pub const WORKFLOW_FIELDS: [Field; 24] = [
     GATE_ATTEMPTS,
     ON_GATE_FAIL,
 ];
+
+/// The values of `context`.
+pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
 
 const WRITE: Field = field(
     "write",
@@ -327,7 +336,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 13] = [
+pub const PHASE_FIELDS: [Field; 14] = [
     needed(
         "id",
         Kind::Text,
@@ -362,6 +371,12 @@ pub const PHASE_FIELDS: [Field; 13] = [
         Kind::OneOf(&["optional", "required"]),
         "optional",
         "`required`: the agent cannot leave the phase without a summary.",
+    ),
+    field(
+        "context",
+        Kind::OneOf(&CONTEXTS),
+        CONTEXTS[0],
+        "`fresh`: the model sees nothing of the earlier work, only the task, the results of earlier phases, the evidence of gates, the user's own messages since the run began, and the phase's context prompt. The phase before it cannot be left without a summary.",
     ),
     GATE,
     GATE_ATTEMPTS,

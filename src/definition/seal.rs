@@ -7,6 +7,7 @@
 //! | tool lists | `availableProfiles`, which are for information only |
 //! | `write`, `network` and `sandbox` of phases and of the workflow | `tests`, which a check runs |
 //! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
+//! | `context` of phases and of the workflow | |
 //! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //!
 //! It covers the workflow and every workflow nested in it, at any depth.
@@ -17,10 +18,11 @@
 //!
 //! | version | rules |
 //! | --- | --- |
-//! | 1 | all but `write`, `network` and `sandbox` |
-//! | 2 | all |
+//! | 1 | all but those that follow |
+//! | 2 | `write`, `network` and `sandbox` too |
+//! | 3 | `context` too |
 //!
-//! A seal has the lowest version that covers the rules. Without a `write`, `network` or `sandbox` it is the one that was
+//! A seal has the lowest version that covers the rules. Without the fields of the later versions it is the one that was
 //! stored before these fields existed, so it still holds, and it does not hold any more once there is one.
 
 use std::collections::BTreeSet;
@@ -28,20 +30,27 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use super::{
-    AutoContinue, Check, CheckKind, Confinement, Entry, Gate, Library, OnGateFail, Phase, Sandbox,
-    ToolPolicy, Workflow,
+    AutoContinue, Check, CheckKind, Confinement, ContextMode, Entry, Gate, Library, OnGateFail,
+    Phase, Sandbox, ToolPolicy, Workflow,
 };
 
 /// The first version of the sequence of bytes that is hashed.
 pub const FIRST_VERSION: u32 = 1;
 /// The last version of it.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The version of the seal, and the hash of the rules of a workflow and of all nested in it, in hexadecimal digits;
 /// `None` if the library lacks the workflow.
 pub(super) fn hash(key: &str, library: &Library) -> Option<(u32, String)> {
     let workflows = reached(key, library)?;
-    let version = if workflows.iter().any(|workflow| has_limits(workflow)) { 2 } else { 1 };
+    let some = |has: fn(&Workflow) -> bool| workflows.iter().any(|workflow| has(workflow));
+    let version = if some(has_context) {
+        3
+    } else if some(has_limits) {
+        2
+    } else {
+        1
+    };
     let mut rules = Rules { hasher: Sha256::new(), version };
     for workflow in workflows {
         rules.workflow(workflow);
@@ -71,11 +80,13 @@ fn reached<'a>(key: &'a str, library: &'a Library) -> Option<Vec<&'a Workflow>> 
 
 /// Tests if a workflow or one of its own phases has a limit.
 fn has_limits(workflow: &Workflow) -> bool {
-    let of_phase = |entry: &Entry| match entry {
-        Entry::Phase(phase) => phase.confinement != Confinement::default(),
-        Entry::Workflow(_) => false,
-    };
-    workflow.confinement != Confinement::default() || workflow.phases.iter().any(of_phase)
+    workflow.confinement != Confinement::default()
+        || workflow.own_phases().any(|phase| phase.confinement != Confinement::default())
+}
+
+/// Tests if a workflow or one of its own phases has a `context`.
+fn has_context(workflow: &Workflow) -> bool {
+    workflow.context.is_some() || workflow.own_phases().any(|phase| phase.context.is_some())
 }
 
 /// Hashes rules in a form in which no two are the same.
@@ -89,6 +100,7 @@ impl Rules {
     fn workflow(&mut self, workflow: &Workflow) {
         let Workflow { key, root, loopable, max_loops, auto_continue, gate, phases, .. } = workflow;
         self.limits(&workflow.confinement);
+        self.context(workflow.context);
         self.text(key);
         self.text(root);
         self.number(u64::from(*loopable));
@@ -113,6 +125,7 @@ impl Rules {
         let Phase { id, tools, confinement, summary_required, gate, .. } = phase;
         self.number(0);
         self.limits(confinement);
+        self.context(phase.context);
         self.text(id);
         match tools {
             ToolPolicy::All => self.number(0),
@@ -141,6 +154,18 @@ impl Rules {
                 Sandbox::Required => 0,
                 Sandbox::Preferred => 1,
                 Sandbox::Off => 2,
+            });
+        });
+    }
+
+    fn context(&mut self, context: Option<ContextMode>) {
+        if self.version < 3 {
+            return;
+        }
+        self.option(context.as_ref(), |rules, context| {
+            rules.number(match context {
+                ContextMode::Shared => 0,
+                ContextMode::Fresh => 1,
             });
         });
     }
@@ -266,7 +291,6 @@ mod tests {
     /// The same for runs with limits.
     #[test]
     fn a_seal_of_limits_is_the_same_for_ever() {
-        assert_eq!(VERSION, 2);
         let value = seal(|workflows| {
             workflows[0].confinement = limits(Some(&["docs/", "a.md"]), Some(false), None);
             at(&mut workflows[0], 2).confinement = limits(Some(&[]), None, Some(Sandbox::Off));
@@ -274,6 +298,37 @@ mod tests {
                 limits(None, Some(true), Some(Sandbox::Preferred));
         });
         assert_eq!(value, "2:a32baebe6dfd5aa3f826712bddf5392e87bab085e6c036471c8fa23e6ed0a45b");
+    }
+
+    /// The same for runs with a `context`.
+    #[test]
+    fn a_seal_of_contexts_is_the_same_for_ever() {
+        assert_eq!(VERSION, 3);
+        let value = seal(|workflows| {
+            workflows[0].confinement = limits(Some(&["docs/", "a.md"]), Some(false), None);
+            workflows[0].context = Some(ContextMode::Fresh);
+            at(&mut workflows[1], 0).context = Some(ContextMode::Shared);
+        });
+        assert_eq!(value, "3:54b9950eb91eafe6debac0bceac73b80f8c1e7f3e68e465ec105aa6471f830e5");
+    }
+
+    /// A run that was sealed before there was a `context` is sealed with an earlier version.
+    #[test]
+    fn only_a_context_needs_the_third_version() {
+        let changes: [Change; 3] = [
+            |w| w[0].context = Some(ContextMode::Shared),
+            |w| at(&mut w[0], 0).context = Some(ContextMode::Shared),
+            |w| at(&mut w[2], 0).context = Some(ContextMode::Fresh),
+        ];
+        for (index, change) in changes.iter().enumerate() {
+            assert!(seal(change).starts_with("3:"), "{index}");
+        }
+        assert_ne!(seal(|w| w[0].context = Some(ContextMode::Fresh)), seal(changes[0]));
+        assert_eq!(
+            seal(|w| w[3].context = Some(ContextMode::Fresh)),
+            seal(|_| {}),
+            "it is not reached"
+        );
     }
 
     fn limits(

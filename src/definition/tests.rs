@@ -42,11 +42,11 @@ fn every_field_is_read() {
     let (library, diagnostics) = load(&[
         (
             "w/workflow.yaml",
-            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\ntoolVisibility: hidden\nwrite: [docs/plan.md, 'tests\\**\\*.rs']\nnetwork: false\nsandbox: preferred\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
+            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\ntoolVisibility: hidden\ncontext: fresh\nwrite: [docs/plan.md, 'tests\\**\\*.rs']\nnetwork: false\nsandbox: preferred\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
         ),
         (
             "w/a.md",
-            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\nwrite: []\r\nsandbox: off\r\n---\r\n\r\n# Do\r\nit\r\n",
+            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\ncontext: shared\r\nwrite: []\r\nsandbox: off\r\n---\r\n\r\n# Do\r\nit\r\n",
         ),
         ("_shared/b.md", "---\nid: b\nname: B\nemoji: b\ntools: {blacklist: []}\n---\nB"),
         ("s/workflow.yaml", "name: S\nshow: workflows\nphases: [../w/a.md]"),
@@ -67,6 +67,7 @@ fn every_field_is_read() {
         tests: vec![],
         profiles: Some(vec!["x".into()]),
         summary_required: true,
+        context: Some(ContextMode::Shared),
         gate: None,
     };
     let b = Phase {
@@ -80,6 +81,7 @@ fn every_field_is_read() {
         tests: vec![],
         profiles: None,
         summary_required: false,
+        context: None,
         gate: None,
     };
     assert_eq!(
@@ -108,6 +110,7 @@ fn every_field_is_read() {
             max_loops: 2,
             context_injection: ContextInjection::EveryRun,
             hides_tools: true,
+            context: Some(ContextMode::Fresh),
             phases: vec![
                 Entry::Phase(a.clone().into()),
                 Entry::Workflow("s".into()),

@@ -70,6 +70,7 @@ pub(super) fn read(
             _ => ContextInjection::EveryRun,
         });
     let hides_tools = fields.choice("toolVisibility", &["shown", "hidden"]);
+    let context = fields.context();
     let confinement = confinement::read(&mut fields);
     let gate = gate::read(&mut fields);
     let rules = fields.check_rules();
@@ -99,6 +100,7 @@ pub(super) fn read(
             max_loops: max_loops?,
             context_injection: context_injection?,
             hides_tools: hides_tools? == 1,
+            context: context?,
             phases: Vec::new(),
             gate: gate?,
             root: String::new(),

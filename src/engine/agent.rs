@@ -39,15 +39,18 @@ impl Engine {
         self.briefing(cx)
     }
 
-    pub(super) fn agent_start(&mut self, cx: &mut Cx) {
+    pub(super) fn agent_start(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         self.end_rest(cx);
         self.agent.activity = Activity::Working;
+        self.begin_view(cx)
     }
 
     /// Specification: hook lifecycle, "updateStatus".
-    pub(super) fn turn_end(&mut self, cx: &mut Cx) {
+    pub(super) fn turn_end(&mut self, cx: &mut Cx) -> Result<Reply, Stale> {
         self.set_status(cx);
+        let reply = self.start_fresh(cx)?;
         self.brief_unseen(cx);
+        Ok(reply.unwrap_or_default())
     }
 
     /// Refuses a tool that the phase does not allow, and confines what it allows within limits.

@@ -20,7 +20,8 @@ impl Engine {
         let Some(active) = self.active() else { return Reply::None };
         let every_run = active.root.context_injection == ContextInjection::EveryRun;
         let prompt = text::context_prompt(&active, self.agent.role);
-        let (custom_type, content) = if self.agent.in_view.as_ref() == Some(&prompt) && !every_run {
+        let has_it = self.agent.in_view.as_ref() == Some(&prompt) && !self.is_to_start_fresh();
+        let (custom_type, content) = if has_it && !every_run {
             (REMINDER_MESSAGE_TYPE, text::context_reminder(&active))
         } else {
             (CONTEXT_MESSAGE_TYPE, prompt.clone())
@@ -38,8 +39,11 @@ impl Engine {
     }
 
     /// Returns the context prompt of the current phase for the caller to give to the model, which has it in view from then
-    /// on.
+    /// on. A phase that is to start fresh gets it when it does.
     pub(super) fn give_prompt(&mut self) -> String {
+        if self.is_to_start_fresh() {
+            return text::FRESH_FOLLOWS.to_owned();
+        }
         let prompt = self.active().map(|active| text::context_prompt(&active, self.agent.role));
         self.agent.in_view.clone_from(&prompt);
         prompt.unwrap_or_default()
@@ -60,6 +64,7 @@ impl Engine {
     pub(super) fn brief_unseen(&mut self, cx: &mut Cx) {
         if self.agent.is_working()
             && self.agent.in_view.is_none()
+            && !self.is_to_start_fresh()
             && let Some(prompt) = self.give_missing_prompt()
         {
             cx.push(Effect::Brief(prompt));

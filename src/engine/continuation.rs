@@ -1,6 +1,6 @@
 //! An agent that stopped before DONE: it continues, or the run pauses for the user.
 
-use crate::definition::AutoContinue;
+use crate::definition::{AutoContinue, Stale};
 use crate::run::{PauseReason, RunState};
 use crate::text;
 
@@ -21,23 +21,27 @@ enum Decision {
 
 impl Engine {
     /// Without a user interface the agent continues before it is at rest.
-    pub(super) fn before_settle(&mut self, cx: &mut Cx) -> Reply {
+    pub(super) fn before_settle(&mut self, cx: &mut Cx) -> Result<Reply, Stale> {
         if cx.ui.exists() || self.agent.last_stop != Stop::Completed {
-            return Reply::None;
+            return Ok(Reply::None);
         }
         self.cancel_nested_calls(cx);
-        match self.decide_and_count() {
+        let reply = match self.decide_and_count() {
             Decision::Continue(_) => {
-                let reminder = self.give_not_done_in_run();
+                let reply = match self.start_fresh(cx)? {
+                    Some(reply) => Some(reply),
+                    None => self.give_not_done_in_run().map(Reply::Continue),
+                };
                 self.continued(Origin::Own);
-                reminder.map_or(Reply::None, Reply::Continue)
+                reply
             }
             Decision::Pause(reason) => {
                 self.pause(reason, cx);
-                Reply::None
+                None
             }
-            Decision::Wait => Reply::None,
-        }
+            Decision::Wait => None,
+        };
+        Ok(reply.unwrap_or_default())
     }
 
     /// The agent is at rest. With a user interface it continues after a countdown.

@@ -28,6 +28,9 @@ pub enum Effect {
     },
     /// Sets the tools that the model is shown.
     SetActiveTools(Vec<String>),
+    /// Begins a new view of the conversation: until the turn that follows ends, the model is sent this text and what is
+    /// added to the session from now on.
+    BeginView(String),
     /// Stores a value beyond the session, outside the project.
     Remember {
         /// Its key.
@@ -105,6 +108,15 @@ pub enum Reply {
     },
     /// A message with which the agent continues at once.
     Continue(String),
+    /// At the end of a turn, or before the agent comes to rest: a compaction. Entries of the same output are appended
+    /// after it.
+    Compact {
+        /// Its summary.
+        summary: String,
+        /// The context prompt with which the agent continues; nothing else is kept. `None`: the view that
+        /// [`Effect::BeginView`] began is kept.
+        prompt: Option<String>,
+    },
     /// The tool's result.
     Tool(ToolResult),
     /// The command ends when the agent is at rest.

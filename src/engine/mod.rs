@@ -11,6 +11,7 @@
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
 //! | `countdown` | the seconds before the agent is prompted to continue |
 //! | `briefing` | the context prompt: when the model gets it, and when a reminder |
+//! | `fresh_start` | a phase that sees nothing of the earlier work |
 //! | `hold` | a run whose rules do not hold |
 //! | `step_tool` | calls of `workflow_step` |
 //! | `tools` | the tools that the model is shown |
@@ -28,6 +29,7 @@ mod continuation;
 mod countdown;
 mod effect;
 mod event;
+mod fresh_start;
 mod gate;
 mod hold;
 mod may;
@@ -49,7 +51,7 @@ pub use effect::{Effect, Level, Output, Reply, Request, ToolResult};
 pub use event::{Answer, CommandEnd, Event, Facts, Stop};
 pub use may::{May, may};
 pub use run_through::run_through;
-pub use state::Engine;
+pub use state::{Engine, fingerprint};
 pub use step_tool::{STEP_TOOL, StepTool};
 
 impl Engine {
@@ -85,10 +87,10 @@ impl Engine {
             Event::BeforeAgentStart { role } => return Ok(self.before_agent_start(role, cx)),
             Event::Compacted => self.compacted(cx),
             Event::Role(role) => self.agent.role = role,
-            Event::AgentStart => self.agent_start(cx),
-            Event::TurnEnd => self.turn_end(cx),
+            Event::AgentStart => self.agent_start(cx)?,
+            Event::TurnEnd => return self.turn_end(cx),
             Event::AgentEnd { stop } => self.agent_end(stop, cx),
-            Event::BeforeSettle => return Ok(self.before_settle(cx)),
+            Event::BeforeSettle => return self.before_settle(cx),
             Event::AgentSettled => self.agent_settled(cx),
             Event::ToolCall { name, carries_calls } => {
                 return Ok(self.tool_call(name, carries_calls, cx));

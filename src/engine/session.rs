@@ -25,6 +25,7 @@ impl Engine {
         self.pending.clear();
         self.agent.cancel_asked = false;
         self.agent.note = None;
+        self.agent.view = None;
         self.agent.in_view = in_view;
         let Facts { project, allow_commands, panel, unusable, at_work } = facts;
         self.session.project = project;

@@ -162,10 +162,7 @@ impl Engine {
         let Some(before) = self.active() else {
             return result(NO_WORKFLOW, json!({ "active": false }));
         };
-        if before.phase.summary_required
-            && caller.summary.is_none()
-            && !before.state.has_handed_over()
-        {
+        if before.needs_summary() && caller.summary.is_none() && !before.state.has_handed_over() {
             let details = json!({ "active": true, "error": "summary required" });
             return result(text::summary_missing(&before), details);
         }

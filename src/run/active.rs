@@ -1,8 +1,8 @@
 //! A run's state, looked up in the library.
 
-use crate::definition::{Entry, Library, Phase, Workflow};
+use crate::definition::{ContextMode, Entry, Library, Phase, Workflow};
 
-use super::{RunState, Segment};
+use super::{RunState, Segment, advance};
 
 /// An active run with everything that its state names.
 ///
@@ -58,6 +58,25 @@ impl<'a> Active<'a> {
     /// The entry after the current one in the innermost workflow.
     pub fn next(&self) -> Option<&'a Entry> {
         self.scope.phases.get(self.index.checked_add(1)?)
+    }
+
+    /// Tests if the phase is to see nothing of the earlier work: it says `context: fresh`, or its workflow does. The first
+    /// phase of a nested workflow has the default of the entry that contains it, the first of all is shared.
+    pub fn is_fresh(&self) -> bool {
+        let of_entry = || {
+            let mut innermost_first = self.state.current_path.iter().rev();
+            let entry = innermost_first.find(|segment| segment.phase_index > 0)?;
+            self.library.get(&entry.workflow_key)?.context
+        };
+        self.phase.context.or_else(of_entry) == Some(ContextMode::Fresh)
+    }
+
+    /// Tests if the phase cannot be left without a summary: it says so, or the next one starts fresh.
+    pub fn needs_summary(&self) -> bool {
+        self.phase.summary_required || {
+            let (next, _) = advance(self.state, self.library);
+            Active::resolve(&next, self.library).is_some_and(|next| next.is_fresh())
+        }
     }
 
     /// Tests if the run is inside a nested workflow.

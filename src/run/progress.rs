@@ -52,6 +52,10 @@ pub struct Progress {
     /// The tools that the run hid from the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools_hidden: Vec<String>,
+    /// The current phase was entered, and the model has not been shown its context prompt alone yet. Without effect in a
+    /// phase that shares the context.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fresh_start: bool,
     /// Fields of other versions of this package; they are stored unchanged.
     #[serde(flatten)]
     pub others: Map<String, Value>,
@@ -208,6 +212,13 @@ impl RunState {
         self
     }
 
+    /// Returns the run whose current phase has started fresh.
+    pub fn started_fresh(&self) -> Self {
+        let mut new = self.clone();
+        new.progress.fresh_start = false;
+        new
+    }
+
     /// Returns the run, paused.
     pub fn paused(&self, reason: PauseReason, now: u64) -> Self {
         let mut new = self.clone();
@@ -244,6 +255,7 @@ impl RunState {
     }
 
     fn visit(&mut self, now: u64) {
+        self.progress.fresh_start = true;
         let visit = self.progress.visits.entry(phase_key(&self.current_path)).or_insert(Visit {
             started_at: now,
             ended_at: None,

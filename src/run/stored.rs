@@ -222,6 +222,7 @@ fn progress(data: &Value) -> Progress {
             "visits" => progress.visits = map(value, visit),
             "toolsAdded" => progress.tools_added = strings(value),
             "toolsHidden" => progress.tools_hidden = strings(value),
+            "freshStart" => progress.fresh_start = *value == Value::Bool(true),
             _ => {
                 let size = name.len().saturating_add(value.to_string().len());
                 if let Some(left) = room.checked_sub(size) {
@@ -478,6 +479,7 @@ mod tests {
                 visits: [("v".to_owned(), visit.clone()), ("w".to_owned(), begun.clone())].into(),
                 tools_added: vec!["grep".into()],
                 tools_hidden: vec!["bash".into(), "edit".into()],
+                fresh_start: true,
             };
             let state = RunState { progress, ..RunState::new("a", "", 0, 0) };
             assert_eq!(restored([serde_json::to_string(&state).unwrap()]), Some(state));
@@ -554,12 +556,12 @@ mod tests {
     #[test]
     fn what_other_versions_stored_is_stored_on() {
         let stored = format!(
-            r#"{{"version":2,"others":{{"a":1}},"long":"{}","budget":[1,{{}}],"seal":{{"version":3,"tree":[]}}}}"#,
+            r#"{{"version":2,"others":{{"a":1}},"long":"{}","budget":[1,{{}}],"seal":{{"version":4,"tree":[]}}}}"#,
             "x".repeat(MAX_OTHERS)
         );
         let again = serde_json::to_value(progress_of(&stored)).unwrap();
         let expected =
-            r#"{"version":2,"others":{"a":1},"budget":[1,{}],"seal":{"version":3,"tree":[]}}"#;
+            r#"{"version":2,"others":{"a":1},"budget":[1,{}],"seal":{"version":4,"tree":[]}}"#;
         assert_eq!(again, serde_json::from_str::<Value>(expected).unwrap());
     }
 

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::protocol::{
-    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE,
+    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE,
+    GRAPH_TYPE,
 };
 use crate::protocol::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
 
@@ -136,6 +137,9 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
             // The task id is only useful for programs.
             let shown = content.lines().filter(|line| !line.starts_with("**Task ID:** "));
             Some(Drawing::Markdown(shown.collect::<Vec<_>>().join("\n")))
+        }
+        FRESH_TYPE => {
+            Some(Drawing::Lines(vec![vec![span("🌱 ", Color::Accent), span(content, Color::Dim)]]))
         }
         COUNTDOWN_TYPE => {
             Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]]))

@@ -78,7 +78,7 @@ pub fn gate_failed(of: &str, evidence: &Evidence, left: Option<u32>) -> String {
 }
 
 /// Returns a text as a Markdown code block with a fence that the text does not contain.
-fn fenced(text: &str) -> String {
+pub(super) fn fenced(text: &str) -> String {
     let mut fence = "```".to_owned();
     while text.contains(&fence) {
         fence.push('`');

@@ -96,6 +96,8 @@ pub struct Host {
     pub entries: Vec<(String, String)>,
     /// The custom messages that are in the model's view, oldest first.
     pub messages: Vec<CustomMessage>,
+    /// The user messages, newest first.
+    pub user_messages: Vec<session::UserMessage>,
     /// True if a user can see dialogs.
     pub has_ui: bool,
     /// The mode in which pi runs.
@@ -136,6 +138,7 @@ impl Default for Host {
             stored: BTreeMap::new(),
             entries: Vec::new(),
             messages: Vec::new(),
+            user_messages: Vec::new(),
             has_ui: true,
             mode: Mode::Tui,
             identity: Some("1:2:3".into()),
@@ -375,6 +378,11 @@ impl api::Host for Host {
         self.answer("set-active-tools", ())
     }
 
+    fn begin_view(&mut self, first_kept: String, summary: String) -> Result<(), types::Error> {
+        self.did(format!("begin-view {first_kept}: {summary}"));
+        self.answer("begin-view", ())
+    }
+
     fn tool_names(&mut self) -> Result<Vec<String>, types::Error> {
         self.asked("tool-names".into());
         self.answer("tool-names", self.tools.clone())
@@ -466,6 +474,24 @@ impl session::Host for Host {
         self.asked(format!("newest-message {custom_type}"));
         let newest = self.messages.iter().rev().find(|message| message.custom_type == custom_type);
         self.answer("newest-message", newest.cloned())
+    }
+
+    fn leaf_id(&mut self) -> Result<Option<String>, types::Error> {
+        let newest = self.entries.len().checked_sub(1);
+        self.answer("leaf-id", newest.map(|index| format!("entry-{index}")))
+    }
+
+    fn user_messages(
+        &mut self,
+        since: u64,
+        limit: u32,
+    ) -> Result<Vec<session::UserMessage>, types::Error> {
+        self.asked(format!("user-messages {since} {limit}"));
+        self.answer("user-messages", self.user_messages.clone())
+    }
+
+    fn view_size(&mut self) -> Result<u64, types::Error> {
+        self.answer("view-size", 84_000)
     }
 }
 
@@ -612,7 +638,7 @@ impl Pi {
     }
 
     /// Delivers an event; returns the outcome as `none`, `block: REASON`, `confine PATHS, NETWORK: NOTICE`,
-    /// `inject MESSAGE` or `continue MESSAGE`.
+    /// `inject MESSAGE`, `continue MESSAGE`, or `boundary` with a line for each entry.
     #[track_caller]
     pub fn event(&mut self, event: Event) -> String {
         let outcome = self.guest.call_handle_event(&mut self.store, AT, &event);
@@ -625,6 +651,21 @@ impl Pi {
             }
             EventOutcome::Inject(message) => format!("inject {}", described(&message)),
             EventOutcome::Continue(message) => format!("continue {}", described(&message)),
+            EventOutcome::Boundary(boundary) => {
+                let entries = boundary.entries.iter().map(|draft| match draft {
+                    guest::Draft::Custom(entry) => {
+                        format!("entry {} {}", entry.custom_type, entry.data)
+                    }
+                    guest::Draft::CustomMessage(message) => described(message),
+                    guest::Draft::Compaction(compaction) => {
+                        let kept = compaction.first_kept.as_deref().unwrap_or("nothing");
+                        format!("compaction that keeps {kept}: {}", compaction.summary)
+                    }
+                });
+                let entries: Vec<String> = entries.collect();
+                let end = if boundary.continue_ { "\ncontinue" } else { "" };
+                format!("boundary\n{}{end}", entries.join("\n"))
+            }
         }
     }
 
@@ -724,10 +765,12 @@ impl Pi {
         drawn(drawing.expect("no trap"))
     }
 
-    /// Asserts that exactly these calls were made since the last assertion, in this order.
+    /// Asserts that exactly these calls were made since the last assertion, in this order. The entry before each prompt that
+    /// is sent in the user's place is not among them.
     #[track_caller]
     pub fn did(&mut self, expected: &[&str]) {
-        let calls = std::mem::take(&mut self.host().calls);
+        let mut calls = std::mem::take(&mut self.host().calls);
+        calls.retain(|call| !call.starts_with("append-entry workflow:prompt "));
         assert_eq!(calls, expected, "\n--- called:\n{}\n", calls.join("\n"));
     }
 

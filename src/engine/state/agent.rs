@@ -22,6 +22,8 @@ pub struct Agent {
     pub in_view: Option<String>,
     /// The host sends the model the newest context prompt only.
     pub keeps_newest: bool,
+    /// The view that was begun with the present turn.
+    pub view: Option<View>,
     /// Told with the next context prompt.
     pub note: Option<String>,
 }
@@ -38,6 +40,15 @@ impl Agent {
             Activity::Idle | Activity::Working => false,
         }
     }
+}
+
+/// A view of the conversation without the earlier messages.
+#[derive(Debug)]
+pub struct View {
+    /// The number of steps of the run whose phase began it.
+    pub step: u64,
+    /// The text in place of the earlier messages.
+    pub summary: String,
 }
 
 /// State of the agent. A paused run leaves it [`Activity::Idle`]: the pause says more.

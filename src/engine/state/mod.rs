@@ -18,12 +18,13 @@ use crate::text;
 use super::context::{Cx, Ui};
 use super::effect::Effect;
 
-pub(super) use agent::{Activity, Agent, Mover, Origin, Turn};
+pub(super) use agent::{Activity, Agent, Mover, Origin, Turn, View};
 pub(super) use definitions::Definitions;
 pub(super) use gate::{Awaited, Caller, CheckResult, OpenGate, Requester};
 pub(super) use pending::{Pending, PendingRequest, Replacement, ReplacementStep};
 pub(super) use run::{Ended, Run, ToldHold};
 pub(super) use session::Session;
+pub use session::fingerprint;
 
 /// Workflows in one session: their definitions, and the run in progress.
 #[derive(Debug, Default)]
@@ -87,7 +88,9 @@ impl Engine {
     ///
     /// Specification: state management, "Persistence".
     pub(super) fn transition(&mut self, new: RunState, cx: &mut Cx) {
-        let new = self.with_tools(new, cx);
+        let mut new = self.with_tools(new, cx);
+        let active = Active::resolve(&new, &self.definitions.library);
+        new.progress.fresh_start &= active.is_some_and(|active| active.is_fresh());
         let mut data = serde_json::to_value(&new).unwrap_or_default();
         if let Some(fields) = data.as_object_mut().filter(|_| self.session.panel) {
             fields.insert(PANEL_FIELD.to_owned(), true.into());

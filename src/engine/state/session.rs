@@ -32,12 +32,17 @@ impl Session {
     /// Key and value under which an answer is remembered for the project of this identity.
     pub fn remembered(&self, kind: &str, identity: &str, about: &str) -> Remembered {
         let value = json!([self.project, identity, about]).to_string();
-        // FNV-1a. Two answers may share a key; the value decides.
-        let hash = value.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        Remembered { key: format!("{kind}-{hash:016x}"), value }
+        // Two answers may share a key; the value decides.
+        Remembered { key: format!("{kind}-{}", fingerprint(&value)), value }
     }
+}
+
+/// Returns a short name for a text: its FNV-1a hash. Two texts may share one.
+pub fn fingerprint(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{hash:016x}")
 }
 
 /// An answer of the user that outlives the session.

@@ -1,0 +1,67 @@
+//! A phase with `context: fresh`: the model sees nothing of the earlier work.
+//!
+//! If the run enters the phase while the agent is at work, a compaction that keeps nothing follows the turn, and the
+//! context prompt follows the compaction. If the agent is at rest, no turn ends before its first request: the host leaves
+//! the earlier messages out of the requests of its first turn, and the compaction, which keeps that turn, follows it.
+
+use serde_json::json;
+
+use crate::definition::Stale;
+use crate::protocol::FRESH_TYPE;
+use crate::run::Active;
+use crate::text;
+
+use super::context::Cx;
+use super::effect::{Effect, Reply};
+use super::state::{Engine, View};
+
+impl Engine {
+    /// Tests if the current phase is to start fresh, and has not yet.
+    pub(super) fn is_to_start_fresh(&self) -> bool {
+        self.active().is_some_and(|active| is_to_start_fresh(&active))
+    }
+
+    /// The agent starts, at rest up to now: its requests are without the earlier messages.
+    pub(super) fn begin_view(&mut self, cx: &mut Cx) -> Result<(), Stale> {
+        self.agent.view = None;
+        let Some(active) = self.active().filter(is_to_start_fresh) else { return Ok(()) };
+        let (summary, notice) = described(&active, cx)?;
+        let step = active.state.global_step_count;
+        cx.push(notice);
+        cx.push(Effect::BeginView(summary.clone()));
+        self.agent.view = Some(View { step, summary });
+        Ok(())
+    }
+
+    /// Begins the view of the phase behind a turn, if it is to start fresh, or keeps the one that was begun with the turn.
+    /// Returns `None` if there is nothing to do.
+    pub(super) fn start_fresh(&mut self, cx: &mut Cx) -> Result<Option<Reply>, Stale> {
+        let view = self.agent.view.take();
+        let Some(active) = self.active().filter(is_to_start_fresh) else {
+            return Ok(view.map(|View { summary, .. }| Reply::Compact { summary, prompt: None }));
+        };
+        let step = active.state.global_step_count;
+        let new = active.state.started_fresh();
+        if let Some(View { summary, .. }) = view.filter(|view| view.step == step) {
+            self.transition(new, cx);
+            return Ok(Some(Reply::Compact { summary, prompt: None }));
+        }
+        let (summary, notice) = described(&active, cx)?;
+        self.transition(new, cx);
+        cx.push(notice);
+        let prompt = Some(self.give_prompt());
+        Ok(Some(Reply::Compact { summary, prompt }))
+    }
+}
+
+fn is_to_start_fresh(active: &Active) -> bool {
+    active.state.progress.fresh_start && active.is_fresh()
+}
+
+/// The text for the model in place of the earlier work, and the entry that shows the user what the phase sees.
+fn described(active: &Active, cx: &Cx) -> Result<(String, Effect), Stale> {
+    let messages = cx.files.user_messages(active.state.started_at)?;
+    let notice = text::fresh_notice(active, messages.len(), cx.files.view_size()?);
+    let entry = Effect::AppendEntry { custom_type: FRESH_TYPE, data: json!({ "content": notice }) };
+    Ok((text::fresh_summary(active, &messages), entry))
+}

@@ -1,0 +1,94 @@
+//! Texts for a phase that starts fresh: what the model sees in place of the earlier work, and what the user is told.
+
+use crate::definition::UserMessage;
+use crate::run::{Active, Evidence, cut};
+
+use super::gate::{all_evidence_lines, fenced};
+use super::names::phase_title;
+
+/// Maximum length of the user's messages, in characters.
+const MAX_MESSAGES: usize = 12_000;
+/// Maximum number of lines of evidence, the newest.
+const MAX_EVIDENCE: usize = 40;
+
+/// The result of a call that led to a phase which starts fresh.
+pub const FRESH_FOLLOWS: &str = "This phase starts with a fresh context: its instructions follow.";
+
+/// Returns the text that the model reads in place of the earlier conversation. The context prompt follows it, with the
+/// task and the results of earlier phases.
+///
+/// `messages` are the user's own since the run began, newest first.
+pub fn fresh_summary(active: &Active, messages: &[UserMessage]) -> String {
+    let title = phase_title(active.phase);
+    let mut parts = vec![format!(
+        "The workflow phase {title} starts with a fresh context: the work of earlier phases is left out on purpose. The task, the results that earlier phases handed over, and the instructions follow in a message of their own."
+    )];
+    let evidence = all_evidence_lines(active.state, active.library);
+    if !evidence.is_empty() {
+        let shown = evidence.get(evidence.len().saturating_sub(MAX_EVIDENCE)..).unwrap_or_default();
+        parts.push(format!("**Checks of the gates so far:**\n{}", shown.join("\n")));
+    }
+    if let Some(Evidence { label, tail, .. }) = last_failure(active) {
+        parts.push(format!("The end of the output of {label}:\n{}", fenced(tail)));
+    }
+    if !messages.is_empty() {
+        parts.push(format!(
+            "**The user's own messages since the run began:**\n\n{}",
+            listed(messages)
+        ));
+    }
+    parts.join("\n\n")
+}
+
+/// Returns the evidence of the check that failed last, if it has output.
+fn last_failure<'a>(active: &Active<'a>) -> Option<&'a Evidence> {
+    let visits = active.state.visits_by(|visit| visit.ended_at);
+    let (_, last) = visits.last()?;
+    last.evidence.iter().rev().find(|evidence| !evidence.passed && !evidence.tail.is_empty())
+}
+
+/// Returns the messages, oldest first: the newest in full as far as there is room, the older ones shortened or left out.
+fn listed(messages: &[UserMessage]) -> String {
+    let mut room = MAX_MESSAGES;
+    let mut shown = Vec::new();
+    for UserMessage { text, images } in messages {
+        if room == 0 {
+            break;
+        }
+        let mut message = cut(text.trim(), room);
+        room = room.saturating_sub(message.chars().count());
+        match images {
+            0 => {}
+            1 => message.push_str("\n(with an image, which is left out)"),
+            images => message.push_str(&format!("\n(with {images} images, which are left out)")),
+        }
+        shown.push(format!("- {}", message.trim_start().replace('\n', "\n  ")));
+    }
+    let left_out = messages.len() - shown.len();
+    if left_out > 0 {
+        shown.push(format!("({left_out} earlier not shown)"));
+    }
+    shown.reverse();
+    shown.join("\n")
+}
+
+/// Returns the line for the user: what the phase sees, and the size of what is left out, in bytes.
+pub fn fresh_notice(active: &Active, messages: usize, left_out: u64) -> String {
+    let mut seen = vec!["the task".to_owned()];
+    let counted = |count: usize, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {more}")),
+    };
+    seen.extend(counted(active.state.summaries().len(), "result", "results"));
+    seen.extend(counted(messages, "message of yours", "messages of yours"));
+    let left_out = match left_out {
+        0..1000 => format!("{left_out} bytes"),
+        _ => format!("{} KB", left_out / 1000),
+    };
+    format!(
+        "{} starts fresh: {}; {left_out} left behind",
+        phase_title(active.phase),
+        seen.join(", ")
+    )
+}
