@@ -86,7 +86,7 @@ fn library(template: &str) -> Library {
             confinement: Confinement::default(),
             tests: vec![],
             profiles: None,
-            summary_required: false,
+            summary_required: None,
             context: None,
             gate: None,
         };

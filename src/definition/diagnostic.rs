@@ -258,6 +258,9 @@ pub enum Problem {
     NoToolWrites,
     NetworkWithoutSandbox,
     UnusedSandbox,
+    SummaryNeeded {
+        next: String,
+    },
     // Tests
     BadTests {
         field: String,
@@ -837,6 +840,11 @@ impl Problem {
                     .help("add the limit that commands are held to, or remove `sandbox`")
                     .marking("sandbox")
             }
+            Self::SummaryNeeded { next } => warning(format!(
+                "`summary: optional` has no effect: the next phase, `{next}`, starts fresh"
+            ))
+            .help("use `summary: required`: a fresh phase sees only what was handed over")
+            .marking("optional"),
 
             Self::BadTests { field, expected, found } => {
                 failure(format!("`{field}`: expected {expected}, found {found}"))

@@ -220,10 +220,19 @@ impl<'a> Fields<'a> {
 
     /// Reads `context`; the inner `None` without one, the outer one after an error.
     pub fn context(&mut self) -> Option<Option<ContextMode>> {
-        let given = !matches!(self.root.get("context"), None | Some(Yaml::Null));
-        let index = self.choice("context", &CONTEXTS)?;
-        let modes = [ContextMode::Shared, ContextMode::Fresh];
-        Some(modes.get(index).copied().filter(|_| given))
+        self.given_choice("context", &CONTEXTS, [ContextMode::Shared, ContextMode::Fresh])
+    }
+
+    /// Reads one of the words as the value beside it; the inner `None` without the field, the outer one after an error.
+    pub fn given_choice<T: Copy, const N: usize>(
+        &mut self,
+        field: &'static str,
+        words: &'static [&'static str; N],
+        values: [T; N],
+    ) -> Option<Option<T>> {
+        let given = !matches!(self.root.get(field), None | Some(Yaml::Null));
+        let index = self.choice(field, words)?;
+        Some(values.get(index).copied().filter(|_| given))
     }
 
     /// Reads a whole number in a range, at a path of one or two keys.

@@ -10,7 +10,6 @@ use super::fields::MAX_PLACES;
 use super::files::{FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles};
 use super::library::{LeftOut, Library, Listed, Parts, Replacing};
 use super::lint::{self, Lint};
-use super::lint_limits;
 use super::nearest::nearest;
 use super::paths::{join, last_part, resolve};
 use super::phase_tests;
@@ -18,6 +17,7 @@ use super::references::{Anchor, Unplaced};
 use super::workflow_file::{self, PhaseRef};
 use super::yaml::{self, Step};
 use super::{Check, CheckKind, Entry, Gate, OnGateFail, Phase, Workflow, front_matter, phase_file};
+use super::{lint_context, lint_limits};
 
 /// Number of entries that a regular expression of a gate counts as, because it is compiled.
 const EXPRESSION: usize = 5;
@@ -96,6 +96,7 @@ fn read(
         lint::similar_command_names(library.iter(), &mut unplaced);
         phase_tests::run(&library, files, &mut unplaced)?;
         lint_limits::report(&library, files, &mut unplaced)?;
+        lint_context::report(&library, &mut unplaced);
     }
     place(files, &roots, unplaced, &mut diagnostics)?;
     suggest_references(&library, &mut diagnostics);

@@ -13,6 +13,7 @@ mod front_matter;
 mod gate;
 mod library;
 mod lint;
+mod lint_context;
 mod lint_limits;
 mod load;
 mod nearest;
@@ -126,6 +127,12 @@ impl Workflow {
         })
     }
 
+    /// Tests if one of its own phases starts fresh, wherever the workflow is nested.
+    pub fn starts_fresh(&self, phase: &Phase) -> bool {
+        let default = self.context.filter(|_| self.position(&phase.id) != Some(0));
+        phase.context.or(default) == Some(ContextMode::Fresh)
+    }
+
     /// The index of the phase of this id among its entries.
     pub fn position(&self, id: &str) -> Option<usize> {
         self.phases.iter().position(|entry| matches!(entry, Entry::Phase(phase) if phase.id == id))
@@ -213,8 +220,9 @@ pub struct Phase {
     pub tests: Vec<PhaseTest>,
     /// Names of subagent profiles; for information only.
     pub profiles: Option<Vec<String>>,
-    /// The agent must hand over a summary to leave it (`summary: required`). Default: false.
-    pub summary_required: bool,
+    /// The agent must hand over a summary to leave it (`summary: required`). Default: it need not, unless the next phase
+    /// starts fresh.
+    pub summary_required: Option<bool>,
     /// What the model sees of the conversation before it.
     pub context: Option<ContextMode>,
     /// Its gate.
@@ -432,7 +440,7 @@ pub(crate) mod fixtures {
             confinement: Confinement::default(),
             tests: Vec::new(),
             profiles: None,
-            summary_required: false,
+            summary_required: None,
             context: None,
             gate: None,
         }

@@ -70,7 +70,7 @@ pub(super) fn read(
     let confinement = confinement::read(&mut fields);
     let profiles = profiles(&mut fields);
     let rules = fields.check_rules();
-    let summary = fields.choice("summary", &["optional", "required"]);
+    let summary = fields.given_choice("summary", &["optional", "required"], [false, true]);
     let context = fields.context();
     let gate = gate::read(&mut fields);
     let tests = phase_tests::read(&mut fields, check);
@@ -91,7 +91,7 @@ pub(super) fn read(
             confinement: confinement?,
             tests,
             profiles,
-            summary_required: summary? == 1,
+            summary_required: summary?,
             context: context?,
             gate: gate?,
         })

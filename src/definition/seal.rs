@@ -138,7 +138,7 @@ impl Rules {
                 self.set(names);
             }
         }
-        self.number(u64::from(*summary_required));
+        self.number(u64::from(summary_required.unwrap_or(false)));
         self.option(gate.as_ref(), Self::gate);
     }
 
@@ -278,7 +278,7 @@ mod tests {
             workflows[2].gate = gate(CheckKind::Approve { question: "Ship it?".into() });
             let first = at(&mut workflows[0], 0);
             first.tools = ToolPolicy::Only(vec!["read".into(), "grep".into()]);
-            first.summary_required = true;
+            first.summary_required = Some(true);
             first.gate = gate(CheckKind::Run { command: "make".into(), timeout_ms: 1000 });
             first.gate.as_mut().unwrap().on_fail = OnGateFail::Phase("z".into());
             at(&mut workflows[1], 0).tools = ToolPolicy::Except(vec!["bash".into()]);
@@ -417,7 +417,7 @@ mod tests {
             |w| at(&mut w[0], 2).tools = ToolPolicy::Only(vec![]),
             |w| at(&mut w[2], 0).tools = ToolPolicy::Only(vec!["bash".into()]),
             |w| at(&mut w[2], 0).tools = ToolPolicy::Except(vec!["bash".into()]),
-            |w| at(&mut w[2], 0).summary_required = true,
+            |w| at(&mut w[2], 0).summary_required = Some(true),
             |w| at(&mut w[2], 0).id = "x".into(),
             |w| w[0].phases.swap(0, 2),
             |w| w[0].phases[1] = Entry::Workflow("other".into()),

@@ -66,7 +66,7 @@ fn every_field_is_read() {
         },
         tests: vec![],
         profiles: Some(vec!["x".into()]),
-        summary_required: true,
+        summary_required: Some(true),
         context: Some(ContextMode::Shared),
         gate: None,
     };
@@ -80,7 +80,7 @@ fn every_field_is_read() {
         confinement: Confinement::default(),
         tests: vec![],
         profiles: None,
-        summary_required: false,
+        summary_required: None,
         context: None,
         gate: None,
     };
@@ -416,6 +416,7 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
     );
 }
 
+mod context;
 mod gates;
 mod limits;
 mod totals;

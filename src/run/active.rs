@@ -73,7 +73,7 @@ impl<'a> Active<'a> {
 
     /// Tests if the phase cannot be left without a summary: it says so, or the next one starts fresh.
     pub fn needs_summary(&self) -> bool {
-        self.phase.summary_required || {
+        self.phase.summary_required == Some(true) || {
             let (next, _) = advance(self.state, self.library);
             Active::resolve(&next, self.library).is_some_and(|next| next.is_fresh())
         }

@@ -37,7 +37,7 @@ pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) ->
     Some(format!("on failure: back to {} {}", to.emoji, to.name))
 }
 
-/// Returns a phase of `scope` for a list, with its notes: tools after the name, the limits and the gate below it.
+/// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the limits and the gate below it.
 pub fn noted(
     name: &str,
     phase: &Phase,
@@ -47,11 +47,18 @@ pub fn noted(
 ) -> Vec<String> {
     let tools = tool_note(phase).map(|note| format!("  ({note})")).unwrap_or_default();
     let gate = phase.gate.as_ref();
-    let notes = limits_note(phase, scope).into_iter().chain(gate_note(gate));
+    let notes = context_note(phase, scope)
+        .into_iter()
+        .chain(limits_note(phase, scope))
+        .chain(gate_note(gate));
     let notes = notes.chain(failure_note(gate, scope, library));
     let notes = notes.map(|note| format!("{indent}{note}"));
     let lines = std::iter::once(format!("{name}{tools}")).chain(notes);
     lines.map(|line| on_one_line(&line)).collect()
+}
+
+fn context_note(phase: &Phase, scope: &Workflow) -> Option<String> {
+    scope.starts_fresh(phase).then(|| "starts fresh".to_owned())
 }
 
 /// Returns the index of the entry at which a loop is drawn: the last phase of a scope that may be looped. In a nested
@@ -178,7 +185,8 @@ impl<'a> Chart<'a> {
         self.phases += 1;
         let node = format!("p{}", self.phases);
         self.line(&format!("{node}[{}]", label(&format!("{} {}", phase.emoji, phase.name))));
-        let notes = [tool_note(phase), limits_note(phase, scope), gate_note(phase.gate.as_ref())];
+        let (context, limits) = (context_note(phase, scope), limits_note(phase, scope));
+        let notes = [tool_note(phase), context, limits, gate_note(phase.gate.as_ref())];
         for note in notes.into_iter().flatten() {
             self.note(&note);
         }

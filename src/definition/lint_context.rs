@@ -1,0 +1,36 @@
+//! Warnings of a check about `context`.
+
+use super::diagnostic::{Diagnostic, Problem};
+use super::references::{Anchor, Unplaced};
+use super::yaml::Step;
+use super::{ContextMode, Entry, Library, Phase};
+
+/// Reports phases that say `summary: optional` although the next one starts fresh.
+pub(super) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
+    for workflow in library.iter() {
+        for entries in workflow.phases.windows(2) {
+            let [before, next] = entries else { continue };
+            let (Some(before), Some(next)) =
+                (last(before, library), library.first_phase(std::slice::from_ref(next)))
+            else {
+                continue;
+            };
+            if next.context.or(workflow.context) == Some(ContextMode::Fresh)
+                && before.summary_required == Some(false)
+            {
+                let problem = Problem::SummaryNeeded { next: next.id.clone() };
+                let anchor = Anchor::Phase(vec![Step::Key("summary")]);
+                unplaced
+                    .push(Unplaced { diagnostic: Diagnostic::new(&before.file, problem), anchor });
+            }
+        }
+    }
+}
+
+/// The last phase of an entry.
+fn last<'a>(entry: &'a Entry, library: &'a Library) -> Option<&'a Phase> {
+    match entry {
+        Entry::Phase(phase) => Some(phase),
+        Entry::Workflow(key) => last(library.get(key)?.phases.last()?, library),
+    }
+}
