@@ -31,9 +31,9 @@ export function actions(pi, calls, manifest, view) {
       if (!manifest.activeTools) throw new Error(NOT_GRANTED);
       pi.setActiveTools(names);
     },
-    beginView: (firstKept, summary) => {
+    beginView: (firstKept, summary, imagesOf) => {
       if (!manifest.conversation) throw new Error(NOT_GRANTED);
-      view.begin({ firstKept, summary });
+      view.begin({ firstKept, summary, imagesOf });
     },
   };
   return calls.guarded(functions);

@@ -2,6 +2,7 @@
 import { NOT_GRANTED } from "./calls.js";
 import { plainText } from "./drawing.js";
 import { plainMessage } from "./messages.js";
+import { imagesOf } from "./session.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionAPI} ExtensionAPI */
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -165,20 +166,29 @@ export function handlerResult(outcome, event) {
  * @param {import("./interface.js").Boundary} boundary
  * @param {PiEvent} event
  * @param {import("./load.js").Manifest} manifest
+ * @param {import("./session.js").Session} session
  */
-export function boundaryResult(boundary, event, manifest) {
+export function boundaryResult(boundary, event, manifest, session) {
   const entries = boundary.entries.map((draft) => {
     switch (draft.tag) {
       case "custom":
         return { type: "custom", customType: draft.val.customType, data: JSON.parse(draft.val.data) };
       case "custom-message":
-        return { type: "custom_message", ...plainMessage(draft.val) };
+        return { type: "custom_message", ...withImages(plainMessage(draft.val.message), imagesOf(session, draft.val.imagesOf)) };
       case "compaction":
         if (!manifest.conversation) throw new Error(NOT_GRANTED);
         return { type: "compaction", summary: draft.val.summary, firstKeptEntryId: draft.val.firstKept ?? null };
     }
   });
   return { entries: [...event.entries, ...entries], continue: event.continue || boundary.continue };
+}
+
+/**
+ * @param {{ customType: string, content: string, display: boolean }} message
+ * @param {ReturnType<typeof imagesOf>} images
+ */
+function withImages(message, images) {
+  return images.length === 0 ? message : { ...message, content: [{ type: "text", text: message.content }, ...images] };
 }
 
 /**

@@ -134,7 +134,7 @@ export class Extension {
     const call = this.#calls.call(context, "handleEvent", moment(), EVENTS[name](event, context, this.#pi));
     return after(call, (outcome) => {
       if (name === "turn_end") this.#view.end();
-      return outcome?.tag === "boundary" ? this.#boundary(outcome.val, event) : handlerResult(outcome, event);
+      return outcome?.tag === "boundary" ? this.#boundary(outcome.val, event, context) : handlerResult(outcome, event);
     });
   }
 
@@ -143,10 +143,11 @@ export class Extension {
    *
    * @param {import("./interface.js").Boundary} boundary
    * @param {PiEvent} event
+   * @param {Context} context
    */
-  #boundary(boundary, event) {
+  #boundary(boundary, event, context) {
     try {
-      return boundaryResult(boundary, event, this.#manifest);
+      return boundaryResult(boundary, event, this.#manifest, context.sessionManager);
     } catch (error) {
       this.#ui.showError(`The entries after a turn were left out: ${error instanceof Error ? error.message : error}`);
       return undefined;

@@ -114,9 +114,23 @@ export function userMessages(session, since, limit) {
     if (entry.type !== "message" || entry.message.role !== "user") continue;
     const { content } = entry.message;
     const images = Array.isArray(content) ? content.filter(({ type }) => type === "image").length : 0;
-    found.push({ text: textOf(content).slice(0, MAX_USER_MESSAGE), images });
+    found.push({ id: entry.id, text: textOf(content).slice(0, MAX_USER_MESSAGE), images });
   }
   return found;
+}
+
+/**
+ * Returns the images of user messages.
+ *
+ * @param {Pick<Session, "getEntry">} session
+ * @param {string[]} ids the entries of the messages; others have no images
+ */
+export function imagesOf(session, ids) {
+  return ids.flatMap((id) => {
+    const entry = session.getEntry(id);
+    if (entry?.type !== "message" || entry.message.role !== "user" || typeof entry.message.content === "string") return [];
+    return entry.message.content.filter((content) => content.type === "image");
+  });
 }
 
 /**

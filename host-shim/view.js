@@ -1,9 +1,14 @@
 // The model's view of the conversation: filters the messages of pi's `context` event. The session keeps all of them.
 
+import { imagesOf } from "./session.js";
+
 /** @typedef {import("@earendil-works/pi-coding-agent").ContextEvent["messages"]} Messages */
 /** @typedef {import("./session.js").Session} Session */
 
-/** The messages from one entry of the session on, and a summary in place of those before. @typedef {{ firstKept: string, summary: string }} Begun */
+/**
+ * The messages from one entry of the session on, and a summary with images of user messages in place of those before.
+ * @typedef {{ firstKept: string, summary: string, imagesOf: string[] }} Begun
+ */
 
 export class View {
   /** The types of custom messages of which the model is sent only the newest. @type {Set<string>} */
@@ -61,17 +66,22 @@ export class View {
  *
  * @param {Messages} messages
  * @param {Begun} begun
- * @param {Pick<Session, "buildSessionProjection">} session
+ * @param {Pick<Session, "buildSessionProjection" | "getEntry">} session
  * @returns {Messages}
  */
-export function withoutEarlier(messages, { firstKept, summary }, session) {
+export function withoutEarlier(messages, begun, session) {
+  const { firstKept, summary } = begun;
   const { entries } = session.buildSessionProjection();
   const first = entries.findIndex(({ sourceEntry }) => sourceEntry.id === firstKept);
   if (first < 0) return messages;
   // Counted from the end: other extensions may have removed earlier messages.
   const kept = entries.slice(first).flatMap(({ messages }) => messages.filter(({ role }) => String(role) !== "system")).length;
   const left = messages.slice(Math.max(0, messages.length - kept));
-  return [{ role: "compactionSummary", summary, tokensBefore: 0, timestamp: Date.now() }, ...left];
+  const timestamp = Date.now();
+  const images = imagesOf(session, begun.imagesOf);
+  /** @type {Messages} */
+  const shown = images.length > 0 ? [{ role: "user", content: images, timestamp }] : [];
+  return [{ role: "compactionSummary", summary, tokensBefore: 0, timestamp }, ...shown, ...left];
 }
 
 /**

@@ -21,7 +21,8 @@ pub const COUNTDOWN_TYPE: &str = "workflow:countdown";
 
 /// Custom type of the entry that shows the end of a run.
 pub const COMPLETE_TYPE: &str = "workflow:complete";
-/// Custom type of the entry that shows what a phase with a fresh context sees.
+/// Custom type of the entry that shows what a phase with a fresh context sees, and of the hidden message with the images of
+/// the user that it sees.
 pub const FRESH_TYPE: &str = "workflow:fresh";
 /// Custom type of the entry before a prompt that this package sends in the user's place: `{"fingerprint": …}` of its text.
 pub const PROMPT_ENTRY_TYPE: &str = "workflow:prompt";

@@ -9,9 +9,9 @@ use crate::definition::{
     DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, UserMessage,
     WorkflowFiles, WriteTarget, defined_profiles,
 };
-use crate::engine::{Effect, Level, Output, Reply, fingerprint};
+use crate::engine::{Effect, Level, Output, Reply, Summary, fingerprint};
 use crate::protocol::{
-    CONTEXT_MESSAGE_TYPE, MOVED_MESSAGE_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE,
+    CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE,
 };
 
 use super::bindings::exports::pi::extension::guest;
@@ -31,6 +31,9 @@ const PROFILES: [&str; 2] = ["agents", "project-agents"];
 const PROMPT_FIELD: &str = "fingerprint";
 /// Maximum number of user messages that are read, and of prompts that were sent in the user's place.
 const MAX_MESSAGES: u32 = 500;
+
+/// The message with the images that follow the summary of a view.
+const IMAGES: &str = "The images of the user's messages in the summary.";
 
 thread_local! {
     /// The first entry of the view that was begun last.
@@ -77,9 +80,9 @@ pub(super) fn take_drafts(output: &mut Output) -> Vec<guest::Draft> {
     drafts
 }
 
-/// Returns the compaction, the entries after it, and the context prompt with which the agent continues.
+/// Returns the compaction, the entries and images after it, and the context prompt with which the agent continues.
 pub(super) fn boundary(
-    summary: String,
+    summary: Summary,
     prompt: Option<String>,
     drafts: Vec<guest::Draft>,
 ) -> guest::Boundary {
@@ -88,14 +91,20 @@ pub(super) fn boundary(
     // Without a prompt, a compaction that kept nothing would take the user's with it.
     if prompt.is_some() || begun.is_some() {
         let first_kept = begun.filter(|_| prompt.is_none());
-        entries.push(guest::Draft::Compaction(guest::Compaction { summary, first_kept }));
+        let compaction = guest::Compaction { summary: summary.text, first_kept };
+        entries.push(guest::Draft::Compaction(compaction));
     }
     entries.extend(drafts);
+    let message = |custom_type: &str, content: String, images_of: Vec<String>| {
+        let custom_type = custom_type.to_owned();
+        let message = types::CustomMessage { custom_type, content, display: false };
+        guest::Draft::CustomMessage(guest::MessageDraft { message, images_of })
+    };
+    if !summary.images_of.is_empty() {
+        entries.push(message(FRESH_TYPE, IMAGES.to_owned(), summary.images_of));
+    }
     let continue_ = prompt.is_some();
-    entries.extend(prompt.map(|content| {
-        let custom_type = CONTEXT_MESSAGE_TYPE.to_owned();
-        guest::Draft::CustomMessage(types::CustomMessage { custom_type, content, display: false })
-    }));
+    entries.extend(prompt.map(|prompt| message(CONTEXT_MESSAGE_TYPE, prompt, Vec::new())));
     guest::Boundary { entries, continue_ }
 }
 
@@ -124,7 +133,8 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
         Effect::BeginView(summary) => {
             let first_kept = session::leaf_id()?;
             VIEW.set(first_kept.clone());
-            first_kept.map_or(Ok(()), |first_kept| api::begin_view(&first_kept, &summary))
+            let Some(first_kept) = first_kept else { return Ok(()) };
+            api::begin_view(&first_kept, &summary.text, &summary.images_of)
         }
         Effect::Steer(content) => steer(MOVED_MESSAGE_TYPE, content, true),
         Effect::Brief(prompt) => steer(CONTEXT_MESSAGE_TYPE, prompt, false),
@@ -285,7 +295,13 @@ impl WorkflowFiles for Files {
             .collect();
         let own =
             messages.into_iter().filter(|message| !sent.contains(&fingerprint(&message.text)));
-        Ok(own.map(|message| UserMessage { text: message.text, images: message.images }).collect())
+        Ok(own
+            .map(|message| UserMessage {
+                id: message.id,
+                text: message.text,
+                images: message.images,
+            })
+            .collect())
     }
 
     fn view_size(&self) -> Result<u64, Stale> {

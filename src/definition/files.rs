@@ -161,6 +161,8 @@ pub struct WriteTarget {
 /// A message of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserMessage {
+    /// The host's name for it.
+    pub id: String,
     /// Its text.
     pub text: String,
     /// The number of its images.

@@ -30,7 +30,7 @@ pub enum Effect {
     SetActiveTools(Vec<String>),
     /// Begins a new view of the conversation: until the turn that follows ends, the model is sent this text and what is
     /// added to the session from now on.
-    BeginView(String),
+    BeginView(Summary),
     /// Stores a value beyond the session, outside the project.
     Remember {
         /// Its key.
@@ -69,6 +69,15 @@ pub enum Effect {
     },
     /// Begins or ends to report keys that are pressed in the terminal.
     WatchTerminal(bool),
+}
+
+/// What the model sees in place of earlier messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Its text.
+    pub text: String,
+    /// The ids of the user's messages whose images follow it.
+    pub images_of: Vec<String>,
 }
 
 /// Level of a notice.
@@ -112,7 +121,7 @@ pub enum Reply {
     /// after it.
     Compact {
         /// Its summary.
-        summary: String,
+        summary: Summary,
         /// The context prompt with which the agent continues; nothing else is kept. `None`: the view that
         /// [`Effect::BeginView`] began is kept.
         prompt: Option<String>,

@@ -6,14 +6,17 @@
 
 use serde_json::json;
 
-use crate::definition::Stale;
+use crate::definition::{Stale, UserMessage};
 use crate::protocol::FRESH_TYPE;
 use crate::run::Active;
 use crate::text;
 
 use super::context::Cx;
-use super::effect::{Effect, Reply};
+use super::effect::{Effect, Reply, Summary};
 use super::state::{Engine, View};
+
+/// Maximum number of images of the user's messages that a phase sees.
+const MAX_IMAGES: u32 = 10;
 
 impl Engine {
     /// Tests if the current phase is to start fresh, and has not yet.
@@ -59,9 +62,24 @@ fn is_to_start_fresh(active: &Active) -> bool {
 }
 
 /// The text for the model in place of the earlier work, and the entry that shows the user what the phase sees.
-fn described(active: &Active, cx: &Cx) -> Result<(String, Effect), Stale> {
+fn described(active: &Active, cx: &Cx) -> Result<(Summary, Effect), Stale> {
     let messages = cx.files.user_messages(active.state.started_at)?;
     let notice = text::fresh_notice(active, messages.len(), cx.files.view_size()?);
     let entry = Effect::AppendEntry { custom_type: FRESH_TYPE, data: json!({ "content": notice }) };
-    Ok((text::fresh_summary(active, &messages), entry))
+    let images_of = with_images(&messages);
+    let text = text::fresh_summary(active, &messages, images_of.len());
+    let images_of = images_of.into_iter().map(|message| message.id.clone()).collect();
+    Ok((Summary { text, images_of }, entry))
+}
+
+/// The newest messages with images, as many as there is room for.
+fn with_images(messages: &[UserMessage]) -> Vec<&UserMessage> {
+    let mut room = MAX_IMAGES;
+    let mut chosen = Vec::new();
+    for message in messages.iter().filter(|message| message.images > 0) {
+        let Some(left) = room.checked_sub(message.images) else { break };
+        room = left;
+        chosen.push(message);
+    }
+    chosen
 }

@@ -47,7 +47,7 @@ use state::{PendingRequest, Turn};
 
 pub use commands::{ALLOW_COMMANDS_FLAG, COMMANDS, Command, Completion};
 pub use context::{Context, Ui};
-pub use effect::{Effect, Level, Output, Reply, Request, ToolResult};
+pub use effect::{Effect, Level, Output, Reply, Request, Summary, ToolResult};
 pub use event::{Answer, CommandEnd, Event, Facts, Stop};
 pub use may::{May, may};
 pub use run_through::run_through;

@@ -17,8 +17,9 @@ pub const FRESH_FOLLOWS: &str = "This phase starts with a fresh context: its ins
 /// Returns the text that the model reads in place of the earlier conversation. The context prompt follows it, with the
 /// task and the results of earlier phases.
 ///
-/// `messages` are the user's own since the run began, newest first.
-pub fn fresh_summary(active: &Active, messages: &[UserMessage]) -> String {
+/// `messages` are the user's own since the run began, newest first; the images of the newest `with_images` that have any
+/// follow the text.
+pub fn fresh_summary(active: &Active, messages: &[UserMessage], with_images: usize) -> String {
     let title = phase_title(active.phase);
     let mut parts = vec![format!(
         "The workflow phase {title} starts with a fresh context: the work of earlier phases is left out on purpose. The task, the results that earlier phases handed over, and the instructions follow in a message of their own."
@@ -34,7 +35,7 @@ pub fn fresh_summary(active: &Active, messages: &[UserMessage]) -> String {
     if !messages.is_empty() {
         parts.push(format!(
             "**The user's own messages since the run began:**\n\n{}",
-            listed(messages)
+            listed(messages, with_images)
         ));
     }
     parts.join("\n\n")
@@ -48,19 +49,23 @@ fn last_failure<'a>(active: &Active<'a>) -> Option<&'a Evidence> {
 }
 
 /// Returns the messages, oldest first: the newest in full as far as there is room, the older ones shortened or left out.
-fn listed(messages: &[UserMessage]) -> String {
+fn listed(messages: &[UserMessage], mut with_images: usize) -> String {
     let mut room = MAX_MESSAGES;
     let mut shown = Vec::new();
-    for UserMessage { text, images } in messages {
+    for UserMessage { text, images, .. } in messages {
         if room == 0 {
             break;
         }
         let mut message = cut(text.trim(), room);
         room = room.saturating_sub(message.chars().count());
-        match images {
-            0 => {}
-            1 => message.push_str("\n(with an image, which is left out)"),
-            images => message.push_str(&format!("\n(with {images} images, which are left out)")),
+        if *images > 0 {
+            let (end, left) = match with_images.checked_sub(1) {
+                Some(left) => ("below", left),
+                None => ("left out", 0),
+            };
+            with_images = left;
+            let images = if *images == 1 { "1 image".into() } else { format!("{images} images") };
+            message.push_str(&format!("\n({images}, {end})"));
         }
         shown.push(format!("- {}", message.trim_start().replace('\n', "\n  ")));
     }

@@ -378,8 +378,13 @@ impl api::Host for Host {
         self.answer("set-active-tools", ())
     }
 
-    fn begin_view(&mut self, first_kept: String, summary: String) -> Result<(), types::Error> {
-        self.did(format!("begin-view {first_kept}: {summary}"));
+    fn begin_view(
+        &mut self,
+        first_kept: String,
+        summary: String,
+        images_of: Vec<String>,
+    ) -> Result<(), types::Error> {
+        self.did(format!("begin-view {first_kept} {}: {summary}", images_of.join(" ")));
         self.answer("begin-view", ())
     }
 
@@ -656,7 +661,9 @@ impl Pi {
                     guest::Draft::Custom(entry) => {
                         format!("entry {} {}", entry.custom_type, entry.data)
                     }
-                    guest::Draft::CustomMessage(message) => described(message),
+                    guest::Draft::CustomMessage(draft) => {
+                        format!("{} {}", described(&draft.message), draft.images_of.join(" "))
+                    }
                     guest::Draft::Compaction(compaction) => {
                         let kept = compaction.first_kept.as_deref().unwrap_or("nothing");
                         format!("compaction that keeps {kept}: {}", compaction.summary)

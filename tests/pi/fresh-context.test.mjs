@@ -16,12 +16,22 @@ const FRESH = { id: "review", context: "fresh" };
 const QUIET = { autoContinue: false };
 const FILES = { "big.txt": `the old work ${"x".repeat(2000)}` };
 
+/** A PNG of one pixel. */
+const IMAGE = {
+  type: "image",
+  mimeType: "image/png",
+  data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+};
+
+/** The number of images in a request. */
+const imagesOf = (/** @type {any} */ request) => JSON.stringify(request).split('"image_url":{').length - 1;
+
 /** The messages of a request without the system prompt. */
 const said = (/** @type {any} */ request) => request.messages.filter((/** @type {any} */ { role }) => role !== "system" && role !== "developer");
 
 for (const version of PI_VERSIONS) {
   suite(`pi ${version}: a phase that starts fresh`, { concurrency: 2 }, () => {
-    for (const mode of /** @type {const} */ (["print", "json"])) {
+    for (const mode of /** @type {const} */ (["text", "json"])) {
       test(`sees nothing of the earlier work after the agent's next (${mode})`, async (t) => {
         const { model, sandbox } = await stage(t, [READ, next("the results of build"), READ, next("fine")], {
           globalFiles: workflow("hello", ["build", FRESH], QUIET),
@@ -61,6 +71,26 @@ for (const version of PI_VERSIONS) {
       }
       await rpc.promptAndSettle("And now?");
       assert.doesNotMatch(model.messagesText(-1), /Start The hello|Do build/);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+
+    test("sees the images of the user's own messages, at rest and at work", async (t) => {
+      const { model, sandbox } = await stage(t, [REST, REST, REST, REST, next("the results"), REST, REST], {
+        globalFiles: workflow("hello", ["build", FRESH, { id: "again", context: "fresh" }], QUIET),
+        modelConfig: { input: ["text", "image"] },
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello The task");
+      await rpc.promptAndSettle("It should look so.", { images: [IMAGE] });
+      for (const round of [2, 5]) {
+        await rpc.promptAndSettle(round === 2 ? "/workflow :next" : "Go on.");
+        await rpc.promptAndSettle("Good?");
+        for (const request of round === 2 ? [2, 3] : [5, 6]) {
+          assert.match(model.messagesText(request), /It should look so\.\n  \(1 image, below\)/, `${request}`);
+          assert.equal(imagesOf(model.requests[request]), 1, `${request}`);
+        }
+      }
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });

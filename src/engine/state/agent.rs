@@ -2,6 +2,7 @@
 
 use crate::text::DefaultRole;
 
+use crate::engine::effect::Summary;
 use crate::engine::event::Stop;
 
 /// The agent of the session.
@@ -47,8 +48,8 @@ impl Agent {
 pub struct View {
     /// The number of steps of the run whose phase began it.
     pub step: u64,
-    /// The text in place of the earlier messages.
-    pub summary: String,
+    /// What the model sees in place of the earlier messages.
+    pub summary: Summary,
 }
 
 /// State of the agent. A paused run leaves it [`Activity::Idle`]: the pause says more.

@@ -149,9 +149,9 @@ export async function startRpc({ onDialog, ...options }) {
     prompt: (/** @type {string} */ message, /** @type {Record<string, unknown>} */ fields = {}) =>
       send({ type: "prompt", message, ...fields }),
     /** Sends a prompt or a slash command and resolves when the run it starts has settled. */
-    async promptAndSettle(/** @type {string} */ message, /** @type {{ timeoutMs?: number }} */ options = {}) {
+    async promptAndSettle(/** @type {string} */ message, /** @type {{ timeoutMs?: number, images?: object[] }} */ { images, ...options } = {}) {
       const settled = client.waitForSettled(options);
-      const response = await send({ type: "prompt", message }, options);
+      const response = await send({ type: "prompt", message, images }, options);
       if (!response.success) throw fault(`prompt ${JSON.stringify(message)} failed: ${response.error}`);
       await settled;
     },
