@@ -1,4 +1,5 @@
-// Measures the bytes sent to the model: the same scripted session with the reference and with this package, in the same pi.
+// Measures the bytes sent to the model: the same scripted session with the reference and with this package, and with
+// shared and fresh contexts, in the same pi.
 //
 // The figures and the limits are bytes of the request bodies. Every request also contains pi's own system prompt and tools;
 // "besides pi's own" is without the bytes that a pi without packages sends.
@@ -19,6 +20,9 @@ const LENGTH = 6000;
 const REST = {
   text: "I read the module and its tests, and changed the two functions that the task is about. The tests of the area pass. Next I would look at the callers; tell me if you want that now.",
 };
+
+/** The files that a phase reads. */
+const FILES = ["one.txt", "two.txt"];
 
 /**
  * @typedef {object} Session
@@ -75,6 +79,31 @@ export default async function context(length) {
     );
     kept = report(session, reference, ours, own) && kept;
   }
+  return (await compareFresh(version)) && kept;
+}
+
+/**
+ * Plays six phases that each read 60 KB, once with a shared context and once with a fresh one.
+ * @param {string} version
+ */
+async function compareFresh(version) {
+  const read = { calls: FILES.map((path) => ({ name: "read", arguments: { path } })) };
+  const next = { calls: [{ name: "workflow_step", arguments: { action: "next", summary: REST.text } }] };
+  const answers = [...Array.from({ length: 6 }, () => [read, next]).flat(), { text: "All done." }];
+  const phases = Array.from({ length: 6 }, (_, index) => ({ id: `phase-${index + 1}` }));
+  const files = Object.fromEntries(FILES.map((name, index) => [name, prose(index, 30_000)]));
+  const [shared, fresh] = await Promise.all(
+    ["shared", "fresh"].map((context) =>
+      inPi(version, [OURS], answers, workflow("bench", phases, { context }), (rpc) => rpc.promptAndSettle("/workflow bench Read"), files),
+    ),
+  );
+  console.log(`\n6 phases that each read 60 KB\n${row("", ["shared", "fresh", "fresh of it"])}`);
+  const totals = [sum(shared.sizes), sum(fresh.sizes)];
+  const largest = [Math.max(...shared.sizes), Math.max(...fresh.sizes)];
+  console.log(row("  in total", figures(totals)));
+  console.log(row("  the largest request", figures(largest)));
+  const kept = totals[1] <= totals[0] / 2 && largest[1] <= largest[0] / 3;
+  console.log(`  ${kept ? "ok" : "TOO HIGH"}: in total at most 0.5, the largest request at most 0.33`);
   return kept;
 }
 
@@ -126,11 +155,12 @@ async function piOwn(version) {
  * @param {import("../../tests/pi/harness/scripted-model.mjs").Step[]} answers
  * @param {Record<string, string>} globalFiles
  * @param {Session["play"]} play
+ * @param {Record<string, string>} [files] of the project
  */
-async function inPi(version, extension, answers, globalFiles, play) {
+async function inPi(version, extension, answers, globalFiles, play, files) {
   const model = await startModel(answers);
   // The whole session must fit into the context, so that pi does not compact it.
-  const sandbox = makeSandbox({ model, globalFiles, modelConfig: { contextWindow: 1_000_000 } });
+  const sandbox = makeSandbox({ model, globalFiles, files, modelConfig: { contextWindow: 1_000_000 } });
   try {
     const rpc = await startRpc({ version, sandbox, extension });
     await play(rpc);
