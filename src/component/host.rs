@@ -1,7 +1,6 @@
 //! Performs effects, and reads files, through the host.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -9,10 +8,8 @@ use crate::definition::{
     DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, UserMessage,
     WorkflowFiles, WriteTarget, defined_profiles,
 };
-use crate::engine::{Effect, Level, Output, Reply, Summary, fingerprint};
-use crate::protocol::{
-    CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, PROMPT_ENTRY_TYPE, STATE_ENTRY_TYPE,
-};
+use crate::engine::{Effect, Level, Output, Reply, Summary};
+use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 
 use super::bindings::exports::pi::extension::guest;
 use super::bindings::pi::extension::{api, context, files, session, store, timers, types, ui};
@@ -27,9 +24,7 @@ const PANEL_KEY: &str = "workflow-panel";
 /// The granted folders of subagent profiles.
 const PROFILES: [&str; 2] = ["agents", "project-agents"];
 
-/// The field of an entry before a prompt with the fingerprint of its text.
-const PROMPT_FIELD: &str = "fingerprint";
-/// Maximum number of user messages that are read, and of prompts that were sent in the user's place.
+/// Maximum number of user messages, and of entries of a type, that are read for the engine.
 const MAX_MESSAGES: u32 = 500;
 
 /// The message with the images that follow the summary of a view.
@@ -123,11 +118,6 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
                 error => error,
             }),
         Effect::SendUserMessage(text) => {
-            let data = serde_json::json!({ PROMPT_FIELD: fingerprint(&text) });
-            // Without the entry the prompt counts as the user's own in a phase that starts fresh.
-            if let Err(types::Error::Stale) = api::append_entry(PROMPT_ENTRY_TYPE, &json(&data)) {
-                return Err(types::Error::Stale);
-            }
             api::send_user_message(&text, Some(api::Delivery::FollowUp))
         }
         Effect::BeginView(summary) => {
@@ -281,27 +271,15 @@ impl WorkflowFiles for Files {
 
     fn user_messages(&self, since: u64) -> Result<Vec<UserMessage>, Stale> {
         let messages = known(session::user_messages(since, MAX_MESSAGES))?.unwrap_or_default();
-        if messages.is_empty() {
-            return Ok(Vec::new());
-        }
-        let sent = known(session::entries(PROMPT_ENTRY_TYPE, 0, MAX_MESSAGES, None))?;
-        let sent: BTreeSet<String> = sent
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|data| {
-                let data: Value = serde_json::from_str(data).ok()?;
-                Some(data.get(PROMPT_FIELD)?.as_str()?.to_owned())
-            })
-            .collect();
-        let own =
-            messages.into_iter().filter(|message| !sent.contains(&fingerprint(&message.text)));
-        Ok(own
-            .map(|message| UserMessage {
-                id: message.id,
-                text: message.text,
-                images: message.images,
-            })
-            .collect())
+        let own = |message: session::UserMessage| {
+            let session::UserMessage { id, text, images } = message;
+            UserMessage { id, text, images }
+        };
+        Ok(messages.into_iter().map(own).collect())
+    }
+
+    fn entries(&self, custom_type: &str) -> Result<Vec<String>, Stale> {
+        Ok(known(session::entries(custom_type, 0, MAX_MESSAGES, None))?.unwrap_or_default())
     }
 
     fn view_size(&self) -> Result<u64, Stale> {

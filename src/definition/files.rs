@@ -227,7 +227,13 @@ pub trait WorkflowFiles {
         Ok(Err("the host does not tell".into()))
     }
 
-    /// The user's own messages in the session's branch since a time, in milliseconds since 1970, newest first.
+    /// The data of the newest custom entries of a type on the session's branch, newest first, JSON each.
+    fn entries(&self, _custom_type: &str) -> Result<Vec<String>, Stale> {
+        Ok(Vec::new())
+    }
+
+    /// The user messages on the session's branch since a time, in milliseconds since 1970, newest first; those that were
+    /// sent in the user's place too.
     fn user_messages(&self, _since: u64) -> Result<Vec<UserMessage>, Stale> {
         Ok(Vec::new())
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::diagnostic::{Diagnostic, Problem};
 use super::paths::is_within;
 use super::references::{self, Anchor, Unplaced};
-use super::{Entry, Phase, Show, Workflow, seal};
+use super::{ContextMode, Entry, Phase, Show, Workflow, seal};
 
 /// Every workflow that can be run, in the order of the roots and of the folder names in them.
 ///
@@ -219,6 +219,15 @@ impl Library {
                 Entry::Workflow(key) => entries = &self.get(key)?.phases,
             }
         }
+    }
+
+    /// Tests if a phase of a workflow, or of one nested in it, can start fresh.
+    pub fn can_start_fresh(&self, key: &str) -> bool {
+        let fresh = Some(ContextMode::Fresh);
+        let mut reached = seal::reached(key, self).unwrap_or_default().into_iter();
+        reached.any(|workflow| {
+            workflow.context == fresh || workflow.own_phases().any(|phase| phase.context == fresh)
+        })
     }
 
     fn report_duplicate_command_names(&self, unplaced: &mut Vec<Unplaced>) {

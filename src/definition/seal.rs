@@ -60,7 +60,7 @@ pub(super) fn hash(key: &str, library: &Library) -> Option<(u32, String)> {
 }
 
 /// A workflow and all nested in it, each once.
-fn reached<'a>(key: &'a str, library: &'a Library) -> Option<Vec<&'a Workflow>> {
+pub(super) fn reached<'a>(key: &'a str, library: &'a Library) -> Option<Vec<&'a Workflow>> {
     let mut reached = vec![library.get(key)?];
     let mut seen = BTreeSet::from([key]);
     let mut ahead = reached.clone();

@@ -4,17 +4,21 @@
 //! context prompt follows the compaction. If the agent is at rest, no turn ends before its first request: the host leaves
 //! the earlier messages out of the requests of its first turn, and the compaction, which keeps that turn, follows it.
 
-use serde_json::json;
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
 
 use crate::definition::{Stale, UserMessage};
-use crate::protocol::FRESH_TYPE;
+use crate::protocol::{FRESH_TYPE, PROMPT_ENTRY_TYPE};
 use crate::run::Active;
 use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Reply, Summary};
-use super::state::{Engine, View};
+use super::state::{Engine, View, fingerprint};
 
+/// Field of the entry that marks a prompt.
+const FINGERPRINT: &str = "fingerprint";
 /// Maximum number of images of the user's messages that a phase sees.
 const MAX_IMAGES: u32 = 10;
 
@@ -55,6 +59,40 @@ impl Engine {
         let prompt = Some(self.give_prompt());
         Ok(Some(Reply::Compact { summary, prompt }))
     }
+
+    /// Marks the prompts that are sent in the user's place in the session, if a phase of the run starts fresh: it sees the
+    /// user's own messages only.
+    pub(super) fn mark_prompts(&self, cx: &mut Cx) {
+        let sends = |effect: &Effect| matches!(effect, Effect::SendUserMessage(_));
+        let Some(state) = self.run.state().filter(|_| cx.effects.iter().any(sends)) else { return };
+        if !self.definitions.library.can_start_fresh(&state.workflow_key) {
+            return;
+        }
+        let marked = |effect| match effect {
+            Effect::SendUserMessage(text) => {
+                let data = json!({ FINGERPRINT: fingerprint(&text) });
+                let mark = Effect::AppendEntry { custom_type: PROMPT_ENTRY_TYPE, data };
+                vec![mark, Effect::SendUserMessage(text)]
+            }
+            other => vec![other],
+        };
+        cx.effects = std::mem::take(&mut cx.effects).into_iter().flat_map(marked).collect();
+    }
+}
+
+/// The user's own messages since the run began, newest first.
+fn users_own(started_at: u64, cx: &Cx) -> Result<Vec<UserMessage>, Stale> {
+    let mut messages = cx.files.user_messages(started_at)?;
+    if !messages.is_empty() {
+        let marks = cx.files.entries(PROMPT_ENTRY_TYPE)?;
+        let mark = |data: &String| -> Option<String> {
+            let data: Value = serde_json::from_str(data).ok()?;
+            Some(data.get(FINGERPRINT)?.as_str()?.to_owned())
+        };
+        let marks: BTreeSet<String> = marks.iter().filter_map(mark).collect();
+        messages.retain(|message| !marks.contains(&fingerprint(&message.text)));
+    }
+    Ok(messages)
 }
 
 fn is_to_start_fresh(active: &Active) -> bool {
@@ -63,7 +101,7 @@ fn is_to_start_fresh(active: &Active) -> bool {
 
 /// The text for the model in place of the earlier work, and the entry that shows the user what the phase sees.
 fn described(active: &Active, cx: &Cx) -> Result<(Summary, Effect), Stale> {
-    let messages = cx.files.user_messages(active.state.started_at)?;
+    let messages = users_own(active.state.started_at, cx)?;
     let notice = text::fresh_notice(active, messages.len(), cx.files.view_size()?);
     let entry = Effect::AppendEntry { custom_type: FRESH_TYPE, data: json!({ "content": notice }) };
     let images_of = with_images(&messages);

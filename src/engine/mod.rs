@@ -51,7 +51,7 @@ pub use effect::{Effect, Level, Output, Reply, Request, Summary, ToolResult};
 pub use event::{Answer, CommandEnd, Event, Facts, Stop};
 pub use may::{May, may};
 pub use run_through::run_through;
-pub use state::{Engine, fingerprint};
+pub use state::Engine;
 pub use step_tool::{STEP_TOOL, StepTool};
 
 impl Engine {
@@ -67,6 +67,7 @@ impl Engine {
         }
         let Ok(reply) = self.react(event, &mut cx) else { return Output::default() };
         self.tell_hold(&mut cx);
+        self.mark_prompts(&mut cx);
         self.offer_rules();
         if self.session.panel
             && (cx.status_shows_wait.is_some() || hid_panel != self.hides_panel(cx.ui))

@@ -772,12 +772,10 @@ impl Pi {
         drawn(drawing.expect("no trap"))
     }
 
-    /// Asserts that exactly these calls were made since the last assertion, in this order. The entry before each prompt that
-    /// is sent in the user's place is not among them.
+    /// Asserts that exactly these calls were made since the last assertion, in this order.
     #[track_caller]
     pub fn did(&mut self, expected: &[&str]) {
-        let mut calls = std::mem::take(&mut self.host().calls);
-        calls.retain(|call| !call.starts_with("append-entry workflow:prompt "));
+        let calls = std::mem::take(&mut self.host().calls);
         assert_eq!(calls, expected, "\n--- called:\n{}\n", calls.join("\n"));
     }
 

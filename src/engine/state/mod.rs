@@ -24,7 +24,7 @@ pub(super) use gate::{Awaited, Caller, CheckResult, OpenGate, Requester};
 pub(super) use pending::{Pending, PendingRequest, Replacement, ReplacementStep};
 pub(super) use run::{Ended, Run, ToldHold};
 pub(super) use session::Session;
-pub use session::fingerprint;
+pub(super) use session::fingerprint;
 
 /// Workflows in one session: their definitions, and the run in progress.
 #[derive(Debug, Default)]
