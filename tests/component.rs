@@ -213,6 +213,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
         "register-entry-renderer workflow:approval",
         "register-entry-renderer workflow:check",
         "register-entry-renderer workflow:graph",
+        "register-entry-renderer workflow:fresh",
     ]);
     assert_eq!(pi.asked(), [] as [&str; 0], "a session is not there yet");
 }

@@ -15,9 +15,9 @@ use serde_json::Value;
 use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL};
 use crate::engine::{Answer, Context, Engine, Event, Facts, Output, Reply, Request, Stop, Ui};
 use crate::protocol::{
-    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, GRAPH_TYPE,
-    MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE, STATE_ENTRY_TYPE,
-    STATUS_TYPE, WORKFLOW_COMMAND,
+    APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE,
+    GRAPH_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE,
+    STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
 };
 use crate::run::restore;
 use crate::text::{self, DefaultRole};
@@ -110,7 +110,9 @@ impl Guest for Component {
         for message_type in MESSAGE_TYPES {
             api::register_message_renderer(message_type);
         }
-        for entry_type in [COMPLETE_TYPE, STATUS_TYPE, APPROVAL_TYPE, CHECK_TYPE, GRAPH_TYPE] {
+        for entry_type in
+            [COMPLETE_TYPE, STATUS_TYPE, APPROVAL_TYPE, CHECK_TYPE, GRAPH_TYPE, FRESH_TYPE]
+        {
             api::register_entry_renderer(entry_type);
         }
         Ok(())
