@@ -39,6 +39,11 @@ pub fn run_through(files: &dyn WorkflowFiles, name: &str, task: &str) -> Result<
     if let Reply::Inject { content, .. } = play.engine.handle(start, &play.context).reply {
         play.write("Step 1: what the agent is told", &content);
     }
+    for effect in play.effects(Event::AgentStart) {
+        if let Effect::BeginView(summary) = effect {
+            play.write("Step 1 starts fresh: of the session it sees only this", &summary.text);
+        }
+    }
     for step in 2..=MAX_STEPS {
         let answer = play.next();
         if !play.engine.is_running() {
@@ -46,6 +51,11 @@ pub fn run_through(files: &dyn WorkflowFiles, name: &str, task: &str) -> Result<
             return Ok(play.end());
         }
         play.write(&format!("Step {step}: it calls workflow_step with next, and is told"), &answer);
+        let turn_end = play.engine.handle(Event::TurnEnd, &play.context).reply;
+        if let Reply::Compact { summary, prompt: Some(prompt) } = turn_end {
+            let title = format!("Step {step} starts fresh: of the session it sees only this");
+            play.write(&title, &format!("{}\n\n{prompt}", summary.text));
+        }
     }
     play.write("Not all of it is played", &format!("There are more than {MAX_STEPS} steps."));
     Ok(play.script.join("\n\n"))
@@ -129,6 +139,19 @@ mod tests {
         w.push_str("completionMessage: \"All of it:\\n{evidence}\"\n");
         let script = run_through(&files, "w", "the task").unwrap();
         assert!(script.ends_with(&format!("\n\nAll of it:\n{lines}")), "{script}");
+    }
+
+    #[test]
+    fn a_fresh_phase_is_told_everything_again() {
+        let mut files = files();
+        files.global.get_mut("w/workflow.yaml").unwrap().push_str("context: fresh\n");
+        let script = run_through(&files, "w", "the task").unwrap();
+        let (before, fresh) = script.split_once("━━ Step 2 starts fresh: ").unwrap();
+        assert!(!before.contains("Do b for the task."));
+        assert!(
+            fresh.contains("starts with a fresh context") && fresh.contains("Do b for the task.")
+        );
+        assert!(fresh.contains("(what the agent hands over)") && !fresh.contains("Do a."));
     }
 
     #[test]
