@@ -19,6 +19,8 @@ use super::state::{Engine, View, fingerprint};
 
 /// Field of the entry that marks a prompt.
 const FINGERPRINT: &str = "fingerprint";
+/// Maximum number of characters of a prompt that its fingerprint is made of: the host cuts long texts.
+const MAX_PROMPT: usize = 16_384;
 /// Maximum number of images of the user's messages that a phase sees.
 const MAX_IMAGES: u32 = 10;
 
@@ -70,7 +72,7 @@ impl Engine {
         }
         let marked = |effect| match effect {
             Effect::SendUserMessage(text) => {
-                let data = json!({ FINGERPRINT: fingerprint(&text) });
+                let data = json!({ FINGERPRINT: prompt_fingerprint(&text) });
                 let mark = Effect::AppendEntry { custom_type: PROMPT_ENTRY_TYPE, data };
                 vec![mark, Effect::SendUserMessage(text)]
             }
@@ -90,9 +92,16 @@ fn users_own(started_at: u64, cx: &Cx) -> Result<Vec<UserMessage>, Stale> {
             Some(data.get(FINGERPRINT)?.as_str()?.to_owned())
         };
         let marks: BTreeSet<String> = marks.iter().filter_map(mark).collect();
-        messages.retain(|message| !marks.contains(&fingerprint(&message.text)));
+        messages.retain(|message| !marks.contains(&prompt_fingerprint(&message.text)));
     }
     Ok(messages)
+}
+
+/// Returns the fingerprint by which a prompt is recognised in the session. The host removes control characters, cuts long
+/// texts and may trim them.
+fn prompt_fingerprint(text: &str) -> String {
+    let visible = text.chars().filter(|char| !char.is_control() && !char.is_whitespace());
+    fingerprint(&visible.take(MAX_PROMPT).collect::<String>())
 }
 
 fn is_to_start_fresh(active: &Active) -> bool {
