@@ -42,7 +42,7 @@ impl Engine {
     /// on. A phase that is to start fresh gets it when it does.
     pub(super) fn give_prompt(&mut self) -> String {
         if self.is_to_start_fresh() {
-            return text::FRESH_FOLLOWS.to_owned();
+            return text::STARTS_FRESH.to_owned();
         }
         let prompt = self.active().map(|active| text::context_prompt(&active, self.agent.role));
         self.agent.in_view.clone_from(&prompt);
@@ -95,7 +95,7 @@ impl Engine {
     }
 
     /// Returns the context prompt if the model does not have it in view; it has from then on.
-    fn give_missing_prompt(&mut self) -> Option<String> {
+    pub(super) fn give_missing_prompt(&mut self) -> Option<String> {
         let prompt = text::context_prompt(&self.active()?, self.agent.role);
         (self.agent.in_view.as_ref() != Some(&prompt))
             .then(|| self.agent.in_view.insert(prompt).clone())

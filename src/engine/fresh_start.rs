@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::definition::{Stale, UserMessage};
 use crate::protocol::{FRESH_TYPE, PROMPT_ENTRY_TYPE};
-use crate::run::Active;
+use crate::run::{Active, RunState};
 use crate::text;
 
 use super::context::Cx;
@@ -30,15 +30,29 @@ impl Engine {
         self.active().is_some_and(|active| is_to_start_fresh(&active))
     }
 
+    /// Tests if the agent is at work in a phase of which it has not seen the fresh context yet.
+    pub(super) fn has_fresh_start_ahead(&self) -> bool {
+        self.is_at_work()
+            && self.active().is_some_and(|active| {
+                is_to_start_fresh(&active)
+                    && !self.agent.view.as_ref().is_some_and(|view| view.is_of(&active))
+            })
+    }
+
     /// The agent starts, at rest up to now: its requests are without the earlier messages.
     pub(super) fn begin_view(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         self.agent.view = None;
         let Some(active) = self.active().filter(is_to_start_fresh) else { return Ok(()) };
-        let (summary, notice) = described(&active, cx)?;
-        let step = active.state.global_step_count;
+        let (mut summary, notice) = described(&active, cx)?;
+        let RunState { global_step_count: step, ref task_id, .. } = *active.state;
+        let task_id = task_id.clone();
+        // pi starts the agent without `before-agent-start`, for example, to repeat a failed request.
+        if let Some(prompt) = self.give_missing_prompt() {
+            summary.text.push_str(&format!("\n\n{prompt}"));
+        }
         cx.push(notice);
         cx.push(Effect::BeginView(summary.clone()));
-        self.agent.view = Some(View { step, summary });
+        self.agent.view = Some(View { task_id, step, summary });
         Ok(())
     }
 
@@ -49,9 +63,8 @@ impl Engine {
         let Some(active) = self.active().filter(is_to_start_fresh) else {
             return Ok(view.map(|View { summary, .. }| Reply::Compact { summary, prompt: None }));
         };
-        let step = active.state.global_step_count;
         let new = active.state.started_fresh();
-        if let Some(View { summary, .. }) = view.filter(|view| view.step == step) {
+        if let Some(View { summary, .. }) = view.filter(|view| view.is_of(&active)) {
             self.transition(new, cx);
             return Ok(Some(Reply::Compact { summary, prompt: None }));
         }
@@ -102,6 +115,14 @@ fn users_own(started_at: u64, cx: &Cx) -> Result<Vec<UserMessage>, Stale> {
 fn prompt_fingerprint(text: &str) -> String {
     let visible = text.chars().filter(|char| !char.is_control() && !char.is_whitespace());
     fingerprint(&visible.take(MAX_PROMPT).collect::<String>())
+}
+
+impl View {
+    /// Tests if the current phase began it.
+    fn is_of(&self, active: &Active) -> bool {
+        let RunState { task_id, global_step_count, .. } = active.state;
+        (&self.task_id, &self.step) == (task_id, global_step_count)
+    }
 }
 
 fn is_to_start_fresh(active: &Active) -> bool {

@@ -106,6 +106,9 @@ impl Engine {
             };
             return result(text, json!({ "active": true, "moved": true }));
         }
+        if self.has_fresh_start_ahead() {
+            return result(text::NOT_STARTED, json!({ "active": true, "moved": true }));
+        }
         if self.agent_awaits_gate() {
             return gate_result(text::GATE_OPEN);
         }

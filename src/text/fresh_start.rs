@@ -11,8 +11,12 @@ const MAX_MESSAGES: usize = 12_000;
 /// Maximum number of lines of evidence, the newest.
 const MAX_EVIDENCE: usize = 40;
 
-/// The result of a call that led to a phase which starts fresh.
-pub const FRESH_FOLLOWS: &str = "This phase starts with a fresh context: its instructions follow.";
+/// Told with a move to a phase that starts fresh, before or after it does.
+pub const STARTS_FRESH: &str =
+    "This phase starts with a fresh context and gets its instructions in a message of their own.";
+
+/// The result of a call that would move the run on from a phase before it has started fresh.
+pub const NOT_STARTED: &str = "The workflow has moved to a phase that starts with a fresh context, which follows; this call had no effect.";
 
 /// Returns the text that the model reads in place of the earlier conversation. The context prompt follows it, with the
 /// task and the results of earlier phases.
@@ -22,7 +26,7 @@ pub const FRESH_FOLLOWS: &str = "This phase starts with a fresh context: its ins
 pub fn fresh_summary(active: &Active, messages: &[UserMessage], with_images: usize) -> String {
     let title = phase_title(active.phase);
     let mut parts = vec![format!(
-        "The workflow phase {title} starts with a fresh context: the work of earlier phases is left out on purpose. The task, the results that earlier phases handed over, and the instructions follow in a message of their own."
+        "The workflow phase {title} starts with a fresh context: the work of earlier phases is left out on purpose. The task, the results that earlier phases handed over, and the instructions follow."
     )];
     let evidence = all_evidence_lines(active.state, active.library);
     if !evidence.is_empty() {

@@ -33,7 +33,7 @@ pub use drawing::{
     Color, Drawing, Span, draw_content, draw_entry, draw_step_call, draw_step_result,
 };
 pub use exact::exact;
-pub use fresh_start::{FRESH_FOLLOWS, fresh_notice, fresh_summary};
+pub use fresh_start::{NOT_STARTED, STARTS_FRESH, fresh_notice, fresh_summary};
 pub use gate::{
     GATE_HAD, GATE_OPEN, approval_subject, gate_failed, gate_progress, gate_tail, kept_tail,
     sample_evidence,

@@ -46,7 +46,9 @@ impl Agent {
 /// A view of the conversation without the earlier messages.
 #[derive(Debug)]
 pub struct View {
-    /// The number of steps of the run whose phase began it.
+    /// The run whose phase began it.
+    pub task_id: String,
+    /// The number of steps of this run.
     pub step: u64,
     /// What the model sees in place of the earlier messages.
     pub summary: Summary,
