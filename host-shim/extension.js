@@ -131,6 +131,7 @@ export class Extension {
    */
   #deliver(name, event, context) {
     if (!this.#subscribed.has(name) || this.#guest.off) return undefined;
+    if (name === "agent_start") this.#view.end();
     const call = this.#calls.call(context, "handleEvent", moment(), EVENTS[name](event, context, this.#pi));
     return after(call, (outcome) => {
       if (name === "turn_end") this.#view.end();

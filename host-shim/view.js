@@ -1,5 +1,7 @@
 // The model's view of the conversation: filters the messages of pi's `context` event. The session keeps all of them.
 
+import { isDeepStrictEqual } from "node:util";
+
 import { imagesOf } from "./session.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ContextEvent["messages"]} Messages */
@@ -62,21 +64,25 @@ export class View {
 }
 
 /**
- * Replaces the messages before an entry of the session by a summary. Returns the same list if the model does not see the entry.
+ * Replaces the messages before an entry of the session by a summary. Returns the same list if the entry is not on the branch.
  *
  * @param {Messages} messages
  * @param {Begun} begun
- * @param {Pick<Session, "buildSessionProjection" | "getEntry">} session
+ * @param {Pick<Session, "buildSessionProjection" | "getBranch" | "getEntry">} session
  * @returns {Messages}
  */
 export function withoutEarlier(messages, begun, session) {
   const { firstKept, summary } = begun;
   const { entries } = session.buildSessionProjection();
-  const first = entries.findIndex(({ sourceEntry }) => sourceEntry.id === firstKept);
-  if (first < 0) return messages;
-  // Counted from the end: other extensions may have removed earlier messages.
-  const kept = entries.slice(first).flatMap(({ messages }) => messages.filter(({ role }) => String(role) !== "system")).length;
-  const left = messages.slice(Math.max(0, messages.length - kept));
+  let first = entries.findIndex(({ sourceEntry }) => sourceEntry.id === firstKept);
+  if (first < 0) {
+    if (!session.getBranch().some(({ id }) => id === firstKept)) return messages;
+    first = 1; // A later compaction left it out. Its summary comes first.
+  }
+  const kept = entries.slice(first).flatMap((entry) => entry.messages.filter(({ role }) => String(role) !== "system"));
+  // Other extensions may have removed or added messages before or behind.
+  const start = messages.findIndex((message) => kept.some((other) => isDeepStrictEqual(message, other)));
+  const left = start < 0 ? messages.slice(Math.max(0, messages.length - kept.length)) : messages.slice(start);
   const timestamp = Date.now();
   const images = imagesOf(session, begun.imagesOf);
   /** @type {Messages} */
