@@ -1,98 +1,164 @@
-// A phase with `context: fresh`: the model sees the task, the results, the evidence and the user's own messages, and
-// nothing of the earlier work.
+// A phase with `context: fresh`, entered in each way: the model sees the task, the results, the evidence and the user's own
+// messages, and nothing of the earlier work.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { FILES, QUIET, READ, REST, REVIEW, assertFresh, assertWellFormed, call, close, next, said, startFresh, text } from "./harness/fresh.mjs";
 import { PI_VERSIONS, runPrint } from "./harness/pi.mjs";
-import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { workflow } from "./harness/workflows.mjs";
+import { custom, toolResults, workflow } from "./harness/workflows.mjs";
 
-/** @param {string} [summary] */
-const next = (summary) => ({ calls: [{ name: "workflow_step", arguments: { action: "next", summary } }] });
-const READ = { calls: [{ name: "read", arguments: { path: "big.txt" } }] };
-const REST = { text: "I rest." };
-const FRESH = { id: "review", context: "fresh" };
-const QUIET = { autoContinue: false };
-const FILES = { "big.txt": `the old work ${"x".repeat(2000)}` };
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** A PNG of one pixel. */
-const IMAGE = {
-  type: "image",
-  mimeType: "image/png",
-  data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+const WORKFLOWS = {
+  ...workflow("hello", ["build", REVIEW], QUIET),
+  ...workflow("all", ["build", "review", { id: "share", context: "shared" }], { ...QUIET, context: "fresh" }),
+  ...workflow("first", [{ id: "plan", context: "fresh" }, "build"], QUIET),
+  ...workflow("gate", [{ id: "plan", context: "fresh" }, { id: "build", gate: [{ run: "echo broken; false", label: "the tests" }], onGateFail: "plan" }], QUIET),
+  ...workflow("outer", ["build", "@inner"], { ...QUIET, context: "fresh" }),
+  ...workflow("inner", ["review"], { show: "workflows" }),
 };
-
-/** The number of images in a request. */
-const imagesOf = (/** @type {any} */ request) => JSON.stringify(request).split('"image_url":{').length - 1;
-
-/** The messages of a request without the system prompt. */
-const said = (/** @type {any} */ request) => request.messages.filter((/** @type {any} */ { role }) => role !== "system" && role !== "developer");
 
 for (const version of PI_VERSIONS) {
   suite(`pi ${version}: a phase that starts fresh`, { concurrency: 2 }, () => {
-    for (const mode of /** @type {const} */ (["text", "json"])) {
+    for (const mode of /** @type {const} */ (["print", "json"])) {
       test(`sees nothing of the earlier work after the agent's next (${mode})`, async (t) => {
-        const { model, sandbox } = await stage(t, [READ, next("the results of build"), READ, next("fine")], {
-          globalFiles: workflow("hello", ["build", FRESH], QUIET),
+        const { model, sandbox } = await stage(t, [READ, { calls: [call({ action: "next" })] }, next("the results of build"), READ, next("fine")], {
+          globalFiles: WORKFLOWS,
           files: FILES,
         });
-        await runPrint({ version, sandbox, prompt: "/workflow hello The task", mode });
-        assert.match(model.messagesText(1), /the old work/);
-        const seen = model.messagesText(2);
-        assert.doesNotMatch(seen, /the old work|Start The hello/);
-        assert.match(seen, /starts with a fresh context/);
-        assert.match(seen, /\*\*Task:\*\* The task/);
-        assert.match(seen, /the results of build/);
-        assert.match(seen, /Do review for The task/);
-        assert.equal(said(model.requests[2]).length, 2);
-        assert.match(model.messagesText(3), /the old work/);
-        assert.equal(model.requests.length, 5);
+        await runPrint({ version, sandbox, prompt: "/workflow hello The task", mode: mode === "print" ? "text" : mode });
+        assert.match(text(model.requests[1]), /the old work/);
+        assert.match(toolResults(model.requests[2]).at(-1) ?? "", /^⚠️ The phase 🔹 Build cannot be left without a summary/);
+        assertFresh(model.requests[3], "review");
+        assert.match(text(model.requests[3]), /the results of build/);
+        assert.equal(said(model.requests[3]).length, 2);
+        assert.match(text(model.requests[4]), /the old work/, "the phase sees its own work");
+        assert.equal(model.requests.length, 6);
+        assertWellFormed(model);
       });
     }
 
-    test("sees nothing of the earlier work after the user's next, at rest", async (t) => {
-      const { model, sandbox } = await stage(t, [READ, REST, REST, READ, REST, REST], {
-        globalFiles: workflow("hello", ["build", FRESH], QUIET),
+    test("without a user interface, after it continued by itself", async (t) => {
+      const { model, sandbox } = await stage(t, [REST, READ, next(), REST, REST, next()], {
+        globalFiles: workflow("hello", ["build", REVIEW], { autoContinue: { delaySeconds: 0 } }),
         files: FILES,
       });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello The task");
-      await rpc.promptAndSettle("Mind the gap, please.");
-      await rpc.promptAndSettle("/workflow :next");
-      for (const request of [3, 4]) {
-        const seen = model.messagesText(request);
-        assert.doesNotMatch(seen, request === 3 ? /the old work|I rest/ : /I rest/);
-        assert.match(seen, /starts with a fresh context/);
-        assert.match(seen, /Mind the gap, please/);
-        assert.match(seen, /The user moved the workflow on/);
-        assert.match(seen, /Do review for The task/);
-        assert.doesNotMatch(seen, /Start The hello/);
-      }
-      await rpc.promptAndSettle("And now?");
-      assert.doesNotMatch(model.messagesText(-1), /Start The hello|Do build/);
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
+      await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
+      assertFresh(model.requests[3], "review");
+      assert.doesNotMatch(text(model.requests[5]), /the old work|Start The/);
+      assertWellFormed(model);
     });
 
-    test("sees the images of the user's own messages, at rest and at work", async (t) => {
-      const { model, sandbox } = await stage(t, [REST, REST, REST, REST, next("the results"), REST, REST], {
-        globalFiles: workflow("hello", ["build", FRESH, { id: "again", context: "fresh" }], QUIET),
-        modelConfig: { input: ["text", "image"] },
-      });
-      const rpc = await startRpc({ version, sandbox });
-      await rpc.promptAndSettle("/workflow hello The task");
-      await rpc.promptAndSettle("It should look so.", { images: [IMAGE] });
-      for (const round of [2, 5]) {
-        await rpc.promptAndSettle(round === 2 ? "/workflow :next" : "Go on.");
-        await rpc.promptAndSettle("Good?");
-        for (const request of round === 2 ? [2, 3] : [5, 6]) {
-          assert.match(model.messagesText(request), /It should look so\.\n  \(1 image, below\)/, `${request}`);
-          assert.equal(imagesOf(model.requests[request]), 1, `${request}`);
-        }
+    test("by next, back, skip, loop, a gate that leads back, and the start", async (t) => {
+      const { model, requests, answers, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
+      const rpc = await start();
+      const told = [];
+
+      // The user's moves at rest.
+      for (const [command, phase] of [
+        ["next", "review"],
+        ["skip", "review"],
+      ]) {
+        await rpc.send({ type: "new_session" });
+        answers.push(READ, REST, REST);
+        await rpc.promptAndSettle("/workflow hello The task");
+        await rpc.promptAndSettle("Mind the gap, please.");
+        answers.push(READ);
+        await rpc.promptAndSettle(`/workflow :${command}`);
+        assertFresh(requests.at(-2), phase);
+        assert.match(text(requests.at(-2)), /own messages since the run began:\*\*\n\n- Mind the gap, please\.\n/);
+        assert.match(text(requests.at(-2)), /The user moved the workflow on/);
+        const seen = text(requests.at(-1));
+        assert.match(seen, /the old work/, "its own");
+        assert.equal(seen.split("Mind the gap").length, 2);
+        assert.doesNotMatch(seen, /I rest/);
+        await rpc.promptAndSettle("And now?");
+        assert.doesNotMatch(text(requests.at(-1)), /Start The hello|Do build/);
+        assert.match(text(requests.at(-1)), /And now\?/);
       }
-      assert.deepEqual(rpc.extensionErrors(), []);
-      await rpc.close();
+      told.push(...custom(await rpc.entries(), "workflow:fresh").map(({ content }) => content));
+
+      // The agent's loop, and the user's move back.
+      await rpc.send({ type: "new_session" });
+      answers.push(READ, next("the plan"), READ, { calls: [call({ action: "loop", summary: "the first build" })] });
+      await rpc.promptAndSettle("/workflow first The task");
+      assertFresh(requests.at(-1), "plan");
+      assert.match(text(requests.at(-1)), /the first build/);
+      answers.push(READ, next());
+      await rpc.promptAndSettle("Go on");
+      await rpc.promptAndSettle("/workflow :back");
+      assertFresh(requests.at(-1), "plan");
+      assert.match(text(requests.at(-1)), /The user moved the workflow back/);
+
+      // A gate that leads back, for the agent and for the user.
+      await rpc.send({ type: "new_session" });
+      answers.push(next("the plan"), READ, next("the build"), REST);
+      await rpc.promptAndSettle("/workflow gate The task");
+      assertFresh(requests.at(-1), "plan");
+      assert.match(text(requests.at(-1)), /✗ the tests: exit status 1[^]*```\nbroken\n```/);
+      answers.push(next("the plan"), READ, REST);
+      await rpc.promptAndSettle("Go on");
+      await rpc.promptAndSettle("/workflow :next");
+      assertFresh(requests.at(-1), "plan");
+
+      // The start of a nested workflow, and of the run.
+      await rpc.send({ type: "new_session" });
+      answers.push(READ, next("the build"), REST);
+      await rpc.promptAndSettle("/workflow outer The task");
+      assertFresh(requests.at(-1), "review");
+      await rpc.send({ type: "new_session" });
+      answers.push(READ, REST);
+      await rpc.promptAndSettle("What is in that file?");
+      await rpc.promptAndSettle("/workflow first The task");
+      assert.match(text(requests.at(-1)), /The workflow phase 🔹 Plan starts with a fresh context[^]*Start The first/);
+      assert.doesNotMatch(text(requests.at(-1)), /the old work|What is in that file/);
+
+      // A workflow that says so: all phases but the first, and those that say otherwise.
+      await rpc.send({ type: "new_session" });
+      answers.push(READ, REST);
+      await rpc.promptAndSettle("What is in that file?");
+      answers.push(next("the build"), READ, next("the review"), REST);
+      await rpc.promptAndSettle("/workflow all The task");
+      assert.match(text(requests.at(-4)), /the old work/);
+      assertFresh(requests.at(-3), "review");
+      assert.match(text(requests.at(-1)), /the old work/, "the phase shares the work of review");
+      assert.doesNotMatch(text(requests.at(-1)), /What is in that file/);
+
+      assert.match(told[0], /^🔹 Review starts fresh: the task, 1 message of yours; 3 KB left behind$/);
+      await close(rpc, model);
+    });
+
+    test("keeps what the user says and shows", async (t) => {
+      const { model, requests, answers, start } = await startFresh(t, version, {
+        globalFiles: {
+          ...workflow("hello", ["build", REVIEW], { ...QUIET, contextInjection: "everyRun", initialMessage: "Start it:\u0007 \r\n{description}\n\n" }),
+        },
+      });
+      const rpc = await start();
+      answers.push(READ, REST, REST, REST, REST, REST);
+      await rpc.promptAndSettle("/workflow hello The task");
+      const image = { type: "image", data: PNG, mimeType: "image/png" };
+      for (const [message, images] of /** @type {const} */ ([["First\nof two lines", []], [`Old ${"o".repeat(9000)}`, []], [`New ${"n".repeat(5000)}`, [image, image]]])) {
+        const settled = rpc.waitForSettled();
+        await rpc.prompt(message, { images });
+        await settled;
+      }
+      await rpc.promptAndSettle("Look", {});
+      answers.push(next("done"));
+      await rpc.promptAndSettle("Go on");
+      const [request] = requests.slice(-1);
+      assertFresh(request, "review");
+      const seen = text(request);
+const expected = /\(1 earlier not shown\)\n- Old o+… \(cut\)\n- New n{5000}\n {2}\(with 2 images, which are left out\)\n- Look\n- Go on/;
+      assert.ok(expected.test(seen), seen.replace(/o{50,}|n{50,}/g, "…"));
+      assert.doesNotMatch(seen, /First|Start it/);
+      assert.ok(seen.length < 16_000);
+      assert.equal(seen.split("What to do in this phase").length, 2);
+      await rpc.promptAndSettle("And more");
+      assert.equal(text(requests.at(-1)).split("What to do in this phase").length, 2, "the newest context prompt only");
+      assertWellFormed(model);
+      await close(rpc, model);
     });
   });
 }

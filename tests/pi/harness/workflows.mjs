@@ -17,6 +17,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {"required" | "preferred" | "off"} [sandbox]
  * @property {string[]} [availableProfiles]
  * @property {"required"} [summary]
+ * @property {"fresh" | "shared"} [context]
  * @property {object[]} [gate]
  * @property {number} [gateAttempts]
  * @property {string} [onGateFail]
