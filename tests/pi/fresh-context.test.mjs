@@ -51,7 +51,7 @@ for (const version of PI_VERSIONS) {
     });
 
     test("by next, back, skip, loop, a gate that leads back, and the start", async (t) => {
-      const { model, requests, answers, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
+      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
       const rpc = await start();
       const told = [];
 
@@ -61,10 +61,10 @@ for (const version of PI_VERSIONS) {
         ["skip", "review"],
       ]) {
         await rpc.send({ type: "new_session" });
-        answers.push(READ, REST, REST);
+        play(READ, REST, REST);
         await rpc.promptAndSettle("/workflow hello The task");
         await rpc.promptAndSettle("Mind the gap, please.");
-        answers.push(READ);
+        play(READ);
         await rpc.promptAndSettle(`/workflow :${command}`);
         assertFresh(requests.at(-2), phase);
         assert.match(text(requests.at(-2)), /own messages since the run began:\*\*\n\n- Mind the gap, please\.\n/);
@@ -81,11 +81,11 @@ for (const version of PI_VERSIONS) {
 
       // The agent's loop, and the user's move back.
       await rpc.send({ type: "new_session" });
-      answers.push(READ, next("the plan"), READ, { calls: [call({ action: "loop", summary: "the first build" })] });
+      play(READ, next("the plan"), READ, { calls: [call({ action: "loop", summary: "the first build" })] });
       await rpc.promptAndSettle("/workflow first The task");
       assertFresh(requests.at(-1), "plan");
       assert.match(text(requests.at(-1)), /the first build/);
-      answers.push(READ, next());
+      play(READ, next());
       await rpc.promptAndSettle("Go on");
       await rpc.promptAndSettle("/workflow :back");
       assertFresh(requests.at(-1), "plan");
@@ -93,22 +93,22 @@ for (const version of PI_VERSIONS) {
 
       // A gate that leads back, for the agent and for the user.
       await rpc.send({ type: "new_session" });
-      answers.push(next("the plan"), READ, next("the build"), REST);
+      play(next("the plan"), READ, next("the build"), REST);
       await rpc.promptAndSettle("/workflow gate The task");
       assertFresh(requests.at(-1), "plan");
       assert.match(text(requests.at(-1)), /✗ the tests: exit status 1[^]*```\nbroken\n```/);
-      answers.push(next("the plan"), READ, REST);
+      play(next("the plan"), READ, REST);
       await rpc.promptAndSettle("Go on");
       await rpc.promptAndSettle("/workflow :next");
       assertFresh(requests.at(-1), "plan");
 
       // The start of a nested workflow, and of the run.
       await rpc.send({ type: "new_session" });
-      answers.push(READ, next("the build"), REST);
+      play(READ, next("the build"), REST);
       await rpc.promptAndSettle("/workflow outer The task");
       assertFresh(requests.at(-1), "review");
       await rpc.send({ type: "new_session" });
-      answers.push(READ, REST);
+      play(READ, REST);
       await rpc.promptAndSettle("What is in that file?");
       await rpc.promptAndSettle("/workflow first The task");
       assert.match(text(requests.at(-1)), /The workflow phase 🔹 Plan starts with a fresh context[^]*Start The first/);
@@ -116,9 +116,9 @@ for (const version of PI_VERSIONS) {
 
       // A workflow that says so: all phases but the first, and those that say otherwise.
       await rpc.send({ type: "new_session" });
-      answers.push(READ, REST);
+      play(READ, REST);
       await rpc.promptAndSettle("What is in that file?");
-      answers.push(next("the build"), READ, next("the review"), REST);
+      play(next("the build"), READ, next("the review"), REST);
       await rpc.promptAndSettle("/workflow all The task");
       assert.match(text(requests.at(-4)), /the old work/);
       assertFresh(requests.at(-3), "review");
@@ -130,13 +130,13 @@ for (const version of PI_VERSIONS) {
     });
 
     test("keeps what the user says and shows", async (t) => {
-      const { model, requests, answers, start } = await startFresh(t, version, {
+      const { model, requests, play, start } = await startFresh(t, version, {
         globalFiles: {
           ...workflow("hello", ["build", REVIEW], { ...QUIET, contextInjection: "everyRun", initialMessage: "Start it:\u0007 \r\n{description}\n\n" }),
         },
       });
       const rpc = await start();
-      answers.push(READ, REST, REST, REST, REST, REST);
+      play(READ, REST, REST, REST, REST, REST);
       await rpc.promptAndSettle("/workflow hello The task");
       const image = { type: "image", data: PNG, mimeType: "image/png" };
       for (const [message, images] of /** @type {const} */ ([["First\nof two lines", []], [`Old ${"o".repeat(9000)}`, []], [`New ${"n".repeat(5000)}`, [image, image]]])) {
@@ -145,7 +145,7 @@ for (const version of PI_VERSIONS) {
         await settled;
       }
       await rpc.promptAndSettle("Look", {});
-      answers.push(next("done"));
+      play(next("done"));
       await rpc.promptAndSettle("Go on");
       const [request] = requests.slice(-1);
       assertFresh(request, "review");

@@ -33,7 +33,7 @@ export const said = (request) => (request?.messages ?? []).filter(({ role }) => 
 export const text = (request) => said(request).map(messageText).join("\n\n");
 
 /**
- * Starts pi in RPC mode with a model that gives the answers of `answers`, in order, and then rests. Requests without tools,
+ * Starts pi in RPC mode with a model that gives the answers set by `play`, in order, and then rests. Requests without tools,
  * for a summary of the conversation, are answered apart.
  *
  * @param {import("node:test").TestContext} t
@@ -42,7 +42,7 @@ export const text = (request) => said(request).map(messageText).join("\n\n");
  */
 export async function startFresh(t, version, { extensions = [], ...options }) {
   /** @type {Answer[]} */
-  const answers = [];
+  let answers = [];
   /** The requests of the agent. @type {ChatRequest[]} */
   const requests = [];
   const { model, sandbox } = await stage(
@@ -57,7 +57,9 @@ export async function startFresh(t, version, { extensions = [], ...options }) {
   );
   const start = (/** @type {string[]} */ ...args) =>
     startRpc({ version, sandbox, args, extension: [...withTravel(sandbox), ...extensions.map((name) => `${sandbox.project}/${name}`)] });
-  return { model, sandbox, answers, requests, start };
+  /** Sets the next answers. @param {...Answer} next */
+  const play = (...next) => void (answers = next);
+  return { model, sandbox, play, requests, start };
 }
 
 /**

@@ -1,0 +1,248 @@
+// A phase with `context: fresh` whose start is disturbed: by further calls, aborts, errors, messages, moves and the end of the run.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { QUIET, READ, REST, REVIEW, assertFresh, call, close, next, said, startFresh, text } from "./harness/fresh.mjs";
+import { PI_VERSIONS } from "./harness/pi.mjs";
+import { lastPath } from "./harness/gates.mjs";
+import { custom, step, toolResults, workflow } from "./harness/workflows.mjs";
+
+const WORKFLOWS = {
+  ...workflow("hello", ["build", REVIEW, "ship"], QUIET),
+  ...workflow("first", [{ id: "plan", context: "fresh" }, "build"], QUIET),
+  ...workflow("other", [{ id: "find", context: "fresh" }, "build"], QUIET),
+};
+const bash = (/** @type {string} */ command) => ({ name: "bash", arguments: { command } });
+const SLOW = { calls: [bash("sleep 0.4; echo the old work")] };
+
+/** Commands that send messages as another extension. */
+const OTHER = {
+  "other.ts": `export default (pi) => {
+    pi.registerCommand("wake", { handler: async (text) => pi.sendMessage({ customType: "other", content: text, display: true }, { triggerTurn: true }) });
+    pi.registerCommand("context", { handler: async () => {
+      pi.on("context", ({ messages }) => ({ messages: [{ role: "user", content: "a memory", timestamp: 1 }, ...messages, { role: "user", content: "a reminder of another extension", timestamp: Date.now() }] }));
+    } });
+  };`,
+};
+
+for (const version of PI_VERSIONS) {
+  suite(`pi ${version}: the start of a fresh context`, { concurrency: 2 }, () => {
+    test("with more calls in the same answer", async (t) => {
+      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
+      const rpc = await start();
+      // Neither a second `next` nor a loop moves a run from a phase that the model has not seen.
+      const twice = { calls: [bash("echo the old work"), ...next("the build").calls, ...next("the review").calls, call({ action: "loop" }), bash("echo the old work")] };
+      play(READ, twice, REST);
+      await rpc.promptAndSettle("/workflow hello The task");
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      assertFresh(requests.at(-1), "review");
+      assert.equal(said(requests.at(-1)).length, 2);
+      const results = (await rpc.entries()).filter(({ message }) => message?.role === "toolResult").map(({ message }) => message.content[0].text);
+      assert.match(results[3], /a phase that starts with a fresh context, which follows; this call had no effect/);
+
+      // In the first turn of a phase that was entered at rest, calls count.
+      await rpc.promptAndSettle("/workflow :back");
+      play({ calls: [...next("the review").calls, bash("echo more")] }, REST);
+      await rpc.promptAndSettle("/workflow :next");
+      assert.equal(lastPath(await rpc.entries()), "hello:2");
+      assert.doesNotMatch(text(requests.at(-1)), /the old work|Start The/);
+      assert.match(text(requests.at(-1)), /Do ship for The task/);
+      await close(rpc, model);
+    });
+
+    test("with an abort, an error and its repetition", async (t) => {
+      const { model, requests, play, start } = await startFresh(t, version, {
+        globalFiles: WORKFLOWS,
+        settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 300 } },
+      });
+      const rpc = await start();
+      // An abort in the first turn, of a phase entered at rest.
+      play(READ, REST);
+      await rpc.promptAndSettle("/workflow hello The task");
+      play({ text: "I beg", hang: true });
+      let count = model.requests.length;
+      const aborted = rpc.waitForSettled();
+      void rpc.prompt("/workflow :next");
+      await model.waitForRequests(count + 1);
+      await sleep(50);
+      await rpc.send({ type: "abort" });
+      await aborted;
+      assertFresh(requests.at(-1), "review");
+      await rpc.promptAndSettle("Go on");
+      assertFresh(requests.at(-1), "review");
+
+      // An abort in the turn that moves, and in the first request after it.
+      await rpc.send({ type: "new_session" });
+      play(READ, { calls: [...next("the build").calls, bash("sleep 20")] }, REST);
+      const stopped = rpc.waitForSettled();
+      void rpc.prompt("/workflow hello The task");
+      const moved = await rpc.waitFor(({ type, toolName, args }) => type === "tool_execution_start" && toolName === "bash" && /20/.test(args.command));
+      assert.ok(moved);
+      await rpc.send({ type: "abort" });
+      await stopped;
+      await rpc.promptAndSettle("Go on");
+      assertFresh(requests.at(-1), "review");
+
+      // The first request fails and is repeated, at rest and at work.
+      await rpc.send({ type: "new_session" });
+      play(READ, REST);
+      await rpc.promptAndSettle("/workflow hello The task");
+      play({ status: 500, text: "overloaded" }, READ, REST);
+      await rpc.promptAndSettle("/workflow :next");
+      for (const request of requests.slice(-3, -1)) assertFresh(request, "review");
+      assert.doesNotMatch(text(requests.at(-1)), /I rest/);
+      play(next("the build"), { status: 500, text: "overloaded" }, REST);
+      await rpc.promptAndSettle("/workflow :back");
+      for (const request of requests.slice(-2)) assertFresh(request, "review");
+
+      // The user moves the run while pi waits before it repeats a request of the phase before.
+      await rpc.send({ type: "new_session" });
+      play(READ, { status: 500, text: "overloaded" }, READ, REST);
+      const settled = rpc.waitForSettled();
+      const from = rpc.records.length;
+      void rpc.prompt("/workflow hello The task");
+      await rpc.waitFor(({ type }) => type === "auto_retry_start", { from });
+      await rpc.prompt("/workflow :next");
+      await settled;
+      const repeated = requests.at(-2);
+      assertFresh(repeated, "review");
+      assert.doesNotMatch(text(requests.at(-1)), /Start The|I rest/);
+      await close(rpc, model);
+    });
+
+    test("with messages and moves of the user at work", async (t) => {
+      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
+      const rpc = await start();
+      const at = async (/** @type {string} */ tool) => rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === tool, { from: mark });
+      let mark = rpc.records.length;
+
+      // A steering message and a message for later, in the turn that moves.
+      play({ calls: [...SLOW.calls, ...next("the build").calls] }, READ, REST);
+      let settled = rpc.waitForSettled();
+      void rpc.prompt("/workflow hello The task");
+      await at("bash");
+      await rpc.send({ type: "steer", message: "Look at the edges." });
+      await rpc.send({ type: "follow_up", message: "And then rest." });
+      await settled;
+      const [first, second, third] = requests.slice(-3);
+      assertFresh(first, "review");
+      assert.match(text(first), /Do review for The task[^]*Look at the edges\./);
+      assert.match(text(second), /Look at the edges\.[^]*the old work/);
+      assert.match(text(third), /And then rest\./);
+
+      // The user's own command, and a move, in a turn.
+      await rpc.send({ type: "new_session" });
+      play(SLOW, READ, REST);
+      mark = rpc.records.length;
+      settled = rpc.waitForSettled();
+      void rpc.prompt("/workflow hello The task");
+      await at("bash");
+      await rpc.send({ type: "bash", command: "echo mine" });
+      await rpc.prompt("/workflow :next");
+      await settled;
+      assertFresh(requests.at(-2), "review");
+      assert.match(text(requests.at(-2)), /The user moved the workflow on/);
+      assert.equal(text(requests.at(-2)).split("Do review for The task").length, 2);
+
+      await close(rpc, model);
+    });
+
+    test("with a pause, a second move and another run", async (t) => {
+      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
+      const rpc = await start();
+      /** Sends a command, and resolves with the promise of the end as soon as the model calls bash. @param {string} command */
+      const working = async (command) => {
+        const from = rpc.records.length;
+        const settled = rpc.waitForSettled();
+        void rpc.prompt(command);
+        await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === "bash", { from });
+        return { settled };
+      };
+
+      // A pause in the turn before; the user's message ends it.
+      play(SLOW, REST);
+      let { settled } = await working("/workflow hello The task");
+      await rpc.prompt("/workflow :pause");
+      await settled;
+      await rpc.prompt("/workflow :next");
+      await rpc.promptAndSettle("Now review.");
+      assertFresh(requests.at(-1), "review");
+      assert.match(text(requests.at(-1)), /Now review\.[^]*The user moved the workflow on/);
+
+      // A move on in the first turn of a phase that was entered at rest.
+      await rpc.promptAndSettle("/workflow :back");
+      play(SLOW, REST);
+      ({ settled } = await working("/workflow :next"));
+      await rpc.prompt("/workflow :next");
+      await settled;
+      assert.doesNotMatch(text(requests.at(-1)), /Start The|Do build/);
+      assert.match(text(requests.at(-1)), /Do ship for The task/);
+
+      // Another run in the first turn of the first phase: both phases begin with the run.
+      await rpc.send({ type: "new_session" });
+      rpc.onDialog(() => true);
+      play(SLOW, REST, REST);
+      ({ settled } = await working("/workflow first The task"));
+      await rpc.prompt("/workflow other The other task");
+      await settled;
+      const other = text(requests.at(-2));
+      assert.match(other, /The workflow phase 🔹 Find starts with a fresh context/);
+      assert.match(other, /Do find for The other task/);
+      assert.doesNotMatch(other, /the old work|Do plan/);
+      await close(rpc, model);
+    });
+
+    test("with the end of the run", async (t) => {
+      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
+      const rpc = await start();
+      for (const end of ["cancel", "next"]) {
+        await rpc.send({ type: "new_session" });
+        play(READ, REST);
+        await rpc.promptAndSettle("/workflow hello The task");
+        const last = end === "next" ? { calls: [...next("the review").calls, ...next("shipped").calls] } : step("cancel", "cancel");
+        rpc.onDialog(() => true);
+        play(last, REST);
+        await rpc.promptAndSettle("/workflow :next");
+        assertFresh(requests.at(-2), "review");
+        assert.doesNotMatch(text(requests.at(-1)), /Start The|the old work/, "the view is kept");
+        assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).active, false);
+        await rpc.promptAndSettle("And without a run?");
+        assert.doesNotMatch(text(requests.at(-1)), /the old work/);
+      }
+      // The user cancels in the turn that moved to it.
+      await rpc.send({ type: "new_session" });
+      play({ calls: [...next("the build").calls, ...SLOW.calls] }, REST);
+      const from = rpc.records.length;
+      const settled = rpc.waitForSettled();
+      void rpc.prompt("/workflow hello The task");
+      await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === "bash", { from });
+      await rpc.prompt("/workflow :cancel");
+      await settled;
+      assert.equal(toolResults(requests.at(-1)).length, 2, "nothing is left out without a run");
+      await close(rpc, model);
+    });
+
+    test("with another extension that wakes the agent, and one that changes its view", async (t) => {
+      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS, files: OTHER, extensions: ["other.ts"] });
+      const rpc = await start();
+      play(READ, REST);
+      await rpc.promptAndSettle("/workflow hello The task");
+      await rpc.prompt("/workflow :pause");
+      await rpc.prompt("/workflow :next");
+      await rpc.promptAndSettle("/wake Wake up!");
+      assertFresh(requests.at(-1), "review");
+      assert.match(text(requests.at(-1)), /Wake up!/);
+
+      await rpc.send({ type: "new_session" });
+      await rpc.prompt("/context");
+      play(READ, REST);
+      await rpc.promptAndSettle("/workflow hello The task");
+      play(READ, REST);
+      await rpc.promptAndSettle("/workflow :next");
+      assertFresh({ ...(requests.at(-2) ?? assert.fail()), messages: said(requests.at(-2)).filter((message) => !/a memory/.test(JSON.stringify(message))) }, "review");
+      assert.match(text(requests.at(-2)), /The user moved the workflow on[^]*a reminder of another extension$/);
+      await close(rpc, model);
+    });
+  });
+}
