@@ -7,6 +7,8 @@
 mod confinement;
 #[path = "component/examples.rs"]
 mod examples;
+#[path = "component/fresh.rs"]
+mod fresh;
 #[path = "component/gates.rs"]
 mod gates;
 #[path = "component/host.rs"]

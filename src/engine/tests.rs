@@ -1023,6 +1023,7 @@ fn in_any_order_events_leave_one_consistent_state() {
 
 mod briefing;
 mod confinement;
+mod fresh_start;
 mod gate;
 mod hold;
 mod may;

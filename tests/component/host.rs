@@ -17,6 +17,7 @@ pub use bindings::exports::pi::extension::guest::{
     Answer, CommandEnd, CommandOutcome, CommandResult, Completion, Event, EventOutcome, InitError,
     InputSource, Pending, Request, SessionReason, StopReason, ToolOutcome,
 };
+pub use bindings::pi::extension::session::UserMessage;
 pub use bindings::pi::extension::types::{
     CustomMessage, Drawing, Mode, Moment, Span, ToolCall, ToolResult,
 };

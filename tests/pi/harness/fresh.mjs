@@ -56,7 +56,7 @@ export async function startFresh(t, version, { extensions = [], ...options }) {
     { ...options, files: { ...FILES, ...options.files } },
   );
   const start = (/** @type {string[]} */ ...args) =>
-    startRpc({ version, sandbox, args, extension: [...withTravel(sandbox), ...extensions.map((name) => `${sandbox.project}/${name}`)] });
+    startRpc({ version, sandbox, args, extension: [...extensions.map((name) => `${sandbox.project}/${name}`), ...withTravel(sandbox)] });
   /** Sets the next answers. @param {...Answer} next */
   const play = (...next) => void (answers = next);
   return { model, sandbox, play, requests, start };
