@@ -44,9 +44,21 @@ for (const version of PI_VERSIONS) {
         globalFiles: workflow("hello", ["build", REVIEW], { autoContinue: { delaySeconds: 0 } }),
         files: FILES,
       });
-      await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
+      await runPrint({ version, sandbox, prompt: "/workflow hello The task", args: ["--no-session"] });
       assertFresh(model.requests[3], "review");
       assert.doesNotMatch(text(model.requests[5]), /the old work|Start The/);
+      assertWellFormed(model);
+    });
+
+    test("without a user interface, from run to run of pi", async (t) => {
+      const { model, sandbox } = await stage(t, [READ, REST, READ, REST], { globalFiles: WORKFLOWS, files: FILES });
+      await runPrint({ version, sandbox, prompt: "/workflow first The task" });
+      assert.match(text(model.requests[0]), /Plan starts with a fresh context[^]*Do plan for The task/);
+      assert.match(text(model.requests[1]), /the old work/);
+      await runPrint({ version, sandbox, prompt: "/workflow :skip", args: ["--continue"] });
+      assert.match(text(model.requests[2]), /the old work/, "a shared phase");
+      await runPrint({ version, sandbox, prompt: "/workflow :back", args: ["--continue"] });
+      assertFresh(model.requests[4], "plan");
       assertWellFormed(model);
     });
 

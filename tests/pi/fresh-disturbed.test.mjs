@@ -145,6 +145,23 @@ for (const version of PI_VERSIONS) {
       assert.match(text(requests.at(-2)), /The user moved the workflow on/);
       assert.equal(text(requests.at(-2)).split("Do review for The task").length, 2);
 
+      // A move in the last turn, and one that an abort follows.
+      for (const abort of [false, true]) {
+        await rpc.send({ type: "new_session" });
+        play(READ, { text: "I rest", delayMs: 400 }, REST);
+        const count = model.requests.length;
+        settled = rpc.waitForSettled();
+        void rpc.prompt("/workflow hello The task");
+        await model.waitForRequests(count + 2);
+        await rpc.prompt("/workflow :next");
+        if (abort) await rpc.send({ type: "abort" });
+        await settled;
+        if (abort) await rpc.promptAndSettle("Go on");
+        assert.equal(model.requests.length, count + 3);
+        assertFresh(requests.at(-1), "review");
+        assert.match(text(requests.at(-1)), /The user moved the workflow on/);
+      }
+
       await close(rpc, model);
     });
 

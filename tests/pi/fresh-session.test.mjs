@@ -136,6 +136,24 @@ for (const version of PI_VERSIONS) {
       assert.ok(summaries.length > 0);
       for (const request of summaries) assert.doesNotMatch(text(request), /Start The hello|Do build/);
 
+      // The user compacts in the first turn, which pi aborts.
+      await rpc.promptAndSettle("/workflow :back");
+      play(READ, REST);
+      await rpc.promptAndSettle("Build");
+      const count = model.requests.length;
+      play({ hang: true });
+      const settled = rpc.waitForSettled();
+      void rpc.prompt("/workflow :next");
+      await model.waitForRequests(count + 1);
+      await rpc.send({ type: "compact" });
+      await settled;
+      assert.equal((await rpc.state()).isCompacting, false);
+      const [summarized] = model.requests.slice(count + 1);
+      assert.match(text(summarized), /Mind the gap, please/);
+      assert.doesNotMatch(text(summarized), /the old work|I rest/);
+      await rpc.promptAndSettle("Go on");
+      assert.match(text(requests.at(-1)), /A summary[^]*Do review for The task/);
+
       // The move in the turn at which pi compacts, and a compaction right before it.
       await rpc.promptAndSettle("More");
       assert.equal((await rpc.send({ type: "compact" })).success, true);

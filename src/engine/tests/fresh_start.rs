@@ -215,3 +215,29 @@ fn without_a_user_interface_a_phase_starts_fresh_at_the_end_of_the_turn() {
     let reply = session.on(Event::BeforeSettle).reply;
     assert!(matches!(reply, Reply::Continue(_)), "{reply:?}");
 }
+
+#[test]
+fn a_nested_call_leads_to_a_fresh_start_too() {
+    let mut session = at_work(&["a", "f", "b"]);
+    let reply = session.on(Event::Step { input: NEXT, nested: true }).reply;
+    assert!(matches!(reply, Reply::Tool(_)));
+    let reply = session.on(Event::Step { input: NEXT, nested: true }).reply;
+    let Reply::Tool(ToolResult { text, .. }) = reply else { panic!("{reply:?}") };
+    assert!(text.contains("this call had no effect"), "{text}");
+    session.compacts_all("f");
+}
+
+#[test]
+fn a_held_run_starts_fresh_when_its_rules_hold_again() {
+    let mut session = at_work(&["a", "f"]);
+    let _ = session.calls_step(NEXT);
+    let kept = session.files.global.clone();
+    let file = session.files.global.get_mut("w/f.md").unwrap();
+    *file =
+        file.replace("Do f.", "Do g.").replacen("emoji", "tools: {blacklist: [edit]}\nemoji", 1);
+    let _ = session.command("workflow", ":check");
+    assert_eq!(session.ends_turn(), (None, Vec::new()), "nothing is done by other rules");
+    session.files.global = kept;
+    let _ = session.command("workflow", ":check");
+    session.compacts_all("f");
+}
