@@ -6,6 +6,7 @@ import { suite, test } from "node:test";
 import { FILES, QUIET, READ, REST, REVIEW, assertFresh, assertWellFormed, call, close, next, said, startFresh, text } from "./harness/fresh.mjs";
 import { PI_VERSIONS, runPrint } from "./harness/pi.mjs";
 import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
 import { custom, toolResults, workflow } from "./harness/workflows.mjs";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -139,6 +140,22 @@ for (const version of PI_VERSIONS) {
 
       assert.match(told[0], /^🔹 Review starts fresh: the task, 1 message of yours; 3 KB left behind$/);
       await close(rpc, model);
+    });
+
+    test("shows in the transcript that it starts fresh, at work and at rest", async (t) => {
+      const files = { ...workflow("hello", ["build", REVIEW, { id: "again", context: "fresh" }], QUIET) };
+      const { model, sandbox } = await stage(t, [next(), REST, { text: "Again done." }], { globalFiles: files, files: FILES });
+      const tui = await startTui({ version, sandbox });
+      await tui.type("/workflow hello The task");
+      await tui.press("Enter");
+      await tui.waitFor("I rest.");
+      await tui.waitFor(/🌱 🔹 Review starts fresh: the task, 1 result; [1-9]\d* (bytes|KB) left behind/);
+      await tui.type("/workflow :next");
+      await tui.press("Escape");
+      await tui.press("Enter");
+      await tui.waitFor("Again done.");
+      await tui.waitFor(/🌱 🔹 Again starts fresh: the task, 1 result; [1-9]\d* (bytes|KB) left behind/);
+      assertFresh(model.requests[2], "again");
     });
 
     test("keeps what the user says and shows", async (t) => {
