@@ -13,8 +13,13 @@ fn session() -> Pi {
     let mut pi =
         Host::with_files(files.into_iter().chain([("global/two/do.md", DO)])).start_session();
     pi.command("workflow", "two Fix it");
-    let message = |(text, images): (&str, u32)| UserMessage { text: text.into(), images };
-    let messages = [("Look here", 2), ("Begin: Fix it", 0), ("Mind the gap\nand the edge", 0)];
+    let message = |(id, text, images): (&str, &str, u32)| UserMessage {
+        id: id.into(),
+        text: text.into(),
+        images,
+    };
+    let messages =
+        [("c", "Look here", 2), ("b", "Begin: Fix it", 0), ("a", "Mind the gap\nand the edge", 0)];
     pi.host().user_messages = messages.map(message).into();
     pi
 }
@@ -26,7 +31,7 @@ const SUMMARY: &str = "The workflow phase 🔨 Do starts with a fresh context: t
 - Mind the gap
   and the edge
 - Look here
-  (with 2 images, which are left out)";
+  (2 images, below)";
 
 #[test]
 fn at_work_a_compaction_that_keeps_nothing_follows_the_turn() {
@@ -42,6 +47,8 @@ fn at_work_a_compaction_that_keeps_nothing_follows_the_turn() {
     let notice = "🔨 Do starts fresh: the task, 1 result, 2 messages of yours; 84 KB left behind";
     let (entry, rest) = rest.split_once('\n').expect(rest);
     assert_eq!(entry, format!(r#"{{"content":"{notice}"}}"#));
+    let images = "workflow:fresh hidden: The images of the user's messages in the summary. c\n";
+    let rest = rest.strip_prefix(images).expect(rest);
     assert!(rest.starts_with("workflow:context hidden: [Workflow path: Two ▸ 🔨 Do]\n"), "{rest}");
     assert!(rest.contains("I looked.") && rest.ends_with("\ncontinue"), "{rest}");
     let entries = pi.host().calls.iter().filter(|call| call.starts_with("append-entry"));
@@ -58,7 +65,7 @@ fn at_rest_the_compaction_keeps_the_first_turn() {
     pi.event(Event::AgentStart);
     let newest = pi.host().entries.len() - 1;
     assert_eq!(pi.host().entries[newest].0, "workflow:fresh");
-    let begun = format!("begin-view entry-{newest}: {SUMMARY}");
+    let begun = format!("begin-view entry-{newest} c: {SUMMARY}");
     assert!(pi.host().calls.contains(&begun), "{:?}", pi.host().calls);
     let outcome = pi.event(Event::TurnEnd);
     let start =

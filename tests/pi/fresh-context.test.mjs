@@ -11,6 +11,9 @@ import { custom, toolResults, workflow } from "./harness/workflows.mjs";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
+/** The number of images in a request. @param {object | undefined} request */
+const imagesOf = (request) => JSON.stringify(request).split('"image_url":{').length - 1;
+
 const WORKFLOWS = {
   ...workflow("hello", ["build", REVIEW], QUIET),
   ...workflow("all", ["build", "review", { id: "share", context: "shared" }], { ...QUIET, context: "fresh" }),
@@ -161,8 +164,9 @@ for (const version of PI_VERSIONS) {
     test("keeps what the user says and shows", async (t) => {
       const { model, requests, play, start } = await startFresh(t, version, {
         globalFiles: {
-          ...workflow("hello", ["build", REVIEW], { ...QUIET, contextInjection: "everyRun", initialMessage: "Start it:\u0007 \r\n{description}\n\n" }),
+          ...workflow("hello", ["build", REVIEW, { id: "again", context: "fresh" }], { ...QUIET, contextInjection: "everyRun", initialMessage: "Start it:\u0007 \r\n{description}\n\n" }),
         },
+        modelConfig: { input: ["text", "image"] },
       });
       const rpc = await start();
       play(READ, REST, REST, REST, REST, REST);
@@ -179,13 +183,20 @@ for (const version of PI_VERSIONS) {
       const [request] = requests.slice(-1);
       assertFresh(request, "review");
       const seen = text(request);
-const expected = /\(1 earlier not shown\)\n- Old o+… \(cut\)\n- New n{5000}\n {2}\(with 2 images, which are left out\)\n- Look\n- Go on/;
+      const expected = /\(1 earlier not shown\)\n- Old o+… \(cut\)\n- New n{5000}\n {2}\(2 images, below\)\n- Look\n- Go on/;
       assert.ok(expected.test(seen), seen.replace(/o{50,}|n{50,}/g, "…"));
       assert.doesNotMatch(seen, /First|Start it/);
       assert.ok(seen.length < 16_000);
       assert.equal(seen.split("What to do in this phase").length, 2);
+      assert.equal(imagesOf(request), 2);
       await rpc.promptAndSettle("And more");
       assert.equal(text(requests.at(-1)).split("What to do in this phase").length, 2, "the newest context prompt only");
+      assert.equal(imagesOf(requests.at(-1)), 2);
+      // At rest the images come with the view, and stay behind the turn.
+      await rpc.promptAndSettle("/workflow :next");
+      await rpc.promptAndSettle("And more again");
+      assertFresh(requests.at(-2), "again");
+      for (const request of requests.slice(-2)) assert.equal(imagesOf(request), 2);
       assertWellFormed(model);
       await close(rpc, model);
     });

@@ -30,26 +30,26 @@ const user = (/** @type {string} */ content) => /** @type {Messages[number]} */ 
 suite("a begun view", () => {
   test("shows the messages that pi shows after a compaction at its entry", () => {
     const { session, firstKept, summary } = begun();
-    const left = withoutEarlier(sent(session), { firstKept, summary }, session);
+    const left = withoutEarlier(sent(session), { firstKept, summary, imagesOf: [] }, session);
     assert.deepEqual(texts(left), ["SUMMARY", "three", "four"]);
     session.appendCompaction(summary, firstKept, 1);
     assert.deepEqual(texts(sent(session)), texts(left));
     // After it, nothing more is left out.
-    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary: "AGAIN" }, session)), ["AGAIN", "three", "four"]);
+    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary: "AGAIN", imagesOf: [] }, session)), ["AGAIN", "three", "four"]);
   });
 
   test("has no messages if there are none after its entry", () => {
     const { session, say, summary } = begun();
     const firstKept = session.appendCustomEntry("test:begin", {});
-    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary }, session)), ["SUMMARY"]);
+    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary, imagesOf: [] }, session)), ["SUMMARY"]);
     say("five");
-    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary }, session)), ["SUMMARY", "five"]);
+    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary, imagesOf: [] }, session)), ["SUMMARY", "five"]);
   });
 
   test("keeps what other extensions add behind, and finds its beginning if they remove messages", () => {
     const { session, firstKept, summary } = begun();
     const [one, two, three, four] = sent(session);
-    const begin = { firstKept, summary };
+    const begin = { firstKept, summary, imagesOf: [] };
     assert.deepEqual(texts(withoutEarlier([user("zero"), one, two, three, four, user("five")], begin, session)), ["SUMMARY", "three", "four", "five"]);
     assert.deepEqual(texts(withoutEarlier([two, three, four], begin, session)), ["SUMMARY", "three", "four"]);
     assert.deepEqual(texts(withoutEarlier([one, two, four], begin, session)), ["SUMMARY", "four"]);
@@ -62,11 +62,11 @@ suite("a begun view", () => {
     const { session, say, firstKept, summary } = begun();
     const five = say("five");
     session.appendCompaction("the work of one to four", five, 1);
-    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary }, session)), ["SUMMARY", "five"]);
+    assert.deepEqual(texts(withoutEarlier(sent(session), { firstKept, summary, imagesOf: [] }, session)), ["SUMMARY", "five"]);
     session.resetLeaf();
     say("another branch");
     const messages = sent(session);
-    assert.equal(withoutEarlier(messages, { firstKept, summary }, session), messages);
+    assert.equal(withoutEarlier(messages, { firstKept, summary, imagesOf: [] }, session), messages);
   });
 
   test("ends, and with it the filter has no effect", async () => {
@@ -79,12 +79,12 @@ suite("a begun view", () => {
       handler = added;
     } }));
     const filter = () => handler({ messages: sent(session) }, { sessionManager: session });
-    view.begin({ firstKept, summary });
+    view.begin({ firstKept, summary, imagesOf: [] });
     assert.equal(filter().messages.length, 3);
     view.keepNewest("test:note", true);
     view.end();
     assert.deepEqual(texts(filter().messages), ["one", "three", "four"]);
-    view.begin({ firstKept, summary });
+    view.begin({ firstKept, summary, imagesOf: [] });
     view.reset();
     assert.equal(filter(), undefined);
   });

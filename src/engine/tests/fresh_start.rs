@@ -34,7 +34,7 @@ impl Session {
     /// The agent starts without a prompt.
     fn begins_again(&mut self) -> Option<String> {
         self.on(Event::AgentStart).effects.into_iter().find_map(|effect| match effect {
-            Effect::BeginView(summary) => Some(summary),
+            Effect::BeginView(summary) => Some(summary.text),
             _ => None,
         })
     }
@@ -55,7 +55,7 @@ impl Session {
             _ => None,
         };
         let compaction = match reply {
-            Reply::Compact { summary, prompt } => Some((summary, prompt)),
+            Reply::Compact { summary, prompt } => Some((summary.text, prompt)),
             Reply::None => None,
             other => panic!("{other:?}"),
         };
