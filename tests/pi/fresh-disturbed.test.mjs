@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { QUIET, READ, REST, REVIEW, assertFresh, call, close, next, said, startFresh, text } from "./harness/fresh.mjs";
-import { PI_VERSIONS } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
 import { custom, step, toolResults, workflow } from "./harness/workflows.mjs";
 
@@ -26,7 +26,7 @@ const OTHER = {
   };`,
 };
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: the start of a fresh context`, { concurrency: 2 }, () => {
     test("with more calls in the same answer", async (t) => {
       const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });

@@ -5,7 +5,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { QUIET, READ, REST, REVIEW, assertFresh, close, next, said, startFresh, text } from "./harness/fresh.mjs";
-import { PI_VERSIONS, REPO, readSession, sessionFiles } from "./harness/pi.mjs";
+import { VERSIONS } from "./harness/extent.mjs";
+import { REPO, readSession, sessionFiles } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { custom, step, workflow } from "./harness/workflows.mjs";
 
@@ -19,7 +20,7 @@ function lines(sandbox) {
   return readFileSync(file, "utf8").split("\n").filter(Boolean);
 }
 
-for (const version of PI_VERSIONS) {
+for (const version of VERSIONS) {
   suite(`pi ${version}: a fresh context`, { concurrency: 2 }, () => {
     test("after a crash at each entry of the move, and a move in the tree to each", async (t) => {
       const { model, sandbox, play, requests, start } = await startFresh(t, version, { globalFiles: HELLO });
