@@ -53,7 +53,8 @@ impl Engine {
         Ok(reply.unwrap_or_default())
     }
 
-    /// Refuses a tool that the phase does not allow, and confines what it allows within limits.
+    /// Refuses a tool that the phase does not allow, or that is called before the phase starts fresh, and confines a tool
+    /// that it allows within limits.
     ///
     /// A whitelist does not refuse a tool that carries the calls of others: it may be the only way to those that
     /// the whitelist names, and each call that it makes is an event of its own. A blacklist that names it does.
@@ -68,6 +69,9 @@ impl Engine {
         }
         if self.agent_awaits_gate() {
             return Reply::Block(text::GATE_OPEN.into());
+        }
+        if self.has_fresh_start_ahead() {
+            return Reply::Block(text::NOT_STARTED.into());
         }
         let reply = self.permitted(name, carries_calls, cx);
         let reply = reply.unwrap_or_else(|gone| Reply::Block(format!("[workflow] {gone}")));

@@ -15,7 +15,8 @@ const MAX_EVIDENCE: usize = 40;
 pub const STARTS_FRESH: &str =
     "This phase starts with a fresh context and gets its instructions in a message of their own.";
 
-/// The result of a call that would move the run on from a phase before it has started fresh.
+/// The result of a call in a phase before it has started fresh: the model does not know the phase, and the phase would not
+/// know of the call.
 pub const NOT_STARTED: &str = "The workflow has moved to a phase that starts with a fresh context, which follows; this call had no effect.";
 
 /// Returns the text that the model reads in place of the earlier conversation. The context prompt follows it, with the

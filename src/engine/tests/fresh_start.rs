@@ -141,11 +141,14 @@ fn a_call_before_the_fresh_start_has_no_effect() {
         assert_eq!(session.calls_step(&input), text::NOT_STARTED);
     }
     assert!(session.step("status").0.contains("* f"));
+    let edit = || Event::ToolCall { name: "edit", carries_calls: false };
+    assert_eq!(session.on(edit()).reply, Reply::Block(text::NOT_STARTED.into()));
     session.compacts_all("f");
     // In the first turn of a phase that was entered at rest, the agent has seen its context.
     session.stop();
     let _ = session.command("workflow", ":next");
     assert!(session.begins().is_some());
+    assert_eq!(session.on(edit()).reply, Reply::None);
     assert!(session.calls_step(NEXT).contains("Do b."));
     let (compaction, entries) = session.ends_turn();
     assert!(matches!(compaction, Some((_, None))), "the view is kept, with the prompt of b");
