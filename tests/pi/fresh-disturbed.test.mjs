@@ -16,6 +16,8 @@ const WORKFLOWS = {
 const bash = (/** @type {string} */ command) => ({ name: "bash", arguments: { command } });
 const SLOW = { calls: [bash("sleep 0.4; echo the old work")] };
 
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 /** Commands that send messages as another extension. */
 const OTHER = {
   "other.ts": `export default (pi) => {
@@ -239,6 +241,35 @@ for (const version of VERSIONS) {
       await rpc.prompt("/workflow :cancel");
       await settled;
       assert.match(toolResults(requests.at(-1))[0], /the old work/, "nothing is left out without a run");
+      await close(rpc, model);
+    });
+
+    test("with an image of the user, which each request has once", async (t) => {
+      const { model, requests, play, start } = await startFresh(t, version, {
+        globalFiles: workflow("hello", ["build", REVIEW, { id: "again", context: "fresh" }, "ship"], QUIET),
+        modelConfig: { input: ["text", "image"] },
+        settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 100 } },
+      });
+      const rpc = await start();
+      play(READ, REST);
+      await rpc.promptAndSettle("/workflow hello The task");
+      await rpc.promptAndSettle("", { images: [{ type: "image", data: PNG, mimeType: "image/png" }] });
+      const count = requests.length;
+      // The first request fails and is repeated.
+      play({ status: 500, text: "overloaded" }, READ, REST);
+      await rpc.promptAndSettle("/workflow :next");
+      await rpc.promptAndSettle("More");
+      // A second fresh phase at work, then a shared one, and back at rest.
+      play({ calls: next("again").calls }, READ, next("ship"), REST);
+      await rpc.promptAndSettle("Go on");
+      await rpc.promptAndSettle("/workflow :back");
+      const seen = requests.slice(count);
+      assert.equal(seen.length, 9);
+      for (const [index, request] of seen.entries()) {
+        assert.equal(JSON.stringify(request).split(PNG).length, 2, `request ${index}`);
+        assert.doesNotMatch(text(request), /Start The|Do build/);
+      }
+      assert.match(text(seen[0]), /since the run began:\*\*\n\n- \(1 image, below\)/);
       await close(rpc, model);
     });
 
