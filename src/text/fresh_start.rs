@@ -102,3 +102,48 @@ pub fn fresh_notice(active: &Active, messages: usize, left_out: u64) -> String {
         seen.join(", ")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str, images: u32) -> UserMessage {
+        UserMessage { id: "1".into(), text: text.into(), images }
+    }
+
+    #[test]
+    fn the_users_messages_are_listed_oldest_first() {
+        let messages = [message("  three\n\nlines\n", 0), message("", 2), message("one", 1)];
+        assert_eq!(
+            listed(&messages, 1),
+            "- one\n  (1 image, left out)\n- (2 images, below)\n- three\n  \n  lines"
+        );
+        assert_eq!(listed(&[], 0), "");
+    }
+
+    #[test]
+    fn of_long_messages_the_newest_are_shown_in_full() {
+        let long = |letter: &str| message(&letter.repeat(7000), 0);
+        let messages = [long("c"), long("b"), long("a"), message("oldest", 1)];
+        let text = listed(&messages, 1);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[0], "(2 earlier not shown)");
+        assert!(lines[1].starts_with("- bbb") && lines[1].ends_with("… (cut)"), "{}", lines[1]);
+        assert_eq!(lines[2], format!("- {}", "c".repeat(7000)));
+        assert!(text.chars().count() < MAX_MESSAGES + 100);
+
+        let all = listed(&[message(&"x".repeat(MAX_MESSAGES), 0), message("older", 0)], 0);
+        assert!(all.starts_with("(1 earlier not shown)\n- xxx"));
+        let one = listed(&[message(&"é".repeat(2 * MAX_MESSAGES), 0)], 0);
+        assert!(one.chars().count() < MAX_MESSAGES + 100);
+    }
+
+    #[test]
+    fn many_short_messages_are_bounded() {
+        let messages: Vec<UserMessage> = (0..500).map(|_| message("ok", 0)).collect();
+        assert_eq!(listed(&messages, 0).lines().count(), 500);
+        let empty: Vec<UserMessage> = (0..500).map(|_| message("", 0)).collect();
+        assert!(listed(&empty, 0).len() < MAX_MESSAGES);
+    }
+}
