@@ -1,7 +1,7 @@
 // Calls that another tool makes: a script of pi's codemode, or any tool by `ctx.executeTool()`. Only the newest pi has them.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { lastPath } from "./harness/gates.mjs";
@@ -63,6 +63,28 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     // Only once: a later agent run gets a reminder.
     await rpc.promptAndSettle("Go on");
     assert.equal(userTexts(model.lastRequest()).filter((text) => text.includes("Do check for")).length, 1);
+    assert.deepEqual(rpc.extensionErrors(), []);
+    await rpc.close();
+  });
+
+  test("that move the run to a phase with a fresh context leave everything behind, and further calls have no effect", async (t) => {
+    const files = workflow("hello", ["plan", { id: "build", context: "fresh" }, "check"], { autoContinue: false });
+    const next = ["workflow_step", { action: "next", summary: "the plan" }];
+    const calls = script(NEXT, next, next, ["bash", { command: "touch ran" }]);
+    const { model, sandbox, rpc } = await withScripts(t, [calls, REST], files);
+    await rpc.promptAndSettle(TASK);
+    const { message } = (await rpc.entries()).find(({ message }) => message?.role === "toolResult");
+    const [missing, moved, ...refused] = message.content[0].text.split("\n---\n");
+    assert.match(missing, /^⚠️ The phase 🔹 Plan cannot be left without a summary/);
+    assert.match(moved, /^✓ Advanced: Plan → 🔹 Build\n/);
+    assert.equal(refused.length, 2);
+    for (const text of refused) assert.match(text, /this call had no effect/);
+    assert.equal(existsSync(join(sandbox.project, "ran")), false);
+    assert.equal(lastPath(await rpc.entries()), "hello:1");
+    const [summary, prompt, ...rest] = userTexts(model.lastRequest());
+    assert.match(summary, /The workflow phase 🔹 Build starts with a fresh context/);
+    assert.match(prompt, /### 🔹 Plan\nthe plan\n[^]*Do build for Add a route\./);
+    assert.deepEqual([rest, toolResults(model.lastRequest())], [[], []]);
     assert.deepEqual(rpc.extensionErrors(), []);
     await rpc.close();
   });
