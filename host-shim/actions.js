@@ -4,24 +4,25 @@ import { plainText } from "./drawing.js";
 import { deliverAs, plainMessage } from "./messages.js";
 
 /** @typedef {import("./interface.js").Imports["pi:extension/api"]} Api */
-/** @typedef {"appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "toolNames" | "activeTools" | "setActiveTools" | "beginView"} ActionName */
+/** @typedef {"appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "toolNames" | "activeTools" | "setActiveTools" | "beginView" | "setModel" | "getThinkingLevel" | "setThinkingLevel"} ActionName */
 
 /**
  * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
  * @param {import("./calls.js").Calls} calls
  * @param {import("./load.js").Manifest} manifest
  * @param {import("./view.js").View} view
+ * @param {import("./models.js").Models} models
  * @returns {Pick<Api, ActionName>}
  */
-export function actions(pi, calls, manifest, view) {
-  /** @type {Pick<Api, ActionName>} */
+export function actions(pi, calls, manifest, view, models) {
+  /** @type {Omit<Pick<Api, ActionName>, keyof ReturnType<typeof models.actions>>} */
   const functions = {
     appendEntry: (customType, data) => pi.appendEntry(customType, JSON.parse(data)),
     sendMessage: (message, triggerTurn, delivery) =>
-      pi.sendMessage(plainMessage(message), { triggerTurn, deliverAs: deliverAs(delivery) }),
+      models.afterwards(() => pi.sendMessage(plainMessage(message), { triggerTurn, deliverAs: deliverAs(delivery) })),
     sendUserMessage: (text, delivery) => {
       const as = deliverAs(delivery);
-      pi.sendUserMessage(plainText(text), as === "nextTurn" ? undefined : { deliverAs: as });
+      models.afterwards(() => pi.sendUserMessage(plainText(text), as === "nextTurn" ? undefined : { deliverAs: as }));
     },
     setSessionName: (name) => pi.setSessionName(plainText(name)),
     getFlag: (name) => pi.getFlag(name) === true,
@@ -36,5 +37,5 @@ export function actions(pi, calls, manifest, view) {
       view.begin({ firstKept, summary, imagesOf });
     },
   };
-  return calls.guarded(functions);
+  return { ...calls.guarded(functions), ...models.actions() };
 }

@@ -17,6 +17,8 @@ export class Calls {
   #context;
   /** The arguments of the tool call whose event is being handled. @type {unknown} */
   #toolInput = undefined;
+  /** What the current call has started and pi must wait for. @type {Promise<void> | undefined} */
+  #started;
   /** A call that must come before any other. @type {(() => unknown) | undefined} */
   #deferred;
 
@@ -52,8 +54,8 @@ export class Calls {
    * @param {Context | undefined} context
    * @param {Name} name
    * @param {Parameters<GuestExports[Name]>} parameters
-   * @returns {Eventually<ReturnType<GuestExports[Name]> | undefined>} a promise only if it had to wait; `undefined` if the
-   *   instance trapped or there is none
+   * @returns {Eventually<ReturnType<GuestExports[Name]> | undefined>} a promise only if it had to wait, before the call or
+   *   for what the call has started; `undefined` if the instance trapped or there is none
    */
   call(context, name, ...parameters) {
     return this.#callWith(context, undefined, name, parameters);
@@ -81,6 +83,14 @@ export class Calls {
     if (this.#guest.busy) return undefined;
     this.#makeDeferredCall();
     return this.#enter(undefined, undefined, name, parameters);
+  }
+
+  /**
+   * Lets pi wait for the end of something before it goes on after the current call.
+   * @param {Promise<void>} started which is not rejected
+   */
+  waitFor(started) {
+    this.#started = started;
   }
 
   /**
@@ -115,7 +125,13 @@ export class Calls {
    */
   #callWith(context, toolInput, name, parameters) {
     this.#makeDeferredCall();
-    if (!this.#guest.busy) return this.#enter(context, toolInput, name, parameters);
+    if (!this.#guest.busy) {
+      this.#started = undefined;
+      const result = this.#enter(context, toolInput, name, parameters);
+      // TypeScript does not see that the call has changed it.
+      const started = /** @type {Promise<void> | undefined} */ (this.#started);
+      return started ? started.then(() => result) : result;
+    }
     return Promise.resolve().then(() => this.#callWith(context, toolInput, name, parameters));
   }
 

@@ -7,10 +7,11 @@ import { resolveWrite } from "./write-target.js";
 /**
  * @param {import("./calls.js").Calls} calls
  * @param {import("./confinement.js").Confinement} confinement
+ * @param {import("./models.js").Models} models
  * @returns {import("./interface.js").Imports["pi:extension/context"]}
  */
-export function contextImports(calls, confinement) {
-  /** @type {import("./interface.js").Imports["pi:extension/context"]} */
+export function contextImports(calls, confinement, models) {
+  /** @type {Omit<import("./interface.js").Imports["pi:extension/context"], keyof ReturnType<typeof models.questions>>} */
   const functions = {
     runMode: () => runMode(calls.context),
     hasUi: () => calls.context.hasUI,
@@ -25,7 +26,7 @@ export function contextImports(calls, confinement) {
     resolveWrite: (path) => resolveWrite(path, calls.context.cwd),
     canConfine: () => confinement.test(),
   };
-  return calls.guarded(functions);
+  return { ...calls.guarded(functions), ...models.questions() };
 }
 
 /**

@@ -2,11 +2,13 @@
 import { NOT_GRANTED } from "./calls.js";
 import { plainText } from "./drawing.js";
 import { plainMessage } from "./messages.js";
+import { levelOf } from "./models.js";
 import { imagesOf } from "./session.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionAPI} ExtensionAPI */
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Event} Event */
+/** @typedef {import("./models.js").Models} Models */
 /** @typedef {import("./interface.js").EventKind} EventKind */
 
 /** @type {readonly import("./interface.js").InputSource[]} */
@@ -50,6 +52,18 @@ export const EVENTS = {
         carriesCalls: carriesCalls(pi, toolName),
       },
     }),
+  model_select: (
+    /** @type {PiEvent} */ { model: { provider, id } },
+    /** @type {Context} */ _context,
+    /** @type {ExtensionAPI} */ _pi,
+    /** @type {Models} */ models,
+  ) => event({ tag: "model-select", val: { model: { provider, id }, byGuest: models.isOwn({ provider, id }) } }),
+  thinking_level_select: (
+    /** @type {PiEvent} */ { level },
+    /** @type {Context} */ context,
+    /** @type {ExtensionAPI} */ _pi,
+    /** @type {Models} */ models,
+  ) => event({ tag: "thinking-level-select", val: { level: levelOf(level), byGuest: models.isOwnLevel(level, context) } }),
 };
 
 /**
@@ -70,6 +84,8 @@ const NAMES = {
   "agent-before-settle": "agent_before_settle",
   "agent-settled": "agent_settled",
   "tool-call": "tool_call",
+  "model-select": "model_select",
+  "thinking-level-select": "thinking_level_select",
 };
 
 /**

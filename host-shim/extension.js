@@ -8,6 +8,7 @@ import { contextImports } from "./context.js";
 import { EVENTS, boundaryResult, eventName, handlerResult, refusal } from "./events.js";
 import { fileImports } from "./files.js";
 import { Guest, moment } from "./guest.js";
+import { Models } from "./models.js";
 import { Renderers } from "./renderers.js";
 import { Requests } from "./requests.js";
 import { isNew, sessionImports } from "./session.js";
@@ -48,6 +49,7 @@ export class Extension {
   #renderers;
   #confinement;
   #view;
+  #models;
   #imports;
 
   /**
@@ -81,6 +83,7 @@ export class Extension {
     this.#renderers = new Renderers(pi, host, this.#calls);
     this.#confinement = new Confinement(pi, host, manifest.confine);
     this.#view = new View(pi);
+    this.#models = new Models(pi, manifest, this.#calls, (message) => this.#ui.showError(message));
     this.#imports = this.#allImports(host);
   }
 
@@ -116,6 +119,14 @@ export class Extension {
           return this.#onSessionShutdown(event, context);
         case "tool_call":
           return this.#onToolCall(event, context);
+        case "before_agent_start":
+          // The run of the agent uses the model that the guest has set, in whichever call.
+          return after(this.#models.queue, () => this.#deliver(name, event, context));
+        case "model_select":
+        case "thinking_level_select":
+          // pi sets no other model before this returns, so it must not wait for what the guest sets now.
+          void this.#deliver(name, event, context);
+          return undefined;
         default:
           return this.#deliver(name, event, context);
       }
@@ -132,7 +143,7 @@ export class Extension {
   #deliver(name, event, context) {
     if (!this.#subscribed.has(name) || this.#guest.off) return undefined;
     if (name === "agent_start") this.#view.end();
-    const call = this.#calls.call(context, "handleEvent", moment(), EVENTS[name](event, context, this.#pi));
+    const call = this.#calls.call(context, "handleEvent", moment(), EVENTS[name](event, context, this.#pi, this.#models));
     return after(call, (outcome) => {
       if (name === "turn_end") this.#view.end();
       return outcome?.tag === "boundary" ? this.#boundary(outcome.val, event, context) : handlerResult(outcome, event);
@@ -228,8 +239,8 @@ export class Extension {
     };
     return {
       "pi:extension/types": {},
-      "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls, this.#manifest, this.#view) },
-      "pi:extension/context": contextImports(calls, this.#confinement),
+      "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls, this.#manifest, this.#view, this.#models) },
+      "pi:extension/context": contextImports(calls, this.#confinement, this.#models),
       "pi:extension/session": sessionImports(calls, this.#manifest),
       "pi:extension/ui": this.#ui.imports(),
       "pi:extension/files": fileImports(this.#manifest.files, bases),

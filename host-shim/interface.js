@@ -52,6 +52,8 @@ export const INTERFACE_VERSION = "0.2.0";
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Drawing} Drawing
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Error} Error
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Mode} Mode
+ * @typedef {import("../target/types/interfaces/pi-extension-types.js").Model} Model
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Moment} Moment
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Span} Span
+ * @typedef {import("../target/types/interfaces/pi-extension-types.js").ThinkingLevel} ThinkingLevel
  */

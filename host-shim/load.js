@@ -26,6 +26,7 @@ import { Extension } from "./extension.js";
  * @property {boolean} exec true if the component may run command lines
  * @property {boolean} activeTools true if the component may set the active tools
  * @property {boolean} conversation true if the component may read the user's messages and replace earlier messages by a summary
+ * @property {boolean} models true if the component may set the model and the thinking level
  * @property {boolean} confine true if tool calls can be confined for the component
  * @property {{ name: string } | undefined} store the store that the component may use
  */
@@ -56,8 +57,8 @@ export function readManifest(url) {
   }
   const { glue, registrations, files = [], store } = component;
   if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name consists of letters, digits, "_" and "-".`);
-  const [exec, confine, activeTools, conversation] = ["exec", "confine", "activeTools", "conversation"].map((grant) => component[grant] === true);
-  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, store };
+  const [exec, confine, activeTools, conversation, models] = ["exec", "confine", "activeTools", "conversation", "models"].map((grant) => component[grant] === true);
+  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, models, store };
 }
 
 /**

@@ -15,6 +15,8 @@ mod gates;
 mod host;
 #[path = "component/hostile.rs"]
 mod hostile;
+#[path = "component/models.rs"]
+mod models;
 #[path = "component/stale.rs"]
 mod stale;
 
@@ -195,6 +197,8 @@ fn init_registers_everything() {
         "on agent-before-settle",
         "on agent-settled",
         "on tool-call",
+        "on model-select",
+        "on thinking-level-select",
         "register-tool workflow_step (Workflow Step), one after another: Show current workflow status, advance to the next phase, loop back to the start of the current scope, or cancel the active workflow. Use this to coordinate any configured workflow.
 {\"type\":\"object\",\"required\":[\"action\"],\"properties\":{\"action\":{\"type\":\"string\",\"enum\":[\"next\",\"status\",\"cancel\",\"loop\"],\"description\":\"\\\"next\\\" to advance to the next phase, \\\"status\\\" to check current state, \\\"cancel\\\" to abort the workflow, \\\"loop\\\" to restart the current scope from phase 0\"},\"summary\":{\"type\":\"string\",\"description\":\"Optional summary of what was accomplished in the current phase\"}}}
 Advance the active workflow to the next phase

@@ -97,6 +97,7 @@ fn value(field: &Field) -> String {
         Kind::Number => "number from 0".into(),
         Kind::WholeNumber(most) => format!("whole number from 0 to {most}"),
         Kind::Names => "list of names".into(),
+        Kind::NameOrNames => "name, or list of names".into(),
         Kind::Paths(most) => format!("list of at most {most} paths"),
         Kind::Calls => "list of tool calls".into(),
         Kind::Phases(most) => format!("list of 1 to {most} entries"),

@@ -133,6 +133,11 @@ fn kind(field: &Field) -> Value {
             let name = ["string", "number", "boolean"].map(|kind| json!({ "type": kind }));
             json!({ "type": type_of("array"), "items": one_of(&name) })
         }
+        Kind::NameOrNames => {
+            let name = json!({ "type": "string", "pattern": "\\S" });
+            let names = json!({ "type": "array", "items": name });
+            one_of(&[name, names, json!({ "type": "null" })])
+        }
         Kind::Paths(most) => {
             json!({ "type": "array", "maxItems": most, "items": { "type": "string", "pattern": "\\S" } })
         }

@@ -72,7 +72,7 @@ fn walk(workflow: &Workflow, library: &Library) {
         assert_eq!(Outline::of(&active), Outline { current: number, total });
         assert!(text::context_reminder(&active).len() <= 300);
         let _ = (
-            text::status_panel(&active, 1, true),
+            text::status_panel(&active, 1, true, None),
             text::phase_panel(&active),
             text::status(&active),
         );

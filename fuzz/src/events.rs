@@ -5,7 +5,7 @@ use pi_workflows::engine::{
     Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Reply, Request, Stop, Ui,
 };
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
-use pi_workflows::run::{Active, Outline, RunState, restore};
+use pi_workflows::run::{Active, Outline, Pick, RunState, restore};
 use pi_workflows::text::{self, DefaultRole, GATE_OPEN};
 
 use super::folder::Folder;
@@ -149,6 +149,10 @@ impl Play {
                 self.plain(Event::AgentStart);
                 self.plain(Event::AgentEnd { stop: Stop::Completed });
                 self.plain(Event::AgentSettled);
+            }
+            30 => {
+                let pick = if has_ui { Pick::Model } else { Pick::Thinking };
+                self.plain(Event::Select { pick, own: index % 3 == 0 });
             }
             _ => self.plain(Event::Timer { id: u64::from(argument), idle: true }),
         }
@@ -367,7 +371,7 @@ impl Play {
         if let Some(active) = active {
             let outline = Outline::of(&active);
             assert!(outline.current >= 1, "{outline:?}");
-            let _ = text::status_panel(&active, self.now, false);
+            let _ = text::status_panel(&active, self.now, false, None);
         }
         self.stored = Some(state);
     }

@@ -89,6 +89,8 @@ fn library(template: &str) -> Library {
             summary_required: None,
             context: None,
             gate: None,
+            model: Vec::new(),
+            thinking: None,
         };
         Entry::Phase(phase.into())
     };

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
+use crate::definition::{KnownModel, Model, Thinking};
 use crate::engine::{Answer, CommandEnd, Completion, Reply, Request, ToolResult};
 use crate::text::{Color, Drawing, Span};
 
 use super::bindings::exports::pi::extension::guest;
-use super::bindings::pi::extension::types;
+use super::bindings::pi::extension::{context, types};
 
 impl From<guest::Answer> for Answer {
     fn from(answer: guest::Answer) -> Self {
@@ -33,6 +34,52 @@ impl From<guest::Answer> for Answer {
 /// A value as JSON text. `Display` would add a second writer to the component, for indented text.
 pub(super) fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_default()
+}
+
+impl From<Model> for types::Model {
+    fn from(Model { provider, id }: Model) -> Self {
+        Self { provider, id }
+    }
+}
+
+impl From<types::Model> for Model {
+    fn from(types::Model { provider, id }: types::Model) -> Self {
+        Self { provider, id }
+    }
+}
+
+impl From<context::KnownModel> for KnownModel {
+    fn from(context::KnownModel { model, available }: context::KnownModel) -> Self {
+        Self { model: model.into(), available }
+    }
+}
+
+impl From<Thinking> for types::ThinkingLevel {
+    fn from(level: Thinking) -> Self {
+        match level {
+            Thinking::Off => Self::Off,
+            Thinking::Minimal => Self::Minimal,
+            Thinking::Low => Self::Low,
+            Thinking::Medium => Self::Medium,
+            Thinking::High => Self::High,
+            Thinking::Xhigh => Self::Xhigh,
+            Thinking::Max => Self::Max,
+        }
+    }
+}
+
+/// The thinking level of pi; `None` for one of a later version.
+pub(super) fn thinking(level: types::ThinkingLevel) -> Option<Thinking> {
+    Some(match level {
+        types::ThinkingLevel::Off => Thinking::Off,
+        types::ThinkingLevel::Minimal => Thinking::Minimal,
+        types::ThinkingLevel::Low => Thinking::Low,
+        types::ThinkingLevel::Medium => Thinking::Medium,
+        types::ThinkingLevel::High => Thinking::High,
+        types::ThinkingLevel::Xhigh => Thinking::Xhigh,
+        types::ThinkingLevel::Max => Thinking::Max,
+        types::ThinkingLevel::Other => return None,
+    })
 }
 
 impl From<ToolResult> for types::ToolResult {

@@ -40,5 +40,7 @@ pub(super) fn name(event: &Event) -> &'static str {
         Event::AgentSettled => "agent-settled",
         Event::ToolCall(_) => "tool-call",
         Event::Restarted => "restarted",
+        Event::ModelSelect(_) => "model-select",
+        Event::ThinkingLevelSelect(_) => "thinking-level-select",
     }
 }

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use serde_json::Value;
 
 use crate::definition::{
-    DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, UserMessage,
-    WorkflowFiles, WriteTarget, defined_profiles,
+    DirEntry, FileError, FileKind, KnownModel, ModelSetting, ReadError, Root, Stale, Surroundings,
+    UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
 use crate::engine::{Effect, Level, Output, Reply, Summary};
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
@@ -46,8 +46,7 @@ pub(super) fn perform(output: Output) -> Reply {
         match perform_one(effect) {
             Ok(()) => {}
             Err(types::Error::Stale) => {
-                let restricts = matches!(reply, Reply::Block(_) | Reply::Confine { .. });
-                return if restricts { reply } else { Reply::None };
+                return reply.restriction();
             }
             Err(types::Error::Failed(words)) => tell(&words),
         }
@@ -143,6 +142,8 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             Ok(())
         }
         Effect::SetActiveTools(names) => api::set_active_tools(&names),
+        Effect::SetModel(model) => api::set_model(&model.into()),
+        Effect::SetThinking(level) => api::set_thinking_level(level.into()),
         Effect::SetExitCode(code) => context::set_exit_code(code),
         Effect::SetSessionName(name) => api::set_session_name(&name),
         Effect::SetStatus(text) => ui::set_status(STATUS_KEY, text.as_deref()),
@@ -253,6 +254,17 @@ impl WorkflowFiles for Files {
         Ok(known(api::active_tools())?.ok())
     }
 
+    fn models(&self) -> Result<Option<Vec<KnownModel>>, Stale> {
+        let known = known(context::models())?.ok();
+        Ok(known.map(|known| known.into_iter().map(Into::into).collect()))
+    }
+
+    fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
+        let Ok(Some(model)) = known(context::current_model())? else { return Ok(None) };
+        let thinking = known(api::get_thinking_level())?.ok().and_then(super::convert::thinking);
+        Ok(Some(ModelSetting { model: model.into(), thinking }))
+    }
+
     fn surroundings(&self) -> Result<Surroundings, Stale> {
         let tools = tool_names()?;
         let more_tools = tools.is_none();
@@ -262,6 +274,7 @@ impl WorkflowFiles for Files {
             more_tools,
             profiles,
             profiles_outside,
+            models: self.models()?,
         })
     }
 

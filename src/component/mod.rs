@@ -19,7 +19,7 @@ use crate::protocol::{
     GRAPH_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE,
     STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
 };
-use crate::run::restore;
+use crate::run::{Pick, restore};
 use crate::text::{self, DefaultRole};
 
 use bindings::exports::pi::extension::guest::{self, Guest};
@@ -85,6 +85,8 @@ impl Guest for Component {
             api::EventKind::AgentBeforeSettle,
             api::EventKind::AgentSettled,
             api::EventKind::ToolCall,
+            api::EventKind::ModelSelect,
+            api::EventKind::ThinkingLevelSelect,
         ] {
             api::on(kind);
         }
@@ -276,6 +278,12 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
         guest::Event::AgentSettled => handle(at, Event::AgentSettled),
         guest::Event::ToolCall(call) => {
             handle(at, Event::ToolCall { name: &call.name, carries_calls: call.carries_calls })
+        }
+        guest::Event::ModelSelect(guest::ModelSelection { by_guest, .. }) => {
+            handle(at, Event::Select { pick: Pick::Model, own: *by_guest })
+        }
+        guest::Event::ThinkingLevelSelect(guest::ThinkingLevelSelection { by_guest, .. }) => {
+            handle(at, Event::Select { pick: Pick::Thinking, own: *by_guest })
         }
     })
 }

@@ -8,6 +8,7 @@ use super::bounded::{MAX_BYTES, MAX_ENTRIES, Total};
 use super::confinement::WriteFile;
 use super::excerpt::{Excerpt, on_one_line};
 use super::files::FileError;
+use super::models::Thinking;
 use super::nearest::nearest;
 
 /// The severity of a diagnostic.
@@ -158,6 +159,25 @@ pub enum Problem {
         suggestion: Option<String>,
     },
     ProfilesOutside,
+    // Models
+    UnknownModel {
+        name: String,
+        suggestion: Option<String>,
+    },
+    UnknownAlias {
+        name: String,
+        suggestion: Option<String>,
+    },
+    UnknownThinking {
+        name: String,
+        suggestion: Option<String>,
+    },
+    BadAlias {
+        alias: String,
+    },
+    NotAModel {
+        name: String,
+    },
     // Phases
     NoPhases,
     TooManyPhases {
@@ -698,6 +718,36 @@ impl Problem {
                 "the subagent profiles here are not read: a link leads out of the project",
             )
             .help(LINK_OUTSIDE),
+
+            Self::UnknownModel { name, suggestion } => {
+                warning(format!("unknown model `{name}`")).suggest(suggestion.as_ref())
+            }
+            Self::UnknownAlias { name, suggestion } => {
+                let unknown = warning(format!("unknown alias `{name}` of a model"));
+                match suggestion {
+                    Some(_) => unknown.suggest(suggestion.as_ref()),
+                    None => unknown.help(format!(
+                        "add `{name}: PROVIDER/ID` to ~/.pi/agent/workflows/models.yaml"
+                    )),
+                }
+            }
+            Self::UnknownThinking { name, suggestion } => {
+                let levels = either(&Thinking::ALL.map(Thinking::name));
+                let unknown =
+                    warning(format!("unknown thinking level {name}; it has no effect"));
+                match suggestion {
+                    Some(_) => unknown.suggest(suggestion.as_ref()),
+                    None => unknown.help(format!("use {levels}")),
+                }
+            }
+            Self::BadAlias { alias } => {
+                error(format!("`{alias}` cannot be an alias: a name with `/` is that of a model"))
+                    .marking(alias)
+            }
+            Self::NotAModel { name } => {
+                error(format!("`{name}` is not the name of a model"))
+                    .help("use PROVIDER/ID; an alias cannot stand for another alias")
+            }
 
             Self::NoPhases => error("`phases` must have at least one entry"),
             Self::TooManyPhases { limit } => {

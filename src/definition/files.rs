@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::confinement::{COMMAND_TOOLS, FILE_TOOLS, READING_TOOLS};
+use super::models::{KnownModel, ModelSetting};
 use super::nearest::nearest;
 
 /// A granted folder that holds workflows.
@@ -135,6 +136,8 @@ pub struct Surroundings {
     pub profiles: Option<Vec<String>>,
     /// The folders of profiles that are not read because a link leads out of the project.
     pub profiles_outside: Vec<String>,
+    /// The models that pi knows, if they are known.
+    pub models: Option<Vec<KnownModel>>,
 }
 
 impl Surroundings {
@@ -198,6 +201,17 @@ pub trait WorkflowFiles {
 
     /// The names of the tools that the model is shown; `None` where the host does not tell.
     fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
+        Ok(None)
+    }
+
+    /// The models that pi knows; `None` where the host does not tell.
+    fn models(&self) -> Result<Option<Vec<KnownModel>>, Stale> {
+        Ok(None)
+    }
+
+    /// The model in use, or the one that is being set, and its thinking level; `None` if there is none, or where the host
+    /// does not tell.
+    fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
         Ok(None)
     }
 

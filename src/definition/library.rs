@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::diagnostic::{Diagnostic, Problem};
 use super::paths::is_within;
 use super::references::{self, Anchor, Unplaced};
-use super::{ContextMode, Entry, Phase, Show, Workflow, seal};
+use super::{Aliases, ContextMode, Entry, Phase, Show, Workflow, seal};
 
 /// Every workflow that can be run, in the order of the roots and of the folder names in them.
 ///
@@ -23,6 +23,7 @@ pub struct Library {
     left_out: Vec<LeftOut>,
     listed: Vec<Listed>,
     replacing: Replacing,
+    aliases: Aliases,
     /// Computed seals: they are compared at every call of a tool.
     seals: RefCell<BTreeMap<String, (u32, String)>>,
 }
@@ -34,6 +35,7 @@ pub(super) struct Parts {
     pub left_out: Vec<LeftOut>,
     pub listed: Vec<Listed>,
     pub replacing: Replacing,
+    pub aliases: Aliases,
 }
 
 /// A phase file that a workflow lists. Collected for a check only.
@@ -82,7 +84,7 @@ impl Library {
     }
 
     pub(super) fn build(parts: Parts, unplaced: &mut Vec<Unplaced>) -> Self {
-        let Parts { mut workflows, mut left_out, listed, replacing } = parts;
+        let Parts { mut workflows, mut left_out, listed, replacing, aliases } = parts;
         references::resolve(&mut workflows, &mut left_out, unplaced);
         let (mut index, mut commands) = (BTreeMap::new(), BTreeMap::new());
         for (at, workflow) in workflows.iter().enumerate() {
@@ -99,6 +101,7 @@ impl Library {
             left_out,
             listed,
             replacing,
+            aliases,
             seals,
         };
         for at in 0..sizes.len() {
@@ -151,6 +154,16 @@ impl Library {
         let seal = seal::hash(key, self)?;
         self.seals.borrow_mut().insert(key.to_owned(), seal.clone());
         Some(seal)
+    }
+
+    /// Tests if a phase of a workflow, or of one nested in it, names a model or a thinking level.
+    pub fn names_models(&self, key: &str) -> bool {
+        seal::reached(key, self).is_some_and(|all| all.into_iter().any(seal::has_models))
+    }
+
+    /// The user's aliases of models.
+    pub fn aliases(&self) -> &Aliases {
+        &self.aliases
     }
 
     /// The workflow that `/workflow NAME` means: the first of that command name.

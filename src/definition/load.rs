@@ -10,6 +10,7 @@ use super::fields::MAX_PLACES;
 use super::files::{FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles};
 use super::library::{LeftOut, Library, Listed, Parts, Replacing};
 use super::lint::{self, Lint};
+use super::models::{ALIASES_FILE, ALIASES_ROOT, Aliases};
 use super::nearest::nearest;
 use super::paths::{join, last_part, resolve};
 use super::phase_tests;
@@ -17,7 +18,7 @@ use super::references::{Anchor, Unplaced};
 use super::workflow_file::{self, PhaseRef};
 use super::yaml::{self, Step};
 use super::{Check, CheckKind, Entry, Gate, OnGateFail, Phase, Workflow, front_matter, phase_file};
-use super::{lint_context, lint_limits};
+use super::{lint_context, lint_limits, lint_models};
 
 /// Number of entries that a regular expression of a gate counts as, because it is compiled.
 const EXPRESSION: usize = 5;
@@ -66,7 +67,10 @@ fn read(
             break;
         }
         let reader = RootReader::new(&mut bounded, root, check.map(Lint::new), &mut diagnostics);
-        let Parts { workflows, left_out, mut listed, .. } = reader.read()?;
+        let Parts { workflows, left_out, mut listed, aliases, .. } = reader.read()?;
+        if root.name == ALIASES_ROOT {
+            parts.aliases = aliases;
+        }
         if number + 1 < roots.len() {
             taken.add(&workflows, &left_out, number);
         }
@@ -97,6 +101,7 @@ fn read(
         phase_tests::run(&library, files, &mut unplaced)?;
         lint_limits::report(&library, files, &mut unplaced)?;
         lint_context::report(&library, &mut unplaced);
+        lint_models::report(&library, surroundings, &roots, &mut unplaced);
     }
     place(files, &roots, unplaced, &mut diagnostics)?;
     suggest_references(&library, &mut diagnostics);
@@ -120,7 +125,7 @@ fn place(
             Some((&root.name, diagnostic.file.strip_prefix(&root.path)?.strip_prefix('/')?))
         });
         let limit = match anchor {
-            Anchor::Field(_) | Anchor::Phase(_) => MAX_LIMIT_PLACES,
+            Anchor::Field(_) | Anchor::Phase(_) | Anchor::Alias(..) => MAX_LIMIT_PLACES,
             Anchor::Name | Anchor::CommandName | Anchor::Phases | Anchor::Reference(_) => {
                 MAX_PLACES
             }
@@ -150,7 +155,10 @@ fn place(
 
 fn place_of(anchor: &Anchor, text: &str) -> Option<Place> {
     let keys = match anchor {
-        Anchor::Field(path) | Anchor::Phase(path) => return yaml::locate(text, path),
+        Anchor::Field(path) | Anchor::Phase(path) => return locate(text, path),
+        Anchor::Alias(alias, index) => {
+            return locate(text, &[Step::Key(alias), Step::Item(*index)]);
+        }
         Anchor::Name => return yaml::locate(text, &[Step::Key("name")]),
         Anchor::CommandName => return yaml::locate(text, &[Step::Key("commandName")]),
         Anchor::Phases => return yaml::locate(text, &[Step::Key("phases")]),
@@ -163,6 +171,15 @@ fn place_of(anchor: &Anchor, text: &str) -> Option<Place> {
     };
     let entry = yaml.get("phases")?.items().iter().position(is_meant)?;
     yaml::locate(text, &[Step::Key("phases"), Step::Item(entry)])
+}
+
+/// The place of the node at a path. The only item of a list may be written without the list.
+fn locate(text: &str, path: &[Step]) -> Option<Place> {
+    let without = match path {
+        [without @ .., Step::Item(0)] => Some(without),
+        _ => None,
+    };
+    yaml::locate(text, path).or_else(|| yaml::locate(text, without?))
 }
 
 /// Suggests the reference to a workflow where an entry of `phases` is not a file but the name of a workflow.
@@ -246,6 +263,8 @@ struct RootReader<'a, 'f> {
     phases: BTreeMap<String, Option<Rc<Phase>>>,
     /// The folders with a `workflow.yaml` under another name, by key.
     misnamed: BTreeMap<String, String>,
+    /// The user's aliases of models.
+    aliases: Aliases,
 }
 
 /// A phase file that a workflow lists.
@@ -276,6 +295,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             links: BTreeMap::new(),
             phases: BTreeMap::new(),
             misnamed: BTreeMap::new(),
+            aliases: Aliases::default(),
         }
     }
 
@@ -300,7 +320,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
         });
         let left_out = left_out.collect();
         let listed = self.lint.map(Lint::into_listed).unwrap_or_default();
-        Ok(Parts { workflows: self.found, left_out, listed, replacing: Replacing::default() })
+        let replacing = Replacing::default();
+        Ok(Parts { workflows: self.found, left_out, listed, replacing, aliases: self.aliases })
     }
 
     /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
@@ -367,6 +388,10 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     folders.push(path);
                     continue;
                 }
+                FileKind::File if self.has_aliases(&path) => {
+                    self.read_aliases(&path)?;
+                    continue;
+                }
                 FileKind::File if !is_workflow => self.check_file_name(parent, &entry.name),
                 FileKind::File | FileKind::Other => {}
             }
@@ -375,6 +400,22 @@ impl<'a, 'f> RootReader<'a, 'f> {
             }
         }
         Ok(folders)
+    }
+
+    /// Tests if this is the file with the user's aliases of models. A project has none.
+    fn has_aliases(&self, path: &str) -> bool {
+        path == ALIASES_FILE && self.root.name == ALIASES_ROOT
+    }
+
+    fn read_aliases(&mut self, path: &str) -> Result<(), Stop> {
+        match self.text(path)? {
+            Ok(text) => {
+                let file = self.display(path);
+                self.aliases = Aliases::read(&file, &text, self.diagnostics);
+            }
+            Err(error) => self.report(path, Problem::Unreadable(error)),
+        }
+        Ok(())
     }
 
     /// Reports a `workflow.yaml` under another name, or without a folder of its own.

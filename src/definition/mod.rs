@@ -15,7 +15,9 @@ mod library;
 mod lint;
 mod lint_context;
 mod lint_limits;
+mod lint_models;
 mod load;
+mod models;
 mod nearest;
 mod paths;
 mod phase_file;
@@ -50,6 +52,7 @@ pub use files::{
 };
 pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
 pub use library::{LeftOut, Library};
+pub use models::{Aliases, KnownModel, Lack, Model, ModelSetting, Thinking, choose};
 pub use nearest::nearest;
 pub use paths::is_within;
 pub use phase_tests::PhaseTest;
@@ -227,6 +230,10 @@ pub struct Phase {
     pub context: Option<ContextMode>,
     /// Its gate.
     pub gate: Option<Gate>,
+    /// The names of its models, the preferred ones first; none for the user's own.
+    pub model: Vec<String>,
+    /// Its thinking level.
+    pub thinking: Option<Thinking>,
 }
 
 /// Which tools a phase allows. `workflow_step` is always allowed.
@@ -295,6 +302,10 @@ pub(crate) mod fixtures {
         pub tools: Vec<&'static str>,
         /// Those that the model is shown.
         pub active_tools: RefCell<Option<Vec<String>>>,
+        /// The models that pi knows.
+        pub models: Option<Vec<KnownModel>>,
+        /// The model in use, and the thinking level.
+        pub setting: RefCell<Option<ModelSetting>>,
         /// The argument `path` of the current tool call.
         pub call_path: Option<String>,
         /// The paths to which a link leads, and with them everything below.
@@ -393,6 +404,14 @@ pub(crate) mod fixtures {
             Ok(self.active_tools.borrow().clone())
         }
 
+        fn models(&self) -> Result<Option<Vec<KnownModel>>, Stale> {
+            Ok(self.models.clone())
+        }
+
+        fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
+            Ok(self.setting.borrow().clone())
+        }
+
         fn call_path(&self) -> Result<Option<String>, Stale> {
             Ok(self.call_path.clone())
         }
@@ -443,6 +462,8 @@ pub(crate) mod fixtures {
             summary_required: None,
             context: None,
             gate: None,
+            model: Vec::new(),
+            thinking: None,
         }
     }
 

@@ -9,7 +9,7 @@ use super::nearest::nearest;
 use super::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
 use super::variables::{self, PHASE_VARIABLES, Unknown};
 use super::yaml::{Step, Yaml};
-use super::{Phase, ToolPolicy, confinement, gate, is_blank, phase_tests};
+use super::{Phase, ToolPolicy, confinement, gate, is_blank, models, phase_tests};
 
 const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
 const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
@@ -73,6 +73,8 @@ pub(super) fn read(
     let summary = fields.given_choice("summary", &["optional", "required"], [false, true]);
     let context = fields.context();
     let gate = gate::read(&mut fields);
+    let model = models::read_names(&mut fields);
+    let thinking = models::read_thinking(&mut fields);
     let tests = phase_tests::read(&mut fields, check);
     if let Some(surroundings) = check {
         fields.check_keys();
@@ -94,6 +96,8 @@ pub(super) fn read(
             summary_required: summary?,
             context: context?,
             gate: gate?,
+            model: model?,
+            thinking,
         })
     })())
 }

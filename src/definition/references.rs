@@ -37,6 +37,8 @@ pub(super) enum Anchor {
     Phases,
     /// The first reference to one of these keys, in any case.
     Reference(Vec<String>),
+    /// The name of this index in a user's alias of models.
+    Alias(String, usize),
 }
 
 /// Leaves out the workflows whose references cannot be followed, and reports each.

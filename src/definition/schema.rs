@@ -1,6 +1,7 @@
 //! The fields of the two kinds of files. The reader accepts these; the JSON Schemas and the tables of the documentation
 //! are generated from them.
 
+use super::models::Thinking;
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES,
     PHASE_VARIABLES,
@@ -42,6 +43,8 @@ pub enum Kind {
     WholeNumber(u32),
     /// A list of names.
     Names,
+    /// A name, or a list of names.
+    NameOrNames,
     /// A list of paths and globs, with at most this many entries. A key without a value is an error.
     Paths(usize),
     /// True or false. A key without a value is an error.
@@ -336,7 +339,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 14] = [
+pub const PHASE_FIELDS: [Field; 16] = [
     needed(
         "id",
         Kind::Text,
@@ -381,7 +384,25 @@ pub const PHASE_FIELDS: [Field; 14] = [
     GATE,
     GATE_ATTEMPTS,
     ON_GATE_FAIL,
+    field(
+        "model",
+        Kind::NameOrNames,
+        "the user's model",
+        "The model of the phase: the first that the user has a key for. `PROVIDER/ID`, also with `:LEVEL` behind it, or an alias of the user's `models.yaml`.",
+    ),
+    field(
+        "thinking",
+        Kind::OneOf(&THINKING),
+        "",
+        "The thinking level of the phase. Default: the level behind the name of the model, or the one that pi has for the model.",
+    ),
 ];
+
+/// The values of `thinking`.
+pub const THINKING: [&str; Thinking::ALL.len()] = {
+    let [off, minimal, low, medium, high, xhigh, max] = Thinking::ALL;
+    [off.name(), minimal.name(), low.name(), medium.name(), high.name(), xhigh.name(), max.name()]
+};
 
 /// The fields of `tools`.
 pub const TOOLS_FIELDS: [Field; 2] = [

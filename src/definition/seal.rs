@@ -9,6 +9,7 @@
 //! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
 //! | `context` of phases and of the workflow | |
 //! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
+//! | `model`, as it is written, and `thinking` | the user's aliases of models |
 //!
 //! It covers the workflow and every workflow nested in it, at any depth.
 //!
@@ -18,12 +19,12 @@
 //!
 //! | version | rules |
 //! | --- | --- |
-//! | 1 | all but those that follow |
-//! | 2 | `write`, `network` and `sandbox` too |
-//! | 3 | `context` too |
+//! | 1 | all but those of the later versions |
+//! | 2 | with `write`, `network` and `sandbox` |
+//! | 3 | with `context`, `model` and `thinking` too: all |
 //!
-//! A seal has the lowest version that covers the rules. Without the fields of the later versions it is the one that was
-//! stored before these fields existed, so it still holds, and it does not hold any more once there is one.
+//! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
+//! stored before these fields existed, so it still holds, and it does not hold any more once there is one of them.
 
 use std::collections::BTreeSet;
 
@@ -43,13 +44,11 @@ pub const VERSION: u32 = 3;
 /// `None` if the library lacks the workflow.
 pub(super) fn hash(key: &str, library: &Library) -> Option<(u32, String)> {
     let workflows = reached(key, library)?;
-    let some = |has: fn(&Workflow) -> bool| workflows.iter().any(|workflow| has(workflow));
-    let version = if some(has_context) {
-        3
-    } else if some(has_limits) {
-        2
-    } else {
-        1
+    let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
+    let version = match (has(has_context) || has(has_models), has(has_limits)) {
+        (true, _) => 3,
+        (false, true) => 2,
+        (false, false) => 1,
     };
     let mut rules = Rules { hasher: Sha256::new(), version };
     for workflow in workflows {
@@ -89,6 +88,14 @@ fn has_context(workflow: &Workflow) -> bool {
     workflow.context.is_some() || workflow.own_phases().any(|phase| phase.context.is_some())
 }
 
+/// Tests if a phase of a workflow has a model or a thinking level.
+pub(super) fn has_models(workflow: &Workflow) -> bool {
+    workflow.phases.iter().any(|entry| match entry {
+        Entry::Phase(phase) => !phase.model.is_empty() || phase.thinking.is_some(),
+        Entry::Workflow(_) => false,
+    })
+}
+
 /// Hashes rules in a form in which no two are the same.
 struct Rules {
     hasher: Sha256,
@@ -122,10 +129,14 @@ impl Rules {
     }
 
     fn phase(&mut self, phase: &Phase) {
-        let Phase { id, tools, confinement, summary_required, gate, .. } = phase;
+        let Phase { id, tools, confinement, summary_required, gate, model, thinking, .. } = phase;
         self.number(0);
         self.limits(confinement);
         self.context(phase.context);
+        if self.version >= 3 {
+            self.list(model, |rules, name| rules.text(name));
+            self.option(thinking.as_ref(), |rules, level| rules.text(level.name()));
+        }
         self.text(id);
         match tools {
             ToolPolicy::All => self.number(0),
@@ -239,8 +250,8 @@ impl Rules {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Pattern;
     use super::super::fixtures::{phase, workflow};
+    use super::super::{Pattern, Thinking};
     use super::*;
 
     fn seal(change: impl Fn(&mut [Workflow])) -> String {
@@ -300,21 +311,8 @@ mod tests {
         assert_eq!(value, "2:a32baebe6dfd5aa3f826712bddf5392e87bab085e6c036471c8fa23e6ed0a45b");
     }
 
-    /// The same for runs with a `context`.
     #[test]
-    fn a_seal_of_contexts_is_the_same_for_ever() {
-        assert_eq!(VERSION, 3);
-        let value = seal(|workflows| {
-            workflows[0].confinement = limits(Some(&["docs/", "a.md"]), Some(false), None);
-            workflows[0].context = Some(ContextMode::Fresh);
-            at(&mut workflows[1], 0).context = Some(ContextMode::Shared);
-        });
-        assert_eq!(value, "3:54b9950eb91eafe6debac0bceac73b80f8c1e7f3e68e465ec105aa6471f830e5");
-    }
-
-    /// A run that was sealed before there was a `context` is sealed with an earlier version.
-    #[test]
-    fn only_a_context_needs_the_third_version() {
+    fn contexts_are_in_it() {
         let changes: [Change; 3] = [
             |w| w[0].context = Some(ContextMode::Shared),
             |w| at(&mut w[0], 0).context = Some(ContextMode::Shared),
@@ -338,6 +336,41 @@ mod tests {
     ) -> Confinement {
         let write = write.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
         Confinement { write, network, sandbox }
+    }
+
+    /// The same for runs with contexts and models.
+    #[test]
+    fn a_seal_of_contexts_and_models_is_the_same_for_ever() {
+        assert_eq!(VERSION, 3);
+        let value = seal(|workflows| {
+            workflows[0].confinement = limits(Some(&["docs/", "a.md"]), Some(false), None);
+            at(&mut workflows[0], 0).model = vec!["strong".into(), "a/b:high".into()];
+            at(&mut workflows[2], 0).thinking = Some(Thinking::Low);
+            workflows[0].context = Some(ContextMode::Fresh);
+            at(&mut workflows[1], 0).context = Some(ContextMode::Shared);
+        });
+        assert_eq!(value, "3:688ef9b7a301bfc83651e1506aa107271bb7368b4622fc183ac51ffe22708dca");
+    }
+
+    #[test]
+    fn models_and_levels_are_in_it() {
+        let changes: [Change; 7] = [
+            |_| {},
+            |w| at(&mut w[0], 0).model = vec!["a".into()],
+            |w| at(&mut w[0], 0).model = vec!["a".into(), "b".into()],
+            |w| at(&mut w[0], 0).model = vec!["b".into(), "a".into()],
+            |w| at(&mut w[2], 0).model = vec!["a".into()],
+            |w| at(&mut w[2], 0).thinking = Some(Thinking::Off),
+            |w| at(&mut w[2], 0).thinking = Some(Thinking::Max),
+        ];
+        let mut seals = BTreeSet::new();
+        for (index, change) in changes.iter().enumerate() {
+            let seal = seal(change);
+            assert_eq!(seal.starts_with("3:"), index > 0, "{index}");
+            assert!(seals.insert(seal), "{index}");
+        }
+        let other: Change = |w| at(&mut w[3], 0).thinking = Some(Thinking::Off);
+        assert_eq!(seal(other), seal(|_| {}), "it is not reached");
     }
 
     /// A run that was sealed before there were limits is sealed with version 1.

@@ -46,7 +46,7 @@ fn every_field_is_read() {
         ),
         (
             "w/a.md",
-            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\ncontext: shared\r\nwrite: []\r\nsandbox: off\r\n---\r\n\r\n# Do\r\nit\r\n",
+            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\ncontext: shared\r\nmodel: [strong, 'p/m:x:high']\r\nthinking: off\r\nwrite: []\r\nsandbox: off\r\n---\r\n\r\n# Do\r\nit\r\n",
         ),
         ("_shared/b.md", "---\nid: b\nname: B\nemoji: b\ntools: {blacklist: []}\n---\nB"),
         ("s/workflow.yaml", "name: S\nshow: workflows\nphases: [../w/a.md]"),
@@ -69,6 +69,8 @@ fn every_field_is_read() {
         summary_required: Some(true),
         context: Some(ContextMode::Shared),
         gate: None,
+        model: vec!["strong".into(), "p/m:x:high".into()],
+        thinking: Some(Thinking::Off),
     };
     let b = Phase {
         id: "b".into(),
@@ -83,6 +85,8 @@ fn every_field_is_read() {
         summary_required: None,
         context: None,
         gate: None,
+        model: vec![],
+        thinking: None,
     };
     assert_eq!(
         library.get("w"),
@@ -419,6 +423,7 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
 mod context;
 mod gates;
 mod limits;
+mod models;
 mod totals;
 
 #[test]

@@ -1,6 +1,6 @@
 //! The context of an event: time, randomness, user interface and files.
 
-use crate::definition::WorkflowFiles;
+use crate::definition::{ModelSetting, Stale, WorkflowFiles};
 
 use super::effect::{Effect, Level};
 
@@ -54,6 +54,10 @@ pub(super) struct Cx<'a> {
     pub status_shows_wait: Option<bool>,
     /// The command that was given has failed.
     pub failed: bool,
+    /// The session is gone: nothing is to be done any more.
+    pub gone: bool,
+    /// The model that the effects set.
+    pub model: Option<ModelSetting>,
 }
 
 impl<'a> Cx<'a> {
@@ -69,11 +73,19 @@ impl<'a> Cx<'a> {
             prompted: false,
             status_shows_wait: None,
             failed: false,
+            gone: false,
+            model: None,
         }
     }
 
     pub fn push(&mut self, effect: Effect) {
         self.effects.push(effect);
+    }
+
+    /// The host's answer; `None` too if the session is gone.
+    pub fn unless_gone<T>(&mut self, answer: Result<Option<T>, Stale>) -> Option<T> {
+        self.gone |= answer.is_err();
+        answer.ok().flatten()
     }
 
     /// Prompts the agent in the user's place.

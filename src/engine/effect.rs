@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::definition::{Model, Thinking};
+
 /// Something to be done. The order of effects is the order in which they are performed.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
@@ -31,6 +33,10 @@ pub enum Effect {
     /// Begins a new view of the conversation: until the turn that follows ends, the model is sent this text and what is
     /// added to the session from now on.
     BeginView(Summary),
+    /// Sets the model; the thinking level is then the one that pi has for it.
+    SetModel(Model),
+    /// Sets the thinking level, after the model.
+    SetThinking(Thinking),
     /// Stores a value beyond the session, outside the project.
     Remember {
         /// Its key.
@@ -137,6 +143,22 @@ pub enum Reply {
         /// The request.
         request: Request,
     },
+}
+
+impl Reply {
+    /// The reply if it refuses or confines a tool call, which holds also when the session is gone.
+    pub fn restriction(self) -> Self {
+        match self {
+            Self::Block(_) | Self::Confine { .. } => self,
+            Self::None
+            | Self::Inject { .. }
+            | Self::Continue(_)
+            | Self::Compact { .. }
+            | Self::Tool(_)
+            | Self::Settle
+            | Self::Ask { .. } => Self::None,
+        }
+    }
 }
 
 /// A request to the user or the host.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::run::{RunState, Unusable};
+use crate::run::{Pick, RunState, Unusable};
 use crate::text::DefaultRole;
 
 /// An event: something that happened in pi.
@@ -77,6 +77,13 @@ pub enum Event<'a> {
         /// The answer.
         answer: Answer,
     },
+    /// A model was selected, or a thinking level.
+    Select {
+        /// Which of them.
+        pick: Pick,
+        /// The engine set it.
+        own: bool,
+    },
     /// A timer ran out.
     Timer {
         /// The id of [`Effect::StartTimer`](super::Effect::StartTimer).
@@ -106,6 +113,7 @@ impl Event<'_> {
             | Self::Step { .. }
             | Self::Command { .. }
             | Self::Answer { .. }
+            | Self::Select { .. }
             | Self::Timer { .. } => false,
         }
     }

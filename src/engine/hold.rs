@@ -27,6 +27,7 @@ impl Engine {
             return;
         }
         self.run.told_hold = reason.clone().map(|reason| ToldHold { reason, rules: None });
+        self.follow_hold(cx);
         self.wait_or_set_status(cx);
         let (level, text) = match reason {
             Some(reason) => (Level::Warning, self.held_notice(&reason)),

@@ -15,6 +15,7 @@
 //! | `hold` | a run whose rules do not hold |
 //! | `step_tool` | calls of `workflow_step` |
 //! | `tools` | the tools that the model is shown |
+//! | `models` | the model and the thinking level of a phase |
 //! | `gate` | the checks before a phase is left |
 //! | `commands` | `/workflow` and `/cancel-workflow`, their dialogs and completions |
 //! | `panel` | the panel above the editor |
@@ -33,6 +34,7 @@ mod fresh_start;
 mod gate;
 mod hold;
 mod may;
+mod models;
 mod panel;
 mod run_through;
 mod session;
@@ -69,6 +71,9 @@ impl Engine {
         self.tell_hold(&mut cx);
         self.mark_prompts(&mut cx);
         self.offer_rules();
+        if cx.gone {
+            return Output { effects: Vec::new(), reply: reply.restriction() };
+        }
         if self.session.panel
             && (cx.status_shows_wait.is_some() || hid_panel != self.hides_panel(cx.ui))
         {
@@ -106,6 +111,7 @@ impl Engine {
                 let reply = self.answer(request, answer, cx);
                 return Ok(settling(reply, cx));
             }
+            Event::Select { pick, own } => self.selected(pick, own, cx)?,
             Event::Timer { id, idle } => self.timer(id, idle, cx),
         }
         Ok(Reply::None)

@@ -35,7 +35,9 @@ impl Engine {
         if let Some(notice) = self.definitions.reload(cx.files)? {
             cx.notify(Level::Warning, notice);
         }
+        let users = self.run.state().and_then(|state| state.progress.users_model.clone());
         self.restore(stored);
+        self.restore_model(users, cx);
         if self.hold().is_none() {
             self.restore_tools(cx);
             self.wait_or_set_status(cx);

@@ -1027,6 +1027,7 @@ mod fresh_start;
 mod gate;
 mod hold;
 mod may;
+mod models;
 mod replacement;
 mod tools;
 

@@ -16,7 +16,9 @@ mod transition;
 pub use active::Active;
 pub use gates::{Evidence, GateAhead};
 pub use outline::{Outline, Step};
-pub use progress::{Leaving, Pause, PauseReason, Progress, Visit, phase_key, scope_key};
+pub use progress::{
+    Leaving, Pause, PauseReason, Pick, Progress, UsersModel, Visit, phase_key, scope_key,
+};
 pub use rules::{PROGRESS_VERSION, Seal, hold, pause_reason};
 pub use state::{MAX_TASK, RunState, RunStatus, Segment};
 pub use stored::{Unusable, restore};

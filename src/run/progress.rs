@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::definition::{Model, ModelSetting};
+
 use super::{Evidence, RunState, Seal, Segment, Summary};
 
 /// Maximum number of visits that are kept, the last ones.
@@ -56,9 +58,33 @@ pub struct Progress {
     /// phase that shares the context.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fresh_start: bool,
+    /// The user's model while the run uses another one, or another thinking level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub users_model: Option<UsersModel>,
     /// Fields of other versions of this package; they are stored unchanged.
     #[serde(flatten)]
     pub others: Map<String, Value>,
+}
+
+/// The user's model while the run uses another one, or another thinking level.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UsersModel {
+    /// What the user has chosen.
+    pub user: ModelSetting,
+    /// The model that the run sets with this state.
+    pub run: Model,
+    /// The model that was in use before: pi may end before it sets the other.
+    pub before: Model,
+}
+
+/// What the user has chosen in place of what a phase says; it holds for the visit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pick {
+    /// A thinking level.
+    Thinking,
+    /// A model, and with it the thinking level.
+    Model,
 }
 
 /// A pause: the run waits for the user.
@@ -151,6 +177,12 @@ pub struct Visit {
     /// The evidence of its gate, of the last attempt to leave it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// The model with which it ended, as [`ModelSetting`] is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What the user has chosen in it in place of what the phase says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picked: Option<Pick>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -263,11 +295,14 @@ impl RunState {
             passes: 0,
             summary: None,
             evidence: Vec::new(),
+            model: None,
+            picked: None,
         });
         visit.started_at = now;
         visit.ended_at = None;
         visit.skipped = false;
         visit.evidence.clear();
+        (visit.model, visit.picked) = (None, None);
         visit.passes = visit.passes.saturating_add(1);
         self.forget_oldest();
     }

@@ -5,12 +5,13 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::definition::{MAX_NESTING, seal};
+use crate::definition::{MAX_NESTING, Model, ModelSetting, Thinking, seal};
 
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::PROGRESS_VERSION;
 use super::{
-    Evidence, Pause, PauseReason, Progress, RunState, RunStatus, Seal, Segment, Summary, Visit,
+    Evidence, Pause, PauseReason, Pick, Progress, RunState, RunStatus, Seal, Segment, Summary,
+    UsersModel, Visit,
 };
 
 /// Maximum length of an entry, in bytes of JSON.
@@ -223,6 +224,7 @@ fn progress(data: &Value) -> Progress {
             "toolsAdded" => progress.tools_added = strings(value),
             "toolsHidden" => progress.tools_hidden = strings(value),
             "freshStart" => progress.fresh_start = *value == Value::Bool(true),
+            "usersModel" => progress.users_model = users_model(value),
             _ => {
                 let size = name.len().saturating_add(value.to_string().len());
                 if let Some(left) = room.checked_sub(size) {
@@ -312,7 +314,25 @@ fn visit(data: &Value) -> Option<Visit> {
         passes: get(data, "passes").and_then(number)?,
         summary: get(data, "summary").and_then(summary),
         evidence: get(data, "evidence").map(evidence).unwrap_or_default(),
+        model: get(data, "model").and_then(string),
+        picked: match get(data, "picked").and_then(Value::as_str) {
+            Some("model") => Some(Pick::Model),
+            Some("thinking") => Some(Pick::Thinking),
+            Some(_) | None => None,
+        },
     })
+}
+
+fn users_model(data: &Value) -> Option<UsersModel> {
+    let model = |data: &Value, field| {
+        let model = get(data, field)?;
+        let (provider, id) = (string(get(model, "provider")?)?, string(get(model, "id")?)?);
+        Some(Model { provider, id })
+    };
+    let user = get(data, "user")?;
+    let thinking = get(user, "thinking").and_then(Value::as_str).and_then(Thinking::from_name);
+    let user = ModelSetting { model: model(user, "model")?, thinking };
+    Some(UsersModel { user, run: model(data, "run")?, before: model(data, "before")? })
 }
 
 fn summary(data: &Value) -> Option<Summary> {
@@ -451,8 +471,17 @@ mod tests {
             passes: 3,
             summary: Some(summary),
             evidence: vec![evidence.clone(), Evidence { tail: String::new(), ..evidence }],
+            model: Some("p/m:high".into()),
+            picked: Some(Pick::Model),
         };
-        let begun = Visit { ended_at: None, skipped: false, summary: None, ..visit.clone() };
+        let model = |id: &str| Model { provider: "p".into(), id: id.into() };
+        let begun = Visit {
+            ended_at: None,
+            skipped: false,
+            summary: None,
+            picked: Some(Pick::Thinking),
+            ..visit.clone()
+        };
         for reason in [
             PauseReason::User,
             PauseReason::Aborted,
@@ -480,6 +509,11 @@ mod tests {
                 tools_added: vec!["grep".into()],
                 tools_hidden: vec!["bash".into(), "edit".into()],
                 fresh_start: true,
+                users_model: Some(UsersModel {
+                    user: ModelSetting { model: model("m"), thinking: Some(Thinking::Max) },
+                    run: model("n"),
+                    before: model("o"),
+                }),
             };
             let state = RunState { progress, ..RunState::new("a", "", 0, 0) };
             assert_eq!(restored([serde_json::to_string(&state).unwrap()]), Some(state));
@@ -556,12 +590,12 @@ mod tests {
     #[test]
     fn what_other_versions_stored_is_stored_on() {
         let stored = format!(
-            r#"{{"version":2,"others":{{"a":1}},"long":"{}","budget":[1,{{}}],"seal":{{"version":4,"tree":[]}}}}"#,
+            r#"{{"version":2,"others":{{"a":1}},"long":"{}","budget":[1,{{}}],"seal":{{"version":9,"tree":[]}}}}"#,
             "x".repeat(MAX_OTHERS)
         );
         let again = serde_json::to_value(progress_of(&stored)).unwrap();
         let expected =
-            r#"{"version":2,"others":{"a":1},"budget":[1,{}],"seal":{"version":4,"tree":[]}}"#;
+            r#"{"version":2,"others":{"a":1},"budget":[1,{}],"seal":{"version":9,"tree":[]}}"#;
         assert_eq!(again, serde_json::from_str::<Value>(expected).unwrap());
     }
 

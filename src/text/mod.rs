@@ -12,6 +12,7 @@ mod fresh_start;
 mod gate;
 mod graph;
 mod messages;
+mod models;
 mod names;
 mod pause;
 mod preview;
@@ -44,6 +45,7 @@ pub use messages::{
     DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, block_reason, command_cancelled_message,
     completion_message, initial_message, not_done_reminder, session_name,
 };
+pub use models::no_model;
 pub use names::{phase_title, short_name, short_task, task_too_long};
 pub use pause::{ended_line, held, held_notice, pause_notice, paused, run_name, unfinished_line};
 pub use preview::preview;

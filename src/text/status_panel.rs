@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::definition::short;
+use crate::definition::{ModelSetting, on_one_line, short};
 use crate::run::{Active, Outline, Step, Visit, phase_key};
 
 use super::names::short_name;
@@ -12,8 +12,14 @@ use super::{confinement, gate, results, status_line, step_result, steps};
 const MAX_STEPS: usize = 200;
 
 /// Returns all steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come), durations and limits,
-/// and the state of the run. `now` is the time in milliseconds since 1970; `waits` as in [`status_line`].
-pub fn status_panel(active: &Active, now: u64, waits: bool) -> String {
+/// and the state of the run. `now` is the time in milliseconds since 1970; `waits` as in [`status_line`]; `in_use` is the
+/// model in use.
+pub fn status_panel(
+    active: &Active,
+    now: u64,
+    waits: bool,
+    in_use: Option<&ModelSetting>,
+) -> String {
     let state = active.state;
     let progress = &state.progress;
     let outline = Outline::of(active);
@@ -38,6 +44,10 @@ pub fn status_panel(active: &Active, now: u64, waits: bool) -> String {
             line.push_str(&format!("  {}", duration(visit.started_at, end)));
             if visit.passes > 1 {
                 line.push_str(&format!(", {} passes", visit.passes));
+            }
+            let in_use = in_use.filter(|_| current).map(ToString::to_string);
+            if let Some(model) = in_use.as_ref().or(visit.model.as_ref()) {
+                line.push_str(&format!(", {}", on_one_line(model)));
             }
         }
         lines.push(line);

@@ -15,11 +15,12 @@ use bindings::pi::extension::{api, context, files, session, store, timers, types
 pub use bindings::ExtensionPre;
 pub use bindings::exports::pi::extension::guest::{
     Answer, CommandEnd, CommandOutcome, CommandResult, Completion, Event, EventOutcome, InitError,
-    InputSource, Pending, Request, SessionReason, StopReason, ToolOutcome,
+    InputSource, ModelSelection, Pending, Request, SessionReason, StopReason,
+    ThinkingLevelSelection, ToolOutcome,
 };
 pub use bindings::pi::extension::session::UserMessage;
 pub use bindings::pi::extension::types::{
-    CustomMessage, Drawing, Mode, Moment, Span, ToolCall, ToolResult,
+    CustomMessage, Drawing, Mode, Moment, Span, ThinkingLevel, ToolCall, ToolResult,
 };
 
 mod bindings {
@@ -115,6 +116,11 @@ pub struct Host {
     pub tools: Vec<String>,
     /// The names of the active tools.
     pub active_tools: Vec<String>,
+    /// The model in use, and the thinking level.
+    pub model: Option<types::Model>,
+    pub thinking: ThinkingLevel,
+    /// All models.
+    pub models: Vec<context::KnownModel>,
     /// The functions that fail, with their messages.
     pub failing: BTreeMap<&'static str, &'static str>,
     /// The number of remaining calls that can fail before the session ends.
@@ -148,12 +154,34 @@ impl Default for Host {
             is_idle: true,
             tools: ["read", "bash", "edit", "write", "workflow_step"].map(Into::into).into(),
             active_tools: ["read", "bash", "edit", "write", "workflow_step"].map(Into::into).into(),
+            model: Some(model("scripted/scripted")),
+            thinking: ThinkingLevel::Off,
+            models: Vec::new(),
             failing: BTreeMap::new(),
             calls_until_stale: None,
             stale: false,
             calls_after_stale: Vec::new(),
         }
     }
+}
+
+/// The model of a name `PROVIDER/ID`.
+pub fn model(name: &str) -> types::Model {
+    let (provider, id) = name.split_once('/').expect("a model");
+    types::Model { provider: provider.into(), id: id.into() }
+}
+
+/// A model that pi knows.
+pub fn known(name: &str, available: bool) -> context::KnownModel {
+    context::KnownModel { model: model(name), available }
+}
+
+pub fn model_selection(name: &str, by_guest: bool) -> ModelSelection {
+    ModelSelection { model: model(name), by_guest }
+}
+
+pub fn level_selection(level: ThinkingLevel, by_guest: bool) -> ThinkingLevelSelection {
+    ThinkingLevelSelection { level, by_guest }
 }
 
 impl Host {
@@ -389,6 +417,23 @@ impl api::Host for Host {
         self.answer("begin-view", ())
     }
 
+    fn set_model(&mut self, model: types::Model) -> Result<(), types::Error> {
+        self.did(format!("set-model {}/{}", model.provider, model.id));
+        self.model = Some(model);
+        self.answer("set-model", ())
+    }
+
+    fn get_thinking_level(&mut self) -> Result<ThinkingLevel, types::Error> {
+        self.asked("get-thinking-level".into());
+        self.answer("get-thinking-level", self.thinking)
+    }
+
+    fn set_thinking_level(&mut self, level: ThinkingLevel) -> Result<(), types::Error> {
+        self.did(format!("set-thinking-level {level:?}"));
+        self.thinking = level;
+        self.answer("set-thinking-level", ())
+    }
+
     fn tool_names(&mut self) -> Result<Vec<String>, types::Error> {
         self.asked("tool-names".into());
         self.answer("tool-names", self.tools.clone())
@@ -396,6 +441,16 @@ impl api::Host for Host {
 }
 
 impl context::Host for Host {
+    fn current_model(&mut self) -> Result<Option<types::Model>, types::Error> {
+        self.asked("current-model".into());
+        self.answer("current-model", self.model.clone())
+    }
+
+    fn models(&mut self) -> Result<Vec<context::KnownModel>, types::Error> {
+        self.asked("models".into());
+        self.answer("models", self.models.clone())
+    }
+
     fn run_mode(&mut self) -> Result<Mode, types::Error> {
         self.asked("run-mode".into());
         self.answer("run-mode", self.mode)

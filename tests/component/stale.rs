@@ -89,6 +89,19 @@ fn the_start_of_a_run() {
 }
 
 #[test]
+fn a_phase_with_a_model() {
+    command_given_up(super::models::session, "workflow", "two Fix it");
+    let at_look = || {
+        let mut pi = super::models::session();
+        pi.command("workflow", "two Fix it");
+        pi
+    };
+    command_given_up(at_look, "workflow", ":next");
+    let selection = level_selection(ThinkingLevel::Low, false);
+    event_given_up(at_look, &Event::ThinkingLevelSelect(selection));
+}
+
+#[test]
 fn the_answer_that_starts_a_run() {
     let asked = || super::asked_to_start_another().0;
     given_up(asked, |pi| {

@@ -347,4 +347,10 @@ export const DIFFERENCES = [
     ours: "The phase activates it; the next phase, or the end of the run, gives back the tools of before.",
     why: "The agent should have what the phase allows.",
   },
+  {
+    number: 58,
+    reference: "`model` and `thinking` in a phase file have no effect.",
+    ours: "The phase runs with the first of its models that the user has a key for, and at its thinking level; then the user's own are set again. If there is none, a notice says so.",
+    why: "A plan needs another model than a rename.",
+  },
 ];

@@ -19,7 +19,10 @@ impl Engine {
             return;
         };
         let waits = self.agent.activity == Activity::Waiting;
-        let content = text::status_panel(&active, cx.unix_ms, waits);
+        let names_models = self.run.model.visit.is_some()
+            && self.definitions.library.names_models(&active.state.workflow_key);
+        let in_use = if names_models { cx.unless_gone(cx.files.model_setting()) } else { None };
+        let content = text::status_panel(&active, cx.unix_ms, waits, in_use.as_ref());
         show(STATUS_TYPE, content, false, cx);
     }
 

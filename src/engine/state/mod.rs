@@ -12,17 +12,18 @@ mod run;
 mod session;
 
 use crate::protocol::{PANEL_FIELD, STATE_ENTRY_TYPE};
-use crate::run::{Active, PauseReason, RunState, Seal, hold};
+use crate::run::{Active, PauseReason, RunState, Seal, UsersModel, hold};
 use crate::text;
 
 use super::context::{Cx, Ui};
 use super::effect::Effect;
+use super::models;
 
 pub(super) use agent::{Activity, Agent, Mover, Origin, Turn, View};
 pub(super) use definitions::Definitions;
 pub(super) use gate::{Awaited, Caller, CheckResult, OpenGate, Requester};
 pub(super) use pending::{Pending, PendingRequest, Replacement, ReplacementStep};
-pub(super) use run::{Ended, Run, ToldHold};
+pub(super) use run::{Ended, Left, Run, RunModel, ToldHold, VisitId};
 pub(super) use session::Session;
 pub(super) use session::fingerprint;
 
@@ -91,13 +92,38 @@ impl Engine {
         let mut new = self.with_tools(new, cx);
         let active = Active::resolve(&new, &self.definitions.library);
         new.progress.fresh_start &= active.is_some_and(|active| active.is_fresh());
-        let mut data = serde_json::to_value(&new).unwrap_or_default();
+        let (mut new, mut set) = self.with_model(new, cx);
+        // Each state of an event that sets the user's model remembers it: pi may end before the model is set.
+        if let Some(left) = self.run.model.left.as_ref().filter(|_| cx.model.is_some())
+            && new.progress.users_model.is_none()
+        {
+            new.progress.users_model = Some(left.users.clone());
+            set.is_users = true;
+        }
+        // The state comes first, for the same reason.
+        self.store(&new, cx);
+        let new = self.follow_model(new, set, cx);
+        self.run.state = if new.is_announced() { None } else { Some(new) };
+        self.set_status(cx);
+    }
+
+    /// Stores a state in the session.
+    fn store(&self, state: &RunState, cx: &mut Cx) {
+        let mut data = serde_json::to_value(state).unwrap_or_default();
         if let Some(fields) = data.as_object_mut().filter(|_| self.session.panel) {
             fields.insert(PANEL_FIELD.to_owned(), true.into());
         }
         cx.push(Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data });
-        self.run.state = if new.is_announced() { None } else { Some(new) };
-        self.set_status(cx);
+    }
+
+    /// Stores the newest state anew if it remembers the user's model, which was set again: the user has chosen another one
+    /// since.
+    pub(super) fn forget_left_model(&mut self, cx: &mut Cx) {
+        let Some(left) = self.run.model.left.take() else { return };
+        match self.running().cloned() {
+            Some(state) => self.transition(state, cx),
+            None => self.store(&left.state, cx),
+        }
     }
 
     /// Takes up the run that the session stores.
@@ -110,6 +136,44 @@ impl Engine {
     pub(super) fn restore_tools(&mut self, cx: &mut Cx) {
         let state = self.run.state.take();
         self.run.state = state.map(|state| self.with_tools(state, cx));
+    }
+
+    /// Sets the model of the run that the session stores, or the user's again. `before` is the user's model that the run
+    /// remembered which was in progress before the session moved.
+    pub(super) fn restore_model(&mut self, before: Option<UsersModel>, cx: &mut Cx) {
+        self.run.model = RunModel::default();
+        let stored = self.run.state.as_ref().and_then(|state| state.progress.users_model.clone());
+        let left = stored.clone();
+        let users = before.or(stored).and_then(|users| models::still_set(users, cx));
+        match &mut self.run.state {
+            Some(state) => state.progress.users_model = users,
+            None => {
+                if let Some(users) = users {
+                    let effects = models::set_users(&users, cx);
+                    cx.effects.extend(effects);
+                }
+                return;
+            }
+        }
+        if let Some(state) = self.run.state.clone() {
+            let visit = self.visit_in_effect(&state);
+            let (new, set) = self.enter_model(state, visit, cx);
+            let new = self.follow_model(new, set, cx);
+            if new.progress.users_model.is_none() {
+                let left = left.map(|users| Left { state: new.clone(), users });
+                self.run.model.left = left;
+            }
+            self.run.state = Some(new);
+        }
+    }
+
+    /// Sets the model that follows from a state, and returns the state. The user's own is forgotten once it is set again.
+    fn follow_model(&mut self, mut new: RunState, set: models::Set, cx: &mut Cx) -> RunState {
+        cx.effects.extend(set.effects);
+        let left = new.progress.users_model.take_if(|_| set.is_users);
+        let left = left.map(|users| Left { state: new.clone(), users });
+        self.run.model = RunModel { visit: set.visit, left };
+        new
     }
 
     /// Seals the run with the rules of its files if it has no seal yet; stored with the next transition.

@@ -1,6 +1,6 @@
 //! The state of the run.
 
-use crate::run::{PauseReason, RunState, Seal};
+use crate::run::{PauseReason, Pick, RunState, Seal, UsersModel, phase_key};
 
 /// The run in progress, and how the last one ended.
 #[derive(Debug, Default)]
@@ -11,6 +11,35 @@ pub struct Run {
     pub told_hold: Option<ToldHold>,
     /// The end of the last run of this session.
     pub ended: Option<Ended>,
+    /// The model of the run.
+    pub model: RunModel,
+}
+
+/// The model of the run, as the engine has set it.
+#[derive(Debug, Default)]
+pub struct RunModel {
+    /// The visit whose model is set; `None` while the user's is.
+    pub visit: Option<VisitId>,
+    /// The newest state, if it is stored with the user's model, which was set again.
+    pub left: Option<Left>,
+}
+
+/// A state that is stored with the user's model.
+#[derive(Debug)]
+pub struct Left {
+    /// The state without it.
+    pub state: RunState,
+    pub users: UsersModel,
+}
+
+/// One visit of a phase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisitId {
+    pub task_id: String,
+    /// See [`phase_key`](crate::run::phase_key).
+    pub phase: String,
+    /// The number of the visit.
+    pub pass: u32,
 }
 
 /// A hold that the user was told of.
@@ -32,6 +61,16 @@ impl Run {
     /// The run in progress, or one that has ended and is still to be announced.
     pub fn state(&self) -> Option<&RunState> {
         self.state.as_ref()
+    }
+
+    /// Changes the user's model that the run remembers, and what the user has picked in the current visit; stored with the
+    /// next transition.
+    pub fn pick(&mut self, pick: Pick, users_model: Option<UsersModel>) {
+        let Some(state) = &mut self.state else { return };
+        state.progress.users_model = users_model;
+        if let Some(visit) = state.progress.visits.get_mut(&phase_key(&state.current_path)) {
+            visit.picked = visit.picked.max(Some(pick));
+        }
     }
 
     /// Counts an automatic continuation; stored with the next transition.

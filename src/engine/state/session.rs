@@ -26,6 +26,8 @@ pub struct Session {
     pub told_unusable: Option<Unusable>,
     /// The user was told that commands cannot be confined, and what follows from it in phases with these.
     pub told_unconfined: Vec<Sandbox>,
+    /// The phases of which the user was told that none of their models can be used, each with its models.
+    pub told_models: BTreeSet<String>,
 }
 
 impl Session {

@@ -929,6 +929,7 @@ fn evidence_of_an_earlier_version_reads_as_that_of_this_one() {
             &Active::resolve(&state, &session.engine.definitions.library).unwrap(),
             NOW,
             false,
+            None,
         );
         assert!(lines.contains("✓ Ship it?: you said yes"), "{lines}");
     }

@@ -350,7 +350,7 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
             Some("its rules are"),
         ),
         (
-            Some(json!({ "version": 1, "seal": { "version": 4, "tree": [] } })),
+            Some(json!({ "version": 1, "seal": { "version": 9, "tree": [] } })),
             Some("a later version"),
         ),
         (

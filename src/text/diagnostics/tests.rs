@@ -3,7 +3,9 @@
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{DirEntry, FileKind, ReadError, Stale};
-use crate::definition::{Library, Root, Surroundings, WorkflowFiles, WriteTarget};
+use crate::definition::{
+    KnownModel, Library, Model, Root, Surroundings, WorkflowFiles, WriteTarget,
+};
 
 const FLOW: &str = "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - a.md\n";
 const PHASE: &str = "---\nid: a\nname: A\nemoji: '*'\n---\nDo it.\n";
@@ -46,7 +48,8 @@ impl WorkflowFiles for Place {
     fn surroundings(&self) -> Result<Surroundings, Stale> {
         let tools = self.tools()?;
         let (more_tools, profiles) = (self.more_tools, self.profiles.clone());
-        Ok(Surroundings { tools, more_tools, profiles, ..Surroundings::default() })
+        let models = self.files.models.clone();
+        Ok(Surroundings { tools, more_tools, profiles, models, ..Surroundings::default() })
     }
 }
 
@@ -1411,4 +1414,140 @@ fn tests_of_phases() {
     |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 1 error, 0 warnings.");
+}
+
+#[test]
+fn models_that_are_not_there() {
+    let phase = |model: &str| PHASE.replace("id: a\n", &format!("id: a\n{model}\n"));
+    let aliases = "strong: [open/gpt-5:high, open/gtp-5]\nfast: open/mini\n";
+    let mut place = place(&[
+        ("global/models.yaml", aliases),
+        ("global/w/workflow.yaml", &FLOW.replace("- a.md", "- a.md\n  - b.md\n  - c.md")),
+        ("global/w/a.md", &phase("model: [strong, open/gpt-5, open/gpt-5x, slow, open/mini:hgih]")),
+        ("global/w/b.md", &phase("model: fsat\nthinking: hi").replace("id: a", "id: b")),
+        ("global/w/c.md", &phase("model: fast\nthinking: false").replace("id: a", "id: c")),
+    ]);
+    let model = |id: &str| {
+        let model = Model { provider: "open".into(), id: id.into() };
+        KnownModel { model, available: false }
+    };
+    place.files.models = Some(vec![model("gpt-5"), model("mini")]);
+    reports(
+        &place,
+        "\
+~/workflows/w/b.md:3:8: warning: unknown alias `fsat` of a model
+  3 | model: fsat
+    |        ^^^^
+  help: did you mean `fast`?
+
+~/workflows/w/b.md:4:11: warning: unknown thinking level `hi`; it has no effect
+  4 | thinking: hi
+    |           ^^
+  help: use `off`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`
+
+~/workflows/w/c.md:4:11: warning: unknown thinking level `false`; it has no effect
+  4 | thinking: false
+    |           ^^^^^
+  help: did you mean `off`?
+
+~/workflows/w/a.md:3:29: warning: unknown model `open/gpt-5x`
+  3 | model: [strong, open/gpt-5, open/gpt-5x, slow, open/mini:hgih]
+    |                             ^^^^^^^^^^^
+  help: did you mean `open/gpt-5`?
+
+~/workflows/w/a.md:3:42: warning: unknown alias `slow` of a model
+  3 | model: [strong, open/gpt-5, open/gpt-5x, slow, open/mini:hgih]
+    |                                          ^^^^
+  help: add `slow: PROVIDER/ID` to ~/.pi/agent/workflows/models.yaml
+
+~/workflows/w/a.md:3:48: warning: unknown model `open/mini:hgih`
+  3 | model: [strong, open/gpt-5, open/gpt-5x, slow, open/mini:hgih]
+    |                                                ^^^^^^^^^^^^^^
+  help: did you mean `open/mini:high`?
+
+~/workflows/models.yaml:1:27: warning: unknown model `open/gtp-5`
+  1 | strong: [open/gpt-5:high, open/gtp-5]
+    |                           ^^^^^^^^^^
+  help: did you mean `open/gpt-5`?
+
+0 errors, 7 warnings.",
+    );
+    place.files.models = None;
+    reports(
+        &place,
+        "\
+~/workflows/w/b.md:4:11: warning: unknown thinking level `hi`; it has no effect
+  4 | thinking: hi
+    |           ^^
+  help: use `off`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`
+
+~/workflows/w/c.md:4:11: warning: unknown thinking level `false`; it has no effect
+  4 | thinking: false
+    |           ^^^^^
+  help: did you mean `off`?
+
+0 errors, 2 warnings.",
+    );
+}
+
+#[test]
+fn aliases_of_models_with_errors() {
+    let of = |aliases: &str| {
+        let flow = [("global/w/workflow.yaml", FLOW), ("global/w/a.md", PHASE)];
+        place(&[("global/models.yaml", aliases), flow[0], flow[1]])
+    };
+    reports(&of("strong: ok/ok\nfast: 'x"), "\
+~/workflows/models.yaml:2:9: error: not valid YAML: found unexpected end of stream
+  2 | fast: 'x
+    |         ^
+  help: look for a quote or bracket that is not closed, and put a value that begins with `{` in quotes
+
+1 error, 0 warnings.");
+    reports(
+        &of("- a"),
+        "\
+~/workflows/models.yaml:1:1: error: expected a mapping of fields to values, found a list
+  1 | - a
+    | ^^^
+
+1 error, 0 warnings.",
+    );
+    reports(
+        &of("strong: [a/b, fast]\nfast: slow\na/b: c/d\nnone: {a: b}\nother: [a/b, 7]\ngood: a/b"),
+        "\
+~/workflows/models.yaml:1:15: error: `fast` is not the name of a model
+  1 | strong: [a/b, fast]
+    |               ^^^^
+  help: use PROVIDER/ID; an alias cannot stand for another alias
+
+~/workflows/models.yaml:2:7: error: `slow` is not the name of a model
+  2 | fast: slow
+    |       ^^^^
+  help: use PROVIDER/ID; an alias cannot stand for another alias
+
+~/workflows/models.yaml:3:1: error: `a/b` cannot be an alias: a name with `/` is that of a model
+  3 | a/b: c/d
+    | ^^^
+
+~/workflows/models.yaml:4:7: error: `none`: expected the name of a model or a list of names, found a mapping
+  4 | none: {a: b}
+    |       ^^^^^^
+
+~/workflows/models.yaml:5:14: error: `other`: expected the name of a model or a list of names, found a number
+  5 | other: [a/b, 7]
+    |              ^
+
+5 errors, 0 warnings.",
+    );
+    reports(
+        &of("strong: a/b\nstrong: a/c\n"),
+        "\
+~/workflows/models.yaml:2:1: error: duplicate key `strong`
+  2 | strong: a/c
+    | ^^^^^^
+  help: remove one of the two
+
+1 error, 0 warnings.",
+    );
+    reports(&of("\n# nothing\n"), "1 workflow, no errors.");
 }

@@ -21,6 +21,8 @@ import { messageText } from "./scripted-model.mjs";
  * @property {object[]} [gate]
  * @property {number} [gateAttempts]
  * @property {string} [onGateFail]
+ * @property {string | string[]} [model]
+ * @property {string} [thinking]
  * @property {string} [instructions] `Do ID for {description}.` by default
  */
 

@@ -115,4 +115,11 @@ export default [
     actions: [run("/workflow w Look"), run("And now")],
     differs: [3, 14, 17, 18, 22, 25, 39],
   },
+  {
+    name: "a phase with a model",
+    global: workflow("w", [{ id: "look", model: ["strong", "other/none"], thinking: "high" }, "act"]),
+    model: [step("next"), step("next"), end],
+    actions: [run("/workflow w Look")],
+    differs: [38, 3, 14, 17, 18, 22, 25, 39, { number: 58, at: "screen[1]", ours: /no model for the phase/ }],
+  },
 ];

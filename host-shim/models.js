@@ -1,0 +1,232 @@
+// Models and thinking levels. pi sets a model asynchronously, and a guest's calls are synchronous: what a guest sets, and the
+// messages that it sends after that, is queued, and pi waits for the queue before it goes on after the guest's call.
+
+/** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
+/** @typedef {import("./interface.js").Model} Model */
+/** @typedef {import("./interface.js").ThinkingLevel} ThinkingLevel */
+/** @typedef {import("./interface.js").Imports} Imports */
+
+/** @type {readonly ThinkingLevel[]} */
+const LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/** The maximum number of events that are waited for: a guest need not subscribe to them. */
+const MAX_UNREPORTED = 8;
+
+export class Models {
+  /** The end of the queue; `undefined` if it is empty. @type {Promise<void> | undefined} */
+  #last;
+  /** The model that is last in the queue. @type {Model | undefined} */
+  #coming;
+  /** The level that is last in the queue. @type {ThinkingLevel | undefined} */
+  #comingLevel;
+  /** The model that pi is setting for the guest. @type {Model | undefined} */
+  #setting;
+  /** True while pi sets a level for the guest. */
+  #settingLevel = false;
+  /** True if the event of the level that pi sets for the guest was delivered. */
+  #reported = false;
+  /** The levels that pi has set for the guest, and whose events are still to be delivered. @type {string[]} */
+  #unreported = [];
+  #pi;
+  #manifest;
+  #calls;
+  #tell;
+
+  /**
+   * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
+   * @param {import("./load.js").Manifest} manifest
+   * @param {import("./calls.js").Calls} calls
+   * @param {(message: string) => void} tell shows an error to the user
+   */
+  constructor(pi, manifest, calls, tell) {
+    this.#pi = pi;
+    this.#manifest = manifest;
+    this.#calls = calls;
+    this.#tell = tell;
+  }
+
+  /** @returns {Pick<Imports["pi:extension/api"], "setModel" | "getThinkingLevel" | "setThinkingLevel">} */
+  actions() {
+    return this.#calls.guarded({
+      setModel: (/** @type {Model} */ model) => this.#setModel(model),
+      getThinkingLevel: () => this.#comingLevel ?? levelOf(this.#pi.getThinkingLevel()),
+      setThinkingLevel: (/** @type {ThinkingLevel} */ level) => this.#setLevel(level),
+    });
+  }
+
+  /** @returns {Pick<Imports["pi:extension/context"], "currentModel" | "models">} */
+  questions() {
+    return this.#calls.guarded({
+      currentModel: () => this.#coming ?? nameOf(this.#calls.context.model),
+      models: () => {
+        const registry = this.#calls.context.modelRegistry;
+        return registry.getAll().map((model) => ({
+          model: { provider: model.provider, id: model.id },
+          available: registry.hasConfiguredAuth(model),
+        }));
+      },
+    });
+  }
+
+  /** The end of the queue; `undefined` if it is empty. */
+  get queue() {
+    return this.#last;
+  }
+
+  /**
+   * Does something when the queue is empty: now, if it is.
+   * @param {() => void} work
+   */
+  afterwards(work) {
+    if (this.#last) this.#queue(work);
+    else work();
+  }
+
+  /**
+   * Returns true if an event `model_select` is the result of a call of the guest.
+   * @param {{ provider: string, id: string }} model
+   */
+  isOwn(model) {
+    return this.#setting !== undefined && areEqual(this.#setting, model);
+  }
+
+  /**
+   * Returns true if an event `thinking_level_select` is the result of a call of the guest: pi chooses a level for a model
+   * that it sets.
+   *
+   * @param {string} level
+   * @param {Context} context of the event
+   */
+  isOwnLevel(level, context) {
+    if (this.#settingLevel || this.#isSet(context)) return (this.#reported = true);
+    const index = this.#unreported.indexOf(level);
+    if (index >= 0) this.#unreported.splice(index, 1);
+    return index >= 0;
+  }
+
+  /** @param {Model} model */
+  #setModel({ provider, id }) {
+    this.#checkGrant();
+    const model = this.#calls.context.modelRegistry.find(provider, id);
+    if (!model) throw new Error(`There is no model ${provider}/${id}.`);
+    this.#coming = { provider, id };
+    this.#comingLevel = undefined;
+    this.#queue(async () => {
+      this.#setting = { provider, id };
+      try {
+        await this.#reporting(async () => {
+          if (await this.#pi.setModel(model)) return;
+          this.#tell(`${this.#manifest.name}: the model ${provider}/${id} is not set, because there is no key for it.`);
+        });
+      } finally {
+        this.#setting = undefined;
+      }
+    });
+  }
+
+  /** @param {ThinkingLevel} level */
+  #setLevel(level) {
+    this.#checkGrant();
+    if (level === "other") throw new Error("This thinking level cannot be set.");
+    this.#comingLevel = level;
+    this.#queue(() =>
+      this.#reporting(() => {
+        this.#settingLevel = true;
+        try {
+          this.#pi.setThinkingLevel(level);
+        } finally {
+          this.#settingLevel = false;
+        }
+      }),
+    );
+  }
+
+  /**
+   * Does something that may change the level. pi may deliver the event of the change later, after the handlers of others.
+   * @param {() => unknown} work
+   */
+  async #reporting(work) {
+    const before = this.#pi.getThinkingLevel();
+    this.#reported = false;
+    await work();
+    const now = this.#pi.getThinkingLevel();
+    if (now === before || this.#reported) return;
+    this.#unreported = [...this.#unreported.slice(1 - MAX_UNREPORTED), now];
+  }
+
+  /** Returns true if the model that pi is setting for the guest is in use. @param {Context} context */
+  #isSet(context) {
+    try {
+      return this.#setting !== undefined && areEqual(this.#setting, context.model);
+    } catch {
+      return false; // The session no longer exists.
+    }
+  }
+
+  /**
+   * Adds something to the queue. An error is shown to the user, unless the session has ended.
+   * @param {() => unknown} work
+   */
+  #queue(work) {
+    const done = this.#perform(work, this.#last);
+    const last = done.then(() => {
+      if (this.#last === last) this.#last = this.#coming = this.#comingLevel = undefined;
+    });
+    this.#last = last;
+    this.#calls.waitFor(last);
+  }
+
+  /**
+   * @param {() => unknown} work
+   * @param {Promise<void> | undefined} before
+   */
+  async #perform(work, before) {
+    const context = this.#calls.context;
+    await before;
+    try {
+      await work();
+    } catch (error) {
+      if (exists(context)) this.#tell(`${this.#manifest.name}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  #checkGrant() {
+    if (!this.#manifest.models) throw new Error("The manifest does not grant it.");
+  }
+}
+
+/**
+ * Returns the level if the interface knows it. A later version of pi may have more.
+ *
+ * @param {string} level
+ * @returns {ThinkingLevel}
+ */
+export function levelOf(level) {
+  return LEVELS.find((known) => known === level) ?? "other";
+}
+
+/**
+ * @param {Model | undefined} model
+ * @returns {Model | undefined}
+ */
+function nameOf(model) {
+  return model && { provider: model.provider, id: model.id };
+}
+
+/**
+ * @param {Model} model
+ * @param {Model | undefined} other
+ */
+function areEqual(model, other) {
+  return model.provider === other?.provider && model.id === other.id;
+}
+
+/** @param {Context} context */
+function exists(context) {
+  try {
+    void context.cwd;
+    return true;
+  } catch {
+    return false;
+  }
+}

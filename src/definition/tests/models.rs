@@ -1,0 +1,93 @@
+//! `model`, `thinking` and `models.yaml` as they are written.
+
+use super::*;
+
+/// The models and the level of a phase.
+type Read = (Vec<String>, Option<Thinking>);
+
+fn read(lines: &str) -> (Option<Read>, Vec<String>) {
+    let phase = PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}\n"), 1);
+    let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
+    let of_phase = |workflow: &Workflow| match &workflow.phases[..] {
+        [Entry::Phase(phase)] => (phase.model.clone(), phase.thinking),
+        other => panic!("{other:?}"),
+    };
+    (library.get("w").map(of_phase), diagnostics)
+}
+
+#[test]
+fn models_and_levels_are_read() {
+    for (lines, model, thinking) in [
+        ("", vec![], None),
+        ("model:\nthinking:", vec![], None),
+        ("model: []", vec![], None),
+        ("model: strong", vec!["strong"], None),
+        ("model: a/b:c/d:high", vec!["a/b:c/d:high"], None),
+        ("model: [ strong, ' a/b ' ]\nthinking: max", vec!["strong", "a/b"], Some(Thinking::Max)),
+        ("thinking: off", vec![], Some(Thinking::Off)),
+        ("thinking: ultra", vec![], None),
+        ("thinking: [high]", vec![], None),
+    ] {
+        let model = model.into_iter().map(str::to_owned).collect();
+        let (read, diagnostics) = read(lines);
+        assert_eq!(read, Some((model, thinking)), "{lines}");
+        let is_known = !lines.contains("ultra") && !lines.contains("[high");
+        assert_eq!(diagnostics.is_empty(), is_known, "{lines}");
+    }
+}
+
+#[test]
+fn a_model_is_a_name_or_a_list_of_names() {
+    let expected = "expected the name of a model or a list of names, found";
+    for (lines, place, found) in [
+        ("model: 7", "5:8", "a number"),
+        ("model: {a: b}", "5:8", "a mapping"),
+        ("model: ''", "5:8", "a string"),
+        ("model: [a, [b]]", "5:12", "a list"),
+        ("model: [a, null]", "5:12", "an empty value"),
+    ] {
+        let (model, diagnostics) = read(lines);
+        assert_eq!(model, None, "{lines}");
+        assert_eq!(
+            diagnostics,
+            [format!("~/workflows/w/a.md:{place}: `model`: {expected} {found}")]
+        );
+    }
+}
+
+#[test]
+fn aliases_are_the_users_own() {
+    let own = |files: &[(&str, &str)]| {
+        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+    };
+    let aliases = "strong: [a/b, c/d]\nfast: e/f\nnone:\n";
+    let files = Files {
+        global: own(&[("models.yaml", aliases), ("w/models.yaml", "strong: x/y")]),
+        project: own(&[("models.yaml", "strong: x/y\nother: x/z")]),
+        ..Files::default()
+    };
+    let (library, diagnostics) = load_files(&files);
+    assert_eq!(diagnostics, [""; 0]);
+    let names: Vec<&str> = library.aliases().names().collect();
+    assert_eq!(names, ["fast", "none", "strong"]);
+    assert_eq!(library.aliases().get("strong").unwrap(), ["a/b", "c/d"]);
+    assert_eq!(library.aliases().get("none").unwrap(), [""; 0]);
+}
+
+#[test]
+fn an_alias_with_errors_does_not_affect_the_others_nor_a_workflow() {
+    let (library, diagnostics) = load(&[
+        ("models.yaml", "strong: [a/b, fast]\nfast: e/f\na/b: c/d\n"),
+        ("w/workflow.yaml", FLOW),
+        ("w/a.md", PHASE),
+    ]);
+    assert_eq!(keys(&library), ["w"]);
+    assert_eq!(library.aliases().names().collect::<Vec<_>>(), ["fast"]);
+    assert_eq!(
+        diagnostics,
+        [
+            "~/workflows/models.yaml:1:15: `fast` is not the name of a model",
+            "~/workflows/models.yaml:3:1: `a/b` cannot be an alias: a name with `/` is that of a model",
+        ]
+    );
+}

@@ -1,0 +1,457 @@
+//! The model and the thinking level of a phase.
+
+use super::*;
+use crate::definition::{KnownModel, Model, ModelSetting, Thinking};
+use crate::run::{Pick, phase_key, restore};
+
+const MODELS: [(&str, &str, bool); 5] = [
+    ("a", "user", true),
+    ("a", "big", true),
+    ("b", "small", true),
+    ("b", "paid", false),
+    ("c", "x/y:z", true),
+];
+
+/// The level that pi chooses for a model.
+const OF_PI: Option<Thinking> = Some(Thinking::Medium);
+
+fn model(name: &str) -> Model {
+    let (provider, id) = name.split_once('/').unwrap();
+    Model { provider: provider.into(), id: id.into() }
+}
+
+/// A session of pi with the model `a/user` at the level `low`, and a workflow of phases with these lines.
+fn with(phases: &[&str]) -> Session {
+    let ids = ["a", "b", "c", "d"];
+    let mut session = Session::new(&[("w", &ids[..phases.len()])]);
+    for (id, lines) in ids.iter().zip(phases) {
+        let file = format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{lines}\n---\nDo {id}.");
+        session.files.global.insert(format!("w/{id}.md"), file);
+    }
+    let aliases = "strong: [b/paid, a/big:high]\nfast: b/small";
+    session.files.global.insert("models.yaml".into(), aliases.into());
+    let known = MODELS.map(|(provider, id, available)| KnownModel {
+        model: Model { provider: provider.into(), id: id.into() },
+        available,
+    });
+    session.files.models = Some(known.into());
+    session.select("a/user", Some(Thinking::Low));
+    session
+}
+
+impl Session {
+    fn select(&mut self, name: &str, thinking: Option<Thinking>) {
+        *self.files.setting.borrow_mut() = Some(ModelSetting { model: model(name), thinking });
+    }
+
+    /// The model and the level in use.
+    fn uses(&self) -> String {
+        self.files.setting.borrow().as_ref().unwrap().to_string()
+    }
+
+    /// Does what pi does with the effects, and returns the notices.
+    fn obey(&mut self, effects: &[Effect]) -> Vec<String> {
+        let mut setting = self.files.setting.borrow_mut();
+        let setting = setting.as_mut().unwrap();
+        let mut notices = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::SetModel(model) => {
+                    *setting = ModelSetting { model: model.clone(), thinking: OF_PI };
+                }
+                Effect::SetThinking(level) => setting.thinking = Some(*level),
+                Effect::Notify { text, .. } if text.contains("no model") => {
+                    notices.push(text.clone());
+                }
+                _ => {}
+            }
+        }
+        notices
+    }
+
+    /// Runs a command, and returns the model in use.
+    fn run(&mut self, arguments: &str) -> String {
+        let effects = self.command("workflow", arguments).effects;
+        let _ = self.obey(&effects);
+        self.uses()
+    }
+
+    fn leave(&mut self) -> String {
+        let (effects, _) = self.step_output("next");
+        let _ = self.obey(&effects);
+        self.uses()
+    }
+
+    /// The user selects a model in pi, which sets a level too.
+    fn pick_model(&mut self, name: &str) {
+        self.select(name, OF_PI);
+        for pick in [Pick::Thinking, Pick::Model] {
+            let effects = self.on(Event::Select { pick, own: false }).effects;
+            let _ = self.obey(&effects);
+        }
+    }
+
+    fn pick_thinking(&mut self, level: Thinking) {
+        let name = self.files.setting.borrow().as_ref().unwrap().model.to_string();
+        self.select(&name, Some(level));
+        let effects = self.on(Event::Select { pick: Pick::Thinking, own: false }).effects;
+        let _ = self.obey(&effects);
+    }
+
+    /// Ends pi at once, and starts it again with what it has stored.
+    fn restart(&mut self, stored: Option<String>) -> String {
+        self.engine = Engine::default();
+        let stored = restore(stored).unwrap();
+        let facts = Facts::default();
+        let effects = self.on(Event::Session { stored, in_view: None, facts }).effects;
+        let _ = self.obey(&effects);
+        self.uses()
+    }
+}
+
+/// The newest state among effects, as it is stored.
+fn stored(effects: &[Effect]) -> Option<String> {
+    effects.iter().rev().find_map(|effect| match effect {
+        Effect::AppendEntry { custom_type: "workflow:state", data } => Some(data.to_string()),
+        _ => None,
+    })
+}
+
+#[test]
+fn each_phase_has_its_model_and_the_end_has_the_users() {
+    let phases = ["model: [b/none, strong]", "thinking: max", "", "model: fast\nthinking: off"];
+    let mut session = with(&phases);
+    assert_eq!(session.run("w x"), "a/big:high");
+    assert_eq!(session.leave(), "a/user:max");
+    assert_eq!(session.leave(), "a/user:low");
+    assert_eq!(session.leave(), "b/small");
+    assert_eq!(session.leave(), "a/user:low");
+}
+
+#[test]
+fn a_level_of_its_own_goes_before_that_of_a_name() {
+    let mut session = with(&["model: a/big:high\nthinking: minimal", "model: c/x/y:z:xhigh"]);
+    assert_eq!(session.run("w x"), "a/big:minimal");
+    assert_eq!(session.leave(), "c/x/y:z:xhigh");
+}
+
+#[test]
+fn the_level_is_set_after_the_model_and_the_state_before_both() {
+    let mut session = with(&["model: strong", ""]);
+    let kinds = |effects: Vec<Effect>| -> Vec<&str> {
+        let kind = |effect: &Effect| match effect {
+            Effect::AppendEntry { custom_type: "workflow:state", .. } => Some("state"),
+            Effect::SetModel(_) => Some("model"),
+            Effect::SetThinking(_) => Some("level"),
+            Effect::SendUserMessage(_) => Some("prompt"),
+            _ => None,
+        };
+        effects.iter().filter_map(kind).collect()
+    };
+    let effects = session.command("workflow", "w x").effects;
+    let _ = session.obey(&effects);
+    assert_eq!(kinds(effects), ["state", "model", "level", "prompt"]);
+    assert_eq!(kinds(session.step_output("next").0), ["state", "model", "level"]);
+}
+
+#[test]
+fn a_phase_that_names_no_level_gets_that_of_pi() {
+    let mut session = with(&["model: strong", "model: a/big", "model: a/user", ""]);
+    assert_eq!(session.run("w x"), "a/big:high");
+    assert_eq!(session.leave(), "a/big:medium");
+    assert_eq!(session.leave(), "a/user:medium");
+    assert_eq!(session.leave(), "a/user:low");
+}
+
+#[test]
+fn a_phase_without_model_and_level_changes_nothing() {
+    let mut session = with(&["", ""]);
+    let mut effects = session.command("workflow", "w x").effects;
+    effects.extend(session.step_output("next").0);
+    session.select("b/small", None);
+    effects.extend(session.on(Event::Select { pick: Pick::Model, own: false }).effects);
+    effects.extend(session.step_output("next").0);
+    let sets = |effect: &Effect| matches!(effect, Effect::SetModel(_) | Effect::SetThinking(_));
+    assert!(!effects.iter().any(sets));
+    assert!(
+        !effects
+            .iter()
+            .filter_map(|effect| stored(std::slice::from_ref(effect)))
+            .any(|state| state.contains("usersModel"))
+    );
+}
+
+#[test]
+fn a_run_that_is_cancelled_or_replaced_gives_back_the_users() {
+    let mut session = with(&["model: strong", ""]);
+    assert_eq!(session.run("w x"), "a/big:high");
+    assert_eq!(session.run(":cancel"), "a/user:low");
+    assert_eq!(session.run("w x"), "a/big:high");
+    // Another run in its place: the user's is remembered.
+    let Reply::Ask { ticket, .. } = session.command("workflow", "w y").reply else { panic!() };
+    let yes = Event::Answer { ticket, answer: Answer::Confirmed(true) };
+    let effects = session.on(yes).effects;
+    let _ = session.obey(&effects);
+    assert_eq!(session.uses(), "a/big:high");
+    assert_eq!(session.leave(), "a/user:low");
+}
+
+#[test]
+fn a_pause_gives_back_the_users_and_the_end_of_it_sets_that_of_the_phase() {
+    let mut session = with(&["model: strong", ""]);
+    assert_eq!(session.run("w x"), "a/big:high");
+    assert_eq!(session.run(":pause"), "a/user:low");
+    // A choice in the pause is the user's own.
+    session.pick_model("b/small");
+    assert_eq!(session.run(":resume"), "a/big:high");
+    assert_eq!(session.leave(), "b/small:medium");
+}
+
+#[test]
+fn a_model_that_the_user_picks_holds_for_the_visit() {
+    let mut session = with(&["model: strong", "model: strong", ""]);
+    let _ = session.run("w x");
+    session.pick_model("b/small");
+    assert_eq!(session.uses(), "b/small:medium");
+    assert_eq!(session.run(":pause"), "b/small:medium");
+    assert_eq!(session.run(":resume"), "b/small:medium");
+    assert_eq!(session.leave(), "a/big:high");
+    assert_eq!(session.leave(), "b/small:medium");
+}
+
+#[test]
+fn a_level_that_the_user_picks_holds_for_the_visit() {
+    let mut session = with(&["model: strong\nthinking: max", "thinking: max", ""]);
+    let _ = session.run("w x");
+    session.pick_thinking(Thinking::Minimal);
+    assert_eq!(session.uses(), "a/big:minimal");
+    assert_eq!(session.run(":pause"), "a/user:minimal");
+    assert_eq!(session.run(":resume"), "a/big:minimal");
+    assert_eq!(session.leave(), "a/user:max");
+    assert_eq!(session.leave(), "a/user:minimal");
+}
+
+#[test]
+fn what_the_engine_sets_is_no_choice_of_the_user() {
+    let mut session = with(&["model: strong", ""]);
+    let _ = session.run("w x");
+    for pick in [Pick::Thinking, Pick::Model] {
+        assert_eq!(session.on(Event::Select { pick, own: true }), Output::default());
+    }
+    assert_eq!(session.leave(), "a/user:low");
+}
+
+#[test]
+fn without_a_model_the_run_goes_on_with_the_users_and_says_so_once() {
+    let phase = "model: [strange, b/paid, d/e]";
+    let mut session = with(&[phase, "", "model: b/paid\nthinking: max"]);
+    let effects = session.command("workflow", "w x").effects;
+    let told = [
+        "Workflow: no model for the phase \"a\": models.yaml has no `strange`, there is no key for `b/paid`, pi does not know `d/e`. It uses yours, a/user.",
+    ];
+    assert_eq!(session.obey(&effects), told);
+    assert_eq!(session.uses(), "a/user:low");
+    let _ = session.run(":next");
+    let effects = session.command("workflow", ":back").effects;
+    assert_eq!(session.obey(&effects), [""; 0]);
+    let _ = session.run(":next");
+    let effects = session.command("workflow", ":next").effects;
+    assert_eq!(session.obey(&effects).len(), 1);
+    assert_eq!(session.uses(), "a/user:max");
+}
+
+#[test]
+fn a_host_that_does_not_tell_changes_nothing() {
+    for models in [None, Some(vec![])] {
+        let mut session = with(&["model: strong", ""]);
+        session.files.models = models;
+        assert_eq!(
+            (session.run("w x"), session.leave()),
+            ("a/user:low".into(), "a/user:low".into())
+        );
+    }
+    let mut session = with(&["model: strong\nthinking: max", ""]);
+    *session.files.setting.borrow_mut() = None;
+    let effects = session.command("workflow", "w x").effects;
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::SetModel(_))));
+}
+
+#[test]
+fn after_a_crash_the_users_is_known() {
+    let mut session = with(&["model: strong", ""]);
+    let effects = session.command("workflow", "w x").effects;
+    // Before the model was set.
+    let state = stored(&effects);
+    assert_eq!(session.restart(state.clone()), "a/big:high");
+    assert_eq!(session.leave(), "a/user:low");
+    // After it was set, which pi's session remembers too.
+    session.select("a/big", Some(Thinking::High));
+    assert_eq!(session.restart(state.clone()), "a/big:high");
+    assert_eq!(session.leave(), "a/user:low");
+    // The user starts pi with another one.
+    session.select("b/small", OF_PI);
+    assert_eq!(session.restart(state), "a/big:high");
+    assert_eq!(session.leave(), "b/small:medium");
+}
+
+#[test]
+fn a_crash_before_the_users_was_set_again_is_made_good() {
+    for end in ["next", "cancel", "pause"] {
+        let mut session = with(&["model: strong", ""]);
+        let _ = session.run("w x");
+        let effects = session.command("workflow", &format!(":{end}")).effects;
+        assert_eq!(session.uses(), "a/big:high");
+        assert_eq!(session.restart(stored(&effects)), "a/user:low", "{end}");
+    }
+}
+
+#[test]
+fn a_choice_after_the_phase_outlives_a_restart() {
+    for end in ["next", "cancel", "pause"] {
+        let mut session = with(&["model: strong", ""]);
+        let _ = session.run("w x");
+        let _ = session.run(&format!(":{end}"));
+        // The user chooses the model that the run had set.
+        session.select("a/big", Some(Thinking::High));
+        let select = || Event::Select { pick: Pick::Model, own: false };
+        let effects = session.on(select()).effects;
+        assert_eq!(session.on(select()).effects, [], "{end}: it is stored once");
+        assert_eq!(session.restart(stored(&effects)), "a/big:high", "{end}");
+    }
+}
+
+#[test]
+fn a_pick_outlives_a_restart() {
+    let mut session = with(&["model: strong", ""]);
+    let _ = session.run("w x");
+    session.select("b/small", OF_PI);
+    let effects = session.on(Event::Select { pick: Pick::Model, own: false }).effects;
+    assert_eq!(session.restart(stored(&effects)), "b/small:medium");
+    assert_eq!(session.leave(), "b/small:medium");
+}
+
+#[test]
+fn another_branch_has_its_own_model() {
+    let mut session = with(&["model: strong", "model: fast", ""]);
+    let effects = session.command("workflow", "w x").effects;
+    let first = stored(&effects);
+    let _ = session.obey(&effects);
+    assert_eq!(session.leave(), "b/small:medium");
+    let go = |session: &mut Session, state: Option<&String>| {
+        let event = |stored| Event::Session { stored, in_view: None, facts: Facts::default() };
+        let effects = session.on(event(restore(state).unwrap())).effects;
+        let _ = session.obey(&effects);
+        session.uses()
+    };
+    assert_eq!(go(&mut session, first.as_ref()), "a/big:high");
+    assert_eq!(go(&mut session, None), "a/user:low");
+    assert_eq!(go(&mut session, first.as_ref()), "a/big:high");
+}
+
+#[test]
+fn a_run_whose_rules_do_not_hold_uses_the_users() {
+    let mut session = with(&["model: strong", ""]);
+    let _ = session.run("w x");
+    let file = session.files.global["w/a.md"].clone();
+    session.files.global.insert("w/a.md".into(), file.replace("strong", "fast"));
+    let effects = session.on(Event::Input { from_user: true }).effects;
+    let _ = session.obey(&effects);
+    assert_eq!(session.uses(), "a/big:high");
+    // The files are read with the next command.
+    assert_eq!(session.run(":check"), "a/user:low");
+    assert_eq!(session.run(":resume"), "b/small:medium");
+    assert_eq!(session.leave(), "a/user:low");
+}
+
+#[test]
+fn the_status_names_the_model_of_each_visit() {
+    let mut session = with(&["model: strong", "", "model: fast"]);
+    let _ = session.run("w x");
+    session.pick_thinking(Thinking::Max);
+    let _ = session.leave();
+    let effects = session.command("workflow", ":status").effects;
+    let content = effects.iter().find_map(|effect| match effect {
+        Effect::AppendEntry { data, .. } => data["content"].as_str(),
+        _ => None,
+    });
+    let lines: Vec<&str> = content.unwrap().lines().filter(|line| line.contains("s, ")).collect();
+    assert_eq!(lines, ["✓ 1. * a  0s, a/big:max", "▸ 2. * b  0s, a/user:max"]);
+}
+
+/// Whatever happens, the user's model is set where no phase names another.
+#[test]
+fn the_users_model_is_never_lost() {
+    let mut random = 88_172_645_463_325_252_u64;
+    let mut any = |most: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        usize::try_from(random % most as u64).unwrap()
+    };
+    for _ in 0..200 {
+        let mut session =
+            with(&["model: strong", "thinking: max", "", "model: fast\nthinking: high"]);
+        let mut user = session.files.setting.borrow().clone().unwrap();
+        let mut newest = None;
+        let mut log = Vec::new();
+        for _ in 0..25 {
+            let action = any(11);
+            let mut effects = match action {
+                // The task id of another run would be the same: the clock of these tests stands still.
+                0 if session.engine.has_run() => Vec::new(),
+                0 => session.command("workflow", "w x").effects,
+                1..=6 => {
+                    let controls = [":next", ":back", ":pause", ":resume", ":skip", ":cancel"];
+                    session.command("workflow", controls[action - 1]).effects
+                }
+                7 => {
+                    let (provider, id, _) = MODELS[any(3)];
+                    session.select(&format!("{provider}/{id}"), OF_PI);
+                    user = session.files.setting.borrow().clone().unwrap();
+                    let mut effects = Vec::new();
+                    for pick in [Pick::Thinking, Pick::Model] {
+                        effects.extend(session.on(Event::Select { pick, own: false }).effects);
+                    }
+                    effects
+                }
+                8 => {
+                    let level = Some(Thinking::ALL[any(7)]);
+                    user.thinking = level;
+                    session.files.setting.borrow_mut().as_mut().unwrap().thinking = level;
+                    session.on(Event::Select { pick: Pick::Thinking, own: false }).effects
+                }
+                _ => Vec::new(),
+            };
+            newest = stored(&effects).or(newest);
+            log.push((action, session.uses()));
+            if action >= 9 || any(10) == 0 {
+                // pi ends, at times before it has set the model, and starts again.
+                if any(2) == 0 {
+                    let _ = session.obey(&std::mem::take(&mut effects));
+                }
+                let _ = session.restart(newest.clone());
+                log.push((100, session.uses()));
+            } else {
+                let _ = session.obey(&effects);
+            }
+            let active = session.engine.active();
+            let active = active.filter(|active| active.state.progress.paused.is_none());
+            let visit = active.and_then(|active| {
+                active.state.progress.visits.get(&phase_key(&active.state.current_path))
+            });
+            let picked = visit.and_then(|visit| visit.picked);
+            let of_user = |name| ModelSetting { model: model(name), ..user.clone() }.to_string();
+            let expected = match (active.map(|active| &*active.phase.id), picked) {
+                (Some("a"), None) => "a/big:high".to_owned(),
+                (Some("a"), Some(Pick::Thinking)) => of_user("a/big"),
+                (Some("b"), None) => {
+                    ModelSetting { thinking: Some(Thinking::Max), ..user.clone() }.to_string()
+                }
+                (Some("d"), None) => "b/small:high".to_owned(),
+                (Some("d"), Some(Pick::Thinking)) => of_user("b/small"),
+                _ => user.to_string(),
+            };
+            assert_eq!(session.uses(), expected, "{log:?}");
+        }
+    }
+}
