@@ -62,7 +62,6 @@ fn each_runs_from_its_stored_state_to_its_end() {
 fn to_the_end(pi: &mut Pi, name: &str) {
     let mut prompt = pi.event(Event::BeforeAgentStart);
     assert!(prompt.starts_with("inject workflow:context hidden: [Workflow path: "), "{prompt}");
-    pi.event(Event::AgentStart);
     for _ in 0..MANY {
         assert!(prompt.contains("**Task:** The task at hand"), "{prompt}");
         for variable in ["description}", "Name}", "Emoji}", "List}", "toolName}", "taskId}"] {
@@ -83,10 +82,11 @@ fn to_the_end(pi: &mut Pi, name: &str) {
         }
         let status = pi.host().calls.last().cloned().unwrap_or_default();
         assert!(status.starts_with("set-status workflow: "), "{name}: {status}");
-        // A phase that starts fresh gets its prompt behind the turn.
         let turn_end = pi.event(Event::TurnEnd);
-        let text = if turn_end == "none" { text } else { turn_end };
-        assert!(text.contains("[Workflow path: "), "{name}: {text}");
+        let is_fresh = text.contains("This phase starts with a fresh context");
+        assert_eq!(is_fresh, turn_end.starts_with("boundary\ncompaction "), "{name}: {turn_end}");
+        let (text, before) = if is_fresh { (turn_end, "hidden: ") } else { (text, "\n\n") };
+        assert!(text.contains(&format!("{before}[Workflow path: ")), "{name}: {text}");
         let reminder = pi.event(Event::BeforeAgentStart);
         assert!(reminder.starts_with("inject workflow:reminder hidden: "), "{name}: {reminder}");
         assert!(reminder.contains(" stand above and still hold. "), "{name}: {reminder}");
