@@ -33,11 +33,7 @@ const EXAMPLES = readdirSync(FOLDER, { withFileTypes: true })
   .map(({ name }) => name);
 
 /** The workflows with a loop, and the phase in which the model calls `loop` once. */
-const LOOPS = /** @type {Record<string, RegExp>} */ ({
-  "until-clean": /→ \S+ Review\n/,
-  rpir: /→ \S+ Review\n/,
-  bugfix: /→ \S+ Verify\n/,
-});
+const LOOPS = /** @type {Record<string, string>} */ ({ "until-clean": "Review", rpir: "Review", bugfix: "Verify" });
 
 /** The questions of the gates. */
 const GATES = /** @type {Record<string, number>} */ ({ bugfix: 1, release: 1 });
@@ -52,12 +48,16 @@ function copy(folder) {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(FOLDER, path), "utf8")]));
 }
 
-/** Calls `next` until DONE, but `loop` at the first visit of a place. @param {RegExp | undefined} place */
-function goingRound(place) {
+/** Calls `next` until DONE, but `loop` at the first visit of a phase. @param {string | undefined} phase */
+function goingRound(phase) {
+  let looped = false;
   return (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
-    const results = toolResults(request);
-    const there = place && results.some((text) => place.test(text)) && !results.some((text) => /^🔄 Looped/.test(text));
-    return there ? step("loop") : handingOver(nextUntilDone(request));
+    // A phase that starts fresh sees its own prompt only.
+    const prompts = [...toolResults(request), contextPrompt(request) ?? ""];
+    const there = !looped && phase && prompts.some((text) => new RegExp(`▸ \\S+ ${phase}\\]\n`).test(text));
+    if (!there) return handingOver(nextUntilDone(request));
+    looped = true;
+    return step("loop");
   };
 }
 
@@ -97,7 +97,9 @@ for (const version of VERSIONS) {
             .at(-1)
             ?.replace(/ \[.*$/, "");
         const visited = statusTexts(rpc).slice(1, -1).map(leaf);
-        const loop = toolResults(model.lastRequest()).findIndex((text) => text.startsWith("🔄 Looped"));
+        const entries = await rpc.entries();
+        const results = entries.flatMap(({ message }) => (message?.role === "toolResult" ? [message.content[0].text] : []));
+        const loop = results.findIndex((text) => text.startsWith("🔄 Looped"));
         if (LOOPS[name]) {
           assert.ok(loop > 0, "it goes round");
           // The loop leads back to an earlier phase.
@@ -107,10 +109,9 @@ for (const version of VERSIONS) {
         } else {
           assert.deepEqual(visited, all);
         }
-        const entries = await rpc.entries();
         const end = states(entries).at(-1);
         assert.deepEqual([end.active, end.cancelled, end.completionNotified], [false, false, true]);
-        const said = [...userTexts(model.lastRequest()), ...toolResults(model.lastRequest())];
+        const said = model.requests.flatMap((request) => [...userTexts(request), ...toolResults(request)]);
         for (const text of [
           ...said,
           custom(entries, "workflow:complete")[0].content,
