@@ -28,7 +28,7 @@ const PACKED = [
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
   ...["actions", "calls", "commands", "context", "confinement", "dialogs", "drawing", "events", "exec", "extension", "files"].map((name) => `host-shim/${name}.js`),
   ...["guest", "interface", "json", "load", "messages", "models", "renderers", "requests", "session", "snapshot"].map((name) => `host-shim/${name}.js`),
-  ...["index.cjs", "store.js", "terminal-watch.js", "timers.js", "tools.js", "ui.js", "write-target.js"].map((name) => `host-shim/${name}`),
+  ...["index.cjs", "store.js", "terminal-watch.js", "timers.js", "tools.js", "ui.js", "view.js", "write-target.js"].map((name) => `host-shim/${name}`),
   ...["bubblewrap", "hard-links", "placeholders", "running-commands", "sandbox", "seatbelt", "seccomp", "session-folder", "shell-quote"].map((name) => `host-shim/confinement/${name}.js`),
   ...["schemas/phase.json", "schemas/workflow.json", "skills/workflow-authoring/SKILL.md"],
   ...["wit/extension.wit", "wit/tools/tools.wit"],
