@@ -177,12 +177,12 @@ fn current(cx: &mut Cx) -> Option<ModelSetting> {
     cx.unless_gone(cx.files.model_setting())
 }
 
-/// Returns the user's model that a run remembers, if the model in use is one of the run: else the user has chosen another
-/// one since.
+/// Returns the user's model that a run remembers, if the model in use is one of the run, or the user's own, whose level may
+/// not have been set again yet: else the user has chosen another one since.
 pub(super) fn still_set(users: UsersModel, cx: &mut Cx) -> Option<UsersModel> {
     let model = current(cx)?.model;
-    let is_of_run = model == users.run || model == users.before;
-    is_of_run.then_some(users)
+    let is_known = [&users.run, &users.before, &users.user.model].contains(&&model);
+    is_known.then_some(users)
 }
 
 /// Returns the effects that set the user's model.

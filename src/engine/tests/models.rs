@@ -306,6 +306,18 @@ fn a_crash_before_the_users_was_set_again_is_made_good() {
 }
 
 #[test]
+fn a_crash_between_the_users_model_and_its_level_is_made_good() {
+    for end in ["next", "cancel", "pause"] {
+        let mut session = with(&["model: strong", "model: fast\nthinking: max", ""]);
+        let _ = session.run("w x");
+        assert_eq!(session.run(":next"), "b/small:max");
+        let effects = session.command("workflow", &format!(":{end}")).effects;
+        session.select("a/user", OF_PI);
+        assert_eq!(session.restart(stored(&effects)), "a/user:low", "{end}");
+    }
+}
+
+#[test]
 fn a_choice_after_the_phase_outlives_a_restart() {
     for end in ["next", "cancel", "pause"] {
         let mut session = with(&["model: strong", ""]);
