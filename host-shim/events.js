@@ -54,10 +54,10 @@ export const EVENTS = {
     }),
   model_select: (
     /** @type {PiEvent} */ { model: { provider, id } },
-    /** @type {Context} */ _context,
+    /** @type {Context} */ context,
     /** @type {ExtensionAPI} */ _pi,
     /** @type {Models} */ models,
-  ) => event({ tag: "model-select", val: { model: { provider, id }, byGuest: models.isOwn({ provider, id }) } }),
+  ) => event({ tag: "model-select", val: { model: { provider, id }, byGuest: models.selected({ provider, id }, context) } }),
   thinking_level_select: (
     /** @type {PiEvent} */ { level },
     /** @type {Context} */ context,

@@ -83,11 +83,16 @@ export class Models {
   }
 
   /**
-   * Returns true if an event `model_select` is the result of a call of the guest.
+   * Handles an event `model_select`: returns true if it is the result of a call of the guest. A model that the user selects
+   * while another one is in the queue is set again after it, or the guest's would replace it.
+   *
    * @param {{ provider: string, id: string }} model
+   * @param {Context} context of the event
    */
-  isOwn(model) {
-    return this.#setting !== undefined && areEqual(this.#setting, model);
+  selected({ provider, id }, context) {
+    if (this.#setting && areEqual(this.#setting, { provider, id })) return true;
+    if (this.#coming && exists(context)) this.#queueModel({ provider, id }, context);
+    return false;
   }
 
   /**
@@ -107,8 +112,18 @@ export class Models {
   /** @param {Model} model */
   #setModel({ provider, id }) {
     this.#checkGrant();
-    const model = this.#calls.context.modelRegistry.find(provider, id);
-    if (!model) throw new Error(`There is no model ${provider}/${id}.`);
+    if (!this.#queueModel({ provider, id }, this.#calls.context)) throw new Error(`There is no model ${provider}/${id}.`);
+  }
+
+  /**
+   * Returns false if there is no such model.
+   *
+   * @param {Model} model
+   * @param {Context} context
+   */
+  #queueModel({ provider, id }, context) {
+    const model = context.modelRegistry.find(provider, id);
+    if (!model) return false;
     this.#coming = { provider, id };
     this.#comingLevel = undefined;
     this.#queue(async () => {
@@ -122,6 +137,7 @@ export class Models {
         this.#setting = undefined;
       }
     });
+    return true;
   }
 
   /** @param {ThinkingLevel} level */

@@ -212,6 +212,31 @@ suite("the model and the thinking level", () => {
     assert.ok(log.includes("event big false") && log.includes("event x/y:z true"), `${log}`);
   });
 
+  test("that the user selects right before the guest's are set are not replaced by them", async () => {
+    /** @type {unknown[]} */
+    const told = [];
+    const exports = (/** @type {Record<string, any>} */ { [API]: api, [CONTEXT]: context }) => ({
+      runCommand() {
+        api.setModel(named("b/x/y:z"));
+        api.setThinkingLevel("high");
+        return { tag: "done" };
+      },
+      handleEvent(/** @type {unknown} */ _, /** @type {any} */ { tag, val }) {
+        if (tag === "model-select") told.push(val, context.currentModel());
+        return { tag: "none" };
+      },
+    });
+    const { pi, context, now, setModel } = loaded(exports, { check: () => sleep(20) });
+    const users = setModel(MODELS[1]);
+    await sleep(5);
+    await Promise.all([users, pi.command("a", "", context())]);
+    await sleep(60);
+    const big = named("a/big");
+    const other = named("b/x/y:z");
+    assert.deepEqual(told, [{ model: big, byGuest: false }, big, { model: other, byGuest: true }, big, { model: big, byGuest: true }, big]);
+    assert.deepEqual([now.model.id, now.level], ["big", "medium"]);
+  });
+
   test("are the guest's also if other handlers delay the event", async () => {
     const work = command(({ [API]: api }) => {
       api.setModel(named("a/big"));
