@@ -5,7 +5,7 @@
 //! or a level that the user selects in a phase holds for this visit, and is the user's own from then on.
 
 use crate::definition::{ModelSetting, Phase, Stale, choose};
-use crate::run::{Active, Pick, RunState, UsersModel, hold, phase_key};
+use crate::run::{Active, PauseReason, Pick, RunState, UsersModel, hold, phase_key};
 use crate::text;
 
 use super::context::Cx;
@@ -132,7 +132,10 @@ impl Engine {
             return Ok(());
         }
         let active = self.active().filter(|active| has_setting(active.phase));
-        let Some(Active { state, .. }) = active.filter(|_| self.run.model.visit.is_some()) else {
+        // After an error of the phase's model the user may select another one to go on with.
+        let is_in_use =
+            self.run.model.visit.is_some() || self.pause_reason() == Some(&PauseReason::ModelError);
+        let Some(Active { state, .. }) = active.filter(|_| is_in_use) else {
             self.forget_left_model(cx);
             return Ok(());
         };

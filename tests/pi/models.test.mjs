@@ -136,6 +136,20 @@ for (const version of PI_VERSIONS) {
       await rpc.close();
     });
 
+    test("gives way to one that the user selects after it failed", async (t) => {
+      const script = [NEXT, { status: 400, text: "no quota" }, REST, NEXT, REST];
+      const { sandbox, used } = await stageModels(t, script, ["plan", { id: "check", model: "strong" }, "write"]);
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello Look");
+      assert.equal(modelOf(await rpc.state()), "one/user low");
+      await rpc.send({ type: "set_model", provider: "two", modelId: "other" });
+      await rpc.promptAndSettle("Go on");
+      await rpc.promptAndSettle("Go on");
+      assert.deepEqual(used(), ["user low", "big high", "other low", "other low", "other low"]);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+
     test("has the level that the user selects", async (t) => {
       const { sandbox, used } = await stageModels(t, [REST, NEXT, REST], [{ id: "plan", model: "strong", thinking: "minimal" }, "write"]);
       const rpc = await startRpc({ version, sandbox });
