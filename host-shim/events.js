@@ -63,7 +63,7 @@ export const EVENTS = {
     /** @type {Context} */ context,
     /** @type {ExtensionAPI} */ _pi,
     /** @type {Models} */ models,
-  ) => event({ tag: "thinking-level-select", val: { level: levelOf(level), byGuest: models.isOwnLevel(level, context) } }),
+  ) => event({ tag: "thinking-level-select", val: { level: levelOf(level), byGuest: models.selectedLevel(level, context) } }),
 };
 
 /**

@@ -96,17 +96,19 @@ export class Models {
   }
 
   /**
-   * Returns true if an event `thinking_level_select` is the result of a call of the guest: pi chooses a level for a model
-   * that it sets.
+   * Handles an event `thinking_level_select` in the same way. It is the result of a call of the guest also if pi chooses a level
+   * for a model that it sets.
    *
    * @param {string} level
    * @param {Context} context of the event
    */
-  isOwnLevel(level, context) {
+  selectedLevel(level, context) {
     if (this.#settingLevel || this.#isSet(context)) return (this.#reported = true);
     const index = this.#unreported.indexOf(level);
-    if (index >= 0) this.#unreported.splice(index, 1);
-    return index >= 0;
+    if (index >= 0) return this.#unreported.splice(index, 1).length > 0;
+    const known = levelOf(level);
+    if ((this.#coming || this.#comingLevel) && known !== "other") this.#queueLevel(known);
+    return false;
   }
 
   /** @param {Model} model */
@@ -144,6 +146,11 @@ export class Models {
   #setLevel(level) {
     this.#checkGrant();
     if (level === "other") throw new Error("This thinking level cannot be set.");
+    this.#queueLevel(level);
+  }
+
+  /** @param {Exclude<ThinkingLevel, "other">} level */
+  #queueLevel(level) {
     this.#comingLevel = level;
     this.#queue(() =>
       this.#reporting(() => {

@@ -237,6 +237,29 @@ suite("the model and the thinking level", () => {
     assert.deepEqual([now.model.id, now.level], ["big", "medium"]);
   });
 
+  test("a level that the user selects before the guest's is set is not replaced by it", async () => {
+    /** @type {unknown[]} */
+    const told = [];
+    const exports = (/** @type {Record<string, any>} */ { [API]: api }) => ({
+      runCommand() {
+        api.setModel(named("b/x/y:z"));
+        api.setThinkingLevel("high");
+        return { tag: "done" };
+      },
+      handleEvent(/** @type {unknown} */ _, /** @type {any} */ { tag, val }) {
+        if (tag === "thinking-level-select" && !val.byGuest) told.push(val.level, api.getThinkingLevel());
+        return { tag: "none" };
+      },
+    });
+    const { pi, context, now, setLevel } = loaded(exports, { check: () => sleep(20) });
+    const done = pi.command("a", "", context());
+    setLevel("minimal");
+    await done;
+    await sleep(20);
+    assert.deepEqual(told, ["minimal", "minimal"]);
+    assert.deepEqual([now.model.id, now.level], ["x/y:z", "minimal"]);
+  });
+
   test("are the guest's also if other handlers delay the event", async () => {
     const work = command(({ [API]: api }) => {
       api.setModel(named("a/big"));
