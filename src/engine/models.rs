@@ -132,9 +132,10 @@ impl Engine {
             return Ok(());
         }
         let active = self.active().filter(|active| has_setting(active.phase));
-        // After an error of the phase's model the user may select another one to go on with.
-        let is_in_use =
-            self.run.model.visit.is_some() || self.pause_reason() == Some(&PauseReason::ModelError);
+        // After an error of the phase's model, or Escape, the user may select another one to go on with.
+        let stopped =
+            matches!(self.pause_reason(), Some(PauseReason::ModelError | PauseReason::Aborted));
+        let is_in_use = stopped || self.run.model.visit.is_some();
         let Some(Active { state, .. }) = active.filter(|_| is_in_use) else {
             self.forget_left_model(cx);
             return Ok(());

@@ -208,18 +208,21 @@ fn a_pause_gives_back_the_users_and_the_end_of_it_sets_that_of_the_phase() {
 }
 
 #[test]
-fn a_model_that_the_user_picks_after_an_error_holds_for_the_visit() {
-    let mut session = with(&["model: strong", "model: strong", ""]);
-    let _ = session.run("w x");
-    let effects = session.stop_as(Stop::Failed, true);
-    let _ = session.obey(&effects);
-    assert_eq!(session.uses(), "a/user:low");
-    session.pick_model("b/small");
-    let state = session.engine.run.state().unwrap().clone();
-    assert_eq!(session.restart(Some(serde_json::to_string(&state).unwrap())), "b/small:medium");
-    assert_eq!(session.run(":resume"), "b/small:medium");
-    assert_eq!(session.leave(), "a/big:high");
-    assert_eq!(session.leave(), "b/small:medium");
+fn a_model_that_the_user_picks_after_an_error_or_escape_holds_for_the_visit() {
+    for stop in [Stop::Failed, Stop::Aborted] {
+        let mut session = with(&["model: strong", "model: strong", ""]);
+        let _ = session.run("w x");
+        let effects = session.stop_as(stop, true);
+        let _ = session.obey(&effects);
+        assert_eq!(session.uses(), "a/user:low");
+        session.pick_model("b/small");
+        let state = session.engine.run.state().unwrap().clone();
+        let stored = serde_json::to_string(&state).unwrap();
+        assert_eq!(session.restart(Some(stored)), "b/small:medium");
+        assert_eq!(session.run(":resume"), "b/small:medium");
+        assert_eq!(session.leave(), "a/big:high");
+        assert_eq!(session.leave(), "b/small:medium");
+    }
 }
 
 #[test]
