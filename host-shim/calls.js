@@ -17,7 +17,7 @@ export class Calls {
   #context;
   /** The arguments of the tool call whose event is being handled. @type {unknown} */
   #toolInput = undefined;
-  /** What the current call has started and pi must wait for. @type {Promise<void> | undefined} */
+  /** The work that the current call has started; pi waits for it. @type {Promise<void> | undefined} */
   #started;
   /** A call that must come before any other. @type {(() => unknown) | undefined} */
   #deferred;

@@ -172,7 +172,7 @@ pub enum ContextInjection {
     EveryRun,
 }
 
-/// What the model sees of the conversation before a phase.
+/// The part of the earlier conversation that the model sees in a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ContextMode {
     /// All of it.
@@ -226,7 +226,7 @@ pub struct Phase {
     /// The agent must hand over a summary to leave it (`summary: required`). Default: it need not, unless the next phase
     /// starts fresh.
     pub summary_required: Option<bool>,
-    /// What the model sees of the conversation before it.
+    /// The part of the earlier conversation that the model sees.
     pub context: Option<ContextMode>,
     /// Its gate.
     pub gate: Option<Gate>,

@@ -77,7 +77,7 @@ pub enum Effect {
     WatchTerminal(bool),
 }
 
-/// What the model sees in place of earlier messages.
+/// A text and images for the model in place of earlier messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// Its text.

@@ -79,7 +79,7 @@ pub enum Event<'a> {
     },
     /// A model was selected, or a thinking level.
     Select {
-        /// Which of them.
+        /// The part that was selected.
         pick: Pick,
         /// The engine set it.
         own: bool,

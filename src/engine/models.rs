@@ -15,7 +15,7 @@ use super::state::{Engine, VisitId};
 /// The model that follows from a state.
 #[derive(Debug, Default)]
 pub(super) struct Set {
-    /// What sets it.
+    /// The effects that set it.
     pub effects: Vec<Effect>,
     /// It is the user's own again.
     pub is_users: bool,

@@ -69,7 +69,7 @@ pub struct Progress {
 /// The user's model while the run uses another one, or another thinking level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UsersModel {
-    /// What the user has chosen.
+    /// The user's own model and level.
     pub user: ModelSetting,
     /// The model that the run sets with this state.
     pub run: Model,
@@ -77,7 +77,7 @@ pub struct UsersModel {
     pub before: Model,
 }
 
-/// What the user has chosen in place of what a phase says; it holds for the visit.
+/// A choice of the user that holds for the visit, whatever the phase says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pick {
@@ -180,7 +180,7 @@ pub struct Visit {
     /// The model with which it ended, as [`ModelSetting`] is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What the user has chosen in it in place of what the phase says.
+    /// The user's choice in it, in place of the phase's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picked: Option<Pick>,
 }

@@ -19,7 +19,7 @@ pub fn session() -> Pi {
     host.start_session()
 }
 
-/// What was set since the last time.
+/// The settings since the last call.
 fn set(pi: &mut Pi) -> Vec<String> {
     let calls = std::mem::take(&mut pi.host().calls).into_iter();
     let kinds = ["set-model", "set-thinking-level", "append-entry workflow:state", "notify"];

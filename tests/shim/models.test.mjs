@@ -24,7 +24,7 @@ const MODELS = ["a/user", "a/big", "b/x/y:z", "c/paid"].map(model);
  */
 function loaded(exports, { granted = true, beforeLevel, check = () => sleep(5) } = {}) {
   const pi = standIn();
-  /** What pi did, and the events that the guest got. @type {string[]} */
+  /** The calls of pi, and the events that the guest got. @type {string[]} */
   const log = [];
   const now = { model: MODELS[0], level: "low" };
   const context = (/** @type {object} */ changes = {}) => {

@@ -50,7 +50,7 @@ pub struct View {
     pub task_id: String,
     /// The number of steps of this run.
     pub step: u64,
-    /// What the model sees in place of the earlier messages.
+    /// Stands for the earlier messages.
     pub summary: Summary,
 }
 
