@@ -138,7 +138,10 @@ export function sessionFiles(sandbox) {
  */
 export function readSession(sandbox, file = sessionFiles(sandbox).at(-1)) {
   if (!file) throw new Error(`no session file below ${sandbox.agent}`);
-  return parseJsonLines(readFileSync(file, "utf8")).filter((entry) => entry.type !== "session");
+  const lines = readFileSync(file, "utf8").split("\n");
+  // A kill can leave a line that is not complete; pi passes over it.
+  const complete = lines.filter((line) => line.endsWith("}"));
+  return parseJsonLines(complete.join("\n")).filter((entry) => entry.type !== "session");
 }
 
 /**
