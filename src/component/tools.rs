@@ -1,7 +1,7 @@
 //! The exported `pi-workflows:tools/workflows`.
 
 use crate::definition::{
-    Diagnostic, Entry, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
+    Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
 use crate::definition::{is_within, nearest, skeleton, writes_path};
 use crate::engine::{may, run_through};
@@ -107,12 +107,8 @@ fn find<'a>(library: &'a Library, name: &str) -> Result<&'a Workflow, String> {
 
 /// The phase of an id.
 fn find_phase<'a>(workflow: &'a Workflow, id: &str) -> Result<&'a Phase, String> {
-    let phases = workflow.phases.iter().filter_map(|entry| match entry {
-        Entry::Phase(phase) => Some(&**phase),
-        Entry::Workflow(_) => None,
-    });
-    phases.clone().find(|phase| phase.id == id).ok_or_else(|| {
-        let ids: Vec<&str> = phases.map(|phase| &*phase.id).collect();
+    workflow.own_phases().find(|phase| phase.id == id).ok_or_else(|| {
+        let ids: Vec<&str> = workflow.own_phases().map(|phase| &*phase.id).collect();
         unknown(&format!("phase \"{id}\" in the workflow \"{}\"", workflow.key), id, &ids)
     })
 }

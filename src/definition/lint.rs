@@ -9,7 +9,7 @@ use super::library::Listed;
 use super::nearest::nearest;
 use super::paths::join;
 use super::references::{Anchor, Unplaced};
-use super::{Entry, Show, Workflow, front_matter, phase_file, yaml};
+use super::{Show, Workflow, front_matter, phase_file, yaml};
 
 /// Collects the files of one root, and which of them workflows list.
 pub(super) struct Lint<'a> {
@@ -152,11 +152,8 @@ pub(super) fn settle_summaries<'a>(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity() != Severity::Error);
-    let phases = workflows.flat_map(|workflow| &workflow.phases).filter_map(|entry| match entry {
-        Entry::Phase(phase) => Some(phase.id.as_str()),
-        Entry::Workflow(_) => None,
-    });
-    let ids: BTreeSet<&str> = phases.collect();
+    let phases = workflows.flat_map(Workflow::own_phases);
+    let ids: BTreeSet<&str> = phases.map(|phase| phase.id.as_str()).collect();
     diagnostics.retain_mut(|diagnostic| {
         let Problem::UnknownSummary { id, suggestion } = &mut diagnostic.problem else {
             return true;

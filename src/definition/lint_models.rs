@@ -8,7 +8,7 @@ use super::models::{ALIASES_FILE, ALIASES_ROOT, problem_of};
 use super::paths::join;
 use super::references::{Anchor, Unplaced};
 use super::yaml::Step;
-use super::{Entry, Library};
+use super::{Library, Workflow};
 
 /// Reports the names in the field `model` of each phase, and in the user's aliases, that mean no model. Without pi's models
 /// nothing is known about a name.
@@ -20,11 +20,7 @@ pub(super) fn report(
 ) {
     let Some(models) = &surroundings.models else { return };
     let aliases = library.aliases();
-    let phases = library.iter().flat_map(|workflow| &workflow.phases);
-    let phases = phases.filter_map(|entry| match entry {
-        Entry::Phase(phase) => Some(phase),
-        Entry::Workflow(_) => None,
-    });
+    let phases = library.iter().flat_map(Workflow::own_phases);
     // Several workflows may list a phase.
     let mut seen = BTreeSet::new();
     for phase in phases.filter(|phase| seen.insert(&phase.file)) {

@@ -90,10 +90,7 @@ fn has_context(workflow: &Workflow) -> bool {
 
 /// Tests if a phase of a workflow has a model or a thinking level.
 pub(super) fn has_models(workflow: &Workflow) -> bool {
-    workflow.phases.iter().any(|entry| match entry {
-        Entry::Phase(phase) => !phase.model.is_empty() || phase.thinking.is_some(),
-        Entry::Workflow(_) => false,
-    })
+    workflow.own_phases().any(|phase| !phase.model.is_empty() || phase.thinking.is_some())
 }
 
 /// Hashes rules in a form in which no two are the same.
