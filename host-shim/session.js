@@ -2,6 +2,7 @@
 import { NOT_GRANTED } from "./calls.js";
 import { textOf } from "./drawing.js";
 import { json } from "./json.js";
+import { usageSince } from "./usage.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext["sessionManager"]} Session */
 /** @typedef {import("@earendil-works/pi-coding-agent").CustomEntry} CustomEntry */
@@ -30,6 +31,7 @@ export function sessionImports(calls, manifest) {
       if (!manifest.conversation) throw new Error(NOT_GRANTED);
       return userMessages(calls.context.sessionManager, Number(since), limit);
     },
+    usageSince: (customType) => usageSince(calls.context.sessionManager, customType),
     viewSize: () => BigInt(viewSize(calls.context.sessionManager)),
   };
   return calls.guarded(functions);
@@ -201,8 +203,8 @@ function customEntries(session) {
   return fresh;
 }
 
-/** @param {Session} session */
-function* fromLeaf(session) {
+/** The entries of the branch, newest first. @param {Session} session */
+export function* fromLeaf(session) {
   let entry = session.getLeafEntry();
   while (entry) {
     yield entry;

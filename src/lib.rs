@@ -21,6 +21,7 @@ pub mod engine;
 pub mod protocol;
 pub mod run;
 pub mod text;
+pub mod usage;
 
 #[cfg(target_arch = "wasm32")]
 mod component;

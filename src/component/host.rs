@@ -11,6 +11,8 @@ use crate::definition::{
 use crate::engine::{Effect, Level, Output, Reply, Summary};
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 
+use crate::usage::Usage;
+
 use super::bindings::exports::pi::extension::guest;
 use super::bindings::pi::extension::{api, context, files, session, store, timers, types, ui};
 use super::convert::json;
@@ -295,6 +297,11 @@ impl WorkflowFiles for Files {
         Ok(known(session::entries(custom_type, 0, MAX_MESSAGES, None))?.unwrap_or_default())
     }
 
+    fn usage_since_state(&self) -> Result<Usage, Stale> {
+        let used = known(session::usage_since(STATE_ENTRY_TYPE))?;
+        Ok(used.map(Usage::from).unwrap_or_default())
+    }
+
     fn view_size(&self) -> Result<u64, Stale> {
         Ok(known(session::view_size())?.unwrap_or_default())
     }
@@ -375,5 +382,27 @@ impl From<files::FileError> for ReadError {
             files::FileError::TooLarge(size) => FileError::TooLarge(size),
             files::FileError::Failed(words) => FileError::Failed(words),
         })
+    }
+}
+
+impl From<session::Usage> for Usage {
+    fn from(used: session::Usage) -> Self {
+        let mut all =
+            Self { tool_calls: used.tool_calls, work_ms: used.work_ms, ..Self::default() };
+        for model in used.models {
+            all.add(&Self {
+                turns: if model.model.is_some() { model.answers } else { 0 },
+                input: model.input,
+                output: model.output,
+                cache_read: model.cache_read,
+                cache_write: model.cache_write,
+                reasoning: model.reasoning,
+                cost: model.cost,
+                unpriced: model.unpriced,
+                models: model.model.into_iter().map(|name| (name, model.answers)).collect(),
+                ..Self::default()
+            });
+        }
+        all
     }
 }

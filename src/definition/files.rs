@@ -1,5 +1,7 @@
 //! The trait through which workflow files are read; the host side implements it.
 
+use crate::usage::Usage;
+
 use std::fmt;
 
 use super::confinement::{COMMAND_TOOLS, FILE_TOOLS, READING_TOOLS};
@@ -250,6 +252,11 @@ pub trait WorkflowFiles {
     /// sent in the user's place too.
     fn user_messages(&self, _since: u64) -> Result<Vec<UserMessage>, Stale> {
         Ok(Vec::new())
+    }
+
+    /// What was used since the newest state entry on the session's branch.
+    fn usage_since_state(&self) -> Result<Usage, Stale> {
+        Ok(Usage::default())
     }
 
     /// The size of the messages that the model would be sent, in bytes.

@@ -35,8 +35,15 @@ pub const BLOCK_REASON_VARIABLES: [&str; 4] =
     ["workflowName", "phaseName", "toolName", "allowedTools"];
 
 /// Of `completionMessage`.
-pub const COMPLETION_VARIABLES: [&str; 6] =
-    ["workflowName", "taskDescription", "taskId", "phaseCount", PREVIOUS_SUMMARY, "evidence"];
+pub const COMPLETION_VARIABLES: [&str; 7] = [
+    "workflowName",
+    "taskDescription",
+    "taskId",
+    "phaseCount",
+    PREVIOUS_SUMMARY,
+    "evidence",
+    "usage",
+];
 
 /// Of `notDoneReminder`.
 pub const NOT_DONE_VARIABLES: [&str; 8] = [
@@ -54,7 +61,7 @@ pub const NOT_DONE_VARIABLES: [&str; 8] = [
 const PREVIOUS_SUMMARY: &str = "previousSummary";
 
 /// Meaning of each variable, for the documentation.
-pub const MEANINGS: [(&str, &str); 23] = [
+pub const MEANINGS: [(&str, &str); 24] = [
     ("workflowName", "name of the workflow that was started"),
     ("workflowKey", "key of the workflow that was started"),
     ("description", "the task"),
@@ -82,6 +89,10 @@ pub const MEANINGS: [(&str, &str); 23] = [
     (
         "evidence",
         "the results of the checks of all gates, one per line; without this variable they are appended",
+    ),
+    (
+        "usage",
+        "turns, tokens, cost and time of the whole run; without this variable they are appended",
     ),
     ("firstPhaseId", "id of the first phase"),
     ("firstPhaseName", "name of the first phase"),

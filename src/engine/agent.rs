@@ -75,6 +75,7 @@ impl Engine {
         }
         let reply = self.permitted(name, carries_calls, cx);
         let reply = reply.unwrap_or_else(|gone| Reply::Block(format!("[workflow] {gone}")));
+        self.agent.refusals += u32::from(matches!(reply, Reply::Block(_)));
         // Of a carrier, the calls that it carries are the work.
         self.agent.worked |= !matches!(reply, Reply::Block(_)) && !carries_calls;
         reply

@@ -52,6 +52,8 @@ pub(super) struct Cx<'a> {
     pub prompted: bool,
     /// Set with the status line: it shows that the run waits for the user.
     pub status_shows_wait: Option<bool>,
+    /// What was used since the newest state entry is in a state of this event.
+    pub accounted: bool,
     /// The command that was given has failed.
     pub failed: bool,
     /// The session is gone: nothing is to be done any more.
@@ -72,6 +74,7 @@ impl<'a> Cx<'a> {
             effects,
             prompted: false,
             status_shows_wait: None,
+            accounted: false,
             failed: false,
             gone: false,
             model: None,

@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `state` | the state: definitions, session, run, agent, turn, pending requests; the one writer of the run |
 //! | `session` | events of the session |
+//! | `accounting` | what a run takes |
 //! | `agent` | events of the agent's work, and of tool calls |
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
 //! | `countdown` | the seconds before the agent is prompted to continue |
@@ -22,6 +23,7 @@
 //! | `may` | the decision on a tool call without pi |
 //! | `run_through` | a run without pi and without a model |
 
+mod accounting;
 mod agent;
 mod briefing;
 mod commands;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::definition::{Model, ModelSetting};
+use crate::usage::Usage;
 
 use super::{Evidence, RunState, Seal, Segment, Summary};
 
@@ -61,6 +62,9 @@ pub struct Progress {
     /// The user's model while the run uses another one, or another thinking level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_model: Option<UsersModel>,
+    /// What the visits took that are not kept.
+    #[serde(skip_serializing_if = "Usage::is_empty")]
+    pub forgotten: Usage,
     /// Fields of other versions of this package; they are stored unchanged.
     #[serde(flatten)]
     pub others: Map<String, Value>,
@@ -174,6 +178,12 @@ pub struct Visit {
     /// The summary that the phase handed over, in this visit or the last one that did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
+    /// What this visit took, up to the newest state entry.
+    #[serde(skip_serializing_if = "Usage::is_empty")]
+    pub usage: Usage,
+    /// What the earlier visits took.
+    #[serde(skip_serializing_if = "Usage::is_empty")]
+    pub earlier: Usage,
     /// The evidence of its gate, of the last attempt to leave it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
@@ -183,6 +193,15 @@ pub struct Visit {
     /// The user's choice in it, in place of the phase's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picked: Option<Pick>,
+}
+
+impl Visit {
+    /// Returns what all visits of the phase took, this one included.
+    pub fn all_usage(&self) -> Usage {
+        let mut all = self.earlier.clone();
+        all.add(&self.usage);
+        all
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -251,6 +270,29 @@ impl RunState {
         new
     }
 
+    /// Returns this state, which follows `before`, with what was used since `before` was stored: it belongs to the phase
+    /// where the run was then.
+    pub fn with_usage(mut self, before: &RunState, used: &Usage) -> Self {
+        let key = phase_key(&before.current_path);
+        let passes = before.progress.visits.get(&key).map(|visit| visit.passes);
+        if let Some(visit) = self.progress.visits.get_mut(&key) {
+            let again = passes.is_some_and(|passes| passes < visit.passes);
+            if again { &mut visit.earlier } else { &mut visit.usage }.add(used);
+        } else {
+            self.progress.forgotten.add(used);
+        }
+        self
+    }
+
+    /// Returns what the run took, up to the newest state entry.
+    pub fn usage(&self) -> Usage {
+        let mut all = self.progress.forgotten.clone();
+        for visit in self.progress.visits.values() {
+            all.add(&visit.all_usage());
+        }
+        all
+    }
+
     /// Returns the run, paused.
     pub fn paused(&self, reason: PauseReason, now: u64) -> Self {
         let mut new = self.clone();
@@ -294,10 +336,14 @@ impl RunState {
             skipped: false,
             passes: 0,
             summary: None,
+            usage: Usage::default(),
+            earlier: Usage::default(),
             evidence: Vec::new(),
             model: None,
             picked: None,
         });
+        let usage = std::mem::take(&mut visit.usage);
+        visit.earlier.add(&usage);
         visit.started_at = now;
         visit.ended_at = None;
         visit.skipped = false;
@@ -326,7 +372,9 @@ impl RunState {
                 visit.evidence.clear();
             }
             if count > MAX_VISITS {
-                self.progress.visits.remove(&key);
+                if let Some(visit) = self.progress.visits.remove(&key) {
+                    self.progress.forgotten.add(&visit.all_usage());
+                }
                 count -= 1;
             }
         }

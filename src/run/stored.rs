@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::definition::{MAX_NESTING, Model, ModelSetting, Thinking, seal};
+use crate::usage::{MAX_MODELS, Usage};
 
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::PROGRESS_VERSION;
@@ -223,6 +224,7 @@ fn progress(data: &Value) -> Progress {
             "visits" => progress.visits = map(value, visit),
             "toolsAdded" => progress.tools_added = strings(value),
             "toolsHidden" => progress.tools_hidden = strings(value),
+            "forgotten" => progress.forgotten = usage(value),
             "freshStart" => progress.fresh_start = *value == Value::Bool(true),
             "usersModel" => progress.users_model = users_model(value),
             _ => {
@@ -313,6 +315,8 @@ fn visit(data: &Value) -> Option<Visit> {
         skipped: get(data, "skipped").and_then(Value::as_bool).unwrap_or_default(),
         passes: get(data, "passes").and_then(number)?,
         summary: get(data, "summary").and_then(summary),
+        usage: get(data, "usage").map(usage).unwrap_or_default(),
+        earlier: get(data, "earlier").map(usage).unwrap_or_default(),
         evidence: get(data, "evidence").map(evidence).unwrap_or_default(),
         model: get(data, "model").and_then(string),
         picked: match get(data, "picked").and_then(Value::as_str) {
@@ -342,6 +346,27 @@ fn summary(data: &Value) -> Option<Summary> {
         text: string(get(data, "text")?)?,
         step: get(data, "step")?.as_u64()?,
     })
+}
+
+fn usage(data: &Value) -> Usage {
+    let count = |field| get(data, field).and_then(number).unwrap_or_default();
+    let total = |field| get(data, field).and_then(Value::as_u64).unwrap_or_default();
+    let cost = get(data, "cost").and_then(Value::as_f64).unwrap_or_default();
+    let models = get(data, "models").map(|models| map(models, number)).unwrap_or_default();
+    Usage {
+        turns: count("turns"),
+        input: total("input"),
+        output: total("output"),
+        cache_read: total("cacheRead"),
+        cache_write: total("cacheWrite"),
+        reasoning: total("reasoning"),
+        cost: cost.max(0.0),
+        unpriced: count("unpriced"),
+        tool_calls: count("toolCalls"),
+        refusals: count("refusals"),
+        work_ms: total("workMs"),
+        models: models.into_iter().take(MAX_MODELS).collect(),
+    }
 }
 
 fn strings(value: &Value) -> Vec<String> {

@@ -8,7 +8,7 @@ use crate::run::{Active, RunState};
 
 use super::context_prompt::{phase_instructions, summary_variable, tools_rule};
 use super::template::{resolve, resolve_with};
-use super::{gate, results};
+use super::{gate, results, usage};
 
 /// Refusal of a tool call, without a `blockReasonTemplate` of the workflow.
 pub const DEFAULT_BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blocked during the {phaseName} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.";
@@ -64,14 +64,16 @@ pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
 }
 
 /// Returns the message at the end of a run: the workflow's `completionMessage`, or the default with the summaries of the
-/// phases. The evidence of the gates is appended, unless the template contains `{evidence}`.
+/// phases. The evidence of the gates is appended, unless the template contains `{evidence}`, and what the run took, unless it
+/// contains `{usage}`.
 ///
 /// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
 pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Library) -> String {
     let default =
         if state.is_cancelled() { DEFAULT_CANCELLED_MESSAGE } else { DEFAULT_COMPLETION_MESSAGE };
     let evidence = || gate::all_evidence_lines(state, library).join("\n");
-    let names_evidence = Cell::new(false);
+    let took = || usage(&state.usage());
+    let (names_evidence, names_usage) = (Cell::new(false), Cell::new(false));
     let mut message =
         resolve_with(workflow.completion_message.as_deref().unwrap_or(default), |name| {
             Some(match name {
@@ -82,6 +84,10 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
                 "evidence" => {
                     names_evidence.set(true);
                     Cow::Owned(evidence())
+                }
+                "usage" => {
+                    names_usage.set(true);
+                    Cow::Owned(took().unwrap_or_else(|| "(nothing)".to_owned()))
                 }
                 _ => summary_variable(name, state, workflow, library)?,
             })
@@ -96,6 +102,9 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
     }
     if !names_evidence.get() {
         append("Gates", &evidence());
+    }
+    if let Some(took) = took().filter(|_| !names_usage.get()) {
+        message.push_str(&format!("\n\n**Usage:** {took}"));
     }
     message
 }

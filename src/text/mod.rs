@@ -23,6 +23,7 @@ mod status_panel;
 mod step_result;
 mod steps;
 mod template;
+mod usage;
 
 pub use confinement::{cannot_confine, confinement_notice, refusal, unconfined_notice};
 pub use context_prompt::{
@@ -59,3 +60,4 @@ pub use step_result::{
     PROMPT_FOLLOWS, advanced, done, looped, outdated, outdated_in_script, status, summary_missing,
 };
 pub use template::{Variables, resolve};
+pub use usage::usage;

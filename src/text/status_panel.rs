@@ -6,7 +6,7 @@ use crate::definition::{ModelSetting, on_one_line, short};
 use crate::run::{Active, Outline, Step, Visit, phase_key};
 
 use super::names::short_name;
-use super::{confinement, gate, results, status_line, step_result, steps};
+use super::{confinement, gate, results, status_line, step_result, steps, usage};
 
 /// Maximum number of steps in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;
@@ -54,6 +54,8 @@ pub fn status_panel(
         let scope = step.path.last().and_then(|scope| active.library.get(&scope.workflow_key));
         let limits = scope.and_then(|scope| confinement::limits_note(step.phase, scope));
         lines.extend(limits.map(|note| format!("     {note}")));
+        let took = visit.and_then(|visit| usage(&visit.all_usage()));
+        lines.extend(took.map(|took| format!("     {took}")));
         let summary = visit.and_then(|visit| visit.summary.as_ref());
         let evidence = gate::phase_evidence_lines(state, &step.path);
         lines.extend(evidence.map(|line| format!("     {line}")));
@@ -64,6 +66,7 @@ pub fn status_panel(
         lines.push(format!("… {} more", outline.total - steps.len() as u64));
     }
     lines.push(String::new());
+    lines.extend(usage(&state.usage()).map(|took| format!("In all: {took}.")));
     let loops = progress.loops.values().fold(0_u32, |sum, loops| sum.saturating_add(*loops));
     lines.push(format!(
         "Automatic continuations in this phase: {}. Loops: {loops}. Steps: {}.",

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::definition::{Library, Stale};
 use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, STATUS_TYPE};
+use crate::run::Active;
 use crate::text;
 
 use super::moves::UNAVAILABLE;
@@ -14,7 +15,9 @@ use crate::engine::state::{Activity, Engine};
 
 impl Engine {
     pub(super) fn show_status(&self, cx: &mut Cx) {
-        let Some(active) = self.shown() else {
+        let state = self.up_to_now(cx);
+        let library = &self.definitions.library;
+        let Some(active) = state.as_ref().and_then(|state| Active::resolve(state, library)) else {
             cx.fail(Level::Warning, UNAVAILABLE);
             return;
         };

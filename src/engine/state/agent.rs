@@ -15,6 +15,8 @@ pub struct Agent {
     pub worked: bool,
     /// The agent's last action was a first call of `cancel`. Never stored.
     pub cancel_asked: bool,
+    /// Tool calls that were refused since the newest state entry.
+    pub refusals: u32,
     /// The end of its last turn.
     pub last_stop: Stop,
     /// Its role where the workflow does not say it.

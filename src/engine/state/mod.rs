@@ -89,6 +89,7 @@ impl Engine {
     ///
     /// Specification: state management, "Persistence".
     pub(super) fn transition(&mut self, new: RunState, cx: &mut Cx) {
+        let new = self.with_usage(new, cx);
         let mut new = self.with_tools(new, cx);
         let active = Active::resolve(&new, &self.definitions.library);
         new.progress.fresh_start &= active.is_some_and(|active| active.is_fresh());

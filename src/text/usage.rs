@@ -1,0 +1,62 @@
+//! What a run took, in words.
+
+use crate::usage::Usage;
+
+use super::gate::duration;
+
+/// Returns the answers, tokens, cost and time at work on one line; `None` if there was no answer.
+pub fn usage(usage: &Usage) -> Option<String> {
+    if usage.turns == 0 {
+        return None;
+    }
+    let turns =
+        if usage.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", usage.turns) };
+    let work = duration(usage.work_ms - usage.work_ms % 1000);
+    Some(format!("{turns}, {} tokens, {}, {work} at work", count(usage.tokens()), cost(usage)))
+}
+
+/// Returns a number of tokens: `950`, `12.3k`, `4.56M`.
+fn count(tokens: u64) -> String {
+    #[allow(clippy::cast_precision_loss, reason = "for display")]
+    let tokens_in = |unit: u64| tokens as f64 / unit as f64;
+    match tokens {
+        0..1_000 => tokens.to_string(),
+        1_000..999_950 => format!("{:.1}k", tokens_in(1_000)),
+        _ => format!("{:.2}M", tokens_in(1_000_000)),
+    }
+}
+
+/// Returns the cost in US dollars; of a model without prices it is unknown.
+fn cost(usage: &Usage) -> String {
+    let known = if usage.cost > 0.0 && usage.cost < 0.01 {
+        "less than $0.01".to_owned()
+    } else {
+        format!("${:.2}", usage.cost)
+    };
+    match usage.unpriced {
+        0 => known,
+        all if all >= usage.turns => "cost unknown".to_owned(),
+        _ => format!("{known} and an unknown part"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_turns_tokens_cost_and_time() {
+        let line = |turns, input, cost, unpriced, work_ms| {
+            usage(&Usage { turns, input, cost, unpriced, work_ms, ..Usage::default() })
+        };
+        assert_eq!(line(0, 0, 0.0, 0, 0), None);
+        let expected = "1 turn, 950 tokens, $0.00, 0s at work";
+        assert_eq!(line(1, 950, 0.0, 0, 900).as_deref(), Some(expected));
+        let expected = "12 turns, 34.6k tokens, $0.42, 3m 20s at work";
+        assert_eq!(line(12, 34_560, 0.424, 0, 200_300).as_deref(), Some(expected));
+        let expected = "2 turns, 1.00M tokens, less than $0.01 and an unknown part, 1s at work";
+        assert_eq!(line(2, 999_950, 0.001, 1, 1000).as_deref(), Some(expected));
+        let expected = "2 turns, 7 tokens, cost unknown, 1s at work";
+        assert_eq!(line(2, 7, 0.0, 2, 1000).as_deref(), Some(expected));
+    }
+}
