@@ -489,12 +489,28 @@ mod tests {
             attempt: 8,
             tail: "e".into(),
         };
+        let usage = Usage {
+            turns: 1,
+            input: 2,
+            output: 3,
+            cache_read: 4,
+            cache_write: 5,
+            reasoning: 6,
+            cost: 0.1 + 0.2,
+            unpriced: 7,
+            tool_calls: 8,
+            refusals: 9,
+            work_ms: 10,
+            models: [("p/m".to_owned(), 11)].into(),
+        };
         let visit = Visit {
             started_at: 1,
             ended_at: Some(2),
             skipped: true,
             passes: 3,
             summary: Some(summary),
+            usage: usage.clone(),
+            earlier: Usage { turns: 1, ..Usage::default() },
             evidence: vec![evidence.clone(), Evidence { tail: String::new(), ..evidence }],
             model: Some("p/m:high".into()),
             picked: Some(Pick::Model),
@@ -539,6 +555,7 @@ mod tests {
                     run: model("n"),
                     before: model("o"),
                 }),
+                forgotten: usage.clone(),
             };
             let state = RunState { progress, ..RunState::new("a", "", 0, 0) };
             assert_eq!(restored([serde_json::to_string(&state).unwrap()]), Some(state));

@@ -551,6 +551,11 @@ impl session::Host for Host {
         self.answer("user-messages", self.user_messages.clone())
     }
 
+    fn usage_since(&mut self, custom_type: String) -> Result<session::Usage, types::Error> {
+        self.asked(format!("usage-since {custom_type}"));
+        self.answer("usage-since", session::Usage { models: vec![], tool_calls: 0, work_ms: 0 })
+    }
+
     fn view_size(&mut self) -> Result<u64, types::Error> {
         self.answer("view-size", 84_000)
     }

@@ -1,0 +1,82 @@
+// What the entries of a session took, in sessions of the real pi.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { SessionManager } from "@earendil-works/pi-coding-agent";
+import { usageSince } from "../../host-shim/usage.js";
+
+const STATE = "workflow:state";
+
+/** @param {Partial<Record<"input" | "output" | "cacheRead" | "cacheWrite" | "reasoning", number>>} tokens */
+const usage = (tokens, cost = 0) => ({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, ...tokens, cost: { total: cost } });
+
+/** @param {any} used */
+const answer = (used, model = "m", calls = 0) =>
+  /** @type {any} */ ({
+    role: "assistant", provider: "p", model, usage: used, stopReason: "stop", timestamp: 0,
+    content: Array.from({ length: calls }, (_, index) => ({ type: "toolCall", id: `${index}`, name: "read", arguments: {} })),
+  });
+const user = /** @type {any} */ ({ role: "user", content: "x", timestamp: 0 });
+const result = (/** @type {any} */ used) => /** @type {any} */ ({ role: "toolResult", toolCallId: "0", toolName: "read", content: [], isError: false, usage: used, timestamp: 0 });
+
+/** Sets the time of the newest entry, in milliseconds. @param {SessionManager} session @param {number} time */
+const at = (session, time) => void (/** @type {any} */ (session.getLeafEntry()).timestamp = new Date(time).toISOString());
+
+suite("the usage of a session", () => {
+  test("is added up by model, with answers without a price apart", () => {
+    const session = SessionManager.inMemory("/tmp");
+    session.appendMessage(answer(usage({ input: 99 }, 9)));
+    session.appendCustomEntry(STATE, {});
+    session.appendMessage(answer(usage({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4, reasoning: 1 }, 0.5), "m", 2));
+    session.appendMessage(result(usage({ input: 10 }, 0.25)));
+    session.appendMessage(answer(usage({ input: 5 }), "free"));
+    session.appendMessage(answer(usage({}), "m"));
+    session.appendCompaction("s", "x", 1, undefined, false, /** @type {any} */ (usage({ output: 7 }, 0.125)));
+    const { models, toolCalls } = usageSince(session, STATE);
+    const by = Object.fromEntries(models.map(({ model, ...rest }) => [model ?? "none", rest]));
+    const none = { input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n, reasoning: 0n };
+    assert.deepEqual(by, {
+      "p/m": { ...none, answers: 2, input: 1n, output: 2n, cacheRead: 3n, cacheWrite: 4n, reasoning: 1n, cost: 0.5, unpriced: 0 },
+      "p/free": { ...none, answers: 1, input: 5n, cost: 0, unpriced: 1 },
+      none: { ...none, answers: 2, input: 10n, output: 7n, cost: 0.375, unpriced: 0 },
+    });
+    assert.equal(toolCalls, 2);
+  });
+
+  test("has the time up to answers and tool results, not the time up to a message of the user", () => {
+    const session = SessionManager.inMemory("/tmp");
+    const steps = /** @type {const} */ ([
+      [() => session.appendCustomEntry(STATE, {}), 1000],
+      [() => session.appendMessage(user), 5000],
+      [() => session.appendMessage(answer(usage({}), "m", 1)), 7000],
+      [() => session.appendCustomEntry("other", {}), 7500],
+      [() => session.appendMessage(result(undefined)), 8000],
+      [() => session.appendMessage(answer(usage({}))), 10_000],
+      [() => session.appendMessage(user), 90_000],
+      [() => session.appendMessage(answer(usage({}))), 91_000],
+    ]);
+    for (const [append, time] of steps) {
+      append();
+      at(session, time);
+    }
+    assert.equal(usageSince(session, STATE).workMs, 6000n);
+    // A state entry in the middle of a turn: the work goes on behind it.
+    session.appendMessage(answer(usage({}), "m", 1));
+    at(session, 92_000);
+    session.appendCustomEntry(STATE, {});
+    at(session, 93_000);
+    session.appendMessage(result(undefined));
+    at(session, 94_000);
+    assert.equal(usageSince(session, STATE).workMs, 1000n);
+  });
+
+  test("is nothing for what is no usage", () => {
+    const session = SessionManager.inMemory("/tmp");
+    for (const odd of [undefined, null, 7, { input: "x", cost: null }, { input: NaN, output: -5, cost: { total: Infinity } }]) {
+      session.appendMessage(answer(odd));
+    }
+    const { models, workMs } = usageSince(session, STATE);
+    assert.deepEqual(models.map(({ answers, input, output, cost }) => [answers, input, output, cost]), [[5, 0n, 0n, 0]]);
+    assert.ok(workMs >= 0n);
+  });
+});
