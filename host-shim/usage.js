@@ -5,6 +5,21 @@ import { fromLeaf } from "./session.js";
 /** @typedef {import("./interface.js").ModelUsage} ModelUsage */
 
 /**
+ * @typedef {object} Sums
+ * @property {Map<string | undefined, ModelUsage>} models
+ * @property {number} toolCalls
+ * @property {number} work milliseconds
+ * @property {number} wait milliseconds
+ * @property {number | undefined} time the time of the newest entry that is counted
+ */
+
+/**
+ * The sums up to a message, and the message: only what is newer is read again.
+ * @type {WeakMap<import("./session.js").Session, { customType: string, id: string, sums: Sums }>}
+ */
+const known = new WeakMap();
+
+/**
  * Returns the usage of the entries of the branch that are newer than the newest custom entry of a type.
  *
  * @param {import("./session.js").Session} session
@@ -12,34 +27,62 @@ import { fromLeaf } from "./session.js";
  * @returns {Usage}
  */
 export function usageSince(session, customType) {
-  /** @type {Map<string | undefined, ModelUsage>} */
-  const models = new Map();
-  let toolCalls = 0;
-  let work = 0;
-  /** The time of the entry after the current one, if the agent was at work up to it. @type {number | undefined} */
-  let workedUntil;
+  const before = known.get(session);
+  let sums = /** @type {Sums} */ ({ models: new Map(), toolCalls: 0, work: 0, wait: 0, time: undefined });
+  const newer = [];
   for (const entry of fromLeaf(session)) {
-    const time = Date.parse(entry.timestamp);
-    if (workedUntil !== undefined && time <= workedUntil) work += workedUntil - time;
-    if (entry.type === "custom" && entry.customType === customType) break;
-    // Entries of extensions do not interrupt the work.
-    workedUntil = isWork(entry) || (workedUntil !== undefined && entry.type !== "message") ? time : undefined;
-    const used = usageOf(entry);
-    if (used) add(models, used);
-    toolCalls += toolCallsOf(entry);
+    if (entry.type === "custom" && entry.customType === customType) {
+      sums.time = Date.parse(entry.timestamp);
+      break;
+    }
+    if (before?.id === entry.id && before.customType === customType) {
+      sums = copy(before.sums);
+      break;
+    }
+    newer.push(entry);
   }
-  return { models: [...models.values()], toolCalls, workMs: BigInt(Math.round(work)) };
+  let newest = sums.time;
+  for (const entry of newer.reverse()) {
+    newest = Date.parse(entry.timestamp);
+    count(sums, entry, newest);
+    if (entry.type === "message") known.set(session, { customType, id: entry.id, sums: copy(sums) });
+  }
+  const { models, toolCalls, work, wait } = sums;
+  return { models: [...models.values()], toolCalls, workMs: milliseconds(work), waitMs: milliseconds(wait), newestMs: newest === undefined ? undefined : milliseconds(newest) };
 }
 
-/** @param {any} entry */
-function isWork(entry) {
-  return entry.type === "message" && (entry.message.role === "assistant" || entry.message.role === "toolResult");
+/** @param {number} time */
+const milliseconds = (time) => BigInt(Math.round(number(time)));
+
+/** @param {Sums} sums @returns {Sums} */
+function copy({ models, ...others }) {
+  return { ...others, models: new Map([...models].map(([name, sum]) => [name, { ...sum }])) };
+}
+
+/**
+ * Adds an entry. The time before a message of the user is waiting, the time before any other message is work; other entries
+ * interrupt neither.
+ *
+ * @param {Sums} sums
+ * @param {any} entry
+ * @param {number} time
+ */
+function count(sums, entry, time) {
+  if (entry.type === "message") {
+    const gap = number(time - (sums.time ?? time));
+    if (entry.message.role === "user") sums.wait += gap;
+    else sums.work += gap;
+    sums.time = time;
+  }
+  const used = usageOf(entry);
+  if (used) add(sums.models, used);
+  sums.toolCalls += toolCallsOf(entry);
 }
 
 /** @param {any} entry */
 function toolCallsOf({ type, message }) {
   if (type !== "message" || message.role !== "assistant" || !Array.isArray(message.content)) return 0;
-  return message.content.filter((/** @type {{ type: string }} */ { type }) => type === "toolCall").length;
+  return message.content.filter((/** @type {any} */ part) => part?.type === "toolCall").length;
 }
 
 /**
@@ -78,7 +121,7 @@ function add(models, { model, usage }) {
   if (cost === 0 && tokens.some((count) => count > 0)) sum.unpriced += 1;
 }
 
-/** A count of pi's, or 0 for anything that is none. @param {unknown} value */
+/** A number of pi's, or 0 for anything that is none. @param {unknown} value */
 function number(value) {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }

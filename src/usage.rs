@@ -4,8 +4,42 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Maximum number of models that are kept of a visit.
-pub const MAX_MODELS: usize = 20;
+/// Maximum number of names that are kept of a visit: models, and rules that refused calls.
+pub const MAX_NAMES: usize = 20;
+
+/// A rule that refuses tool calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// The list of tools of the phase.
+    Tools,
+    /// The paths that may be written.
+    Write,
+    /// The sandbox for commands, which cannot be had.
+    Sandbox,
+    /// A gate that is being checked.
+    Gate,
+    /// A fresh start that is ahead.
+    FreshStart,
+    /// A budget that is used up.
+    Budget,
+    /// The rules of the run, which the files no longer give.
+    Seal,
+}
+
+impl Rule {
+    /// Its name in stored states and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Write => "write",
+            Self::Sandbox => "sandbox",
+            Self::Gate => "gate",
+            Self::FreshStart => "freshStart",
+            Self::Budget => "budget",
+            Self::Seal => "seal",
+        }
+    }
+}
 
 /// What a part of a run took, as pi reports it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -34,11 +68,20 @@ pub struct Usage {
     /// Tool calls by the model.
     #[serde(skip_serializing_if = "is_none")]
     pub tool_calls: u32,
-    /// Refused tool calls.
+    /// The number of refused tool calls, by the rule that refused them; see [`Rule`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub refusals: BTreeMap<String, u32>,
+    /// Attempts to leave the phase through a gate.
     #[serde(skip_serializing_if = "is_none")]
-    pub refusals: u32,
+    pub gate_attempts: u32,
+    /// Those of them in which a check failed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub gate_failures: u32,
     /// The time in which the agent was at work, in milliseconds.
     pub work_ms: u64,
+    /// The time in which the run waited for the user, in milliseconds.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wait_ms: u64,
     /// The number of answers of each model, by pi's name for it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, u32>,
@@ -52,6 +95,16 @@ fn is_zero(number: &u64) -> bool {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_none(number: &u32) -> bool {
     *number == 0
+}
+
+/// Adds counts by name, of at most [`MAX_NAMES`] names.
+fn add_counts(counts: &mut BTreeMap<String, u32>, others: &BTreeMap<String, u32>) {
+    for (name, other) in others {
+        if counts.len() < MAX_NAMES || counts.contains_key(name) {
+            let count = counts.entry(name.clone()).or_default();
+            *count = count.saturating_add(*other);
+        }
+    }
 }
 
 impl Usage {
@@ -71,14 +124,18 @@ impl Usage {
         self.cost += other.cost;
         self.unpriced = self.unpriced.saturating_add(other.unpriced);
         self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
-        self.refusals = self.refusals.saturating_add(other.refusals);
+        self.gate_attempts = self.gate_attempts.saturating_add(other.gate_attempts);
+        self.gate_failures = self.gate_failures.saturating_add(other.gate_failures);
         self.work_ms = self.work_ms.saturating_add(other.work_ms);
-        for (model, answers) in &other.models {
-            if self.models.len() < MAX_MODELS || self.models.contains_key(model) {
-                let count = self.models.entry(model.clone()).or_default();
-                *count = count.saturating_add(*answers);
-            }
-        }
+        self.wait_ms = self.wait_ms.saturating_add(other.wait_ms);
+        add_counts(&mut self.refusals, &other.refusals);
+        add_counts(&mut self.models, &other.models);
+    }
+
+    /// Counts a refused tool call.
+    pub fn refused(&mut self, rule: Rule) {
+        let count = self.refusals.entry(rule.name().to_owned()).or_default();
+        *count = count.saturating_add(1);
     }
 
     /// All tokens.

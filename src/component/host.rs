@@ -297,9 +297,9 @@ impl WorkflowFiles for Files {
         Ok(known(session::entries(custom_type, 0, MAX_MESSAGES, None))?.unwrap_or_default())
     }
 
-    fn usage_since_state(&self) -> Result<Usage, Stale> {
+    fn usage_since_state(&self) -> Result<(Usage, Option<u64>), Stale> {
         let used = known(session::usage_since(STATE_ENTRY_TYPE))?;
-        Ok(used.map(Usage::from).unwrap_or_default())
+        Ok(used.map(|used| (Usage::from(&used), used.newest_ms)).unwrap_or_default())
     }
 
     fn view_size(&self) -> Result<u64, Stale> {
@@ -385,11 +385,11 @@ impl From<files::FileError> for ReadError {
     }
 }
 
-impl From<session::Usage> for Usage {
-    fn from(used: session::Usage) -> Self {
-        let mut all =
-            Self { tool_calls: used.tool_calls, work_ms: used.work_ms, ..Self::default() };
-        for model in used.models {
+impl From<&session::Usage> for Usage {
+    fn from(used: &session::Usage) -> Self {
+        let session::Usage { tool_calls, work_ms, wait_ms, .. } = *used;
+        let mut all = Self { tool_calls, work_ms, wait_ms, ..Self::default() };
+        for model in &used.models {
             all.add(&Self {
                 turns: if model.model.is_some() { model.answers } else { 0 },
                 input: model.input,
@@ -399,7 +399,7 @@ impl From<session::Usage> for Usage {
                 reasoning: model.reasoning,
                 cost: model.cost,
                 unpriced: model.unpriced,
-                models: model.model.into_iter().map(|name| (name, model.answers)).collect(),
+                models: model.model.iter().map(|name| (name.clone(), model.answers)).collect(),
                 ..Self::default()
             });
         }

@@ -4,6 +4,7 @@
 //! the `tests` of a phase.
 
 use crate::protocol::STEP_TOOL_NAME;
+use crate::usage;
 
 use super::diagnostic::{Expected, Problem};
 use super::fields::Fields;
@@ -133,6 +134,16 @@ pub enum Refusal {
         /// The reason, for the user.
         reason: String,
     },
+}
+
+impl Refusal {
+    /// The rule that it belongs to.
+    pub fn rule(&self) -> usage::Rule {
+        match self {
+            Self::Tool => usage::Rule::Tools,
+            Self::MayWrite | Self::Path { .. } | Self::Unresolved { .. } => usage::Rule::Write,
+        }
+    }
 }
 
 /// Decides on a call of a tool. `path` returns its argument `path`.

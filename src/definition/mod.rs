@@ -302,6 +302,10 @@ pub(crate) mod fixtures {
         pub tools: Vec<&'static str>,
         /// Those that the model is shown.
         pub active_tools: RefCell<Option<Vec<String>>>,
+        /// What pi has of entries behind the newest state entry.
+        pub usage: RefCell<crate::usage::Usage>,
+        /// The time of the newest entry.
+        pub newest_entry: std::cell::Cell<Option<u64>>,
         /// The models that pi knows.
         pub models: Option<Vec<KnownModel>>,
         /// The model in use, and the thinking level.
@@ -398,6 +402,10 @@ pub(crate) mod fixtures {
 
         fn tools(&self) -> Result<Vec<String>, Stale> {
             Ok(self.tools.iter().map(|tool| (*tool).to_owned()).collect())
+        }
+
+        fn usage_since_state(&self) -> Result<(crate::usage::Usage, Option<u64>), Stale> {
+            Ok((self.usage.borrow().clone(), self.newest_entry.get()))
         }
 
         fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {

@@ -1,37 +1,66 @@
 //! What a run takes: tokens, cost, tool calls and time, for each phase.
 //!
-//! The session has it all: pi stores the usage of each answer. A state entry holds the sums up to it, so what comes behind
+//! The session has it: pi stores the usage of each answer. A state entry holds the sums up to it, so what comes behind
 //! the newest state entry is all that is to be added, also after a crash or a move in the session's tree.
 
 use crate::run::RunState;
 use crate::usage::Usage;
 
 use super::context::Cx;
+use super::effect::Reply;
+use super::event::Event;
 use super::state::Engine;
 
 impl Engine {
     /// Returns the state with what was used since the newest state entry.
     pub(super) fn with_usage(&mut self, new: RunState, cx: &mut Cx) -> RunState {
-        let refusals = std::mem::take(&mut self.agent.refusals);
         let Some(old) = self.run.state().filter(|old| old.task_id == new.task_id) else {
+            self.agent.noted = Usage::default();
             return new;
         };
         // A state entry of the same event is appended only after it.
-        if std::mem::replace(&mut cx.accounted, true) {
-            return new;
-        }
-        new.with_usage(old, &used(refusals, cx))
+        let new = if cx.accounted { new } else { new.with_usage(old, &self.unaccounted(cx)) };
+        cx.accounted = true;
+        self.agent.noted = Usage::default();
+        new
     }
 
     /// Returns the run in progress with all that it took up to now.
     pub(super) fn up_to_now(&self, cx: &Cx) -> Option<RunState> {
         let state = self.run.state()?;
-        Some(state.clone().with_usage(state, &used(self.agent.refusals, cx)))
+        Some(state.clone().with_usage(state, &self.unaccounted(cx)))
     }
-}
 
-/// What was used since the newest state entry.
-fn used(refusals: u32, cx: &Cx) -> Usage {
-    let used = cx.files.usage_since_state().unwrap_or_default();
-    Usage { refusals, ..used }
+    /// What was used since the newest state entry.
+    fn unaccounted(&self, cx: &Cx) -> Usage {
+        let (mut used, newest) = cx.files.usage_since_state().unwrap_or_default();
+        let since = newest.map_or(0, |newest| cx.unix_ms.saturating_sub(newest));
+        if self.agent.is_working() {
+            used.work_ms = used.work_ms.saturating_add(since);
+        } else {
+            used.wait_ms = used.wait_ms.saturating_add(since);
+        }
+        used.add(&self.agent.noted);
+        // Of the time of the call that waited for a dialog.
+        used.work_ms = used.work_ms.saturating_sub(self.agent.noted.wait_ms);
+        used
+    }
+
+    /// Counts the time of a dialog that a tool call waited for, before its answer is handled.
+    pub(super) fn end_dialog(&mut self, event: &Event, cx: &Cx) {
+        let Event::Answer { ticket, .. } = event else { return };
+        if let Some((_, since)) = self.agent.dialog.take_if(|(asked, _)| asked == ticket) {
+            let waited = cx.unix_ms.saturating_sub(since);
+            self.agent.noted.wait_ms = self.agent.noted.wait_ms.saturating_add(waited);
+        }
+    }
+
+    /// Notes the beginning of a dialog that a tool call waits for.
+    pub(super) fn begin_dialog(&mut self, reply: &Reply, cx: &Cx) {
+        if let Reply::Ask { ticket, .. } = reply
+            && self.pending.is_dialog_of_call(*ticket)
+        {
+            self.agent.dialog = Some((*ticket, cx.unix_ms));
+        }
+    }
 }

@@ -6,6 +6,7 @@ use crate::definition::{Limits, Permission, Sandbox, Stale, permission};
 use crate::protocol::{COMPLETE_TYPE, STEP_TOOL_NAME};
 use crate::run::RunState;
 use crate::text::{self, DefaultRole};
+use crate::usage::Rule;
 
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
@@ -64,31 +65,39 @@ impl Engine {
         if name == STEP_TOOL_NAME {
             return Reply::None;
         }
-        if let Some(reason) = self.hold() {
-            return Reply::Block(text::held(&reason));
-        }
-        if self.agent_awaits_gate() {
-            return Reply::Block(text::GATE_OPEN.into());
-        }
-        if self.has_fresh_start_ahead() {
-            return Reply::Block(text::NOT_STARTED.into());
-        }
         let reply = self.permitted(name, carries_calls, cx);
         let reply = reply.unwrap_or_else(|gone| Reply::Block(format!("[workflow] {gone}")));
-        self.agent.refusals += u32::from(matches!(reply, Reply::Block(_)));
         // Of a carrier, the calls that it carries are the work.
         self.agent.worked |= !matches!(reply, Reply::Block(_)) && !carries_calls;
         reply
     }
 
-    /// The reply to a tool call by the rules of the current phase.
+    /// Refuses a tool call by this rule, and counts it.
+    fn refuse(&mut self, rule: Rule, text: impl Into<String>) -> Reply {
+        self.agent.noted.refused(rule);
+        Reply::Block(text.into())
+    }
+
+    /// The reply to a tool call by the rules of the run and its phase.
     fn permitted(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Result<Reply, Stale> {
+        if let Some(reason) = self.hold() {
+            return Ok(self.refuse(Rule::Seal, text::held(&reason)));
+        }
+        if self.agent_awaits_gate() {
+            return Ok(self.refuse(Rule::Gate, text::GATE_OPEN));
+        }
+        if self.has_fresh_start_ahead() {
+            return Ok(self.refuse(Rule::FreshStart, text::NOT_STARTED));
+        }
         let Some(active) = self.active() else { return Ok(Reply::None) };
         let scope = (active.phase, active.scope);
         let path = || cx.files.call_path();
         Ok(match permission(scope, name, carries_calls, &path, cx.files)? {
             Permission::Allowed => Reply::None,
-            Permission::Refused(refusal) => Reply::Block(text::refusal(&active, name, &refusal)),
+            Permission::Refused(refusal) => {
+                let text = text::refusal(&active, name, &refusal);
+                self.refuse(refusal.rule(), text)
+            }
             Permission::WithinPaths(writable) => {
                 Reply::Confine { writable, network: true, notice: String::new() }
             }
@@ -105,7 +114,9 @@ impl Engine {
                 }
                 match sandbox {
                     Sandbox::Preferred => Reply::None,
-                    Sandbox::Required | Sandbox::Off => Reply::Block(text::cannot_confine(&reason)),
+                    Sandbox::Required | Sandbox::Off => {
+                        self.refuse(Rule::Sandbox, text::cannot_confine(&reason))
+                    }
                 }
             }
         })
@@ -126,8 +137,9 @@ impl Engine {
         let library = &self.definitions.library;
         // The end of a workflow whose files are gone is announced when they are back.
         let Some(workflow) = library.get(&state.workflow_key) else { return };
-        let content = text::completion_message(state, workflow, library);
         let state = state.clone();
+        let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
+        let content = text::completion_message(&all, workflow, library);
         self.show_end(&state, content, cx);
     }
 

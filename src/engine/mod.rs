@@ -69,7 +69,9 @@ impl Engine {
         if event.begins_turn() {
             self.turn = Turn::default();
         }
+        self.end_dialog(&event, &cx);
         let Ok(reply) = self.react(event, &mut cx) else { return Output::default() };
+        self.begin_dialog(&reply, &cx);
         self.tell_hold(&mut cx);
         self.mark_prompts(&mut cx);
         self.offer_rules();

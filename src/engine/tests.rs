@@ -15,6 +15,8 @@ struct Session {
     engine: Engine,
     files: Files,
     ui: Ui,
+    /// The time of the next event, in milliseconds since 1970.
+    now: u64,
     /// The ticket of the last request.
     last_ticket: u64,
 }
@@ -51,7 +53,7 @@ impl Session {
             }
         }
         let mut session =
-            Self { engine: Engine::default(), files, ui: Ui::Program, last_ticket: 0 };
+            Self { engine: Engine::default(), files, ui: Ui::Program, now: NOW, last_ticket: 0 };
         let started =
             session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         assert_eq!(started.effects, [Effect::SetStatus(None)]);
@@ -59,7 +61,7 @@ impl Session {
     }
 
     fn on(&mut self, event: Event) -> Output {
-        let context = Context { unix_ms: NOW, random: 0, ui: self.ui, files: &self.files };
+        let context = Context { unix_ms: self.now, random: 0, ui: self.ui, files: &self.files };
         let output = self.engine.handle(event, &context);
         if let Reply::Ask { ticket, .. } = output.reply {
             self.last_ticket = ticket;
@@ -150,7 +152,7 @@ fn a_start_stores_the_state_and_prompts_the_agent() {
         "progress": {
             "version": 1,
             "seal": { "version": 1, "hash": session.engine.definitions.library.seal("flat").unwrap().1 },
-            "visits": { "flat:0": { "startedAt": 1_747_234_567_890_u64, "passes": 1 } },
+            "visits": { "flat:0": { "name": "a", "startedAt": 1_747_234_567_890_u64, "passes": 1 } },
         },
     });
     assert_eq!(
@@ -1021,6 +1023,7 @@ fn in_any_order_events_leave_one_consistent_state() {
     }
 }
 
+mod accounting;
 mod briefing;
 mod confinement;
 mod fresh_start;

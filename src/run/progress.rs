@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::definition::{Model, ModelSetting};
+use crate::definition::{Model, ModelSetting, short};
 use crate::usage::Usage;
 
 use super::{Evidence, RunState, Seal, Segment, Summary};
@@ -16,6 +16,9 @@ use super::{Evidence, RunState, Seal, Segment, Summary};
 pub(super) const MAX_VISITS: usize = 5000;
 /// Maximum number of checks that are kept of a visit, and in all, the last ones.
 pub(super) const MAX_EVIDENCE: usize = 2000;
+
+/// Maximum length of the name of a phase, in characters.
+const MAX_NAME: usize = 80;
 
 /// The fields of a run that the reference does not have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -165,6 +168,9 @@ impl PauseReason {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
+    /// The name of the phase, for those who read the session without the files.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
     /// Its beginning, in milliseconds since 1970.
     pub started_at: u64,
     /// Its end, in milliseconds since 1970; `None` for the current one.
@@ -284,6 +290,14 @@ impl RunState {
         self
     }
 
+    /// Returns this state, whose current phase has this name.
+    pub fn named(mut self, name: &str) -> Self {
+        if let Some(visit) = self.progress.visits.get_mut(&phase_key(&self.current_path)) {
+            visit.name = short(name, MAX_NAME);
+        }
+        self
+    }
+
     /// Returns what the run took, up to the newest state entry.
     pub fn usage(&self) -> Usage {
         let mut all = self.progress.forgotten.clone();
@@ -331,6 +345,7 @@ impl RunState {
     fn visit(&mut self, now: u64) {
         self.progress.fresh_start = true;
         let visit = self.progress.visits.entry(phase_key(&self.current_path)).or_insert(Visit {
+            name: String::new(),
             started_at: now,
             ended_at: None,
             skipped: false,

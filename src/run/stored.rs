@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::definition::{MAX_NESTING, Model, ModelSetting, Thinking, seal};
-use crate::usage::{MAX_MODELS, Usage};
+use crate::usage::{MAX_NAMES, Usage};
 
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::PROGRESS_VERSION;
@@ -310,6 +310,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
 
 fn visit(data: &Value) -> Option<Visit> {
     Some(Visit {
+        name: get(data, "name").and_then(string).unwrap_or_default(),
         started_at: get(data, "startedAt")?.as_u64()?,
         ended_at: get(data, "endedAt").and_then(Value::as_u64),
         skipped: get(data, "skipped").and_then(Value::as_bool).unwrap_or_default(),
@@ -352,7 +353,10 @@ fn usage(data: &Value) -> Usage {
     let count = |field| get(data, field).and_then(number).unwrap_or_default();
     let total = |field| get(data, field).and_then(Value::as_u64).unwrap_or_default();
     let cost = get(data, "cost").and_then(Value::as_f64).unwrap_or_default();
-    let models = get(data, "models").map(|models| map(models, number)).unwrap_or_default();
+    let counts = |field| -> BTreeMap<String, u32> {
+        let counts = get(data, field).map(|counts| map(counts, number)).unwrap_or_default();
+        counts.into_iter().take(MAX_NAMES).collect()
+    };
     Usage {
         turns: count("turns"),
         input: total("input"),
@@ -363,9 +367,12 @@ fn usage(data: &Value) -> Usage {
         cost: cost.max(0.0),
         unpriced: count("unpriced"),
         tool_calls: count("toolCalls"),
-        refusals: count("refusals"),
+        refusals: counts("refusals"),
+        gate_attempts: count("gateAttempts"),
+        gate_failures: count("gateFailures"),
         work_ms: total("workMs"),
-        models: models.into_iter().take(MAX_MODELS).collect(),
+        wait_ms: total("waitMs"),
+        models: counts("models"),
     }
 }
 
@@ -499,11 +506,15 @@ mod tests {
             cost: 0.1 + 0.2,
             unpriced: 7,
             tool_calls: 8,
-            refusals: 9,
-            work_ms: 10,
-            models: [("p/m".to_owned(), 11)].into(),
+            refusals: [("tools".to_owned(), 9)].into(),
+            gate_attempts: 10,
+            gate_failures: 11,
+            work_ms: 12,
+            wait_ms: 13,
+            models: [("p/m".to_owned(), 14)].into(),
         };
         let visit = Visit {
+            name: "n".into(),
             started_at: 1,
             ended_at: Some(2),
             skipped: true,

@@ -1,5 +1,6 @@
 //! What a run took, in words.
 
+use crate::definition::on_one_line;
 use crate::usage::Usage;
 
 use super::gate::duration;
@@ -9,8 +10,13 @@ pub fn usage(usage: &Usage) -> Option<String> {
     if usage.turns == 0 {
         return None;
     }
-    let turns =
+    let mut turns =
         if usage.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", usage.turns) };
+    if usage.models.len() > 1 {
+        let models: Vec<String> =
+            usage.models.iter().map(|(model, answers)| format!("{answers} by {model}")).collect();
+        turns.push_str(&format!(" ({})", on_one_line(&models.join(", "))));
+    }
     let work = duration(usage.work_ms - usage.work_ms % 1000);
     Some(format!("{turns}, {} tokens, {}, {work} at work", count(usage.tokens()), cost(usage)))
 }
@@ -58,5 +64,9 @@ mod tests {
         assert_eq!(line(2, 999_950, 0.001, 1, 1000).as_deref(), Some(expected));
         let expected = "2 turns, 7 tokens, cost unknown, 1s at work";
         assert_eq!(line(2, 7, 0.0, 2, 1000).as_deref(), Some(expected));
+        let models = [("a/x".to_owned(), 1), ("b/y".to_owned(), 2)].into();
+        let two = usage(&Usage { turns: 3, models, ..Usage::default() });
+        let expected = "3 turns (1 by a/x, 2 by b/y), 0 tokens, $0.00, 0s at work";
+        assert_eq!(two.as_deref(), Some(expected));
     }
 }

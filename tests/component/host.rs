@@ -553,7 +553,16 @@ impl session::Host for Host {
 
     fn usage_since(&mut self, custom_type: String) -> Result<session::Usage, types::Error> {
         self.asked(format!("usage-since {custom_type}"));
-        self.answer("usage-since", session::Usage { models: vec![], tool_calls: 0, work_ms: 0 })
+        self.answer(
+            "usage-since",
+            session::Usage {
+                models: vec![],
+                tool_calls: 0,
+                work_ms: 0,
+                wait_ms: 0,
+                newest_ms: None,
+            },
+        )
     }
 
     fn view_size(&mut self) -> Result<u64, types::Error> {

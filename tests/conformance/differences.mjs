@@ -353,4 +353,10 @@ export const DIFFERENCES = [
     ours: "The phase runs with the first of its models that the user has a key for, and at its thinking level; then the user's own are set again. If there is none, a notice says so.",
     why: "A plan needs another model than a rename.",
   },
+  {
+    number: 59,
+    reference: "The message at the end has the task and the number of phases.",
+    ours: "It has a line with the turns, tokens, cost and time of the run too.",
+    why: "The user should see what a run took.",
+  },
 ];

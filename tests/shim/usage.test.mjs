@@ -43,7 +43,7 @@ suite("the usage of a session", () => {
     assert.equal(toolCalls, 2);
   });
 
-  test("has the time up to answers and tool results, not the time up to a message of the user", () => {
+  test("has the time up to the agent's messages, and apart from it the time up to a message of the user", () => {
     const session = SessionManager.inMemory("/tmp");
     const steps = /** @type {const} */ ([
       [() => session.appendCustomEntry(STATE, {}), 1000],
@@ -52,14 +52,19 @@ suite("the usage of a session", () => {
       [() => session.appendCustomEntry("other", {}), 7500],
       [() => session.appendMessage(result(undefined)), 8000],
       [() => session.appendMessage(answer(usage({}))), 10_000],
+      [() => session.appendCustomEntry("other", {}), 10_500],
       [() => session.appendMessage(user), 90_000],
       [() => session.appendMessage(answer(usage({}))), 91_000],
     ]);
+    const sums = [];
     for (const [append, time] of steps) {
       append();
       at(session, time);
+      const { workMs, waitMs, newestMs } = usageSince(session, STATE);
+      sums.push([workMs, waitMs]);
+      assert.equal(newestMs, BigInt(time));
     }
-    assert.equal(usageSince(session, STATE).workMs, 6000n);
+    assert.deepEqual(sums, [[0n, 0n], [0n, 4000n], [2000n, 4000n], [2000n, 4000n], [3000n, 4000n], [5000n, 4000n], [5000n, 4000n], [5000n, 84_000n], [6000n, 84_000n]]);
     // A state entry in the middle of a turn: the work goes on behind it.
     session.appendMessage(answer(usage({}), "m", 1));
     at(session, 92_000);
@@ -68,6 +73,23 @@ suite("the usage of a session", () => {
     session.appendMessage(result(undefined));
     at(session, 94_000);
     assert.equal(usageSince(session, STATE).workMs, 1000n);
+  });
+
+  test("is the same read at once or step by step, and on another branch", () => {
+    const session = SessionManager.inMemory("/tmp");
+    session.appendCustomEntry(STATE, {});
+    const first = session.appendMessage(answer(usage({ input: 1 }, 1), "m", 1));
+    assert.equal(usageSince(session, STATE).toolCalls, 1);
+    session.appendCompaction("s", "x", 1, undefined, false, /** @type {any} */ (usage({ output: 7 }, 0.5)));
+    const totals = () => usageSince(session, STATE).models.map(({ model, answers, input, output, cost }) => [model, answers, input, output, cost]);
+    for (let time = 0; time < 2; time += 1) assert.deepEqual(totals(), [["p/m", 1, 1n, 0n, 1], [undefined, 1, 0n, 7n, 0.5]]);
+    session.appendMessage(answer(usage({ input: 2 }, 2)));
+    for (let time = 0; time < 2; time += 1) assert.deepEqual(totals(), [["p/m", 2, 3n, 0n, 3], [undefined, 1, 0n, 7n, 0.5]]);
+    session.branch(first);
+    assert.deepEqual(totals(), [["p/m", 1, 1n, 0n, 1]]);
+    session.appendMessage(answer(usage({ input: 4 }, 4)));
+    assert.deepEqual(totals(), [["p/m", 2, 5n, 0n, 5]]);
+    assert.deepEqual(usageSince(session, "none").models[0].input, 5n);
   });
 
   test("is nothing for what is no usage", () => {

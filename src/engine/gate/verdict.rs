@@ -55,6 +55,8 @@ impl Verdict {
 impl Engine {
     pub(super) fn close_gate(&mut self, gate: OpenGate, outcome: Outcome, cx: &mut Cx) -> Reply {
         self.turn.gate_checked |= gate.requester != Requester::User;
+        self.agent.noted.gate_attempts += 1;
+        self.agent.noted.gate_failures += u32::from(matches!(outcome, Outcome::Failed));
         match outcome {
             Outcome::Passed => {
                 let evidence = gate.kept_evidence();

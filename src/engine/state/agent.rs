@@ -1,6 +1,7 @@
 //! The state of the agent, and of one turn of it.
 
 use crate::text::DefaultRole;
+use crate::usage::Usage;
 
 use crate::engine::effect::Summary;
 use crate::engine::event::Stop;
@@ -15,8 +16,10 @@ pub struct Agent {
     pub worked: bool,
     /// The agent's last action was a first call of `cancel`. Never stored.
     pub cancel_asked: bool,
-    /// Tool calls that were refused since the newest state entry.
-    pub refusals: u32,
+    /// Refusals, attempts at gates and dialogs since the newest state entry, which pi's entries do not tell.
+    pub noted: Usage,
+    /// The ticket of a dialog that a tool call waits for, and its beginning in milliseconds since 1970.
+    pub dialog: Option<(u64, u64)>,
     /// The end of its last turn.
     pub last_stop: Stop,
     /// Its role where the workflow does not say it.

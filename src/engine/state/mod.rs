@@ -92,7 +92,11 @@ impl Engine {
         let new = self.with_usage(new, cx);
         let mut new = self.with_tools(new, cx);
         let active = Active::resolve(&new, &self.definitions.library);
-        new.progress.fresh_start &= active.is_some_and(|active| active.is_fresh());
+        let phase = active.map(|active| (active.phase.name.clone(), active.is_fresh()));
+        new.progress.fresh_start &= phase.as_ref().is_some_and(|(_, is_fresh)| *is_fresh);
+        if let Some((name, _)) = phase {
+            new = new.named(&name);
+        }
         let (mut new, mut set) = self.with_model(new, cx);
         // Each state of an event that sets the user's model remembers it: pi may end before the model is set.
         if let Some(left) = self.run.model.left.as_ref().filter(|_| cx.model.is_some())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::gate::OpenGate;
+use super::gate::{OpenGate, Requester};
 
 /// The pending requests by ticket.
 #[derive(Debug, Default)]
@@ -35,6 +35,18 @@ impl Pending {
     /// Tests if the user has a dialog for any of them.
     pub fn is_for_user(&self) -> bool {
         self.requests.values().any(PendingRequest::is_for_user)
+    }
+
+    /// Tests if the user has a dialog for this request, and a tool call waits for it.
+    pub fn is_dialog_of_call(&self, ticket: u64) -> bool {
+        self.requests.get(&ticket).is_some_and(|request| match request {
+            PendingRequest::Cancel { .. } => true,
+            PendingRequest::Gate(gate) => gate.is_for_user() && gate.requester != Requester::User,
+            PendingRequest::StartAnother { .. }
+            | PendingRequest::ChooseWorkflow { .. }
+            | PendingRequest::EnterTask { .. }
+            | PendingRequest::Replacement(_) => false,
+        })
     }
 
     /// The gates that are being checked. A withdrawn one is among them until its answer comes.

@@ -31,6 +31,7 @@ export const KNOWN = {
   40: summaries,
   54: held,
   55: waits,
+  59: usage,
 };
 
 /** The reference shows the model `{description}`, ours the task. @param {Both} both */
@@ -229,6 +230,13 @@ function forThePerson({ reference, ours }) {
   const sent = messages.map(({ content }) => `user: ${content}`);
   for (const { messages } of reference.requests) take(messages, (message) => sent.includes(message));
   return messages.length;
+}
+
+/** What the run took, in the message at its end. @param {Both} both */
+function usage({ reference, ours }) {
+  const line = /\n\n\*\*Usage:\*\* [^\n]*/g;
+  assert.equal(mapStrings(reference, (text) => text.replace(line, "")), 0);
+  return mapStrings(ours, (text) => text.replace(line, ""));
 }
 
 /** The list of all steps in the context prompt, and the position in the result of `next`. @param {Both} both */

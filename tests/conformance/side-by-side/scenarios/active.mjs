@@ -19,7 +19,7 @@ export default [
     differs: [
       38, 55,
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 5, 14, 17, 18, 22, 25, 39,
+      3, 5, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -69,7 +69,7 @@ export default [
       54,
       38,
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 14, 17, 18, 22, 25, 35, 39,
+      3, 14, 59, 17, 18, 22, 25, 35, 39,
     ],
   },
   {
@@ -80,7 +80,7 @@ export default [
     differs: [
       38,
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 14, 17, 18, 22, 25, 39,
+      3, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {

@@ -19,7 +19,7 @@ export default [
     global: TWO,
     model: [step("cancel"), step("cancel"), step("status"), say("Cancelled."), say("You are welcome.")],
     actions: [answer(true), run("/workflow hello Add a route"), run("Thanks")],
-    differs: [3, 6, 14, 17, 18, 22, 25, 26, 39],
+    differs: [3, 6, 14, 59, 17, 18, 22, 25, 26, 39],
   },
   {
     name: "by the tool, refused by the user",
@@ -49,7 +49,7 @@ export default [
     model: [step("cancel", "cancel"), say("Cancelled.")],
     actions: [answer(true), run("/workflow hello Add a route")],
     differs: [
-      3, 6, 14, 17, 18, 22, 25, 26, 39,
+      3, 6, 14, 59, 17, 18, 22, 25, 26, 39,
       {
         number: 30,
         at: "sessions[0][5..]",
@@ -66,7 +66,7 @@ export default [
     },
     model: [step("next"), step("cancel"), step("cancel"), say("Cancelled.")],
     actions: [answer(true), run("/workflow outer Add a route")],
-    differs: [38, 3, 6, 14, 17, 18, 22, 25, 26, 39],
+    differs: [38, 3, 6, 14, 59, 17, 18, 22, 25, 26, 39],
   },
   {
     name: "by the tool, with something else in between",
@@ -148,7 +148,7 @@ export default [
     global: NESTED,
     model: [step("next"), stop, step("status"), say("There is none.")],
     actions: [run("/workflow outer Add a route"), command("/cancel-workflow"), run("Where are you?")],
-    differs: [38, 3, 5, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 5, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "by the command, without a workflow and with arguments",
@@ -160,7 +160,7 @@ export default [
       command("/cancel-workflow now"),
       command("/cancel-workflow"),
     ],
-    differs: [3, 5, 14, 17, 18, 22, 25, 39],
+    differs: [3, 5, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "by the command, while the agent works",
@@ -170,7 +170,7 @@ export default [
     differs: [
       { number: 29, at: "requests[1].messages[2]", ours: TOLD },
       { number: 29, at: "sessions[0][8]", ours: TOLD },
-      3, 14, 17, 18, 22, 25, 39,
+      3, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -192,7 +192,7 @@ export default [
         ],
         ours: ["widget workflow-countdown: (none)", "status workflow: (none)", "notify info: Workflow cancelled."],
       },
-      3, 14, 17, 18, 22, 25, 39,
+      3, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -200,6 +200,6 @@ export default [
     global: TWO,
     model: [step("next"), step("cancel"), step("cancel"), say("Cancelled."), step("next"), step("next"), say("Done.")],
     actions: [answer(true), run("/workflow hello Add a route"), run("/workflow hello Add two")],
-    differs: [38, 3, 6, 14, 17, 18, 22, 25, 26, 39],
+    differs: [38, 3, 6, 14, 59, 17, 18, 22, 25, 26, 39],
   },
 ];

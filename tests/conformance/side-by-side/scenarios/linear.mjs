@@ -19,7 +19,7 @@ export default [
     global: TWO,
     model: [step("next"), step("next"), say("All done."), say("You are welcome.")],
     actions: [run("/workflow hello Add a route"), run("Thanks")],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "status in every phase and after the end",
@@ -29,14 +29,14 @@ export default [
       ...[step("status"), say("All done."), step("status"), say("There is none.")],
     ],
     actions: [run("/workflow long Add a route"), run("Where are you?")],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "a single phase",
     global: workflow("one", ["only"]),
     model: [step("next"), say("Done.")],
     actions: [run("/workflow one Add a route")],
-    differs: [3, 14, 17, 18, 22, 25, 39],
+    differs: [3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "work between the transitions, with a summary",
@@ -50,7 +50,7 @@ export default [
       say("Done."),
     ],
     actions: [run("/workflow hello Add a route")],
-    differs: [38, 40, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 40, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "a phase that is not left without a summary",
@@ -122,7 +122,7 @@ export default [
     global: workflow("hello", [{ id: "analyze", text: "Do {phaseName}." }], { initialMessage: "{description} {phaseName}" }),
     model: [step("status"), step("next"), say("Done.")],
     actions: [run("/workflow   hello \t Add {phaseName}\nand {description}.  \n")],
-    differs: [{ number: 1, reference: "Do {phaseName}.", ours: "Do Analyze." }, 3, 14, 17, 18, 22, 25, 39],
+    differs: [{ number: 1, reference: "Do {phaseName}.", ours: "Do Analyze." }, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "the agent stops too early and is told to go on, twice",
@@ -130,14 +130,14 @@ export default [
     waits: true,
     model: [say("I stop."), step("next"), say("I stop again."), step("next"), say("Done.")],
     actions: [run("/workflow hello Add a route"), countdown, countdown],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "the model fails, and the user sends a message",
     global: TWO,
     model: [{ status: 400, text: "out for lunch" }, step("next"), step("next"), say("Done.")],
     actions: [run("/workflow hello Add a route"), run("Go on")],
-    differs: [38, 7, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 7, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "a message of the user while the agent works",
@@ -151,14 +151,14 @@ export default [
         send({ type: "follow_up", message: "Did you test?" }),
       ),
     ],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "more phases than the context prompt lists",
     global: workflow("long", Array.from({ length: 25 }, (_, index) => `p${index + 1}`)),
     model: [...Array.from({ length: 25 }, () => step("next")), say("Done.")],
     actions: [run("/workflow long Add a route")],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "prompts without a workflow",

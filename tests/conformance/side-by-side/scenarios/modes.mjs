@@ -18,7 +18,7 @@ export default [
       38,
       { number: 17, at: "screen[7]", ours: "Done." },
       { number: 8, at: "printed[0..]", ours: ["Workflow Hello: DONE."] },
-      3, 14, 17, 18, 22, 25, 39,
+      3, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {

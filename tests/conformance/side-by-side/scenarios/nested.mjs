@@ -30,14 +30,14 @@ export default [
     global: RELEASE,
     model: [...nexts(4), say("Done.")],
     actions: [run("/workflow release Ship it")],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "status at every step, four deep",
     global: DEEP,
     model: [step("status"), ...Array.from({ length: 8 }, () => step("next", "status")), say("Done.")],
     actions: [run("/workflow one Dig")],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "the context prompt at every step, four deep",
@@ -59,14 +59,14 @@ export default [
     global: { ...workflow("outer", ["@inner", "z"]), ...hidden("inner", ["a", { id: "b", availableProfiles: ["x"] }]) },
     model: [step("status"), ...nexts(3), say("Done.")],
     actions: [run("/workflow outer Begin inside")],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "at the end",
     global: { ...workflow("outer", ["a", "@inner"]), ...hidden("inner", ["y", "z"]) },
     model: [...nexts(3), say("Done.")],
     actions: [run("/workflow outer End inside")],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "only one, three deep",
@@ -76,7 +76,7 @@ export default [
     differs: [
       38,
       { number: 2, reference: "(1/1 in current scope)", ours: "(1/2 in current scope)" },
-      3, 14, 17, 18, 22, 25, 39,
+      3, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -84,14 +84,14 @@ export default [
     global: { ...workflow("outer", ["@inner", "@inner"]), ...hidden("inner", ["a", "b"]) },
     model: [...nexts(4), say("Done.")],
     actions: [run("/workflow outer Twice")],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "one that can be started by itself too",
     global: { ...workflow("outer", ["a", "@inner"]), ...workflow("inner", ["b"]) },
     model: [...nexts(2), say("Done."), ...nexts(1), say("Done again.")],
     actions: [run("/workflow outer First"), run("/workflow inner Second")],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "the same phase id in two scopes",
@@ -101,7 +101,7 @@ export default [
     differs: [
       38,
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
-      3, 5, 14, 17, 18, 22, 25, 39,
+      3, 5, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {

@@ -26,7 +26,7 @@ export default [
     global: TWO,
     model: [step("next"), step("next"), working, say("Hello.")],
     actions: [interrupt("/workflow hello Add a route"), run("Hello")],
-    differs: [38, 3, 14, 17, 18, 22, 25, 39],
+    differs: [38, 3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "a prompt during the countdown",
@@ -40,7 +40,7 @@ export default [
       { number: 5, at: "sessions[0][16..]", reference: [STILL_ACTIVE, /script ended/] },
       { number: 5, at: "screen[4]", ours: "widget workflow-countdown: (none)" },
       { number: 5, at: "screen[10..]", reference: [/in 2s/, /in 1s/, "widget workflow-countdown: (none)", "status workflow: (none)"] },
-      3, 14, 17, 18, 22, 25, 39,
+      3, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -73,7 +73,7 @@ export default [
     differs: [
       38, 55,
       { number: 2, reference: "(1/3 in current scope)", ours: "(1/2 in current scope)" },
-      3, 14, 17, 18, 22, 25, 39,
+      3, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -106,7 +106,7 @@ export default [
     global: TWO,
     model: [step("next"), stop, step("next"), end, step("status"), stop],
     actions: [run("/workflow hello Add a route"), clone, run("Go on"), switchBack, run("Where are you?")],
-    differs: [38, 55, 3, 5, 14, 17, 18, 22, 25, 39],
+    differs: [38, 55, 3, 5, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "compaction in a nested phase",
@@ -117,7 +117,7 @@ export default [
     differs: [
       38,
       { number: 2, reference: "(1/3 in current scope)", ours: "(1/2 in current scope)" },
-      3, 5, 14, 17, 18, 22, 25, 39,
+      3, 5, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -134,7 +134,7 @@ export default [
           "\n\n[User]: ✅ **Hello Complete**\n\n**Task:** Add a route\n**Task ID:** wf-TASK-1\n**Phases completed:** 2",
         ours: "",
       },
-      3, 14, 17, 18, 22, 25, 39,
+      3, 14, 59, 17, 18, 22, 25, 39,
     ],
   },
   {
@@ -148,7 +148,7 @@ export default [
       reload,
       run("Go on"),
     ],
-    differs: [38, 55, 3, 5, 14, 17, 18, 22, 25, 39],
+    differs: [38, 55, 3, 5, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "a reload during the countdown",

@@ -79,7 +79,7 @@ export default [
     },
     model: [step("next"), stop, stop, step("next"), step("next"), end],
     actions: [run("/workflow outer Fill in"), run("Go on"), run("To the end")],
-    differs: [38, { number: 1, reference: "Now {phaseName}.", ours: "Now B." }, 3, 5, 17, 18, 22, 25, 39],
+    differs: [38, { number: 1, reference: "Now {phaseName}.", ours: "Now B." }, 3, 5, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "instructions in the results of next, loop and status",
@@ -112,7 +112,7 @@ export default [
     }),
     model: [step("next"), step("next"), end],
     actions: [run("/workflow w Fill in")],
-    differs: [38, 3, 17, 18, 22, 25, 39],
+    differs: [38, 3, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "the reminder",
@@ -126,7 +126,7 @@ export default [
     waits: true,
     model: [say("I stop."), stop, step("next"), end],
     actions: [run("/workflow w Fill in"), countdown, run("To the end")],
-    differs: [38, { number: 1, reference: "Do {description}.", ours: "Do Fill in." }, 3, 5, 17, 18, 22, 25, 39],
+    differs: [38, { number: 1, reference: "Do {description}.", ours: "Do Fill in." }, 3, 5, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "empty templates",
@@ -139,7 +139,7 @@ export default [
     }),
     model: [use("bash", { command: "echo" }), step("next"), end],
     actions: [run("/workflow w Leave empty")],
-    differs: [3, 17, 18, 22, 25, 39],
+    differs: [3, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "the default role, where a tool delegates",
@@ -147,7 +147,7 @@ export default [
     extensions: [fileURLToPath(new URL("../delegating.mjs", import.meta.url))],
     model: [use("delegate_to_subagents", {}), step("next"), end],
     actions: [run("/workflow w Delegate")],
-    differs: [3, 17, 18, 22, 25, 39],
+    differs: [3, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "texts of several lines",
@@ -157,7 +157,7 @@ export default [
     }),
     model: [step("status"), step("next"), end],
     actions: [run("/workflow w Several")],
-    differs: [3, 17, 18, 22, 25, 39],
+    differs: [3, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "session names",
@@ -176,7 +176,7 @@ export default [
       run("/workflow none 1"),
       run("/workflow half 12345"),
     ],
-    differs: [3, 14, 17, 18, 22, 25, 39],
+    differs: [3, 14, 59, 17, 18, 22, 25, 39],
   },
   {
     name: "a session name that is cut within a character",

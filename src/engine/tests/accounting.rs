@@ -1,0 +1,118 @@
+//! What a run takes.
+
+use super::*;
+use crate::usage::Usage;
+
+const NEXT: &str = r#"{"action":"next"}"#;
+
+fn used(turns: u32) -> Usage {
+    Usage { turns, input: u64::from(turns) * 10, ..Usage::default() }
+}
+
+/// A run of two phases; what is used from now on is set by `has_used`.
+fn begun() -> Session {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    let _ = session.command("workflow", "w x");
+    let _ = session.on(Event::AgentStart);
+    session
+}
+
+impl Session {
+    /// What pi's entries behind the newest state entry took.
+    fn has_used(&self, turns: u32) {
+        *self.files.usage.borrow_mut() = used(turns);
+    }
+
+    /// The turns of each phase of the newest stored state: of this visit, and of the earlier ones.
+    fn turns(&self) -> Vec<(u32, u32)> {
+        let visits = &self.engine.run.state().unwrap().progress.visits;
+        visits.values().map(|visit| (visit.usage.turns, visit.earlier.turns)).collect()
+    }
+}
+
+#[test]
+fn a_turn_belongs_to_the_phase_that_it_leaves() {
+    let mut session = begun();
+    session.has_used(2);
+    let _ = session.step("next");
+    assert_eq!(session.turns(), [(2, 0), (0, 0)]);
+    session.has_used(3);
+    let _ = session.step("loop");
+    assert_eq!(session.turns(), [(0, 2), (3, 0)]);
+    // Into the phase where the run is already.
+    session.has_used(4);
+    let _ = session.step("loop");
+    assert_eq!(session.turns(), [(0, 6), (3, 0)]);
+    let state = session.engine.run.state().unwrap();
+    assert_eq!((state.usage().turns, state.usage().input), (9, 90));
+}
+
+#[test]
+fn states_of_one_event_count_it_once() {
+    let mut session = begun();
+    let _ = session.command("workflow", ":pause");
+    session.has_used(2);
+    // Ends the pause, and moves.
+    let _ = session.command("workflow", ":resume");
+    session.has_used(0);
+    let _ = session.step("next");
+    assert_eq!(session.turns(), [(2, 0), (0, 0)]);
+}
+
+#[test]
+fn another_run_does_not_take_over_what_was_used_before() {
+    let mut session = begun();
+    session.has_used(5);
+    session.now += 1000;
+    let Reply::Ask { ticket, .. } = session.command("workflow", "w y").reply else { panic!() };
+    let _ = session.on(Event::Answer { ticket, answer: Answer::Confirmed(true) });
+    assert_eq!(session.turns(), [(0, 0)]);
+}
+
+#[test]
+fn refused_calls_are_counted_until_the_next_state() {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    let file = session.files.global.get_mut("w/a.md").unwrap();
+    *file = file.replacen("emoji", "tools: {blacklist: [bash]}\nemoji", 1);
+    let _ = session.command("workflow", "w x");
+    for name in ["bash", "read", "bash"] {
+        let _ = session.on(Event::ToolCall { name, carries_calls: false });
+    }
+    let _ = session.step("next");
+    let visits = session.engine.run.state().unwrap().progress.visits.clone();
+    let refusals = visits.values().map(|visit| visit.usage.refusals.get("tools").copied());
+    assert_eq!(refusals.collect::<Vec<_>>(), [Some(2), None]);
+}
+
+#[test]
+fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
+    let mut session = Session::new(&[("w", &["a", "b", "c"])]);
+    let approval = "gate: [{approve: Good?}]\nemoji";
+    let file = session.files.global.get_mut("w/b.md").unwrap();
+    *file = file.replacen("emoji", approval, 1);
+    let _ = session.command("workflow", "w x");
+    let times = |session: &Session| -> Vec<(u64, u64)> {
+        let visits = session.engine.run.state().unwrap().progress.visits.values();
+        visits.map(|visit| (visit.usage.work_ms, visit.usage.wait_ms)).collect()
+    };
+    session.files.newest_entry.set(Some(NOW));
+    session.now = NOW + 2000;
+    let _ = session.command("workflow", ":next");
+    assert_eq!(times(&session), [(0, 2000), (0, 0)]);
+    let _ = session.on(Event::AgentStart);
+    session.files.newest_entry.set(Some(session.now));
+    session.now += 30;
+    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: NEXT, nested: false }).reply
+    else {
+        panic!()
+    };
+    session.now += 500_000;
+    let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(2) });
+    assert_eq!(times(&session), [(0, 2000), (30, 500_000), (0, 0)]);
+    let visits = &session.engine.run.state().unwrap().progress.visits;
+    assert_eq!(visits.values().map(|visit| &*visit.name).collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!(
+        visits.values().map(|visit| visit.usage.gate_attempts).collect::<Vec<_>>(),
+        [0, 1, 0]
+    );
+}
