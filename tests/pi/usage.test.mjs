@@ -72,7 +72,7 @@ for (const version of VERSIONS) {
       /** @type {import("./harness/scripted-model.mjs").Step[]} */
       const answers = [{ status: 500, text: "no" }, next(100, 1), next(200, 2), loop(300, 3), next(400, 4), { text: "Half of it", hang: true }];
       let rest = false;
-      const { model, sandbox } = await stage(t, (request, index) => (request.tools?.length ? (rest ? [say(9000, 9), next(500, 5), next(600, 6), say(1, 1)].at(index - 7) : answers[index]) : used({ text: "A summary." }, 4000, 40)), {
+      const { model, sandbox } = await stage(t, (request, index) => (request.tools?.length ? (rest ? [say(9000, 9), next(500, 5), next(600, 6), say(1, 1)].at(index - 8) : answers[index]) : used({ text: "A summary." }, 4000, 40)), {
         globalFiles: files,
         modelConfig: PRICES,
         settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 1 }, compaction: { enabled: false, keepRecentTokens: 1 } },

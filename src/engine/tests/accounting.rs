@@ -107,7 +107,7 @@ fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
         panic!()
     };
     session.now += 500_000;
-    let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(2) });
+    let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert_eq!(times(&session), [(0, 2000), (30, 500_000), (0, 0)]);
     let visits = &session.engine.run.state().unwrap().progress.visits;
     assert_eq!(visits.values().map(|visit| &*visit.name).collect::<Vec<_>>(), ["a", "b", "c"]);
