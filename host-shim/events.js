@@ -167,6 +167,8 @@ export function handlerResult(outcome, event) {
   switch (outcome?.tag) {
     case "block":
       return refusal(plainText(outcome.val));
+    case "stop":
+      return { ...refusal(plainText(outcome.val)), terminate: true };
     case "inject":
       return { message: plainMessage(outcome.val) };
     case "continue":

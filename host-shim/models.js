@@ -63,6 +63,7 @@ export class Models {
         return registry.getAll().map((model) => ({
           model: { provider: model.provider, id: model.id },
           available: registry.hasConfiguredAuth(model),
+          priced: hasPrice(model.cost),
         }));
       },
     });
@@ -252,4 +253,9 @@ function exists(context) {
   } catch {
     return false;
   }
+}
+
+/** Tests if any kind of token costs something. @param {Record<string, unknown> | undefined} cost */
+function hasPrice(cost) {
+  return Object.values(cost ?? {}).some((price) => typeof price === "number" && price > 0);
 }

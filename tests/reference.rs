@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use pi_workflows::definition::schema::{
-    AUTO_CONTINUE_FIELDS, CHECK_FIELDS, Field, Kind, Needed, PHASE_FIELDS, TESTS_FIELDS,
-    TOOLS_FIELDS, WORKFLOW_FIELDS,
+    AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, Field, Kind, Needed, PHASE_FIELDS,
+    TESTS_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS};
@@ -24,6 +24,7 @@ fn the_tables_of_the_reference_are_up_to_date() {
         &[
             ("workflow fields", fields(&WORKFLOW_FIELDS, "")),
             ("autoContinue fields", fields(&AUTO_CONTINUE_FIELDS, "autoContinue.")),
+            ("budget fields", fields(&BUDGET_FIELDS, "budget.")),
             ("phase fields", fields(&PHASE_FIELDS, "")),
             ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
             ("tests fields", fields(&TESTS_FIELDS, "tests.")),
@@ -36,7 +37,9 @@ fn the_tables_of_the_reference_are_up_to_date() {
 
 #[test]
 fn the_tables_of_the_skill_are_up_to_date() {
-    let of_workflow = fields(&WORKFLOW_FIELDS, "") + &rows(&AUTO_CONTINUE_FIELDS, "autoContinue.");
+    let of_workflow = fields(&WORKFLOW_FIELDS, "")
+        + &rows(&AUTO_CONTINUE_FIELDS, "autoContinue.")
+        + &rows(&BUDGET_FIELDS, "budget.");
     let of_phase =
         fields(&PHASE_FIELDS, "") + &rows(&TOOLS_FIELDS, "tools.") + &rows(&TESTS_FIELDS, "tests.");
     are_up_to_date(
@@ -105,7 +108,8 @@ fn value(field: &Field) -> String {
         Kind::Mapping { .. } => "mapping, see below".into(),
         Kind::Checks(_) => "list of checks, see below".into(),
         Kind::Count(most) => format!("whole number from 1 to {most}"),
-        Kind::Duration => "`90s`, `10m`, or a number of seconds".into(),
+        Kind::Duration(like) => format!("duration like `{like}`, or a number of seconds"),
+        Kind::Dollars(most) => format!("number above 0, at most {most}"),
     }
 }
 
@@ -198,15 +202,27 @@ fn the_defaults_are_those_of_the_code() {
 fn the_skill_names_every_field_and_variable() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(SKILL);
     let skill = std::fs::read_to_string(path).unwrap();
-    let names =
-        [&WORKFLOW_FIELDS[..], &AUTO_CONTINUE_FIELDS, &PHASE_FIELDS, &TOOLS_FIELDS, &TESTS_FIELDS]
-            .concat();
+    let names = [
+        &WORKFLOW_FIELDS[..],
+        &AUTO_CONTINUE_FIELDS,
+        &BUDGET_FIELDS,
+        &PHASE_FIELDS,
+        &TOOLS_FIELDS,
+        &TESTS_FIELDS,
+    ]
+    .concat();
     let names = names.iter().map(|field| field.name).chain(MEANINGS.map(|(name, _)| name));
     let missing: Vec<&str> = names
         .filter(|name| {
-            ["`{name}`", "`autoContinue.{name}`", "`tools.{name}`", "`tests.{name}`", "`{{name}}`"]
-                .iter()
-                .all(|form| !skill.contains(&form.replace("{name}", name)))
+            let forms = [
+                "{name}",
+                "autoContinue.{name}",
+                "budget.{name}",
+                "tools.{name}",
+                "tests.{name}",
+                "{{name}}",
+            ];
+            forms.iter().all(|form| !skill.contains(&format!("`{}`", form.replace("{name}", name))))
         })
         .collect();
     assert_eq!(missing, [""; 0]);

@@ -148,7 +148,10 @@ fn kind(field: &Field) -> Value {
         Kind::Count(most) => {
             json!({ "type": type_of("integer"), "minimum": 1, "maximum": most })
         }
-        Kind::Duration => one_of(&[
+        Kind::Dollars(most) => {
+            json!({ "type": "number", "minimum": 0.000_001, "maximum": most })
+        }
+        Kind::Duration(_) => one_of(&[
             json!({ "type": "string", "pattern": "^\\s*(\\d+\\s*[A-Za-z]+\\s*)+$" }),
             json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 86400 }),
             json!({ "type": "null" }),

@@ -49,8 +49,9 @@ impl From<types::Model> for Model {
 }
 
 impl From<context::KnownModel> for KnownModel {
-    fn from(context::KnownModel { model, available }: context::KnownModel) -> Self {
-        Self { model: model.into(), available }
+    fn from(known: context::KnownModel) -> Self {
+        let context::KnownModel { model, available, priced } = known;
+        Self { model: model.into(), available, priced }
     }
 }
 

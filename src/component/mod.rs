@@ -128,6 +128,7 @@ impl Guest for Component {
         let drafts = host::take_drafts(&mut output);
         match perform(at, output) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
+            Reply::Stop(reason) => guest::EventOutcome::Stop(reason),
             Reply::Confine { writable, network, notice } => {
                 guest::EventOutcome::Confine(guest::Confinement { writable, network, notice })
             }

@@ -119,6 +119,11 @@ pub enum Problem {
         found: String,
         suggestion: Option<&'static str>,
     },
+    BadBudget {
+        field: &'static str,
+        expected: &'static str,
+        found: String,
+    },
     UnknownPart {
         of: &'static str,
         field: String,
@@ -657,6 +662,9 @@ impl Problem {
             Self::NotAChoice { field, words, found, suggestion } => {
                 let words = either(words);
                 error(format!("`{field}`: expected {words}, found {found}")).suggest(*suggestion)
+            }
+            Self::BadBudget { field, expected, found } => {
+                error(format!("`budget.{field}`: expected {expected}, found {found}"))
             }
             Self::UnknownPart { of, field, known } => {
                 error(format!("unknown field `{field}` in `{of}`"))

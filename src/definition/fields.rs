@@ -286,6 +286,7 @@ fn rule_meant(key: &str) -> Option<&'static str> {
     let key = key.to_ascii_lowercase();
     match key.strip_suffix('s').unwrap_or(&key) {
         "gate" => Some("gate"),
+        "budget" | "cost" | "maxcost" => Some("budget"),
         "write" => Some("write"),
         "network" => Some("network"),
         "sandbox" => Some("sandbox"),

@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 use std::fmt;
-use std::time::Duration;
 
 use regex_lite::{Regex, RegexBuilder};
 
+use super::budget::duration;
 use super::diagnostic::{Expected, Problem, ValueKind};
 use super::excerpt::short;
 use super::fields::Fields;
@@ -339,9 +339,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
 fn timeout(fields: &mut Fields, index: usize, item: &Yaml) -> Option<u32> {
     let duration = match item.get("timeout") {
         None | Some(Yaml::Null) => return Some(DEFAULT_TIMEOUT_MS),
-        Some(Yaml::Number(seconds)) => Duration::try_from_secs_f64(*seconds).ok(),
-        Some(Yaml::String(text)) => humantime::parse_duration(text).ok(),
-        Some(_) => None,
+        Some(value) => duration(value),
     };
     let milliseconds = duration.and_then(|duration| u32::try_from(duration.as_millis()).ok());
     let found = milliseconds.filter(|found| (1..=MAX_TIMEOUT_MS).contains(found));

@@ -4,6 +4,7 @@
 //! read, and a [`Diagnostic`] for each error.
 
 mod bounded;
+mod budget;
 mod confinement;
 mod diagnostic;
 mod excerpt;
@@ -38,6 +39,7 @@ mod tests;
 use std::rc::Rc;
 
 pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
+pub use budget::{Budget, Measure};
 pub use confinement::{
     Confinement, Limits, Permission, Refusal, Sandbox, WriteFile, is_carrier, names_file,
     permission, runs_commands, writes_path,
@@ -96,6 +98,8 @@ pub struct Workflow {
     pub not_done_reminder: Option<String>,
     /// The limits of its phases, unless a phase has its own. Not those of nested workflows.
     pub confinement: Confinement,
+    /// The amounts that a run may take of it.
+    pub budget: Budget,
     /// Bounds of automatic continuation; `None` is `autoContinue: false`.
     pub auto_continue: Option<AutoContinue>,
     /// Maximum number of restarts of a scope until it is left. Default: 20.
@@ -219,6 +223,8 @@ pub struct Phase {
     pub tools: ToolPolicy,
     /// Its own limits.
     pub confinement: Confinement,
+    /// The amounts that each visit may take.
+    pub budget: Budget,
     /// The tool calls that a check tests.
     pub tests: Vec<PhaseTest>,
     /// Names of subagent profiles; for information only.
@@ -465,6 +471,7 @@ pub(crate) mod fixtures {
             file: format!("phases/{id}.md"),
             tools: ToolPolicy::All,
             confinement: Confinement::default(),
+            budget: Budget::default(),
             tests: Vec::new(),
             profiles: None,
             summary_required: None,
@@ -493,6 +500,7 @@ pub(crate) mod fixtures {
             completion_message: None,
             not_done_reminder: None,
             confinement: Confinement::default(),
+            budget: Budget::default(),
             auto_continue: Some(AutoContinue::default()),
             max_loops: DEFAULT_MAX_LOOPS,
             context_injection: ContextInjection::default(),

@@ -106,6 +106,8 @@ pub struct KnownModel {
     pub model: Model,
     /// The user has a key for it.
     pub available: bool,
+    /// pi has a price for it.
+    pub priced: bool,
 }
 
 /// The user's aliases, with the names of models that each stands for.
@@ -337,6 +339,7 @@ mod tests {
         let known = |&(provider, id, available): &(&str, &str, bool)| KnownModel {
             model: Model { provider: provider.into(), id: id.into() },
             available,
+            priced: true,
         };
         models.iter().map(known).collect()
     }

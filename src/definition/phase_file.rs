@@ -9,7 +9,7 @@ use super::nearest::nearest;
 use super::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
 use super::variables::{self, PHASE_VARIABLES, Unknown};
 use super::yaml::{Step, Yaml};
-use super::{Phase, ToolPolicy, confinement, gate, is_blank, models, phase_tests};
+use super::{Phase, ToolPolicy, budget, confinement, gate, is_blank, models, phase_tests};
 
 const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
 const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
@@ -68,6 +68,7 @@ pub(super) fn read(
     let tools = tool_policy(&mut fields);
     let tools = check_case(&mut fields, files, check)?.and(tools);
     let confinement = confinement::read(&mut fields);
+    let budget = budget::read(&mut fields);
     let profiles = profiles(&mut fields);
     let rules = fields.check_rules();
     let summary = fields.given_choice("summary", &["optional", "required"], [false, true]);
@@ -91,6 +92,7 @@ pub(super) fn read(
             file: file.to_owned(),
             tools: tools?,
             confinement: confinement?,
+            budget: budget?,
             tests,
             profiles,
             summary_required: summary?,

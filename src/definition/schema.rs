@@ -55,8 +55,10 @@ pub enum Kind {
     Checks(&'static [Field]),
     /// A whole number from 1 to this one.
     Count(u32),
-    /// Text, or a number of seconds.
-    Duration,
+    /// Text like this one, or a number of seconds.
+    Duration(&'static str),
+    /// A number of US dollars above 0, at most this one.
+    Dollars(u32),
     /// The list of phases, with at most this many entries.
     Phases(usize),
     /// A mapping with these fields; also true and false, if `switch`.
@@ -93,6 +95,10 @@ pub const MAX_TESTS: usize = 100;
 pub const SANDBOXES: [&str; 3] = ["required", "preferred", "off"];
 /// Maximum of `gateAttempts`.
 pub const MAX_GATE_ATTEMPTS: u32 = 1000;
+/// Maximum of `cost`, in US dollars.
+pub const MAX_COST: u32 = 1_000_000;
+/// Maximum of `outputTokens`.
+pub const MAX_TOKENS: u32 = 1_000_000_000;
 /// Maximum of the other counts.
 pub const MAX_COUNT: u32 = 1_000_000;
 
@@ -126,7 +132,7 @@ pub(super) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
 /// The fields of a `workflow.yaml`.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
-pub const WORKFLOW_FIELDS: [Field; 25] = [
+pub const WORKFLOW_FIELDS: [Field; 26] = [
     needed("name", Kind::Text, Needed::Always, "The workflow's name for users."),
     needed(
         "commandName",
@@ -231,6 +237,12 @@ pub const WORKFLOW_FIELDS: [Field; 25] = [
         CONTEXTS[0],
         "The default of its phases but the first, and of workflows nested in it where they begin; see the field of a phase.",
     ),
+    field(
+        "budget",
+        Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
+        "",
+        "What a run may take. A nested workflow's bounds what is spent in it. At the end of it the run pauses, and you are asked for more.",
+    ),
     WRITE,
     NETWORK,
     SANDBOX,
@@ -302,7 +314,7 @@ pub const CHECK_FIELDS: [Field; 6] = [
     field("label", Kind::Text, "the command, path or question", "The name of the check."),
     field(
         "timeout",
-        Kind::Duration,
+        Kind::Duration("10m"),
         "10m",
         "Maximum duration of the command of `run`, at most a day.",
     ),
@@ -339,7 +351,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 16] = [
+pub const PHASE_FIELDS: [Field; 17] = [
     needed(
         "id",
         Kind::Text,
@@ -396,6 +408,30 @@ pub const PHASE_FIELDS: [Field; 16] = [
         "",
         "The thinking level of the phase. Default: the level behind the name of the model, or the one that pi has for the model.",
     ),
+    field(
+        "budget",
+        Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
+        "",
+        "What each visit of the phase may take.",
+    ),
+];
+
+/// The fields of `budget`.
+pub const BUDGET_FIELDS: [Field; 4] = [
+    field(
+        "cost",
+        Kind::Dollars(MAX_COST),
+        "",
+        "The cost in US dollars, as pi reports it. Models without a price are refused.",
+    ),
+    field("outputTokens", Kind::Count(MAX_TOKENS), "", "Output tokens, with those of reasoning."),
+    field(
+        "time",
+        Kind::Duration("45m"),
+        "",
+        "The time at work. The time of your answers is not in it.",
+    ),
+    field("turns", Kind::Count(MAX_COUNT), "", "Turns: answers of the model."),
 ];
 
 /// The values of `thinking`.

@@ -7,7 +7,7 @@
 //! | tool lists | `availableProfiles`, which are for information only |
 //! | `write`, `network` and `sandbox` of phases and of the workflow | `tests`, which a check runs |
 //! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
-//! | `context` of phases and of the workflow | |
+//! | `context` and `budget` of phases and of the workflow | |
 //! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //! | `model`, as it is written, and `thinking` | the user's aliases of models |
 //!
@@ -21,7 +21,7 @@
 //! | --- | --- |
 //! | 1 | all but those of the later versions |
 //! | 2 | with `write`, `network` and `sandbox` |
-//! | 3 | with `context`, `model` and `thinking` too: all |
+//! | 3 | with `context`, `model`, `thinking` and `budget` too: all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
 //! stored before these fields existed, so it still holds, and it does not hold any more once there is one of them.
@@ -31,8 +31,8 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use super::{
-    AutoContinue, Check, CheckKind, Confinement, ContextMode, Entry, Gate, Library, OnGateFail,
-    Phase, Sandbox, ToolPolicy, Workflow,
+    AutoContinue, Budget, Check, CheckKind, Confinement, ContextMode, Entry, Gate, Library,
+    Measure, OnGateFail, Phase, Sandbox, ToolPolicy, Workflow,
 };
 
 /// The first version of the sequence of bytes that is hashed.
@@ -45,7 +45,8 @@ pub const VERSION: u32 = 3;
 pub(super) fn hash(key: &str, library: &Library) -> Option<(u32, String)> {
     let workflows = reached(key, library)?;
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
-    let version = match (has(has_context) || has(has_models), has(has_limits)) {
+    let needs_third = has(has_context) || has(has_models) || has(has_budget);
+    let version = match (needs_third, has(has_limits)) {
         (true, _) => 3,
         (false, true) => 2,
         (false, false) => 1,
@@ -93,6 +94,11 @@ pub(super) fn has_models(workflow: &Workflow) -> bool {
     workflow.own_phases().any(|phase| !phase.model.is_empty() || phase.thinking.is_some())
 }
 
+/// Tests if a workflow or one of its own phases has a budget.
+fn has_budget(workflow: &Workflow) -> bool {
+    !workflow.budget.is_empty() || workflow.own_phases().any(|phase| !phase.budget.is_empty())
+}
+
 /// Hashes rules in a form in which no two are the same.
 struct Rules {
     hasher: Sha256,
@@ -105,6 +111,7 @@ impl Rules {
         let Workflow { key, root, loopable, max_loops, auto_continue, gate, phases, .. } = workflow;
         self.limits(&workflow.confinement);
         self.context(workflow.context);
+        self.budget(&workflow.budget);
         self.text(key);
         self.text(root);
         self.number(u64::from(*loopable));
@@ -130,6 +137,7 @@ impl Rules {
         self.number(0);
         self.limits(confinement);
         self.context(phase.context);
+        self.budget(&phase.budget);
         if self.version >= 3 {
             self.list(model, |rules, name| rules.text(name));
             self.option(thinking.as_ref(), |rules, level| rules.text(level.name()));
@@ -164,6 +172,14 @@ impl Rules {
                 Sandbox::Off => 2,
             });
         });
+    }
+
+    fn budget(&mut self, budget: &Budget) {
+        if self.version >= 3 {
+            for measure in Measure::ALL {
+                self.option(budget.get(measure).as_ref(), |rules, amount| rules.number(*amount));
+            }
+        }
     }
 
     fn context(&mut self, context: Option<ContextMode>) {
@@ -326,6 +342,20 @@ mod tests {
         );
     }
 
+    #[test]
+    fn budgets_are_in_it() {
+        let budget = |measure, amount| Budget([(measure, amount)].into());
+        let first = seal(|w| w[0].budget = budget(Measure::Cost, 1));
+        assert!(first.starts_with("3:"));
+        let mut seals = BTreeSet::from([first]);
+        for measure in Measure::ALL {
+            assert!(seals.insert(seal(|w| w[0].budget = budget(measure, 2))));
+            assert!(seals.insert(seal(|w| w[2].budget = budget(measure, 2))));
+            assert!(seals.insert(seal(|w| at(&mut w[2], 0).budget = budget(measure, 2))));
+        }
+        assert_eq!(seal(|w| w[3].budget = budget(Measure::Time, 1)), seal(|_| {}));
+    }
+
     fn limits(
         write: Option<&[&str]>,
         network: Option<bool>,
@@ -335,9 +365,9 @@ mod tests {
         Confinement { write, network, sandbox }
     }
 
-    /// The same for runs with contexts and models.
+    /// The same for runs with contexts, models and budgets.
     #[test]
-    fn a_seal_of_contexts_and_models_is_the_same_for_ever() {
+    fn a_seal_of_contexts_models_and_budgets_is_the_same_for_ever() {
         assert_eq!(VERSION, 3);
         let value = seal(|workflows| {
             workflows[0].confinement = limits(Some(&["docs/", "a.md"]), Some(false), None);
@@ -345,8 +375,10 @@ mod tests {
             at(&mut workflows[2], 0).thinking = Some(Thinking::Low);
             workflows[0].context = Some(ContextMode::Fresh);
             at(&mut workflows[1], 0).context = Some(ContextMode::Shared);
+            workflows[0].budget = Budget([(Measure::Cost, 2_500_000), (Measure::Turns, 40)].into());
+            at(&mut workflows[0], 0).budget = Budget([(Measure::Time, 60_000)].into());
         });
-        assert_eq!(value, "3:688ef9b7a301bfc83651e1506aa107271bb7368b4622fc183ac51ffe22708dca");
+        assert_eq!(value, "3:468db9c68e14b3caa99872e5c59944b7002fbee062a3a73d1f0a4c1f64d5f100");
     }
 
     #[test]

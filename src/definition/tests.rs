@@ -42,11 +42,11 @@ fn every_field_is_read() {
     let (library, diagnostics) = load(&[
         (
             "w/workflow.yaml",
-            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\ntoolVisibility: hidden\ncontext: fresh\nwrite: [docs/plan.md, 'tests\\**\\*.rs']\nnetwork: false\nsandbox: preferred\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
+            "name: W\ncommandName: w-1_x\ninitialMessage: |\n  Go\ndescription: D\nshow: user\nloopable: false\nsessionNamePrefix: 'P '\nsessionNameMaxLength: 7\nroleInstruction: R\nadvanceReminder: A\nblockReasonTemplate: B\ncompletionMessage: C\nnotDoneReminder: N\nautoContinue: {delaySeconds: 0, maxIdle: 1}\nmaxLoops: 2\ncontextInjection: everyRun\ntoolVisibility: hidden\ncontext: fresh\nwrite: [docs/plan.md, 'tests\\**\\*.rs']\nnetwork: false\nsandbox: preferred\nbudget: {cost: 2.50, outputTokens: 60000, time: 45m, turns: 40}\nphases: [a.md, {subworkflow: s}, ../_shared/b.md]\n",
         ),
         (
             "w/a.md",
-            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\ncontext: shared\r\nmodel: [strong, 'p/m:x:high']\r\nthinking: off\r\nwrite: []\r\nsandbox: off\r\n---\r\n\r\n# Do\r\nit\r\n",
+            "\u{feff}---\r\nid: a\r\nname: A\r\nemoji: \"🔍\"\r\ntools: {whitelist: [read, 7]}\r\navailableProfiles: [x]\r\nsummary: required\r\ncontext: shared\r\nmodel: [strong, 'p/m:x:high']\r\nthinking: off\r\nwrite: []\r\nsandbox: off\r\nbudget: {turns: 7}\r\n---\r\n\r\n# Do\r\nit\r\n",
         ),
         ("_shared/b.md", "---\nid: b\nname: B\nemoji: b\ntools: {blacklist: []}\n---\nB"),
         ("s/workflow.yaml", "name: S\nshow: workflows\nphases: [../w/a.md]"),
@@ -64,6 +64,7 @@ fn every_field_is_read() {
             network: None,
             sandbox: Some(Sandbox::Off),
         },
+        budget: Budget([(Measure::Turns, 7)].into()),
         tests: vec![],
         profiles: Some(vec!["x".into()]),
         summary_required: Some(true),
@@ -80,6 +81,7 @@ fn every_field_is_read() {
         file: "~/workflows/_shared/b.md".into(),
         tools: ToolPolicy::Except(vec![]),
         confinement: Confinement::default(),
+        budget: Budget::default(),
         tests: vec![],
         profiles: None,
         summary_required: None,
@@ -110,6 +112,15 @@ fn every_field_is_read() {
                 network: Some(false),
                 sandbox: Some(Sandbox::Preferred),
             },
+            budget: Budget(
+                [
+                    (Measure::Cost, 2_500_000),
+                    (Measure::OutputTokens, 60_000),
+                    (Measure::Time, 2_700_000),
+                    (Measure::Turns, 40),
+                ]
+                .into(),
+            ),
             auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1 }),
             max_loops: 2,
             context_injection: ContextInjection::EveryRun,
@@ -254,6 +265,32 @@ fn bounds_that_are_not_understood_are_errors() {
         (
             "autoContinue: 3",
             "6:15: `autoContinue`: expected `true`, `false` or a mapping, found a number",
+        ),
+        ("budget: 3", "6:9: `budget`: expected a mapping, found a number"),
+        ("budget: {costs: 3}", "6:10: unknown field `costs` in `budget`"),
+        (
+            "budget: {cost: 0}",
+            "6:16: `budget.cost`: expected a number of US dollars from 0.000001 to 1000000, found `0`",
+        ),
+        (
+            "budget: {cost: $2}",
+            "6:16: `budget.cost`: expected a number of US dollars from 0.000001 to 1000000, found `$2`",
+        ),
+        (
+            "budget: {turns: 1.5}",
+            "6:17: `budget.turns`: expected a whole number from 1 to 1000000, found `1.5`",
+        ),
+        (
+            "budget: {outputTokens: -60000}",
+            "6:24: `budget.outputTokens`: expected a whole number from 1 to 1000000000, found `-60000`",
+        ),
+        (
+            "budget:\n  time: later",
+            "7:9: `budget.time`: expected a duration like `45m` or `1h 30m`, or a number of seconds, at most a year, found `later`",
+        ),
+        (
+            "budget: {time: }",
+            "6:16: `budget.time`: expected a duration like `45m` or `1h 30m`, or a number of seconds, at most a year, found an empty value",
         ),
         ("autoContinue: {maxIdel: 3}", "6:16: unknown field `maxIdel` in `autoContinue`"),
         (

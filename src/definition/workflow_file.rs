@@ -6,7 +6,7 @@ use super::nearest::nearest;
 use super::schema::{self, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS};
 use super::yaml::{Step, Yaml};
 use super::{AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, Show, Workflow, is_blank};
-use super::{confinement, gate};
+use super::{budget, confinement, gate};
 
 const FIELDS: [&str; WORKFLOW_FIELDS.len()] = schema::names(&WORKFLOW_FIELDS);
 const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] =
@@ -72,6 +72,7 @@ pub(super) fn read(
     let hides_tools = fields.choice("toolVisibility", &["shown", "hidden"]);
     let context = fields.context();
     let confinement = confinement::read(&mut fields);
+    let budget = budget::read(&mut fields);
     let gate = gate::read(&mut fields);
     let rules = fields.check_rules();
     let (entries, complete) = phases(&mut fields);
@@ -96,6 +97,7 @@ pub(super) fn read(
             completion_message,
             not_done_reminder,
             confinement: confinement?,
+            budget: budget?,
             auto_continue: auto_continue?,
             max_loops: max_loops?,
             context_injection: context_injection?,

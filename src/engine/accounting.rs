@@ -28,6 +28,9 @@ impl Engine {
     /// Returns the run in progress with all that it took up to now.
     pub(super) fn up_to_now(&self, cx: &Cx) -> Option<RunState> {
         let state = self.run.state()?;
+        if cx.accounted {
+            return Some(state.clone());
+        }
         Some(state.clone().with_usage(state, &self.unaccounted(cx)))
     }
 

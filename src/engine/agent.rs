@@ -62,6 +62,9 @@ impl Engine {
     ///
     /// Specification: hook lifecycle, "handleToolCall".
     pub(super) fn tool_call(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Reply {
+        if let Some(refusal) = self.stop_over_budget(cx) {
+            return refusal;
+        }
         if name == STEP_TOOL_NAME {
             return Reply::None;
         }

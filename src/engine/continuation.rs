@@ -26,7 +26,7 @@ impl Engine {
             return Ok(Reply::None);
         }
         self.cancel_nested_calls(cx);
-        let reply = match self.decide_and_count() {
+        let reply = match self.decide_and_count(cx) {
             Decision::Continue(_) => {
                 let reply = match self.start_fresh(cx)? {
                     Some(reply) => Some(reply),
@@ -58,7 +58,7 @@ impl Engine {
         match self.agent.last_stop {
             Stop::Aborted => self.pause(PauseReason::Aborted, cx),
             Stop::Failed => self.pause(PauseReason::ModelError, cx),
-            Stop::Completed if cx.ui.exists() => match self.decide_and_count() {
+            Stop::Completed if cx.ui.exists() => match self.decide_and_count(cx) {
                 Decision::Continue(bounds) => self.start_countdown(bounds.delay_seconds, cx),
                 Decision::Pause(reason) => self.pause(reason, cx),
                 Decision::Wait if self.pending.is_empty() => self.wait_for_user(cx),
@@ -76,9 +76,9 @@ impl Engine {
     }
 
     /// Decides how the run goes on, and counts a continuation in which the agent did nothing.
-    fn decide_and_count(&mut self) -> Decision {
+    fn decide_and_count(&mut self, cx: &Cx) -> Decision {
         let idle = self.idle();
-        let decision = self.decide(idle);
+        let decision = self.decide(idle, cx);
         match decision {
             Decision::Continue(_) | Decision::Pause(_) => self.run.set_idle(idle),
             Decision::Wait => {}
@@ -93,13 +93,17 @@ impl Engine {
         if self.agent.worked || !continued { 0 } else { counted.saturating_add(1) }
     }
 
-    fn decide(&self, idle: u32) -> Decision {
+    fn decide(&self, idle: u32, cx: &Cx) -> Decision {
         let Some(active) = self.active() else { return Decision::Wait };
-        let Some(bounds) = active.root.auto_continue else { return Decision::Wait };
         let progress = &active.state.progress;
         if progress.paused.is_some() || !self.pending.is_empty() {
-            Decision::Wait
-        } else if idle >= bounds.max_idle {
+            return Decision::Wait;
+        }
+        if let Some(reason) = self.budget_used_up(cx) {
+            return Decision::Pause(reason);
+        }
+        let Some(bounds) = active.root.auto_continue else { return Decision::Wait };
+        if idle >= bounds.max_idle {
             Decision::Pause(PauseReason::Idle { times: idle })
         } else if progress.continuations >= bounds.max_per_phase {
             Decision::Pause(PauseReason::Limit { times: progress.continuations })

@@ -105,6 +105,9 @@ pub enum Reply {
     None,
     /// The tool call is refused, for this reason.
     Block(String),
+    /// The tool call is refused, for this reason, and the agent's run ends with the tool calls of its turn, if all of them
+    /// are refused so.
+    Stop(String),
     /// The tool call is allowed within limits.
     Confine {
         /// The files and directories that may be written; see [`Permission`](crate::definition::Permission).
@@ -149,7 +152,7 @@ impl Reply {
     /// The reply if it refuses or confines a tool call, which holds also when the session is gone.
     pub fn restriction(self) -> Self {
         match self {
-            Self::Block(_) | Self::Confine { .. } => self,
+            Self::Block(_) | Self::Stop(_) | Self::Confine { .. } => self,
             Self::None
             | Self::Inject { .. }
             | Self::Continue(_)

@@ -8,6 +8,7 @@
 //! | `state` | the state: definitions, session, run, agent, turn, pending requests; the one writer of the run |
 //! | `session` | events of the session |
 //! | `accounting` | what a run takes |
+//! | `budget` | budgets: the agent is told near their end, and the run pauses at it |
 //! | `agent` | events of the agent's work, and of tool calls |
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
 //! | `countdown` | the seconds before the agent is prompted to continue |
@@ -26,6 +27,7 @@
 mod accounting;
 mod agent;
 mod briefing;
+mod budget;
 mod commands;
 mod context;
 mod continuation;
@@ -138,6 +140,9 @@ impl Engine {
             }
             PendingRequest::Cancel { task_id, .. } => self.answer_cancel(&task_id, answer, cx),
             PendingRequest::Gate(gate) => self.answer_gate(*gate, answer, cx),
+            PendingRequest::MoreBudget { task_id, was_at_rest } => {
+                self.answer_more_budget(&task_id, was_at_rest, answer, cx)
+            }
         }
     }
 

@@ -1025,6 +1025,7 @@ fn in_any_order_events_leave_one_consistent_state() {
 
 mod accounting;
 mod briefing;
+mod budget;
 mod confinement;
 mod fresh_start;
 mod gate;

@@ -4,6 +4,7 @@
 //! is unchanged.
 
 mod active;
+mod budget;
 mod gates;
 mod outline;
 mod progress;
@@ -14,6 +15,7 @@ mod summary;
 mod transition;
 
 pub use active::Active;
+pub use budget::{Allowance, Bound, Spending};
 pub use gates::{Evidence, GateAhead};
 pub use outline::{Outline, Step};
 pub use progress::{

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::definition::{Model, ModelSetting, short};
+use crate::definition::{Measure, Model, ModelSetting, short};
 use crate::usage::Usage;
 
-use super::{Evidence, RunState, Seal, Segment, Summary};
+use super::{Allowance, Evidence, RunState, Seal, Segment, Summary};
 
 /// Maximum number of visits that are kept, the last ones.
 pub(super) const MAX_VISITS: usize = 5000;
@@ -65,6 +65,9 @@ pub struct Progress {
     /// The user's model while the run uses another one, or another thinking level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_model: Option<UsersModel>,
+    /// What the user has decided about budgets, by [`phase_key`] or [`scope_key`]; that of a phase is for its last visit.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub allowances: BTreeMap<String, Allowance>,
     /// What the visits took that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,
@@ -125,6 +128,19 @@ pub enum PauseReason {
     Approval { question: String },
     /// The user has not allowed the commands of a gate.
     Commands,
+    /// A budget is used up.
+    Budget {
+        /// The name of the phase or workflow that has it.
+        of: String,
+        measure: Measure,
+        spent: u64,
+        limit: u64,
+    },
+    /// A budget bounds the cost, and a model without a price has answered.
+    UnknownCost {
+        /// The name of the phase or workflow that has it.
+        of: String,
+    },
     /// The files give other rules than those with which the run was started.
     RulesChanged,
     /// The rules with which the run was started are not known: its state could not be read in full.
@@ -148,6 +164,11 @@ impl PauseReason {
         matches!(self, Self::Gate { .. } | Self::Approval { .. } | Self::Commands)
     }
 
+    /// Tests if a budget is the reason.
+    pub fn is_of_budget(&self) -> bool {
+        matches!(self, Self::Budget { .. } | Self::UnknownCost { .. })
+    }
+
     /// Tests if `/workflow :resume` checks the gate again: it waits for an answer of the user.
     pub fn waits_at_gate(&self) -> bool {
         matches!(self, Self::Approval { .. } | Self::Commands)
@@ -160,7 +181,7 @@ impl PauseReason {
 
     /// Tests if only `/workflow :resume` ends it, not a message of the user.
     pub fn needs_resume(&self) -> bool {
-        self.is_of_rules() || matches!(self, Self::Unknown(_))
+        self.is_of_rules() || self.is_of_budget() || matches!(self, Self::Unknown(_))
     }
 }
 
@@ -344,6 +365,7 @@ impl RunState {
 
     fn visit(&mut self, now: u64) {
         self.progress.fresh_start = true;
+        self.progress.allowances.remove(&phase_key(&self.current_path));
         let visit = self.progress.visits.entry(phase_key(&self.current_path)).or_insert(Visit {
             name: String::new(),
             started_at: now,

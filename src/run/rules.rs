@@ -108,6 +108,8 @@ impl PauseReason {
             | Self::Gate { .. }
             | Self::Approval { .. }
             | Self::Commands
+            | Self::Budget { .. }
+            | Self::UnknownCost { .. }
             | Self::ModelError
             | Self::Unknown(_) => false,
         }

@@ -5,14 +5,14 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::definition::{MAX_NESTING, Model, ModelSetting, Thinking, seal};
+use crate::definition::{Budget, MAX_NESTING, Measure, Model, ModelSetting, Thinking, seal};
 use crate::usage::{MAX_NAMES, Usage};
 
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::PROGRESS_VERSION;
 use super::{
-    Evidence, Pause, PauseReason, Pick, Progress, RunState, RunStatus, Seal, Segment, Summary,
-    UsersModel, Visit,
+    Allowance, Evidence, Pause, PauseReason, Pick, Progress, RunState, RunStatus, Seal, Segment,
+    Summary, UsersModel, Visit,
 };
 
 /// Maximum length of an entry, in bytes of JSON.
@@ -225,6 +225,7 @@ fn progress(data: &Value) -> Progress {
             "toolsAdded" => progress.tools_added = strings(value),
             "toolsHidden" => progress.tools_hidden = strings(value),
             "forgotten" => progress.forgotten = usage(value),
+            "allowances" => progress.allowances = map(value, allowance),
             "freshStart" => progress.fresh_start = *value == Value::Bool(true),
             "usersModel" => progress.users_model = users_model(value),
             _ => {
@@ -301,6 +302,13 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "gate" => PauseReason::Gate { label: string(get(reason, "label")?)?, times: times()? },
         "approval" => PauseReason::Approval { question: string(get(reason, "question")?)? },
         "commands" => PauseReason::Commands,
+        "budget" => PauseReason::Budget {
+            of: string(get(reason, "of")?)?,
+            measure: Measure::from_name(get(reason, "measure")?.as_str()?)?,
+            spent: get(reason, "spent")?.as_u64()?,
+            limit: get(reason, "limit")?.as_u64()?,
+        },
+        "unknownCost" => PauseReason::UnknownCost { of: string(get(reason, "of")?)? },
         // The name that an earlier version used, which compared gates only.
         "rulesChanged" | "gatesChanged" => PauseReason::RulesChanged,
         "modelError" => PauseReason::ModelError,
@@ -347,6 +355,15 @@ fn summary(data: &Value) -> Option<Summary> {
         text: string(get(data, "text")?)?,
         step: get(data, "step")?.as_u64()?,
     })
+}
+
+fn allowance(data: &Value) -> Option<Allowance> {
+    let is = |field| get(data, field) == Some(&Value::Bool(true));
+    let added = get(data, "added").and_then(Value::as_object).into_iter().flatten();
+    let added =
+        added.filter_map(|(name, value)| Some((Measure::from_name(name)?, value.as_u64()?)));
+    let added = Budget(added.collect());
+    Some(Allowance { added, unknown_cost: is("unknownCost"), told: is("told") })
 }
 
 fn usage(data: &Value) -> Usage {
@@ -527,6 +544,7 @@ mod tests {
             picked: Some(Pick::Model),
         };
         let model = |id: &str| Model { provider: "p".into(), id: id.into() };
+        let of = "w".to_owned();
         let begun = Visit {
             ended_at: None,
             skipped: false,
@@ -542,8 +560,10 @@ mod tests {
             PauseReason::Gate { label, times: 3 },
             PauseReason::Approval { question },
             PauseReason::Commands,
+            PauseReason::Budget { of, measure: Measure::OutputTokens, spent: 5, limit: 4 },
+            PauseReason::UnknownCost { of: "w".into() },
             PauseReason::RulesChanged,
-            PauseReason::Unknown(serde_json::json!({ "kind": "budget", "usd": 3 })),
+            PauseReason::Unknown(serde_json::json!({ "kind": "quota", "usd": 3 })),
             PauseReason::Unknown(Value::Null),
             PauseReason::ModelError,
         ] {
@@ -567,6 +587,15 @@ mod tests {
                     before: model("o"),
                 }),
                 forgotten: usage.clone(),
+                allowances: [(
+                    "a:0".to_owned(),
+                    Allowance {
+                        added: Budget([(Measure::OutputTokens, 5)].into()),
+                        unknown_cost: true,
+                        told: true,
+                    },
+                )]
+                .into(),
             };
             let state = RunState { progress, ..RunState::new("a", "", 0, 0) };
             assert_eq!(restored([serde_json::to_string(&state).unwrap()]), Some(state));

@@ -2,6 +2,7 @@
 //!
 //! The default texts and the formats are those of the specification, because stored sessions contain them.
 
+mod budget;
 mod confinement;
 mod context_prompt;
 mod description;
@@ -25,6 +26,10 @@ mod steps;
 mod template;
 mod usage;
 
+pub use budget::{
+    budget_nearly_used_up, budget_notice, budget_question, budget_refusal, no_amount,
+    unpriced_model,
+};
 pub use confinement::{cannot_confine, confinement_notice, refusal, unconfined_notice};
 pub use context_prompt::{
     DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, context_reminder, phase_instructions,

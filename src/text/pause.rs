@@ -5,8 +5,9 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::definition::{Diagnostic, Library, on_one_line};
-use crate::run::{Active, PauseReason, RunState, cut, pause_reason};
+use crate::run::{Active, Bound, PauseReason, RunState, cut, pause_reason};
 
+use super::budget;
 use super::diagnostics::diagnostic_text;
 use super::questions::replacement_notice;
 
@@ -36,6 +37,15 @@ impl fmt::Display for PauseReason {
             }
             Self::Commands => f.write_str(
                 "its gate runs commands of this project that you have not allowed (see --allow-workflow-commands)",
+            ),
+            Self::Budget { of, measure, spent, limit } => {
+                let bound = Bound { measure: *measure, spent: *spent, limit: *limit };
+                write!(f, "the budget of “{}” is used up: {}", short(of), budget::spent(&bound))
+            }
+            Self::UnknownCost { of } => write!(
+                f,
+                "the budget of “{}” bounds the cost, and a model without a price has answered",
+                short(of)
             ),
             Self::RulesChanged => {
                 f.write_str("its rules are no longer those with which it was started")
@@ -67,9 +77,15 @@ fn short(name: &str) -> String {
 /// Returns the notice to the user about a run that has paused; `None` if it is not paused.
 pub fn pause_notice(active: &Active) -> Option<String> {
     let pause = active.state.progress.paused.as_ref()?;
-    let how = match pause.reason.needs_resume() {
-        true => "/workflow :resume ends the pause.",
-        false => "Your next message resumes it, or /workflow :resume.",
+    let how = match &pause.reason {
+        PauseReason::Budget { measure, .. } => {
+            &*format!("To allow more: {}", budget::command(*measure))
+        }
+        PauseReason::UnknownCost { .. } => {
+            "/workflow :resume goes on, and the cost of such answers is not counted."
+        }
+        reason if reason.needs_resume() => "/workflow :resume ends the pause.",
+        _ => "Your next message resumes it, or /workflow :resume.",
     };
     Some(format!(
         "⏸ {} is paused in {}: {}.\n{how}",

@@ -6,7 +6,7 @@ use crate::definition::{ModelSetting, on_one_line, short};
 use crate::run::{Active, Outline, Step, Visit, phase_key};
 
 use super::names::short_name;
-use super::{confinement, gate, results, status_line, step_result, steps, usage};
+use super::{budget, confinement, gate, results, status_line, step_result, steps, usage};
 
 /// Maximum number of steps in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;
@@ -67,6 +67,7 @@ pub fn status_panel(
     }
     lines.push(String::new());
     lines.extend(usage(&state.usage()).map(|took| format!("In all: {took}.")));
+    lines.extend(budget::budget_lines(active));
     let loops = progress.loops.values().fold(0_u32, |sum, loops| sum.saturating_add(*loops));
     lines.push(format!(
         "Automatic continuations in this phase: {}. Loops: {loops}. Steps: {}.",

@@ -22,7 +22,7 @@ pub fn usage(usage: &Usage) -> Option<String> {
 }
 
 /// Returns a number of tokens: `950`, `12.3k`, `4.56M`.
-fn count(tokens: u64) -> String {
+pub(super) fn count(tokens: u64) -> String {
     #[allow(clippy::cast_precision_loss, reason = "for display")]
     let tokens_in = |unit: u64| tokens as f64 / unit as f64;
     match tokens {
@@ -32,13 +32,14 @@ fn count(tokens: u64) -> String {
     }
 }
 
+/// Returns an amount of US dollars: `$0.42`, or with more digits if it is less than a cent.
+pub(super) fn dollars(amount: f64) -> String {
+    if amount > 0.0 && amount < 0.01 { format!("${amount:.6}") } else { format!("${amount:.2}") }
+}
+
 /// Returns the cost in US dollars; of a model without prices it is unknown.
 fn cost(usage: &Usage) -> String {
-    let known = if usage.cost > 0.0 && usage.cost < 0.01 {
-        "less than $0.01".to_owned()
-    } else {
-        format!("${:.2}", usage.cost)
-    };
+    let known = dollars(usage.cost);
     match usage.unpriced {
         0 => known,
         all if all >= usage.turns => "cost unknown".to_owned(),
@@ -60,7 +61,7 @@ mod tests {
         assert_eq!(line(1, 950, 0.0, 0, 900).as_deref(), Some(expected));
         let expected = "12 turns, 34.6k tokens, $0.42, 3m 20s at work";
         assert_eq!(line(12, 34_560, 0.424, 0, 200_300).as_deref(), Some(expected));
-        let expected = "2 turns, 1.00M tokens, less than $0.01 and an unknown part, 1s at work";
+        let expected = "2 turns, 1.00M tokens, $0.001000 and an unknown part, 1s at work";
         assert_eq!(line(2, 999_950, 0.001, 1, 1000).as_deref(), Some(expected));
         let expected = "2 turns, 7 tokens, cost unknown, 1s at work";
         assert_eq!(line(2, 7, 0.0, 2, 1000).as_deref(), Some(expected));

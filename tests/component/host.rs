@@ -173,7 +173,7 @@ pub fn model(name: &str) -> types::Model {
 
 /// A model that pi knows.
 pub fn known(name: &str, available: bool) -> context::KnownModel {
-    context::KnownModel { model: model(name), available }
+    context::KnownModel { model: model(name), available, priced: true }
 }
 
 pub fn model_selection(name: &str, by_guest: bool) -> ModelSelection {
@@ -720,6 +720,7 @@ impl Pi {
         match outcome.expect("no trap") {
             EventOutcome::None => "none".into(),
             EventOutcome::Block(reason) => format!("block: {reason}"),
+            EventOutcome::Stop(reason) => format!("stop: {reason}"),
             EventOutcome::Confine(limits) => {
                 let network = if limits.network { "network" } else { "no network" };
                 format!("confine {}, {network}: {}", limits.writable.join(" "), limits.notice)

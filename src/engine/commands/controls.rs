@@ -90,6 +90,10 @@ impl Control {
         }
     }
 
+    fn takes_argument(self) -> bool {
+        matches!(self, Self::Graph | Self::Resume)
+    }
+
     /// Tests if it changes nothing of the run.
     pub(super) fn only_shows(self) -> bool {
         self.properties().only_shows
@@ -104,12 +108,12 @@ impl Control {
     }
 }
 
-/// The control that these arguments of `/workflow` call, and its own argument. Only `:graph` takes one.
+/// The control that these arguments of `/workflow` call, and its own argument.
 pub(super) fn find(arguments: &str) -> Option<(Control, &str)> {
     let (name, argument) = arguments.split_once(is_space).unwrap_or((arguments, ""));
     let control = Control::ALL.into_iter().find(|control| control.properties().name == name)?;
     let argument = trim(argument);
-    (argument.is_empty() || control == Control::Graph).then_some((control, argument))
+    (argument.is_empty() || control.takes_argument()).then_some((control, argument))
 }
 
 /// The notice for arguments that call no control.
@@ -153,7 +157,7 @@ impl Engine {
                 self.withdraw_gate(cx);
                 self.pause(PauseReason::User, cx);
             }
-            Control::Resume => return Ok(self.resume_by_user(was_at_rest, cx)),
+            Control::Resume => return Ok(self.resume_by_user(argument, was_at_rest, cx)),
             Control::Next => return Ok(self.next_by_user(cx)),
             Control::Back => self.back_by_user(cx),
             Control::Skip => self.skip_by_user(cx),

@@ -3,6 +3,7 @@
 use crate::run::{Active, Arrival, Evidence, Leaving, Outline, RunState, advance, go_to};
 use crate::text;
 
+use crate::engine::budget::Widened;
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
 use crate::engine::state::{Engine, Mover, Requester};
@@ -12,8 +13,13 @@ pub(super) const UNAVAILABLE: &str = "The workflow's files are no longer availab
 
 impl Engine {
     /// Goes on after a pause, or where the run waits for the user. A gate that waits for the user is checked again at
-    /// once.
-    pub(super) fn resume_by_user(&mut self, was_at_rest: bool, cx: &mut Cx) -> Reply {
+    /// once. `more` is added to a budget that is used up.
+    pub(in crate::engine) fn resume_by_user(
+        &mut self,
+        more: &str,
+        was_at_rest: bool,
+        cx: &mut Cx,
+    ) -> Reply {
         let was_held = match self.hold() {
             Some(reason) => {
                 if let Err(notice) = self.accept_rules(&reason, cx) {
@@ -24,6 +30,11 @@ impl Engine {
             }
             None => false,
         };
+        match self.widen_budgets(more, was_at_rest, cx) {
+            Widened::Yes => {}
+            Widened::No => return Reply::None,
+            Widened::Asked(reply) => return reply,
+        }
         let gate_waits = self.active().is_some()
             && self.pause_reason().is_some_and(|reason| reason.waits_at_gate());
         let was_paused = self.resume(cx);

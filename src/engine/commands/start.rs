@@ -52,6 +52,11 @@ impl Engine {
             cx.fail(Level::Error, text::task_too_long(length));
             return Reply::None;
         }
+        let workflow = self.definitions.library.by_command_name(name);
+        if let Some(error) = workflow.and_then(|workflow| self.unpriced_model(workflow, cx)) {
+            cx.fail(Level::Error, error);
+            return Reply::None;
+        }
         let Some(state) = self.running() else {
             return self.start_unless_replaced(name, task, cx);
         };

@@ -45,6 +45,7 @@ impl Pending {
             PendingRequest::StartAnother { .. }
             | PendingRequest::ChooseWorkflow { .. }
             | PendingRequest::EnterTask { .. }
+            | PendingRequest::MoreBudget { .. }
             | PendingRequest::Replacement(_) => false,
         })
     }
@@ -57,6 +58,7 @@ impl Pending {
             | PendingRequest::Cancel { .. }
             | PendingRequest::ChooseWorkflow { .. }
             | PendingRequest::EnterTask { .. }
+            | PendingRequest::MoreBudget { .. }
             | PendingRequest::Replacement(_) => None,
         })
     }
@@ -97,6 +99,8 @@ pub enum PendingRequest {
     EnterTask { command_name: String },
     /// Confirmation of a start in which the project replaces workflows of the user.
     Replacement(Replacement),
+    /// The amount that the user adds to a budget.
+    MoreBudget { task_id: String, was_at_rest: bool },
     /// The answer that a check of a gate needs; see [`Awaited`](super::gate::Awaited).
     Gate(Box<OpenGate>),
 }
@@ -107,7 +111,8 @@ impl PendingRequest {
             Self::StartAnother { .. }
             | Self::Cancel { .. }
             | Self::ChooseWorkflow { .. }
-            | Self::EnterTask { .. } => true,
+            | Self::EnterTask { .. }
+            | Self::MoreBudget { .. } => true,
             Self::Replacement(replacement) => {
                 matches!(replacement.step, ReplacementStep::Confirm { .. })
             }
@@ -122,6 +127,7 @@ impl PendingRequest {
             Self::StartAnother { .. }
             | Self::ChooseWorkflow { .. }
             | Self::EnterTask { .. }
+            | Self::MoreBudget { .. }
             | Self::Replacement(_) => false,
         }
     }

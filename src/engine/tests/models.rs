@@ -33,6 +33,7 @@ fn with(phases: &[&str]) -> Session {
     let known = MODELS.map(|(provider, id, available)| KnownModel {
         model: Model { provider: provider.into(), id: id.into() },
         available,
+        priced: id != "free",
     });
     session.files.models = Some(known.into());
     session.select("a/user", Some(Thinking::Low));

@@ -1429,7 +1429,7 @@ fn models_that_are_not_there() {
     ]);
     let model = |id: &str| {
         let model = Model { provider: "open".into(), id: id.into() };
-        KnownModel { model, available: false }
+        KnownModel { model, available: false, priced: true }
     };
     place.files.models = Some(vec![model("gpt-5"), model("mini")]);
     reports(

@@ -1,0 +1,157 @@
+//! The field `budget` of a phase and of a workflow.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::diagnostic::{Expected, Problem};
+use super::fields::Fields;
+use super::schema::{self, MAX_COST, MAX_COUNT, MAX_TOKENS};
+use super::yaml::{Step, Yaml};
+
+/// The keys of `budget`.
+const FIELDS: [&str; schema::BUDGET_FIELDS.len()] = schema::names(&schema::BUDGET_FIELDS);
+/// The maximum of `time`, in milliseconds.
+const MAX_TIME_MS: u64 = 365 * 24 * 3600 * 1000;
+
+/// A quantity that a budget bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Measure {
+    /// The cost, in millionths of a US dollar.
+    Cost,
+    /// Output tokens.
+    OutputTokens,
+    /// The time at work, in milliseconds.
+    Time,
+    /// Turns: answers of the model.
+    Turns,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Cost, Self::OutputTokens, Self::Time, Self::Turns];
+
+    /// Its key in `budget`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cost => "cost",
+            Self::OutputTokens => "outputTokens",
+            Self::Time => "time",
+            Self::Turns => "turns",
+        }
+    }
+
+    /// The measure of a key.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|measure| measure.name() == name)
+    }
+
+    /// The maximum of a budget.
+    pub const fn max(self) -> u64 {
+        match self {
+            Self::Cost => MAX_COST as u64 * 1_000_000,
+            Self::OutputTokens => MAX_TOKENS as u64,
+            Self::Time => MAX_TIME_MS,
+            Self::Turns => MAX_COUNT as u64,
+        }
+    }
+
+    /// The values of its key, in words.
+    const fn expected(self) -> &'static str {
+        match self {
+            Self::Cost => "a number of US dollars from 0.000001 to 1000000",
+            Self::OutputTokens => "a whole number from 1 to 1000000000",
+            Self::Time => {
+                "a duration like `45m` or `1h 30m`, or a number of seconds, at most a year"
+            }
+            Self::Turns => "a whole number from 1 to 1000000",
+        }
+    }
+
+    /// The amount that a value of its key means.
+    fn amount(self, value: &Yaml) -> Option<u64> {
+        let amount = match (self, value) {
+            (Self::Cost, Yaml::Number(dollars)) => (dollars * 1e6).round(),
+            (Self::OutputTokens | Self::Turns, Yaml::Number(number)) if number.fract() == 0.0 => {
+                *number
+            }
+            (Self::Time, value) => duration(value)?.as_millis() as f64,
+            (Self::Cost | Self::OutputTokens | Self::Turns, _) => return None,
+        };
+        #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
+        let max = self.max() as f64;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        (1.0..=max).contains(&amount).then_some(amount as u64)
+    }
+}
+
+/// Amounts, each of one measure; what has none is not bounded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Budget(pub BTreeMap<Measure, u64>);
+
+impl Budget {
+    /// Tests if nothing is bounded.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The amount of a measure.
+    pub fn get(&self, measure: Measure) -> Option<u64> {
+        self.0.get(&measure).copied()
+    }
+}
+
+/// A duration like `90s` or `1h 30m`, or a number of seconds.
+pub(super) fn duration(value: &Yaml) -> Option<Duration> {
+    match value {
+        Yaml::Number(seconds) => Duration::try_from_secs_f64(*seconds).ok(),
+        Yaml::String(text) => humantime::parse_duration(text).ok(),
+        _ => None,
+    }
+}
+
+/// Reads `budget`; `None` after an error.
+pub(super) fn read(fields: &mut Fields) -> Option<Budget> {
+    let entries = match fields.root.get("budget") {
+        None | Some(Yaml::Null) => return Some(Budget::default()),
+        Some(Yaml::Map(entries)) => entries.clone(),
+        Some(other) => {
+            let (field, found) = ("budget".into(), other.kind());
+            let expected = Expected::Other("a mapping");
+            fields.report(&[Step::Key("budget")], Problem::WrongType { field, expected, found });
+            return None;
+        }
+    };
+    let mut budget = Budget::default();
+    let mut sound = true;
+    for (key, value) in &entries {
+        let Some(measure) = Measure::from_name(key) else {
+            let (of, field) = ("budget", key.clone());
+            let problem = Problem::UnknownPart { of, field, known: &FIELDS };
+            fields.report(&[Step::Key("budget"), Step::Name(key)], problem);
+            sound = false;
+            continue;
+        };
+        // As everywhere, a key without a value is as if it were not there; of a budget it is more likely forgotten.
+        match measure.amount(value) {
+            Some(amount) => {
+                budget.0.insert(measure, amount);
+            }
+            None => {
+                let found = match value {
+                    Yaml::Number(_) | Yaml::String(_) => {
+                        format!("`{}`", value.scalar_text().unwrap_or_default())
+                    }
+                    other => other.kind().to_string(),
+                };
+                let (field, expected) = (measure.name(), measure.expected());
+                let at = [Step::Key("budget"), Step::Key(field)];
+                fields.report(&at, Problem::BadBudget { field, expected, found });
+                sound = false;
+            }
+        }
+    }
+    sound.then_some(budget)
+}

@@ -1,0 +1,262 @@
+//! Budgets: near its end the agent is told of it, at its end the run pauses until the user gives more.
+
+use std::collections::BTreeSet;
+
+use crate::definition::{
+    Budget, Entry, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
+};
+use crate::run::{Active, Bound, PauseReason, RunState, Spending};
+use crate::text;
+use crate::usage::Rule;
+
+use super::context::Cx;
+use super::effect::{Effect, Level, Reply, Request};
+use super::event::Answer;
+use super::state::{Engine, PendingRequest};
+
+/// The result of [`Engine::widen_budgets`].
+pub(super) enum Widened {
+    /// No budget is used up any more.
+    Yes,
+    /// The user was told what is missing.
+    No,
+    /// The user is asked.
+    Asked(Reply),
+}
+
+impl Engine {
+    /// Refuses a tool call at the end of a budget: the run pauses, and the agent's run ends. Near the end, the agent is told
+    /// once what is left.
+    pub(super) fn stop_over_budget(&mut self, cx: &mut Cx) -> Option<Reply> {
+        let state = self.with_budgets_up_to_now(cx)?;
+        let budgets = Active::resolve(&state, &self.definitions.library)?.budgets();
+        if let Some(reason) = used_up(&budgets) {
+            self.agent.noted.refused(Rule::Budget);
+            let refusal = text::budget_refusal(&reason);
+            if !self.pause_reason().is_some_and(PauseReason::is_of_budget) {
+                self.pause(reason, cx);
+            }
+            return Some(Reply::Stop(refusal));
+        }
+        let is_near = |budget: &Spending| {
+            !budget.is_told() && budget.bounds().any(|bound| bound.is_nearly_used_up())
+        };
+        let near: Vec<&Spending> = budgets.iter().filter(|budget| is_near(budget)).collect();
+        if !near.is_empty() {
+            let told = text::budget_nearly_used_up(&near);
+            self.change_allowances(cx, |budget| is_near(budget).then_some(Change::Told));
+            cx.push(Effect::Steer(told));
+        }
+        None
+    }
+
+    /// The reason for which the run cannot go on: a budget is used up.
+    pub(super) fn budget_used_up(&self, cx: &Cx) -> Option<PauseReason> {
+        let state = self.with_budgets_up_to_now(cx)?;
+        used_up(&Active::resolve(&state, &self.definitions.library)?.budgets())
+    }
+
+    /// The run in progress with all that it took up to now, if a budget holds.
+    fn with_budgets_up_to_now(&self, cx: &Cx) -> Option<RunState> {
+        self.active().filter(Active::has_budget)?;
+        self.up_to_now(cx)
+    }
+
+    /// Adds what the user gives to the budgets that are used up, or asks for it. Answers without a price are accepted.
+    pub(super) fn widen_budgets(&mut self, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
+        self.accept_unknown_cost(cx);
+        let reason = self.budget_used_up(cx);
+        let Some(PauseReason::Budget { measure, .. }) = reason else {
+            if more.is_empty() {
+                return Widened::Yes;
+            }
+            cx.fail(Level::Info, "No budget of the run is used up.");
+            return Widened::No;
+        };
+        let Some(reason) = reason else { return Widened::Yes };
+        if more.is_empty() {
+            if !cx.ui.exists() {
+                cx.fail(Level::Warning, text::budget_notice(&reason, measure));
+                return Widened::No;
+            }
+            let Some(state) = self.running() else { return Widened::Yes };
+            let task_id = state.task_id.clone();
+            let title = text::budget_question(&reason, measure);
+            let pending = PendingRequest::MoreBudget { task_id, was_at_rest };
+            return Widened::Asked(self.ask(pending, Request::Input { title }));
+        }
+        let Some(amount) = amount(measure, more) else {
+            cx.fail(Level::Warning, text::no_amount(more, measure));
+            return Widened::No;
+        };
+        self.change_allowances(cx, |budget| {
+            let mut bounds = budget.bounds();
+            let bound = bounds.find(|bound| bound.measure == measure && bound.is_used_up())?;
+            // What was spent beyond the limit is not taken from the new amount.
+            let beyond = bound.spent.saturating_sub(bound.limit);
+            Some(Change::Add(measure, beyond.saturating_add(amount)))
+        });
+        // Of another measure.
+        self.widen_budgets("", was_at_rest, cx)
+    }
+
+    /// Continues with the answer to the question how much more.
+    pub(super) fn answer_more_budget(
+        &mut self,
+        task_id: &str,
+        was_at_rest: bool,
+        answer: Answer,
+        cx: &mut Cx,
+    ) -> Reply {
+        let is_same = self.running().is_some_and(|state| state.task_id == task_id);
+        match answer {
+            Answer::Entered(more) if is_same && !trim(&more).is_empty() => {
+                self.resume_by_user(trim(&more), was_at_rest, cx)
+            }
+            _ => {
+                cx.notify(Level::Info, "Nothing was added to the budget.");
+                Reply::None
+            }
+        }
+    }
+
+    fn accept_unknown_cost(&mut self, cx: &mut Cx) {
+        let accepted = self.change_allowances(cx, |budget| {
+            budget.has_unknown_cost().then_some(Change::AcceptUnknownCost)
+        });
+        if accepted {
+            cx.notify(
+                Level::Warning,
+                "Answers whose cost is not known are not counted in the budget.",
+            );
+        }
+    }
+
+    /// Changes what the user allows of the budgets for which there is a change; returns false if there are none.
+    fn change_allowances(
+        &mut self,
+        cx: &mut Cx,
+        change: impl Fn(&Spending) -> Option<Change>,
+    ) -> bool {
+        let Some(state) = self.with_budgets_up_to_now(cx) else { return false };
+        let Some(active) = Active::resolve(&state, &self.definitions.library) else { return false };
+        let changes: Vec<(String, Change)> = active
+            .budgets()
+            .into_iter()
+            .filter_map(|budget| Some((change(&budget)?, budget.key)))
+            .map(|(change, key)| (key, change))
+            .collect();
+        let Some(mut new) = self.running().cloned().filter(|_| !changes.is_empty()) else {
+            return false;
+        };
+        for (key, change) in changes {
+            let allowance = new.progress.allowances.entry(key).or_default();
+            match change {
+                Change::AcceptUnknownCost => allowance.unknown_cost = true,
+                Change::Told => allowance.told = true,
+                Change::Add(measure, amount) => {
+                    let added = allowance.added.0.entry(measure).or_default();
+                    *added = added.saturating_add(amount);
+                    allowance.told = false;
+                }
+            }
+        }
+        self.transition(new, cx);
+        true
+    }
+
+    /// The error of a workflow whose cost is bounded although a model that it uses has no price.
+    pub(super) fn unpriced_model(&self, workflow: &Workflow, cx: &mut Cx) -> Option<String> {
+        let library = &self.definitions.library;
+        let phases = phases_with_cost(workflow, library);
+        if phases.is_empty() {
+            return None;
+        }
+        let models = cx.unless_gone(cx.files.models())?;
+        let current = cx.unless_gone(cx.files.model_setting());
+        let unpriced = |model: &Model| {
+            models.iter().any(|known: &KnownModel| known.model == *model && !known.priced)
+        };
+        phases.into_iter().find_map(|phase| {
+            let chosen = choose(&phase.model, library.aliases(), &models).ok();
+            let used = chosen.as_ref().or(current.as_ref())?;
+            unpriced(&used.model).then(|| text::unpriced_model(phase, &used.model))
+        })
+    }
+}
+
+/// A change of an [`Allowance`](crate::run::Allowance).
+enum Change {
+    Told,
+    AcceptUnknownCost,
+    Add(Measure, u64),
+}
+
+/// The first budget that is used up, or whose cost is not known.
+fn used_up(budgets: &[Spending]) -> Option<PauseReason> {
+    let unknown = budgets.iter().find(|budget| budget.has_unknown_cost());
+    if let Some(budget) = unknown {
+        return Some(PauseReason::UnknownCost { of: text::short_name(budget.of) });
+    }
+    budgets.iter().find_map(|budget| {
+        let bound = budget.bounds().find(Bound::is_used_up)?;
+        let Bound { measure, spent, limit } = bound;
+        Some(PauseReason::Budget { of: text::short_name(budget.of), measure, spent, limit })
+    })
+}
+
+/// The phases of a workflow, at any depth, whose cost is bounded.
+fn phases_with_cost<'a>(workflow: &'a Workflow, library: &'a Library) -> Vec<&'a Phase> {
+    let has_cost = |budget: &Budget| budget.get(Measure::Cost).is_some();
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut ahead = vec![(workflow, false)];
+    while let Some((workflow, is_inside)) = ahead.pop() {
+        let is_bounded = is_inside || has_cost(&workflow.budget);
+        if !seen.insert((&workflow.key, is_bounded)) {
+            continue;
+        }
+        for entry in &workflow.phases {
+            match entry {
+                Entry::Phase(phase) if is_bounded || has_cost(&phase.budget) => {
+                    found.push(&**phase)
+                }
+                Entry::Phase(_) => {}
+                Entry::Workflow(key) => {
+                    ahead.extend(library.get(key).map(|nested| (nested, is_bounded)));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The amount that a text of the user means; a `+` before it changes nothing.
+fn amount(measure: Measure, text: &str) -> Option<u64> {
+    let text = trim(text.strip_prefix('+').unwrap_or(text));
+    let amount = match measure {
+        Measure::Cost => {
+            let dollars: f64 = trim(text.trim_matches('$')).parse().ok()?;
+            (dollars * 1e6).round()
+        }
+        Measure::Time => humantime::parse_duration(text).ok()?.as_millis() as f64,
+        Measure::OutputTokens | Measure::Turns => {
+            let (number, unit) = match text.strip_suffix(['k', 'K']) {
+                Some(number) => (number, 1e3),
+                None => (
+                    text.strip_suffix('M').unwrap_or(text),
+                    if text.ends_with('M') { 1e6 } else { 1.0 },
+                ),
+            };
+            let amount = trim(number).parse::<f64>().ok()? * unit;
+            if amount.fract() != 0.0 {
+                return None;
+            }
+            amount
+        }
+    };
+    #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
+    let range = 1.0..=measure.max() as f64;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+    range.contains(&amount).then_some(amount as u64)
+}

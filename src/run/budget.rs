@@ -1,0 +1,146 @@
+//! The budgets of a run: what it may take, and what it has taken of that.
+
+use crate::definition::{Budget, Measure};
+use crate::usage::Usage;
+
+use super::{Active, RunState, Segment, phase_key, scope_key};
+
+/// The part of a budget, in hundredths, from which on the agent is told what is left.
+const NEARLY: u64 = 80;
+
+/// What the user has decided about one budget.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Allowance {
+    /// The amounts that the user has added.
+    #[serde(skip_serializing_if = "Budget::is_empty")]
+    pub added: Budget,
+    /// The user accepts answers whose cost is not known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unknown_cost: bool,
+    /// The agent was told what is left.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub told: bool,
+}
+
+/// A budget that holds in the current phase, with what was spent of it.
+#[derive(Debug)]
+pub struct Spending<'a> {
+    /// [`phase_key`] of the phase, or [`scope_key`] of the workflow that has it.
+    pub key: String,
+    /// The name of the phase or workflow.
+    pub of: &'a str,
+    budget: &'a Budget,
+    allowance: Option<&'a Allowance>,
+    spent: Usage,
+}
+
+/// One measure of a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bound {
+    pub measure: Measure,
+    pub spent: u64,
+    /// With what the user has added.
+    pub limit: u64,
+}
+
+impl Bound {
+    /// Tests if nothing is left.
+    pub fn is_used_up(&self) -> bool {
+        self.spent >= self.limit
+    }
+
+    /// Tests if little is left.
+    pub fn is_nearly_used_up(&self) -> bool {
+        self.spent.saturating_mul(100) >= self.limit.saturating_mul(NEARLY)
+    }
+}
+
+impl Spending<'_> {
+    /// Its measures.
+    pub fn bounds(&self) -> impl Iterator<Item = Bound> {
+        self.budget.0.iter().map(|(measure, limit)| {
+            let added = self.allowance.and_then(|allowance| allowance.added.get(*measure));
+            let limit = limit.saturating_add(added.unwrap_or_default());
+            Bound { measure: *measure, spent: self.spent.amount(*measure), limit }
+        })
+    }
+
+    /// Tests if the cost is bounded, and some of it is not known.
+    pub fn has_unknown_cost(&self) -> bool {
+        let accepted = self.allowance.is_some_and(|allowance| allowance.unknown_cost);
+        !accepted && self.budget.get(Measure::Cost).is_some() && self.spent.unpriced > 0
+    }
+
+    /// Tests if the agent was told that little is left.
+    pub fn is_told(&self) -> bool {
+        self.allowance.is_some_and(|allowance| allowance.told)
+    }
+}
+
+impl Usage {
+    /// The amount of a measure.
+    pub fn amount(&self, measure: Measure) -> u64 {
+        match measure {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+            Measure::Cost => (self.cost * 1e6).round() as u64,
+            Measure::OutputTokens => self.output,
+            Measure::Time => self.work_ms,
+            Measure::Turns => u64::from(self.turns),
+        }
+    }
+}
+
+impl<'a> Active<'a> {
+    /// Tests if a budget holds in the current phase.
+    pub fn has_budget(&self) -> bool {
+        let scopes = self.state.current_path.iter();
+        !self.phase.budget.is_empty()
+            || scopes
+                .filter_map(|scope| self.library.get(&scope.workflow_key))
+                .any(|workflow| !workflow.budget.is_empty())
+    }
+
+    /// The budgets that hold in the current phase: its own, which counts anew with each visit, and those of the workflows
+    /// that it is in, the innermost first, which count all that is spent in them.
+    pub fn budgets(&self) -> Vec<Spending<'a>> {
+        let state = self.state;
+        let path = &state.current_path;
+        let visits = &state.progress.visits;
+        let spending = |key: String, of, budget, spent| Spending {
+            allowance: state.progress.allowances.get(&key),
+            key,
+            of,
+            budget,
+            spent,
+        };
+        let key = phase_key(path);
+        let visit = visits.get(&key).map(|visit| visit.usage.clone()).unwrap_or_default();
+        let mut budgets = vec![spending(key, &*self.phase.name, &self.phase.budget, visit)];
+        for depth in (1..=path.len()).rev() {
+            let scope = path.get(..depth).unwrap_or_default();
+            let workflow = scope.last().and_then(|last| self.library.get(&last.workflow_key));
+            if let Some(workflow) = workflow {
+                let spent = state.spent_in(scope);
+                budgets.push(spending(scope_key(scope), &workflow.name, &workflow.budget, spent));
+            }
+        }
+        budgets.retain(|budget| !budget.budget.is_empty());
+        budgets
+    }
+}
+
+impl RunState {
+    /// What was spent in the innermost scope of a path, in all visits.
+    fn spent_in(&self, scope: &[Segment]) -> Usage {
+        if scope.len() <= 1 {
+            return self.usage();
+        }
+        let below = format!("{}:", scope_key(scope));
+        let mut spent = Usage::default();
+        for (_, visit) in self.progress.visits.iter().filter(|(key, _)| key.starts_with(&below)) {
+            spent.add(&visit.all_usage());
+        }
+        spent
+    }
+}

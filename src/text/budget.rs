@@ -1,0 +1,112 @@
+//! Texts about budgets.
+
+use crate::definition::{Measure, Model, Phase};
+use crate::run::{Active, Bound, PauseReason, Spending};
+
+use super::gate::duration;
+use super::names::{phase_title, short_name};
+use super::usage::{count, dollars};
+
+/// Returns the refusal of a tool call at the end of a budget.
+pub fn budget_refusal(reason: &PauseReason) -> String {
+    format!(
+        "The workflow is paused: {reason}. All tool calls are refused until the user allows more. Stop here and wait for the user."
+    )
+}
+
+/// Returns what the agent is told near the end of budgets.
+pub fn budget_nearly_used_up(budgets: &[&Spending]) -> String {
+    let mut lines = vec!["The budget is nearly used up:".to_owned()];
+    for budget in budgets {
+        for bound in budget.bounds().filter(Bound::is_nearly_used_up) {
+            let left = amount(bound.measure, bound.limit.saturating_sub(bound.spent));
+            lines.push(format!("- “{}”: {}, {left} left", short_name(budget.of), spent(&bound)));
+        }
+    }
+    lines.push("Finish within it. At its end all tool calls are refused, and the workflow pauses until the user allows more.".to_owned());
+    lines.join("\n")
+}
+
+/// Returns the title of the dialog that asks for more.
+pub fn budget_question(reason: &PauseReason, measure: Measure) -> String {
+    let unit = match measure {
+        Measure::Cost => "US dollars, for example 1.00",
+        Measure::OutputTokens => "tokens, for example 20k",
+        Measure::Time => "for example 20m",
+        Measure::Turns => "turns, for example 10",
+    };
+    format!("Paused: {reason}.\nHow much more? ({unit})")
+}
+
+/// Returns the notice without a dialog: the command that allows more.
+pub fn budget_notice(reason: &PauseReason, measure: Measure) -> String {
+    format!("The workflow is paused: {reason}. To allow more: {}", command(measure))
+}
+
+/// Returns the error for a text that is not an amount.
+pub fn no_amount(text: &str, measure: Measure) -> String {
+    let kind = match measure {
+        Measure::Cost => "an amount of US dollars",
+        Measure::OutputTokens => "a number of tokens",
+        Measure::Time => "a duration",
+        Measure::Turns => "a number of turns",
+    };
+    format!("“{}” is not {kind}. Type for example {}", short_name(text), command(measure))
+}
+
+/// A command that allows more.
+pub(super) fn command(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Cost => "/workflow :resume +1.00",
+        Measure::OutputTokens => "/workflow :resume +20k",
+        Measure::Time => "/workflow :resume +20m",
+        Measure::Turns => "/workflow :resume +10",
+    }
+}
+
+/// Returns the error of a start with a model whose cost cannot be bounded.
+pub fn unpriced_model(phase: &Phase, model: &Model) -> String {
+    format!(
+        "The cost of {} has a budget, but pi has no price for its model {model}. Choose another model, or remove `cost` from the budget.",
+        phase_title(phase)
+    )
+}
+
+/// Returns a line for each budget that holds, with what was spent of it.
+pub(super) fn budget_lines(active: &Active) -> Vec<String> {
+    let line = |budget: Spending| {
+        let bounds: Vec<String> = budget.bounds().map(|bound| spent(&bound)).collect();
+        format!("Budget of “{}”: {}.", short_name(budget.of), bounds.join(", "))
+    };
+    active.budgets().into_iter().map(line).collect()
+}
+
+/// Returns what was spent, and the limit.
+pub(super) fn spent(bound: &Bound) -> String {
+    let Bound { measure, spent, limit } = *bound;
+    let of = |spent: String, limit: String, unit: &str| format!("{spent} of {limit}{unit}");
+    match measure {
+        Measure::Cost => of(dollars_of(spent), dollars_of(limit), ""),
+        Measure::OutputTokens => of(count(spent), count(limit), " output tokens"),
+        Measure::Time => of(seconds(spent), seconds(limit), " at work"),
+        Measure::Turns => of(spent.to_string(), limit.to_string(), " turns"),
+    }
+}
+
+fn amount(measure: Measure, amount: u64) -> String {
+    match measure {
+        Measure::Cost => dollars_of(amount),
+        Measure::OutputTokens => count(amount),
+        Measure::Time => seconds(amount),
+        Measure::Turns => amount.to_string(),
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "for display")]
+fn dollars_of(millionths: u64) -> String {
+    dollars(millionths as f64 / 1e6)
+}
+
+fn seconds(ms: u64) -> String {
+    duration(ms - ms % 1000)
+}
