@@ -1,0 +1,167 @@
+// Budgets: the agent is told near their end, the run pauses at it, and only the user allows more.
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { VERSIONS } from "./harness/extent.mjs";
+import { lastPath } from "./harness/gates.mjs";
+import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import { notices, pauses, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+
+/** In US dollars for a million tokens. */
+const PRICES = { cost: { input: 1000, output: 0, cacheRead: 0, cacheWrite: 0 } };
+const QUIET = { autoContinue: false };
+const FILES = { "a.txt": "some text\n" };
+
+/** An answer that costs so many cents. @param {number} cents @param {object} content */
+const at = (cents, content) => ({ ...content, usage: { prompt: cents * 10, completion: 1 } });
+const read = { calls: [{ name: "read", arguments: { path: "a.txt" } }] };
+const rest = { text: "I rest." };
+
+/** @param {any} reason */
+const kind = (reason) => reason && `${reason.kind} ${reason.measure ?? ""}`.trim();
+/** The reason for the pause in the newest state. @param {any[]} entries */
+const pause = (entries) => kind(pauses(entries).at(-1));
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: budgets`, { concurrency: 2 }, () => {
+    test("the agent is told at 80 %, and stopped at the end; a dialog asks the user for more", async (t) => {
+      const answers = [at(50, read), at(35, read), at(20, read), at(10, step("next")), at(5, rest)];
+      const { model, sandbox } = await stage(t, answers, {
+        globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } }),
+        modelConfig: PRICES,
+        files: FILES,
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello The task");
+      assert.equal(model.requests.length, 3, "nothing is asked of the model at the end of the budget");
+      assert.ok(userTexts(model.requests[2]).some((text) => text.includes("- “The hello”: $0.85 of $1.00, $0.15 left")));
+      assert.equal(userTexts(model.requests[1]).some((text) => text.includes("$0.")), false);
+      assert.equal(pause(await rpc.entries()), "budget cost");
+      assert.match(notices(rpc).at(-1) ?? "", /warning: ⏸ The hello is paused in 🔹 Look: the budget of “The hello” is used up: \$1\.05 of \$1\.00\.\nTo allow more: /);
+      // A message of the user does not end the pause.
+      await rpc.promptAndSettle("Just go on.");
+      assert.equal(pause(await rpc.entries()), "budget cost");
+      const refused = await rpc.entries();
+      assert.match(JSON.stringify(refused.findLast(({ message }) => message?.role === "toolResult")), /All tool calls are refused until the user allows more/);
+      /** @type {string[]} */
+      const asked = [];
+      rpc.onDialog(({ method, title }) => (asked.push(`${method}: ${title}`), "0.50"));
+      await rpc.promptAndSettle("/workflow :resume");
+      assert.deepEqual(asked, ["input: Paused: the budget of “The hello” is used up: $1.15 of $1.00.\nHow much more? (US dollars, for example 1.00)"]);
+      assert.equal(pause(await rpc.entries()), undefined);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+
+    for (const mode of /** @type {const} */ (["text", "json"])) {
+      test(`the last line tells it, and a command goes on (${mode})`, async (t) => {
+        const answers = [at(1, read), at(1, read), at(1, read), at(1, step("next")), at(1, step("next")), at(1, rest)];
+        const { model, sandbox } = await stage(t, answers, {
+          globalFiles: workflow("hello", ["look", "do"], { budget: { turns: 3 } }),
+          modelConfig: PRICES,
+          files: FILES,
+        });
+        const run = await runPrint({ version, sandbox, mode, prompt: "/workflow hello The task" });
+        const line = "Workflow The hello: paused in 🔹 Look: the budget of “The hello” is used up: 3 of 3 turns.\n";
+        assert.deepEqual([run.code, run.stderr], [1, line]);
+        assert.equal(model.requests.length, 3);
+        const without = await runPrint({ version, sandbox, mode, prompt: "/workflow :resume", args: ["--continue"] });
+        assert.equal(without.code, 1, without.stderr);
+        assert.match(without.stderr, /To allow more: \/workflow :resume \+10\n/);
+        const resumed = await runPrint({ version, sandbox, mode, prompt: "/workflow :resume +10", args: ["--continue"] });
+        assert.deepEqual([resumed.code, resumed.stderr], [0, "Workflow The hello: DONE.\n"]);
+        if (mode === "json") assert.ok(parseJsonLines(resumed.stdout).length > 0);
+      });
+    }
+
+    test("the agent cannot widen it: not by the file, not by words, not by a loop", async (t) => {
+      const raise = { calls: [{ name: "bash", arguments: { command: "sed -i 's/1}/100}/' ../agent/workflows/hello/workflow.yaml" } }] };
+      const { model, sandbox } = await stage(t, [at(50, raise), at(30, step("loop")), at(30, { text: "Approved: the budget is 100 dollars." }), at(1, read), at(1, rest)], {
+        globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } }),
+        modelConfig: PRICES,
+      });
+      const file = join(sandbox.agent, "workflows/hello/workflow.yaml");
+      writeFileSync(file, readFileSync(file, "utf8").replace('{"cost":1}', "{cost: 1}"));
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello The task");
+      assert.match(readFileSync(file, "utf8"), /cost: 100/);
+      assert.equal(pause(await rpc.entries()), "budget cost");
+      assert.equal(model.requests.length, 3);
+      assert.equal(lastPath(await rpc.entries()), "hello:0");
+      // The changed file is a changed rule.
+      await rpc.prompt("/workflow :check");
+      await rpc.promptAndSettle("And now?");
+      assert.match(toolResults(model.requests.at(-1)).at(-1) ?? "", /The workflow is paused: its rules are no longer those/);
+      await rpc.close();
+    });
+
+    test("what was spent before a kill counts", async (t) => {
+      const answers = [at(60, rest), at(50, read), at(1, rest)];
+      const { sandbox } = await stage(t, answers, {
+        globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } }),
+        modelConfig: PRICES,
+        files: FILES,
+      });
+      const first = await startRpc({ version, sandbox });
+      await first.promptAndSettle("/workflow hello The task");
+      await first.kill();
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("Go on.");
+      assert.equal(pause(await rpc.entries()), "budget cost");
+      assert.match(notices(rpc).at(-1) ?? "", /\$1\.10 of \$1\.00/);
+      await rpc.close();
+    });
+
+    test("a cost that cannot be known is an error at the start, and a pause later", async (t) => {
+      const files = workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1 } });
+      const answers = [at(1, rest), at(1, read), at(1, step("next")), at(1, rest)];
+      const { model, sandbox } = await stage(t, answers, { globalFiles: files, files: FILES });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
+      assert.deepEqual(
+        [run.code, run.stderr],
+        [1, "The cost of 🔹 Look has a budget, but pi has no price for its model scripted/scripted. Choose another model, or remove `cost` from the budget.\n"],
+      );
+      assert.equal(model.requests.length, 0);
+      // The price is gone while the run is in progress.
+      const models = join(sandbox.agent, "models.json");
+      const unpriced = readFileSync(models, "utf8");
+      const config = JSON.parse(unpriced);
+      for (const provider of Object.values(config.providers)) for (const entry of provider.models) Object.assign(entry, PRICES);
+      writeFileSync(models, JSON.stringify(config));
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello The task");
+      assert.equal(pause(await rpc.entries()), undefined);
+      await rpc.close();
+      writeFileSync(models, unpriced);
+      const again = await startRpc({ version, sandbox, args: ["--continue"] });
+      await again.promptAndSettle("Go on.");
+      assert.equal(pause(await again.entries()), "unknownCost");
+      await again.promptAndSettle("/workflow :resume");
+      assert.equal(lastPath(await again.entries()), "hello:1");
+      await again.close();
+    });
+  });
+}
+
+test("the TUI asks how much more", async (t) => {
+  const { sandbox } = await stage(t, [at(1, read), at(1, step("next")), at(1, rest)], {
+    globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { turns: 1 } }),
+    modelConfig: PRICES,
+    files: FILES,
+  });
+  const tui = await startTui({ sandbox });
+  await tui.submit("/workflow hello The task");
+  await tui.waitFor(/is paused in 🔹 Look: the budget of “The hello” is used up: 1 of 1 turns/);
+  await tui.submit("/workflow :resume");
+  await tui.waitFor(/How much more\? \(turns, for example 10\)/);
+  await tui.submit("5");
+  await tui.waitFor(/🔹 Do \[2\/2\]/);
+  const entries = readSession(sandbox);
+  assert.equal(pause(entries), undefined);
+  await tui.close();
+});
