@@ -1,8 +1,9 @@
-//! The panel above the editor: the phases of the run with their marks. Off until the user turns it on.
+//! The panel above the editor: the phases of the run with their marks, times, tokens and costs. Off until the user turns it on.
 
 use serde_json::json;
 
 use crate::protocol::PANEL_ENTRY_TYPE;
+use crate::run::Active;
 use crate::text;
 
 use super::context::Cx;
@@ -27,7 +28,10 @@ impl Engine {
     /// Draws the panel, or takes it away if it is off, hidden or without a run.
     pub(super) fn draw_panel(&self, cx: &mut Cx) {
         let shows = self.session.panel && !self.hides_panel(cx.ui);
-        let lines = self.active().filter(|_| shows).map(|active| text::phase_panel(&active));
+        let state = if shows && self.active().is_some() { self.up_to_now(cx) } else { None };
+        let library = &self.definitions.library;
+        let active = state.as_ref().and_then(|state| Active::resolve(state, library));
+        let lines = active.map(|active| text::phase_panel(&active));
         cx.push(Effect::SetPanel(lines));
     }
 }

@@ -6,7 +6,8 @@ use crate::definition::{ModelSetting, on_one_line, short};
 use crate::run::{Active, Outline, Step, Visit, phase_key};
 
 use super::names::short_name;
-use super::{budget, confinement, gate, results, status_line, step_result, steps, usage};
+use super::usage::{short_usage, usage};
+use super::{budget, confinement, gate, results, status_line, step_result, steps};
 
 /// Maximum number of steps in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;
@@ -76,7 +77,8 @@ pub fn status_panel(
     lines.join("\n")
 }
 
-/// Returns the panel above the editor: the steps around the current one.
+/// Returns the panel above the editor: the steps around the current one, each with its tokens, cost and time at
+/// work.
 pub fn phase_panel(active: &Active) -> Vec<String> {
     let outline = Outline::of(active);
     let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);
@@ -86,7 +88,11 @@ pub fn phase_panel(active: &Active) -> Vec<String> {
     let mut lines = vec![format!("{root} [{}/{}]", outline.current, outline.total)];
     lines.extend(steps.iter().map(|step| {
         let visit = active.state.progress.visits.get(&phase_key(&step.path));
-        short(&marked(step, visit, step.number == outline.current), MAX_PANEL_LINE)
+        let current = step.number == outline.current;
+        let mut line = short(&marked(step, visit, current), MAX_PANEL_LINE);
+        let took = visit.and_then(|visit| short_usage(&visit.all_usage()));
+        line.extend(took.into_iter().flat_map(|took| ["  ".to_owned(), took]));
+        line
     }));
     lines
 }

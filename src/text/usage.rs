@@ -17,8 +17,14 @@ pub fn usage(usage: &Usage) -> Option<String> {
             usage.models.iter().map(|(model, answers)| format!("{answers} by {model}")).collect();
         turns.push_str(&format!(" ({})", on_one_line(&models.join(", "))));
     }
+    Some(format!("{turns}, {} at work", short_usage(usage)?))
+}
+
+/// Returns the tokens, the cost and the time at work on one line; `None` if there was no answer.
+pub(super) fn short_usage(usage: &Usage) -> Option<String> {
     let work = duration(usage.work_ms - usage.work_ms % 1000);
-    Some(format!("{turns}, {} tokens, {}, {work} at work", count(usage.tokens()), cost(usage)))
+    let tokens = count(usage.tokens());
+    (usage.turns > 0).then(|| format!("{tokens} tokens, {}, {work}", cost(usage)))
 }
 
 /// Returns a number of tokens: `950`, `12.3k`, `4.56M`.
@@ -32,9 +38,13 @@ pub(super) fn count(tokens: u64) -> String {
     }
 }
 
-/// Returns an amount of US dollars: `$0.42`, or with more digits if it is less than a cent.
+/// Returns an amount of US dollars: `$0.42`, or `$0.0019` if it is less than a cent.
 pub(super) fn dollars(amount: f64) -> String {
-    if amount > 0.0 && amount < 0.01 { format!("${amount:.6}") } else { format!("${amount:.2}") }
+    if amount > 0.0 && amount < 0.01 {
+        format!("${}", format!("{amount:.6}").trim_end_matches('0'))
+    } else {
+        format!("${amount:.2}")
+    }
 }
 
 /// Returns the cost in US dollars; of a model without prices it is unknown.
@@ -61,7 +71,7 @@ mod tests {
         assert_eq!(line(1, 950, 0.0, 0, 900).as_deref(), Some(expected));
         let expected = "12 turns, 34.6k tokens, $0.42, 3m 20s at work";
         assert_eq!(line(12, 34_560, 0.424, 0, 200_300).as_deref(), Some(expected));
-        let expected = "2 turns, 1.00M tokens, $0.001000 and an unknown part, 1s at work";
+        let expected = "2 turns, 1.00M tokens, $0.001 and an unknown part, 1s at work";
         assert_eq!(line(2, 999_950, 0.001, 1, 1000).as_deref(), Some(expected));
         let expected = "2 turns, 7 tokens, cost unknown, 1s at work";
         assert_eq!(line(2, 7, 0.0, 2, 1000).as_deref(), Some(expected));

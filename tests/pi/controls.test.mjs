@@ -32,11 +32,12 @@ const NESTED = {
 const REST = { text: "I rest." };
 const COUNTDOWN = "⏳ Auto-continuing in 3s... (type anything to interrupt)";
 
-/** The newest status panel, with 0s for every time but the start. @param {any[]} entries */
+/** The newest status panel, with 0s for every time but the start and `N tokens`. @param {any[]} entries */
 function panel(entries) {
   const { content } = custom(entries, "workflow:status").at(-1);
   return withoutIds(content)
     ?.replace(/\b\d+s\b/g, "0s")
+    .replace(/[\d.]+k? tokens/g, "N tokens")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, "THEN");
 }
 
@@ -55,10 +56,14 @@ Task: Add a route
 TASK, started THEN (0s ago)
 
 ✓ 1. 🔹 A  0s
+     1 turn, N tokens, cost unknown, 0s at work
 ▸ 2. Inner > 🔹 B  0s, 3 passes
+     3 turns, N tokens, cost unknown, 0s at work
 ✓ 3. Inner > 🔹 C  0s
+     1 turn, N tokens, cost unknown, 0s at work
 ○ 4. 🔹 Z
 
+In all: 5 turns, N tokens, cost unknown, 0s at work.
 Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       );
       assert.deepEqual(notices(rpc), []);
@@ -218,7 +223,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       await rpc.prompt("/workflow :status");
       assert.match(
         panel(await rpc.entries()) ?? "",
-        /\n⤼ 1\. 🔹 A {2}0s, 2 passes\n✓ 2\. Inner > 🔹 B {2}0s, 2 passes\n▸ 3\. Inner > 🔹 C {2}0s, 2 passes\n/,
+        /\n⤼ 1\. 🔹 A {2}0s, 2 passes\n.*\n✓ 2\. Inner > 🔹 B {2}0s, 2 passes\n.*\n▸ 3\. Inner > 🔹 C {2}0s, 2 passes\n/,
       );
       assert.deepEqual(rpc.extensionErrors(), []);
     });

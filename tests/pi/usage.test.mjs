@@ -102,10 +102,10 @@ for (const version of VERSIONS) {
       await first.promptAndSettle("And this?");
       await first.kill();
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.deepEqual((await status(rpc)).slice(1), ["2 turns, 505 tokens, less than $0.01", "In all: 3 turns, 606 tokens, less than $0.01."]);
+      assert.deepEqual((await status(rpc)).slice(1), ["2 turns, 505 tokens, $0.001575", "In all: 3 turns, 606 tokens, $0.00189."]);
       const [, second] = (await rpc.send({ type: "get_fork_messages" })).data.messages;
       await rpc.send({ type: "fork", entryId: second.entryId });
-      assert.deepEqual((await status(rpc)).slice(1), ["1 turn, 202 tokens, less than $0.01", "In all: 2 turns, 303 tokens, less than $0.01."]);
+      assert.deepEqual((await status(rpc)).slice(1), ["1 turn, 202 tokens, $0.00063", "In all: 2 turns, 303 tokens, $0.000945."]);
       await rpc.promptAndSettle("Otherwise.");
       await rpc.promptAndSettle("Go on.");
       assertSame(sum(Object.values(await visits(rpc))), await statistics(rpc));

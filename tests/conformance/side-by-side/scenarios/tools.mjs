@@ -64,7 +64,7 @@ export default [
     differs: [
       { number: 57, at: "requests[0].tools", reference: ACTIVE, ours: `${ACTIVE} ls` },
       { number: 57, at: "requests[1].tools", reference: ACTIVE, ours: `${ACTIVE} ls` },
-      ...[38, 3, 14, 17, 18, 22, 25, 39],
+      ...[38, 3, 14, 59, 17, 18, 22, 25, 39],
     ],
   },
   {
