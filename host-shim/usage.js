@@ -59,9 +59,11 @@ function copy({ models, ...others }) {
   return { ...others, models: new Map([...models].map(([name, sum]) => [name, { ...sum }])) };
 }
 
+const OF_AGENT = new Set(["assistant", "toolResult"]);
+
 /**
- * Adds an entry. The time before a message of the user is waiting, the time before any other message is work; other entries
- * interrupt neither.
+ * Adds an entry. The time before a message of the agent or a tool is work, the time before any other message is waiting; other
+ * entries interrupt neither.
  *
  * @param {Sums} sums
  * @param {any} entry
@@ -70,8 +72,8 @@ function copy({ models, ...others }) {
 function count(sums, entry, time) {
   if (entry.type === "message") {
     const gap = number(time - (sums.time ?? time));
-    if (entry.message.role === "user") sums.wait += gap;
-    else sums.work += gap;
+    if (OF_AGENT.has(entry.message.role)) sums.work += gap;
+    else sums.wait += gap;
     sums.time = time;
   }
   const used = usageOf(entry);

@@ -16,6 +16,7 @@ impl Engine {
     pub(super) fn with_usage(&mut self, new: RunState, cx: &mut Cx) -> RunState {
         let Some(old) = self.run.state().filter(|old| old.task_id == new.task_id) else {
             self.agent.noted = Usage::default();
+            self.run.is_past = false;
             return new;
         };
         // A state entry of the same event is appended only after it.
@@ -36,6 +37,9 @@ impl Engine {
 
     /// What was used since the newest state entry.
     fn unaccounted(&self, cx: &Cx) -> Usage {
+        if self.run.is_past {
+            return Usage::default();
+        }
         let (mut used, newest) = cx.files.usage_since_state().unwrap_or_default();
         let since = newest.map_or(0, |newest| cx.unix_ms.saturating_sub(newest));
         if self.agent.is_working() {

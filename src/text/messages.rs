@@ -103,8 +103,8 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
     if !names_evidence.get() {
         append("Gates", &evidence());
     }
-    if let Some(took) = took().filter(|_| !names_usage.get()) {
-        message.push_str(&format!("\n\n**Usage:** {took}"));
+    if !names_usage.get() {
+        message.push_str(&usage_line(state));
     }
     message
 }
@@ -113,13 +113,16 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
 ///
 /// Specification: template variables, "Cancelled Message".
 pub fn command_cancelled_message(state: &RunState) -> String {
-    resolve(
-        COMMAND_CANCELLED_MESSAGE,
-        &[
-            ("taskDescription", Cow::Borrowed(&*state.task_description)),
-            ("taskId", Cow::Borrowed(&*state.task_id)),
-        ],
-    )
+    let values = [
+        ("taskDescription", Cow::Borrowed(&*state.task_description)),
+        ("taskId", Cow::Borrowed(&*state.task_id)),
+    ];
+    resolve(COMMAND_CANCELLED_MESSAGE, &values) + &usage_line(state)
+}
+
+/// The last line of a message at the end of a run: what the run took. Empty if the model has not answered.
+fn usage_line(state: &RunState) -> String {
+    usage(&state.usage()).map_or_else(String::new, |took| format!("\n\n**Usage:** {took}"))
 }
 
 /// Returns the prompt for an agent that stopped before DONE. Instructions that the model still has in view are not

@@ -137,7 +137,8 @@ impl Engine {
             return;
         };
         self.withdraw_gate(cx);
-        let content = text::command_cancelled_message(&state);
+        let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
+        let content = text::command_cancelled_message(&all);
         self.show_end(&state, content, cx);
         if self.agent.is_working() {
             let told = "The user cancelled the workflow. Stop working on it.";

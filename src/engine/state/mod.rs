@@ -134,6 +134,7 @@ impl Engine {
     /// Takes up the run that the session stores.
     pub(super) fn restore(&mut self, stored: Option<RunState>) {
         self.run.state = stored.map(|state| state.sealed(&self.definitions.library));
+        self.run.is_past = self.run.state.is_some() && !self.has_run();
         self.run.told_hold = None;
     }
 

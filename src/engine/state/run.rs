@@ -7,6 +7,8 @@ use crate::run::{PauseReason, Pick, RunState, Seal, UsersModel, phase_key};
 pub struct Run {
     /// The run in progress, or one that has ended and is still to be announced.
     pub(super) state: Option<RunState>,
+    /// The session stored this state, and the run had ended: what followed is not part of it.
+    pub is_past: bool,
     /// Set while the rules of the run do not hold and the user knows it.
     pub told_hold: Option<ToldHold>,
     /// The end of the last run of this session.
