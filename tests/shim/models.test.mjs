@@ -10,7 +10,7 @@ const API = "pi:extension/api";
 const CONTEXT = "pi:extension/context";
 
 /** @param {string} name */
-const model = (name) => ({ provider: name.split("/")[0], id: name.slice(name.indexOf("/") + 1), apiKey: "secret" });
+const model = (name) => ({ provider: name.split("/")[0], id: name.slice(name.indexOf("/") + 1), apiKey: "secret", cost: { input: name.startsWith("c") ? 3 : 0, output: 0 } });
 /** @param {string} name */
 const named = (name) => ({ provider: name.split("/")[0], id: name.slice(name.indexOf("/") + 1) });
 const MODELS = ["a/user", "a/big", "b/x/y:z", "c/paid"].map(model);
@@ -136,7 +136,7 @@ suite("the model and the thinking level", () => {
     });
     const { pi, context, log } = loaded(work, { granted: false });
     await pi.command("a", "", context());
-    const models = MODELS.map(({ provider, id }) => ({ model: { provider, id }, available: provider !== "c" }));
+    const models = MODELS.map(({ provider, id }) => ({ model: { provider, id }, available: provider !== "c", priced: provider === "c" }));
     const refused = { tag: "failed", val: "The manifest does not grant it." };
     assert.deepEqual(told, [named("a/user"), "low", models, refused, refused]);
     assert.deepEqual(log, []);
