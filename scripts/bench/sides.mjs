@@ -75,11 +75,21 @@ export function nestedState() {
 
 /** The functions of a session that the packages call. @typedef {{ getLeafEntry(): any, getEntry(id: string): any, getBranch(): any[], getEntries(): any[] }} Session */
 
-/** @param {{ type: string, customType?: string, data?: unknown }[]} entries oldest first @returns {Session} */
+/** @typedef {{ type: string, customType?: string, data?: unknown, message?: object }} Entry */
+
+/** @param {Entry[]} entries oldest first @returns {Session & { append: (entry: Entry) => void }} */
 export function sessionOf(entries) {
-  const all = entries.map((entry, index) => ({ id: `e${index}`, parentId: index ? `e${index - 1}` : null, ...entry }));
-  const byId = new Map(all.map((entry) => [entry.id, entry]));
+  /** @type {any[]} */
+  const all = [];
+  const byId = new Map();
+  const append = (/** @type {Entry} */ entry) => {
+    const added = { id: `e${all.length}`, parentId: all.at(-1)?.id ?? null, timestamp: new Date().toISOString(), ...entry };
+    all.push(added);
+    byId.set(added.id, added);
+  };
+  for (const entry of entries) append(entry);
   return {
+    append,
     getLeafEntry: () => all.at(-1),
     getEntry: (id) => byId.get(id),
     // pi also starts at the leaf.
