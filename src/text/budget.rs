@@ -1,6 +1,6 @@
 //! Texts about budgets.
 
-use crate::definition::{Measure, Model, Phase};
+use crate::definition::{Budget, Measure, Model, Phase};
 use crate::run::{Active, Bound, PauseReason, Spending};
 
 use super::gate::duration;
@@ -81,6 +81,17 @@ pub(super) fn budget_lines(active: &Active) -> Vec<String> {
     active.budgets().into_iter().map(line).collect()
 }
 
+/// Returns the amounts of a budget; `None` without one.
+pub(super) fn budget_note(budget: &Budget) -> Option<String> {
+    let amounts = budget.0.iter().map(|(measure, limit)| match measure {
+        Measure::Cost | Measure::Time => amount(*measure, *limit),
+        Measure::OutputTokens => format!("{} output tokens", count(*limit)),
+        Measure::Turns => format!("{limit} turns"),
+    });
+    let amounts: Vec<String> = amounts.collect();
+    (!amounts.is_empty()).then(|| format!("budget: {}", amounts.join(", ")))
+}
+
 /// Returns what was spent, and the limit.
 pub(super) fn spent(bound: &Bound) -> String {
     let Bound { measure, spent, limit } = *bound;
@@ -109,4 +120,31 @@ fn dollars_of(millionths: u64) -> String {
 
 fn seconds(ms: u64) -> String {
     duration(ms - ms % 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_units() {
+        let budget = [
+            (Measure::Cost, 2_500_000),
+            (Measure::OutputTokens, 60_000),
+            (Measure::Time, 2_700_000),
+            (Measure::Turns, 40),
+        ];
+        let note = budget_note(&Budget(budget.into()));
+        assert_eq!(note.as_deref(), Some("budget: $2.50, 60.0k output tokens, 45m, 40 turns"));
+        assert_eq!(budget_note(&Budget::default()), None);
+        let lines =
+            budget.map(|(measure, limit)| spent(&Bound { measure, spent: limit / 2, limit }));
+        let expected = [
+            "$1.25 of $2.50",
+            "30.0k of 60.0k output tokens",
+            "22m 30s of 45m at work",
+            "20 of 40 turns",
+        ];
+        assert_eq!(lines, expected);
+    }
 }

@@ -3,6 +3,7 @@
 use crate::definition::{Entry, Gate, Library, OnGateFail, Phase, ToolPolicy, Workflow};
 use crate::definition::{columns, on_one_line};
 
+use super::budget::budget_note;
 use super::confinement::limits_note;
 
 /// Maximum number of phases in a diagram.
@@ -37,7 +38,7 @@ pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) ->
     Some(format!("on failure: back to {} {}", to.emoji, to.name))
 }
 
-/// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the limits and the gate below it.
+/// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the limits, the budget and the gate below it.
 pub fn noted(
     name: &str,
     phase: &Phase,
@@ -50,6 +51,7 @@ pub fn noted(
     let notes = context_note(phase, scope)
         .into_iter()
         .chain(limits_note(phase, scope))
+        .chain(budget_note(&phase.budget))
         .chain(gate_note(gate));
     let notes = notes.chain(failure_note(gate, scope, library));
     let notes = notes.map(|note| format!("{indent}{note}"));
@@ -185,8 +187,13 @@ impl<'a> Chart<'a> {
         self.phases += 1;
         let node = format!("p{}", self.phases);
         self.line(&format!("{node}[{}]", label(&format!("{} {}", phase.emoji, phase.name))));
-        let (context, limits) = (context_note(phase, scope), limits_note(phase, scope));
-        let notes = [tool_note(phase), context, limits, gate_note(phase.gate.as_ref())];
+        let notes = [
+            tool_note(phase),
+            context_note(phase, scope),
+            limits_note(phase, scope),
+            budget_note(&phase.budget),
+            gate_note(phase.gate.as_ref()),
+        ];
         for note in notes.into_iter().flatten() {
             self.note(&note);
         }
