@@ -46,10 +46,13 @@ impl Rule {
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Answers of the model, those included that failed.
+    #[serde(skip_serializing_if = "is_none")]
     pub turns: u32,
     /// Input tokens.
+    #[serde(skip_serializing_if = "is_zero")]
     pub input: u64,
     /// Output tokens, with those of reasoning.
+    #[serde(skip_serializing_if = "is_zero")]
     pub output: u64,
     /// Tokens read from the prompt cache.
     #[serde(skip_serializing_if = "is_zero")]
@@ -61,6 +64,7 @@ pub struct Usage {
     #[serde(skip_serializing_if = "is_zero")]
     pub reasoning: u64,
     /// The cost in US dollars of the answers that have a price.
+    #[serde(skip_serializing_if = "is_free")]
     pub cost: f64,
     /// Answers without a price: their cost is unknown.
     #[serde(skip_serializing_if = "is_none")]
@@ -78,6 +82,7 @@ pub struct Usage {
     #[serde(skip_serializing_if = "is_none")]
     pub gate_failures: u32,
     /// The time in which the agent was at work, in milliseconds.
+    #[serde(skip_serializing_if = "is_zero")]
     pub work_ms: u64,
     /// The time in which the run waited for the user, in milliseconds.
     #[serde(skip_serializing_if = "is_zero")]
@@ -105,6 +110,11 @@ fn add_counts(counts: &mut BTreeMap<String, u32>, others: &BTreeMap<String, u32>
             *count = count.saturating_add(*other);
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_free(cost: &f64) -> bool {
+    *cost == 0.0
 }
 
 impl Usage {

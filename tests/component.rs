@@ -46,11 +46,11 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 /// The stored state of a run in its first phase, Look.
-const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"startedAt":1747234567890,"passes":1}}}}"#;
+const STATE_AT_LOOK: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"passes":1}}}}"#;
 /// The stored state in the second phase, Do.
-const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"startedAt":1747234567890,"passes":1}}}}"#;
+const STATE_AT_DO: &str = r#"{"active":true,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":1,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"passes":1}}}}"#;
 /// The stored state at the end of the run.
-const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"startedAt":1747234567890,"endedAt":1747234567890,"passes":1}}}}"#;
+const STATE_AT_END: &str = r#"{"active":false,"workflowKey":"two","currentPath":[{"workflowKey":"two","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-000000","taskDescription":"Fix it","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"fe6721be46c30b500378267cc7d40a84ff6a9e93d1b15854e470cabc3543ba4c"},"visits":{"two:0":{"name":"Look","startedAt":1747234567890,"endedAt":1747234567890,"passes":1},"two:1":{"name":"Do","startedAt":1747234567890,"endedAt":1747234567890,"passes":1}}}}"#;
 
 const REMINDER: &str = "⚠️ The Two is still active. Current phase: 👀 Look.
 
@@ -264,6 +264,9 @@ fn a_run_from_the_command_to_its_end() {
     assert_eq!(pi.tool_call("workflow_step"), "none");
     pi.did(&[]);
 
+    // The refused call is counted.
+    let refused = r#""passes":1,"usage":{"refusals":{"tools":1}}},"two:1""#;
+    let with_refusal = |state: &str| state.replace(r#""passes":1},"two:1""#, refused);
     let (text, details) = pi.step("next");
     assert_eq!(
         text,
@@ -273,7 +276,7 @@ fn a_run_from_the_command_to_its_end() {
     );
     assert_eq!(details, r#"{"advanced":true,"from":"Look","to":"Do"}"#);
     pi.did(&[
-        &format!("append-entry workflow:state {STATE_AT_DO}"),
+        &format!("append-entry workflow:state {}", with_refusal(STATE_AT_DO)),
         "set-status workflow: Two > 🔨 Do [2/2]",
     ]);
     assert_eq!(pi.event(Event::TurnEnd), "none");
@@ -283,14 +286,15 @@ fn a_run_from_the_command_to_its_end() {
     let (text, details) = pi.step("next");
     assert_eq!(text, "✓ Advanced: Do → DONE\n\n🎉 **All phases complete!**");
     assert_eq!(details, r#"{"advanced":true,"from":"Do","to":"DONE"}"#);
-    pi.did(&[&format!("append-entry workflow:state {STATE_AT_END}"), "clear-status workflow"]);
+    let at_end = with_refusal(STATE_AT_END);
+    pi.did(&[&format!("append-entry workflow:state {at_end}"), "clear-status workflow"]);
 
     assert_eq!(pi.event(Event::AgentEnd(Some(StopReason::Stop))), "none");
     pi.did(&[
         "append-entry workflow:complete {\"content\":\"✅ **Two Complete**\\n\\n**Task:** Fix it\\n**Task ID:** wf-1747234567890-000000\\n**Phases completed:** 2\",\"taskId\":\"wf-1747234567890-000000\",\"cancelled\":false,\"workflow\":\"Two\"}",
         &format!(
             "append-entry workflow:state {}",
-            STATE_AT_END.replace(r#""completionNotified":false"#, r#""completionNotified":true"#)
+            at_end.replace(r#""completionNotified":false"#, r#""completionNotified":true"#)
         ),
         "clear-status workflow",
     ]);
@@ -767,7 +771,7 @@ fn asked_to_start_another() -> (Pi, u64) {
 /// The calls of the host that start the workflow `four`.
 fn started_four() -> [String; 4] {
     [
-        r#"append-entry workflow:state {"active":true,"workflowKey":"four","currentPath":[{"workflowKey":"four","phaseIndex":0},{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Something else","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"87c86ae2705ab23d633601921c66dac76f82f460ac0c3db0dfa9551af31f4f56"},"visits":{"four:0/two:0":{"startedAt":1747234567890,"passes":1}}}}"#,
+        r#"append-entry workflow:state {"active":true,"workflowKey":"four","currentPath":[{"workflowKey":"four","phaseIndex":0},{"workflowKey":"two","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-000000","taskDescription":"Something else","startedAt":1747234567890,"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"87c86ae2705ab23d633601921c66dac76f82f460ac0c3db0dfa9551af31f4f56"},"visits":{"four:0/two:0":{"name":"Look","startedAt":1747234567890,"passes":1}}}}"#,
         "set-status workflow: Four > Two [1/2] > 👀 Look [1/2]",
         "set-session-name Workflow: Something else",
         "send-user-message follow-up: Begin",

@@ -1,7 +1,7 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
 use pi_workflows::definition::{
-    AutoContinue, Confinement, ContextInjection, Entry, Library, Phase,
+    AutoContinue, Budget, Confinement, ContextInjection, Entry, Library, Phase,
 };
 use pi_workflows::definition::{Show, ToolPolicy, Workflow};
 use pi_workflows::run::{Active, RunState};

@@ -27,7 +27,7 @@ impl Engine {
     }
 
     /// Returns the run in progress with all that it took up to now.
-    pub(super) fn up_to_now(&self, cx: &Cx) -> Option<RunState> {
+    pub(super) fn up_to_now(&self, cx: &mut Cx) -> Option<RunState> {
         let state = self.run.state()?;
         if cx.accounted {
             return Some(state.clone());
@@ -36,11 +36,12 @@ impl Engine {
     }
 
     /// What was used since the newest state entry.
-    fn unaccounted(&self, cx: &Cx) -> Usage {
-        if self.run.is_past {
+    fn unaccounted(&self, cx: &mut Cx) -> Usage {
+        if self.run.is_past || cx.gone {
             return Usage::default();
         }
-        let (mut used, newest) = cx.files.usage_since_state().unwrap_or_default();
+        let answer = cx.files.usage_since_state().map(Some);
+        let (mut used, newest) = cx.unless_gone(answer).unwrap_or_default();
         let since = newest.map_or(0, |newest| cx.unix_ms.saturating_sub(newest));
         if self.agent.is_working() {
             used.work_ms = used.work_ms.saturating_add(since);

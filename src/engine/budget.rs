@@ -51,13 +51,13 @@ impl Engine {
     }
 
     /// The reason for which the run cannot go on: a budget is used up.
-    pub(super) fn budget_used_up(&self, cx: &Cx) -> Option<PauseReason> {
+    pub(super) fn budget_used_up(&self, cx: &mut Cx) -> Option<PauseReason> {
         let state = self.with_budgets_up_to_now(cx)?;
         used_up(&Active::resolve(&state, &self.definitions.library)?.budgets())
     }
 
     /// The run in progress with all that it took up to now, if a budget holds.
-    fn with_budgets_up_to_now(&self, cx: &Cx) -> Option<RunState> {
+    fn with_budgets_up_to_now(&self, cx: &mut Cx) -> Option<RunState> {
         self.active().filter(Active::has_budget)?;
         self.up_to_now(cx)
     }

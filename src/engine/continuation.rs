@@ -76,7 +76,7 @@ impl Engine {
     }
 
     /// Decides how the run goes on, and counts a continuation in which the agent did nothing.
-    fn decide_and_count(&mut self, cx: &Cx) -> Decision {
+    fn decide_and_count(&mut self, cx: &mut Cx) -> Decision {
         let idle = self.idle();
         let decision = self.decide(idle, cx);
         match decision {
@@ -93,7 +93,7 @@ impl Engine {
         if self.agent.worked || !continued { 0 } else { counted.saturating_add(1) }
     }
 
-    fn decide(&self, idle: u32, cx: &Cx) -> Decision {
+    fn decide(&self, idle: u32, cx: &mut Cx) -> Decision {
         let Some(active) = self.active() else { return Decision::Wait };
         let progress = &active.state.progress;
         if progress.paused.is_some() || !self.pending.is_empty() {

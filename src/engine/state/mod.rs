@@ -90,6 +90,9 @@ impl Engine {
     /// Specification: state management, "Persistence".
     pub(super) fn transition(&mut self, new: RunState, cx: &mut Cx) {
         let new = self.with_usage(new, cx);
+        if cx.gone {
+            return;
+        }
         let mut new = self.with_tools(new, cx);
         let active = Active::resolve(&new, &self.definitions.library);
         let phase = active.map(|active| (active.phase.name.clone(), active.is_fresh()));
