@@ -1,4 +1,4 @@
-// Output formats of `check`: for users, for programs, for GitHub.
+// The output formats of `check`: for users, for programs, for GitHub.
 
 /** @typedef {import("./workflows.js").Report} Report */
 

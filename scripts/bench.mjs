@@ -10,12 +10,13 @@ import context from "./bench/context.mjs";
 import hooks from "./bench/hooks.mjs";
 import instructions from "./bench/instructions.mjs";
 import loading from "./bench/loading.mjs";
+import runs from "./bench/runs.mjs";
 import sessions from "./bench/sessions.mjs";
 import start from "./bench/start.mjs";
 import { BENCHMARKS, scriptFor } from "./usage.mjs";
 
 /** @type {Record<keyof typeof BENCHMARKS, (argument?: string) => Promise<boolean>>} each resolves with true if no figure exceeds its limit */
-const RUNS = { start, loading, hooks, sessions, context, instructions, commands };
+const RUNS = { start, loading, hooks, sessions, context, instructions, commands, runs };
 
 const words = process.argv.slice(2);
 scriptFor("bench", words);

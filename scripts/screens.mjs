@@ -17,7 +17,7 @@ const TYPO = "---\nid: typo\nname: Typo\nemoji: \"✏️\"\n---\n\nCorrect the s
 
 const next = { action: "next", summary: "tests/clock.test.js fails: the zone is added twice." };
 const model = await startModel([{ calls: [{ name: "workflow_step", arguments: next }] }, { text: "I look at the code.", hang: true }]);
-const sandbox = makeSandbox({ model });
+const sandbox = makeSandbox({ model, modelConfig: { cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } } });
 cpSync(join(REPO, "workflows-examples"), join(sandbox.project, ".pi/workflows"), { recursive: true });
 sandbox.writeFiles({
   ".pi/workflows/typos/workflow.yaml": "name: Typos\ncommandName: typos\ninitialMesage: Go\nphases:\n  - typo.md\n",

@@ -1,8 +1,9 @@
 // Installs the missing dependencies of an npm script, and prints their names.
 //
-//   node scripts/setup.mjs build   packages of package-lock.json, Rust's WebAssembly target
-//   node scripts/setup.mjs demo    … and pi as published, under target/pi/
-//   node scripts/setup.mjs test    … and tmux, bubblewrap, Python, Perl (the default)
+//   node scripts/setup.mjs build      packages of package-lock.json, Rust's WebAssembly target
+//   node scripts/setup.mjs demo       … and pi as published, under target/pi/
+//   node scripts/setup.mjs test       … and tmux, bubblewrap, Python, Perl (the default)
+//   node scripts/setup.mjs test:all   … and Chromium
 //
 // It is the first thing to run in a fresh clone, so it uses Node's own modules only and works from Node 18 on.
 
@@ -32,6 +33,17 @@ const PROGRAMS = {
 };
 
 /**
+ * Programs of `npm run test:all`, besides.
+ *
+ * @type {typeof PROGRAMS}
+ */
+const MORE_PROGRAMS = {
+  ...(process.platform === "linux" && {
+    chromium: { test: ["--version"], package: "chromium", use: "the tests look at the HTML report in it" },
+  }),
+};
+
+/**
  * The setup steps of each argument, in order.
  *
  * @type {Record<string, (() => void)[]>}
@@ -39,7 +51,8 @@ const PROGRAMS = {
 const STEPS = {
   build: [npmPackages, nodeBinary, wasmTarget],
   demo: [npmPackages, nodeBinary, wasmTarget, piTarballs],
-  test: [npmPackages, nodeBinary, wasmTarget, piTarballs, programs],
+  test: [npmPackages, nodeBinary, wasmTarget, piTarballs, () => programs(PROGRAMS)],
+  "test:all": [npmPackages, nodeBinary, wasmTarget, piTarballs, () => programs({ ...PROGRAMS, ...MORE_PROGRAMS })],
 };
 
 /** An error that the user can fix, as the message says. */
@@ -130,11 +143,12 @@ function fetchTarball(spec, integrity, home) {
   }
 }
 
-function programs() {
-  const missing = Object.keys(PROGRAMS).filter((name) => run(name, PROGRAMS[name].test).missing);
+/** @param {typeof PROGRAMS} wanted */
+function programs(wanted) {
+  const missing = Object.keys(wanted).filter((name) => run(name, wanted[name].test).missing);
   if (missing.length === 0) return;
-  const packages = missing.map((name) => PROGRAMS[name].package);
-  const names = missing.map((name) => `${name} (${PROGRAMS[name].use})`).join(", ");
+  const packages = missing.map((name) => wanted[name].package);
+  const names = missing.map((name) => `${name} (${wanted[name].use})`).join(", ");
   const byHand = `Install with your system's package manager: ${packages.join(", ")}.`;
   if (run("apt-get", ["--version"]).missing) throw new SetupError(`Not on PATH: ${names}. ${byHand}`);
   const asRoot = rootPrefix();

@@ -5,14 +5,14 @@
 const NUMBER = /^([1-9]\d{0,6})?$/;
 
 /** The benchmarks of `npm run bench`, each with its argument. */
-export const BENCHMARKS = { start: NUMBER, loading: NUMBER, hooks: NUMBER, sessions: NUMBER, context: NUMBER, instructions: /^(update)?$/, commands: NUMBER };
+export const BENCHMARKS = { start: NUMBER, loading: NUMBER, hooks: NUMBER, sessions: NUMBER, context: NUMBER, instructions: /^(update)?$/, commands: NUMBER, runs: NUMBER };
 
 /** The steps of `npm test`. */
 export const TESTS = ["format", "clippy", "clippy-wasm", "types", "rust", "pi"];
 
 /**
  * @typedef {object} Script
- * @property {"build" | "demo" | "test"} needs the argument for `setup.mjs`
+ * @property {"build" | "demo" | "test" | "test:all"} needs the argument for `setup.mjs`
  * @property {boolean} [builds] true if it builds by itself, so that no build runs before it
  * @property {string} usage the arguments after `npm run NAME`
  * @property {(words: string[]) => boolean} fits
@@ -42,7 +42,7 @@ export const SCRIPTS = {
       more.length === 0 && (name === undefined || Object.entries(BENCHMARKS).some(([known, fit]) => known === name && fit.test(argument))),
   },
   test: TEST,
-  "test:all": { ...TEST, file: "test", env: { TESTS: "all" } },
+  "test:all": { ...TEST, needs: "test:all", file: "test", env: { TESTS: "all" } },
   record: { needs: "test", usage: "[-- GROUP …]", fits: (words) => words.every((word) => /^[a-z]+$/.test(word)) },
   release: { needs: "build", usage: "[-- BRANCH]", fits: (words) => words.length === 0 || (words.length === 1 && /^[^-]/.test(words[0])) },
 };

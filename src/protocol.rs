@@ -34,6 +34,8 @@ pub const APPROVAL_TYPE: &str = "workflow:approval";
 pub const CHECK_TYPE: &str = "workflow:check";
 /// Custom type of the entry that `/workflow :graph` shows.
 pub const GRAPH_TYPE: &str = "workflow:graph";
+/// Custom type of the entry that `/workflow :report` shows.
+pub const REPORT_TYPE: &str = "workflow:report";
 
 /// Name of the tool by which the agent moves the run.
 pub const STEP_TOOL_NAME: &str = "workflow_step";

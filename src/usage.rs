@@ -131,7 +131,8 @@ impl Usage {
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
-        self.cost += other.cost;
+        // A sum that is infinite could not be stored.
+        self.cost = (self.cost + other.cost).min(f64::MAX);
         self.unpriced = self.unpriced.saturating_add(other.unpriced);
         self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
         self.gate_attempts = self.gate_attempts.saturating_add(other.gate_attempts);

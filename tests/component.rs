@@ -17,6 +17,8 @@ mod host;
 mod hostile;
 #[path = "component/models.rs"]
 mod models;
+#[path = "component/report.rs"]
+mod report;
 #[path = "component/stale.rs"]
 mod stale;
 
@@ -219,6 +221,7 @@ Use workflow_step with action='loop' to restart the current scope from the begin
         "register-entry-renderer workflow:approval",
         "register-entry-renderer workflow:check",
         "register-entry-renderer workflow:graph",
+        "register-entry-renderer workflow:report",
         "register-entry-renderer workflow:fresh",
     ]);
     assert_eq!(pi.asked(), [] as [&str; 0], "a session is not there yet");
@@ -1091,10 +1094,11 @@ fn the_argument_of_the_command_is_completed() {
     let two = ("two", "two", Some("Two: Look at all of it."));
     let four = ("four", "four", Some("Four: Look at all of it."));
     let graph = (":graph", ":graph", Some("Show a workflow as a diagram"));
+    let report = (":report", ":report", Some("Show what the run took"));
     let panel = (":panel", ":panel", Some("Show the phases above the editor, or not"));
     let check = (":check", ":check", Some("Show what is wrong in the workflow files"));
     for (prefix, proposals) in [
-        ("", &[two, four, graph, panel, check][..]),
+        ("", &[two, four, graph, report, panel, check][..]),
         ("two ", &[]),
         ("t", &[two]),
         ("four", &[]),
@@ -1123,12 +1127,15 @@ fn the_controls_are_completed_while_they_apply() {
     };
     assert_eq!(
         controls(&mut pi),
-        ":status :pause :resume :next :back :skip :cancel :graph :panel :check"
+        ":status :pause :resume :next :back :skip :cancel :graph :report :panel :check"
     );
     pi.command("workflow", ":pause");
-    assert_eq!(controls(&mut pi), ":status :resume :next :back :skip :cancel :graph :panel :check");
+    assert_eq!(
+        controls(&mut pi),
+        ":status :resume :next :back :skip :cancel :graph :report :panel :check"
+    );
     pi.command("workflow", ":cancel");
-    assert_eq!(controls(&mut pi), ":graph :panel :check");
+    assert_eq!(controls(&mut pi), ":graph :report :panel :check");
 }
 
 #[test]

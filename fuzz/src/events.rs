@@ -112,7 +112,9 @@ impl Play {
         };
         match kind {
             0 | 1 => self.command(TEXTS[index % TEXTS.len()]),
-            2 => self.command([":panel", ":check", ":graph", ":x", ":cancel"][index % 5]),
+            2 => {
+                self.command([":panel", ":check", ":graph", ":report", ":x", ":cancel"][index % 6])
+            }
             3..=6 => self.step(CALLS[index % CALLS.len()]),
             7 => self.tool_call(TOOLS[index % TOOLS.len()]),
             8..=10 => self.answer(argument),

@@ -297,6 +297,11 @@ impl WorkflowFiles for Files {
         Ok(known(session::entries(custom_type, 0, MAX_MESSAGES, None))?.unwrap_or_default())
     }
 
+    fn entry(&self, custom_type: &str, number: u32) -> Result<Option<String>, Stale> {
+        let entries = known(session::entries(custom_type, number, 1, None))?;
+        Ok(entries.unwrap_or_default().pop())
+    }
+
     fn usage_since_state(&self) -> Result<(Usage, Option<u64>), Stale> {
         let used = known(session::usage_since(STATE_ENTRY_TYPE))?;
         Ok(used.map(|used| (Usage::from(&used), used.newest_ms)).unwrap_or_default())
@@ -399,7 +404,9 @@ impl From<&session::Usage> for Usage {
                 reasoning: model.reasoning,
                 cost: model.cost,
                 unpriced: model.unpriced,
-                models: model.model.iter().map(|name| (name.clone(), model.answers)).collect(),
+                models: (model.model.iter().filter(|_| model.answers > 0))
+                    .map(|name| (name.clone(), model.answers))
+                    .collect(),
                 ..Self::default()
             });
         }

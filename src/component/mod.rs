@@ -17,7 +17,7 @@ use crate::engine::{Answer, Context, Engine, Event, Facts, Output, Reply, Reques
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE,
     GRAPH_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE,
-    STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
+    REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
 };
 use crate::run::{Pick, restore};
 use crate::text::{self, DefaultRole};
@@ -112,9 +112,15 @@ impl Guest for Component {
         for message_type in MESSAGE_TYPES {
             api::register_message_renderer(message_type);
         }
-        for entry_type in
-            [COMPLETE_TYPE, STATUS_TYPE, APPROVAL_TYPE, CHECK_TYPE, GRAPH_TYPE, FRESH_TYPE]
-        {
+        for entry_type in [
+            COMPLETE_TYPE,
+            STATUS_TYPE,
+            APPROVAL_TYPE,
+            CHECK_TYPE,
+            GRAPH_TYPE,
+            REPORT_TYPE,
+            FRESH_TYPE,
+        ] {
             api::register_entry_renderer(entry_type);
         }
         Ok(())

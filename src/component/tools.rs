@@ -5,10 +5,12 @@ use crate::definition::{
 };
 use crate::definition::{is_within, nearest, skeleton, writes_path};
 use crate::engine::{may, run_through};
-use crate::text;
+use crate::run::{PROGRESS_VERSION, restore};
+use crate::text::{self, Circumstances, Report};
 
 use super::Component;
 use super::bindings::exports::pi_workflows::tools::workflows as wit;
+use super::convert::json;
 use super::host::{Checked, Files};
 
 impl wit::Guest for Component {
@@ -80,6 +82,24 @@ impl wit::Guest for Component {
     fn skeleton(name: String) -> Result<Vec<wit::NewFile>, String> {
         let files = skeleton(&name)?;
         Ok(files.into_iter().map(|(path, text)| wit::NewFile { path: path.into(), text }).collect())
+    }
+
+    fn report_run(run: wit::StoredRun) -> Result<wit::RunReport, String> {
+        let wit::StoredRun { state, since, ended_ms, replaced } = run;
+        let state = restore([state]).map_err(|why| format!("The run cannot be read: {why}."))?;
+        let state = state.ok_or("The run cannot be read: its state is incomplete.")?;
+        let progress = &state.progress;
+        if progress.version > PROGRESS_VERSION || progress.later_seal.is_some() {
+            return Err("The run cannot be read: a later version of pi-workflows stored it.".into());
+        }
+        let pause = progress.paused.as_ref().map(|pause| pause.reason.clone());
+        let state = match &since {
+            Some(used) => state.clone().with_usage(&state, &used.into()),
+            None => state,
+        };
+        let report = Report::of(&state, Circumstances { pause, ended_at: ended_ms, replaced });
+        let data = serde_json::to_value(&report).unwrap_or_default();
+        Ok(wit::RunReport { markdown: report.markdown(), json: json(&data) })
     }
 }
 

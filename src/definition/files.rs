@@ -248,6 +248,11 @@ pub trait WorkflowFiles {
         Ok(Vec::new())
     }
 
+    /// The data of the custom entry of a type with this number on the session's branch, newest first, from 0; JSON.
+    fn entry(&self, _custom_type: &str, _number: u32) -> Result<Option<String>, Stale> {
+        Ok(None)
+    }
+
     /// The user messages on the session's branch since a time, in milliseconds since 1970, newest first; those that were
     /// sent in the user's place too.
     fn user_messages(&self, _since: u64) -> Result<Vec<UserMessage>, Stale> {

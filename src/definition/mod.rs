@@ -308,6 +308,8 @@ pub(crate) mod fixtures {
         pub tools: Vec<&'static str>,
         /// Those that the model is shown.
         pub active_tools: RefCell<Option<Vec<String>>>,
+        /// The data of the session's state entries, newest first.
+        pub states: Vec<String>,
         /// What pi has of entries behind the newest state entry.
         pub usage: RefCell<crate::usage::Usage>,
         /// The time of the newest entry.
@@ -408,6 +410,11 @@ pub(crate) mod fixtures {
 
         fn tools(&self) -> Result<Vec<String>, Stale> {
             Ok(self.tools.iter().map(|tool| (*tool).to_owned()).collect())
+        }
+
+        fn entry(&self, custom_type: &str, number: u32) -> Result<Option<String>, Stale> {
+            let is_state = custom_type == crate::protocol::STATE_ENTRY_TYPE;
+            Ok(self.states.get(number as usize).filter(|_| is_state).cloned())
         }
 
         fn usage_since_state(&self) -> Result<(crate::usage::Usage, Option<u64>), Stale> {

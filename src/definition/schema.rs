@@ -240,7 +240,7 @@ pub const WORKFLOW_FIELDS: [Field; 26] = [
     field(
         "budget",
         Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
-        "",
+        "no bound",
         "What a run may take. A nested workflow's bounds what is spent in it. At the end of it the run pauses, and you are asked for more.",
     ),
     WRITE,
@@ -411,7 +411,7 @@ pub const PHASE_FIELDS: [Field; 17] = [
     field(
         "budget",
         Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
-        "",
+        "no bound",
         "What each visit of the phase may take.",
     ),
 ];
@@ -421,17 +421,22 @@ pub const BUDGET_FIELDS: [Field; 4] = [
     field(
         "cost",
         Kind::Dollars(MAX_COST),
-        "",
+        "no bound",
         "The cost in US dollars, as pi reports it. Models without a price are refused.",
     ),
-    field("outputTokens", Kind::Count(MAX_TOKENS), "", "Output tokens, with those of reasoning."),
+    field(
+        "outputTokens",
+        Kind::Count(MAX_TOKENS),
+        "no bound",
+        "Output tokens, with those of reasoning.",
+    ),
     field(
         "time",
         Kind::Duration("45m"),
-        "",
+        "no bound",
         "The time at work. The time of your answers is not in it.",
     ),
-    field("turns", Kind::Count(MAX_COUNT), "", "Turns: answers of the model."),
+    field("turns", Kind::Count(MAX_COUNT), "no bound", "Turns: answers of the model."),
 ];
 
 /// The values of `thinking`.

@@ -8,21 +8,20 @@ use crate::usage::Usage;
 
 use super::context::Cx;
 use super::effect::Reply;
-use super::event::Event;
 use super::state::Engine;
 
 impl Engine {
     /// Returns the state with what was used since the newest state entry.
     pub(super) fn with_usage(&mut self, new: RunState, cx: &mut Cx) -> RunState {
         let Some(old) = self.run.state().filter(|old| old.task_id == new.task_id) else {
-            self.agent.noted = Usage::default();
+            self.count_anew(cx);
             self.run.is_past = false;
             return new;
         };
         // A state entry of the same event is appended only after it.
         let new = if cx.accounted { new } else { new.with_usage(old, &self.unaccounted(cx)) };
         cx.accounted = true;
-        self.agent.noted = Usage::default();
+        self.count_anew(cx);
         new
     }
 
@@ -42,22 +41,36 @@ impl Engine {
         }
         let answer = cx.files.usage_since_state().map(Some);
         let (mut used, newest) = cx.unless_gone(answer).unwrap_or_default();
-        let since = newest.map_or(0, |newest| cx.unix_ms.saturating_sub(newest));
-        if self.agent.is_working() {
-            used.work_ms = used.work_ms.saturating_add(since);
-        } else {
-            used.wait_ms = used.wait_ms.saturating_add(since);
+        if let Some(newest) = newest {
+            let since = cx.unix_ms.saturating_sub(newest);
+            let work = if self.agent.is_working() {
+                since.min(cx.unix_ms.saturating_sub(self.agent.working_since))
+            } else {
+                0
+            };
+            used.work_ms = used.work_ms.saturating_add(work);
+            used.wait_ms = used.wait_ms.saturating_add(since.saturating_sub(work));
         }
         used.add(&self.agent.noted);
-        // Of the time of the call that waited for a dialog.
-        used.work_ms = used.work_ms.saturating_sub(self.agent.noted.wait_ms);
+        let open = self.agent.dialog.map_or(0, |(_, since)| cx.unix_ms.saturating_sub(since));
+        used.wait_ms = used.wait_ms.saturating_add(open);
+        // Of the time of the call that waited for a dialog, or waits for it.
+        let waited = self.agent.noted.wait_ms.saturating_add(open);
+        used.work_ms = used.work_ms.saturating_sub(waited);
         used
     }
 
+    /// Begins to count anew: a state of the run has what was noted up to now.
+    fn count_anew(&mut self, cx: &Cx) {
+        self.agent.noted = Usage::default();
+        if let Some((_, since)) = &mut self.agent.dialog {
+            *since = cx.unix_ms;
+        }
+    }
+
     /// Counts the time of a dialog that a tool call waited for, before its answer is handled.
-    pub(super) fn end_dialog(&mut self, event: &Event, cx: &Cx) {
-        let Event::Answer { ticket, .. } = event else { return };
-        if let Some((_, since)) = self.agent.dialog.take_if(|(asked, _)| asked == ticket) {
+    pub(super) fn end_dialog(&mut self, ended: u64, cx: &Cx) {
+        if let Some((_, since)) = self.agent.dialog.take_if(|(asked, _)| *asked == ended) {
             let waited = cx.unix_ms.saturating_sub(since);
             self.agent.noted.wait_ms = self.agent.noted.wait_ms.saturating_add(waited);
         }

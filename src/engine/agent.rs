@@ -42,7 +42,10 @@ impl Engine {
 
     pub(super) fn agent_start(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         self.end_rest(cx);
-        self.agent.activity = Activity::Working;
+        if !self.agent.is_working() {
+            self.agent.activity = Activity::Working;
+            self.agent.working_since = cx.unix_ms;
+        }
         self.begin_view(cx)
     }
 

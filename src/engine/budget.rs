@@ -33,7 +33,9 @@ impl Engine {
         if let Some(reason) = used_up(&budgets) {
             self.agent.noted.refused(Rule::Budget);
             let refusal = text::budget_refusal(&reason);
-            if !self.pause_reason().is_some_and(PauseReason::is_of_budget) {
+            // A gate that waits for the user still does when there is more to spend: `/workflow :resume` asks for both.
+            let is_told = |reason: &PauseReason| reason.is_of_budget() || reason.is_of_gate();
+            if !self.pause_reason().is_some_and(is_told) {
                 self.pause(reason, cx);
             }
             return Some(Reply::Stop(refusal));
@@ -62,18 +64,42 @@ impl Engine {
         self.up_to_now(cx)
     }
 
-    /// Adds what the user gives to the budgets that are used up, or asks for it. Answers without a price are accepted.
+    /// Adds what the user gives to the budgets that are used up, or asks for it. Answers without a price are accepted if they
+    /// are the reason for the pause.
     pub(super) fn widen_budgets(&mut self, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
-        self.accept_unknown_cost(cx);
+        // Not what the user does not know of yet.
+        if matches!(self.pause_reason(), Some(PauseReason::UnknownCost { .. })) {
+            self.accept_unknown_cost(cx);
+        }
         let reason = self.budget_used_up(cx);
         let Some(PauseReason::Budget { measure, .. }) = reason else {
+            if let Some(reason) = reason
+                && (!more.is_empty() || self.pause_reason().is_some_and(PauseReason::is_of_budget))
+            {
+                // The user learns first that there are costs which no amount bounds.
+                cx.failed = true;
+                self.pause(reason, cx);
+                return Widened::No;
+            }
             if more.is_empty() {
                 return Widened::Yes;
             }
-            cx.fail(Level::Info, "No budget of the run is used up.");
+            let how =
+                if self.pause_reason().is_some() { " To go on: /workflow :resume" } else { "" };
+            cx.fail(Level::Info, format!("No budget of the run is used up.{how}"));
             return Widened::No;
         };
         let Some(reason) = reason else { return Widened::Yes };
+        // The reason for the pause may just have ended, and the run waits for this one.
+        let is_other = match self.pause_reason() {
+            Some(PauseReason::Budget { measure: paused, .. }) => *paused != measure,
+            Some(reason) => reason.is_of_budget(),
+            None => true,
+        };
+        if is_other && let Some(state) = self.running().cloned() {
+            self.stop_countdown(cx);
+            self.transition(state.paused(reason.clone(), cx.unix_ms), cx);
+        }
         if more.is_empty() {
             if !cx.ui.exists() {
                 cx.fail(Level::Warning, text::budget_notice(&reason, measure));
@@ -82,7 +108,7 @@ impl Engine {
             let Some(state) = self.running() else { return Widened::Yes };
             let task_id = state.task_id.clone();
             let title = text::budget_question(&reason, measure);
-            let pending = PendingRequest::MoreBudget { task_id, was_at_rest };
+            let pending = PendingRequest::MoreBudget { task_id, measure, was_at_rest };
             return Widened::Asked(self.ask(pending, Request::Input { title }));
         }
         let Some(amount) = amount(measure, more) else {
@@ -104,14 +130,25 @@ impl Engine {
     pub(super) fn answer_more_budget(
         &mut self,
         task_id: &str,
+        asked: Measure,
         was_at_rest: bool,
         answer: Answer,
         cx: &mut Cx,
     ) -> Reply {
         let is_same = self.running().is_some_and(|state| state.task_id == task_id);
+        if let Some(reason) = self.hold().filter(|_| is_same) {
+            // An amount accepts no rules.
+            cx.fail(Level::Warning, self.held_notice(&reason));
+            return Reply::None;
+        }
         match answer {
             Answer::Entered(more) if is_same && !trim(&more).is_empty() => {
-                self.resume_by_user(trim(&more), was_at_rest, cx)
+                // Meanwhile another measure may be used up, and the amount would be one of it.
+                let more = match self.budget_used_up(cx) {
+                    Some(PauseReason::Budget { measure, .. }) if measure != asked => "",
+                    _ => trim(&more),
+                };
+                self.resume_by_user(more, was_at_rest, cx)
             }
             _ => {
                 cx.notify(Level::Info, "Nothing was added to the budget.");

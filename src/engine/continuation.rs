@@ -72,6 +72,9 @@ impl Engine {
     /// calls has ended, and their results are not read.
     fn cancel_nested_calls(&mut self, cx: &mut Cx) {
         let tickets = self.pending.drop_nested_calls();
+        for ticket in &tickets {
+            self.end_dialog(*ticket, cx);
+        }
         cx.effects.extend(tickets.into_iter().map(|ticket| Effect::CancelRequest { ticket }));
     }
 
@@ -132,6 +135,11 @@ impl Engine {
     pub(super) fn pause_as(&mut self, state: &RunState, reason: PauseReason, cx: &mut Cx) {
         self.stop_countdown(cx);
         self.transition(state.paused(reason, cx.unix_ms), cx);
+        self.tell_pause(cx);
+    }
+
+    /// Tells the user that the run is paused, and how to resume it.
+    pub(super) fn tell_pause(&self, cx: &mut Cx) {
         let notice = self.active().and_then(|active| text::pause_notice(&active));
         if let Some(notice) = notice.filter(|_| cx.ui.exists()) {
             cx.notify(Level::Warning, notice);

@@ -71,7 +71,9 @@ impl Engine {
         if event.begins_turn() {
             self.turn = Turn::default();
         }
-        self.end_dialog(&event, &cx);
+        if let Event::Answer { ticket, .. } = event {
+            self.end_dialog(ticket, &cx);
+        }
         let Ok(reply) = self.react(event, &mut cx) else { return Output::default() };
         self.begin_dialog(&reply, &cx);
         self.tell_hold(&mut cx);
@@ -140,8 +142,8 @@ impl Engine {
             }
             PendingRequest::Cancel { task_id, .. } => self.answer_cancel(&task_id, answer, cx),
             PendingRequest::Gate(gate) => self.answer_gate(*gate, answer, cx),
-            PendingRequest::MoreBudget { task_id, was_at_rest } => {
-                self.answer_more_budget(&task_id, was_at_rest, answer, cx)
+            PendingRequest::MoreBudget { task_id, measure, was_at_rest } => {
+                self.answer_more_budget(&task_id, measure, was_at_rest, answer, cx)
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::definition::Stale;
 use crate::run::RunState;
 use crate::text;
+use crate::usage::Usage;
 
 use super::context::Cx;
 use super::effect::{Effect, Level};
@@ -24,6 +25,8 @@ impl Engine {
         self.withdraw_gate(cx);
         self.pending.clear();
         self.agent.cancel_asked = false;
+        // Of the branch that was left.
+        (self.agent.noted, self.agent.dialog) = (Usage::default(), None);
         self.agent.note = None;
         self.agent.view = None;
         self.agent.in_view = in_view;
@@ -32,6 +35,8 @@ impl Engine {
         self.session.allow_commands = allow_commands;
         self.session.panel = panel;
         self.agent.activity = if at_work { Activity::Working } else { Activity::Idle };
+        // Not known: all of the time since the newest entry is work.
+        self.agent.working_since = 0;
         if let Some(notice) = self.definitions.reload(cx.files)? {
             cx.notify(Level::Warning, notice);
         }

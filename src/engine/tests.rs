@@ -714,7 +714,7 @@ fn a_paused_run_can_be_moved_and_resumed() {
     assert!(matches!(effects[2], Effect::SendUserMessage(_)));
     let not_paused = notice(Level::Info, "The workflow is not paused.");
     assert_eq!(session.command("workflow", ":resume").effects, not_paused);
-    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :next, :back, :skip, :cancel, :graph, :panel, :check";
+    let unknown = "Unknown control: \":fly\". There are :status, :pause, :resume, :next, :back, :skip, :cancel, :graph, :report, :panel, :check";
     assert_eq!(session.command("workflow", ":fly").effects, notice(Level::Error, unknown));
     let unknown = unknown.replace(":fly\".", ":stauts\". Did you mean :status?");
     assert_eq!(session.command("workflow", ":stauts").effects, notice(Level::Error, &unknown));
@@ -923,16 +923,22 @@ fn completions_offer_what_can_be_started() {
     assert_eq!(values(&mut session, "b"), ["bugfix", "build"]);
     assert_eq!(values(&mut session, "bugfix x"), [""; 0]);
     session.files.global.remove("build/workflow.yaml");
-    assert_eq!(values(&mut session, ""), ["bugfix", "rpir", ":graph", ":panel", ":check"]);
+    assert_eq!(
+        values(&mut session, ""),
+        ["bugfix", "rpir", ":graph", ":report", ":panel", ":check"]
+    );
     assert_eq!(values(&mut session, "b"), ["bugfix"]);
-    assert_eq!(values(&mut session, ":"), [":graph", ":panel", ":check"]);
+    assert_eq!(values(&mut session, ":"), [":graph", ":report", ":panel", ":check"]);
     let _ = session.command("workflow", "bugfix x");
     assert_eq!(
         values(&mut session, ":"),
-        [":status", ":pause", ":next", ":back", ":skip", ":cancel", ":graph", ":panel", ":check"]
+        [
+            ":status", ":pause", ":next", ":back", ":skip", ":cancel", ":graph", ":report",
+            ":panel", ":check"
+        ]
     );
     let _ = session.command("workflow", ":pause");
-    assert_eq!(values(&mut session, ":r"), [":resume"]);
+    assert_eq!(values(&mut session, ":r"), [":resume", ":report"]);
 }
 
 #[test]
@@ -1033,6 +1039,7 @@ mod hold;
 mod may;
 mod models;
 mod replacement;
+mod report;
 mod tools;
 
 #[test]
@@ -1209,7 +1216,7 @@ fn a_control_that_only_shows_does_not_stop_the_countdown() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
     let _ = session.stop();
-    for control in [":status", ":panel", ":check", ":graph"] {
+    for control in [":status", ":panel", ":check", ":graph", ":report"] {
         let effects = session.command("workflow", control).effects;
         assert!(!effects.contains(&Effect::SetCountdown(None)), "{control}: {effects:?}");
     }

@@ -19,7 +19,8 @@ pub use budget::{Allowance, Bound, Spending};
 pub use gates::{Evidence, GateAhead};
 pub use outline::{Outline, Step};
 pub use progress::{
-    Leaving, Pause, PauseReason, Pick, Progress, UsersModel, Visit, phase_key, scope_key,
+    Leaving, Pause, PauseReason, Pick, Progress, UsersModel, Visit, phase_key, phase_path,
+    scope_key,
 };
 pub use rules::{PROGRESS_VERSION, Seal, hold, pause_reason};
 pub use state::{MAX_TASK, RunState, RunStatus, Segment};

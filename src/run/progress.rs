@@ -253,6 +253,15 @@ pub fn phase_key(path: &[Segment]) -> String {
     path.iter().map(part).collect::<Vec<_>>().join("/")
 }
 
+/// Returns the path that a [`phase_key`] was made of.
+pub fn phase_path(key: &str) -> Option<Vec<Segment>> {
+    let segment = |part: &str| {
+        let (workflow_key, index) = part.rsplit_once(':')?;
+        Some(Segment { workflow_key: workflow_key.to_owned(), phase_index: index.parse().ok()? })
+    };
+    key.split('/').map(segment).collect()
+}
+
 /// Returns a name for the innermost scope of a path.
 pub fn scope_key(path: &[Segment]) -> String {
     match path.split_last() {

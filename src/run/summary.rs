@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::definition::{Phase, short, trim};
 
-use super::{RunState, Segment, phase_key};
+use super::{RunState, Segment, phase_key, phase_path};
 
 /// Maximum length of a summary, in characters; the rest is cut off.
 const MAX_SUMMARY: usize = 4000;
@@ -57,7 +57,9 @@ impl RunState {
     /// Returns all summaries, oldest first, each with the path of its phase.
     pub fn summaries(&self) -> Vec<(Vec<Segment>, &Summary)> {
         let visits = self.visits_by(|visit| Some(visit.summary.as_ref()?.step)).into_iter();
-        visits.filter_map(|(key, visit)| Some((path(key)?, visit.summary.as_ref()?))).collect()
+        visits
+            .filter_map(|(key, visit)| Some((phase_path(key)?, visit.summary.as_ref()?)))
+            .collect()
     }
 
     fn shorten_summaries(&mut self) {
@@ -85,15 +87,6 @@ pub fn cut(text: &str, limit: usize) -> String {
         Some((at, _)) => text.get(..at).unwrap_or_default().to_owned() + CUT,
         None => text.to_owned(),
     }
-}
-
-/// Returns the path that a [`phase_key`] was made of.
-fn path(key: &str) -> Option<Vec<Segment>> {
-    let segment = |part: &str| {
-        let (workflow_key, index) = part.rsplit_once(':')?;
-        Some(Segment { workflow_key: workflow_key.to_owned(), phase_index: index.parse().ok()? })
-    };
-    key.split('/').map(segment).collect()
 }
 
 #[cfg(test)]
@@ -145,7 +138,7 @@ mod tests {
             state.summaries().iter().map(|(_, summary)| summary.text.len()).collect();
         assert!(lengths.iter().sum::<usize>() <= MAX_SUMMARIES);
         assert!(lengths[0] < 200 && lengths[49] == 4000);
-        assert_eq!(path("a:b:1/c:x"), None);
-        assert_eq!(path("a:b:1").unwrap()[0].workflow_key, "a:b");
+        assert_eq!(phase_path("a:b:1/c:x"), None);
+        assert_eq!(phase_path("a:b:1").unwrap()[0].workflow_key, "a:b");
     }
 }

@@ -16,15 +16,17 @@ pub fn budget_refusal(reason: &PauseReason) -> String {
 
 /// Returns what the agent is told near the end of budgets.
 pub fn budget_nearly_used_up(budgets: &[&Spending]) -> String {
-    let mut lines = vec!["The budget is nearly used up:".to_owned()];
+    let mut bounds = Vec::new();
     for budget in budgets {
         for bound in budget.bounds().filter(Bound::is_nearly_used_up) {
             let left = amount(bound.measure, bound.limit.saturating_sub(bound.spent));
-            lines.push(format!("- “{}”: {}, {left} left", short_name(budget.of), spent(&bound)));
+            bounds.push(format!("“{}”: {}, {left} left", short_name(budget.of), spent(&bound)));
         }
     }
-    lines.push("Finish within it. At its end all tool calls are refused, and the workflow pauses until the user allows more.".to_owned());
-    lines.join("\n")
+    format!(
+        "The budget is nearly used up. {}.\nFinish within it: at its end all tool calls are refused, and the workflow pauses until the user allows more.",
+        bounds.join("; ")
+    )
 }
 
 /// Returns the title of the dialog that asks for more.

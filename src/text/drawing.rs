@@ -8,7 +8,7 @@ use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE,
     GRAPH_TYPE,
 };
-use crate::protocol::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
+use crate::protocol::{MOVED_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, REPORT_TYPE, STATUS_TYPE};
 
 /// A drawing.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +59,8 @@ fn span(text: impl Into<String>, color: Color) -> Span {
 const SUMMARY_LINES: usize = 10;
 /// Maximum number of lines of the collapsed subject of an approval.
 const SUBJECT_LINES: usize = 40;
+/// Maximum number of lines of a collapsed report.
+const REPORT_LINES: usize = 60;
 
 /// Draws a call of `workflow_step` with its summary. The input may still be incomplete.
 pub fn draw_step_call(input: &str, expanded: bool) -> Drawing {
@@ -131,6 +133,9 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
         }
         APPROVAL_TYPE => {
             Some(Drawing::Markdown(collapsed(content, SUBJECT_LINES, expanded).into_owned()))
+        }
+        REPORT_TYPE => {
+            Some(Drawing::Markdown(collapsed(content, REPORT_LINES, expanded).into_owned()))
         }
         COMPLETE_TYPE if expanded => Some(Drawing::Markdown(content.to_owned())),
         COMPLETE_TYPE => {

@@ -79,10 +79,8 @@ pub fn gate_failed(of: &str, evidence: &Evidence, left: Option<u32>) -> String {
 
 /// Returns a text as a Markdown code block with a fence that the text does not contain.
 pub(super) fn fenced(text: &str) -> String {
-    let mut fence = "```".to_owned();
-    while text.contains(&fence) {
-        fence.push('`');
-    }
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.saturating_add(1).max(3));
     format!("{fence}\n{}\n{fence}", text.trim_end())
 }
 

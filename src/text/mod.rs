@@ -18,6 +18,7 @@ mod names;
 mod pause;
 mod preview;
 mod questions;
+mod report;
 mod results;
 mod status_line;
 mod status_panel;
@@ -59,6 +60,7 @@ pub use questions::{
     Dialog, Question, approval_question, cancel_question, consent_question, in_question,
     replacement_notice, replacement_question, start_another_question,
 };
+pub use report::{Circumstances, Report};
 pub use status_line::status_line;
 pub use status_panel::{phase_panel, status_panel};
 pub use step_result::{

@@ -23,8 +23,8 @@ pub fn usage(usage: &Usage) -> Option<String> {
 /// Returns the tokens, the cost and the time at work on one line; `None` if there was no answer.
 pub(super) fn short_usage(usage: &Usage) -> Option<String> {
     let work = duration(usage.work_ms - usage.work_ms % 1000);
-    let tokens = count(usage.tokens());
-    (usage.turns > 0).then(|| format!("{tokens} tokens, {}, {work}", cost(usage)))
+    let cost = cost(usage).unwrap_or_else(|| "cost unknown".to_owned());
+    (usage.turns > 0).then(|| format!("{} tokens, {cost}, {work}", count(usage.tokens())))
 }
 
 /// Returns a number of tokens: `950`, `12.3k`, `4.56M`.
@@ -41,19 +41,20 @@ pub(super) fn count(tokens: u64) -> String {
 /// Returns an amount of US dollars: `$0.42`, or `$0.0019` if it is less than a cent.
 pub(super) fn dollars(amount: f64) -> String {
     if amount > 0.0 && amount < 0.01 {
-        format!("${}", format!("{amount:.6}").trim_end_matches('0'))
+        let digits = if amount < 0.0001 { 6 } else { 4 };
+        format!("${}", format!("{amount:.digits$}").trim_end_matches('0'))
     } else {
         format!("${amount:.2}")
     }
 }
 
-/// Returns the cost in US dollars; of a model without prices it is unknown.
-fn cost(usage: &Usage) -> String {
+/// Returns the cost in US dollars; `None` if it is unknown, because the models have no prices.
+pub(super) fn cost(usage: &Usage) -> Option<String> {
     let known = dollars(usage.cost);
     match usage.unpriced {
-        0 => known,
-        all if all >= usage.turns => "cost unknown".to_owned(),
-        _ => format!("{known} and an unknown part"),
+        0 => Some(known),
+        _ if usage.cost == 0.0 => None,
+        _ => Some(format!("{known} and an unknown part")),
     }
 }
 

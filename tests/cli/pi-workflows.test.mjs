@@ -333,20 +333,20 @@ test("help, version, and unknown commands", (t) => {
   const { run } = place(t, {});
   const help = run(["--help"]);
   assert.equal(help.status, 0);
-  for (const command of ["check", "graph", "show", "run-through", "may", "new", "list"]) assert.match(help.stdout, new RegExp(`^  ${command}\\b`, "m"));
+  for (const command of ["check", "graph", "show", "run-through", "may", "new", "list", "runs", "stats"]) assert.match(help.stdout, new RegExp(`^  ${command}\\b`, "m"));
   assert.deepEqual(run([]), { status: 2, stdout: "", stderr: help.stdout });
   const { version } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
   assert.deepEqual(run(["--version"]), { status: 0, stdout: `${version}\n`, stderr: "" });
   for (const [parameters, stderr] of /** @type {[string[], string][]} */ ([
-    [["chekc"], 'There is no command "chekc", only check, graph, show, run-through, may, list, new.\n'],
+    [["chekc"], 'There is no command "chekc", only check, graph, show, run-through, may, list, new, runs, report, stats.\n'],
     [["show"], "pi-workflows show needs a NAME.\n"],
     [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
     [["check", "--frob"], "Unknown option '--frob'\n"],
     [["check", "--format=__proto__"], 'There is no format "__proto__", only text, json, github.\n'],
     [["check", "--format", "toString"], 'There is no format "toString", only text, json, github.\n'],
-    [["constructor"], 'There is no command "constructor", only check, graph, show, run-through, may, list, new.\n'],
-    [["chec\x1b[31mk\nx"], 'There is no command "chec[31mk x", only check, graph, show, run-through, may, list, new.\n'],
-    [["a".repeat(5000)], `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, may, list, new.\n`],
+    [["constructor"], 'There is no command "constructor", only check, graph, show, run-through, may, list, new, runs, report, stats.\n'],
+    [["chec\x1b[31mk\nx"], 'There is no command "chec[31mk x", only check, graph, show, run-through, may, list, new, runs, report, stats.\n'],
+    [["a".repeat(5000)], `There is no command "${"a".repeat(200)}…", only check, graph, show, run-through, may, list, new, runs, report, stats.\n`],
     [["check", "--__proto__"], "Unknown option '--__proto__'\n"],
     [["check", "--dir"], "Option '--dir <value>' argument missing\n"],
     [["check", "--dir", "--strict"], "Option '--dir' argument is ambiguous.\n"],
@@ -357,6 +357,9 @@ test("help, version, and unknown commands", (t) => {
     [["check", "--global"], "pi-workflows check takes no --global.\n"],
     [["check", ".", "--dir", "."], "check takes a DIR or --dir, not both.\n"],
     [["new", "x", "--dir", "y", "--global"], "new takes --dir or --global, not both.\n"],
+    [["runs", "--format", "github"], 'There is no format "github", only text, json.\n'],
+    [["runs", "x"], '"x" is one word too many. Put a text in quotes.\n'],
+    [["stats", "--workflow", "x"], "pi-workflows stats takes no --workflow.\n"],
     [["check", ""], "pi-workflows check needs a DIR.\n"],
     [["show", ""], "pi-workflows show needs a NAME.\n"],
     [["new", "../x"], 'A name may have letters, digits, `_` and `-` only, but is "../x".\n'],

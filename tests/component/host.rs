@@ -10,21 +10,23 @@ use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Config, Engine, OptLevel, Store};
 
 use bindings::exports::pi::extension::guest;
+use bindings::exports::pi_workflows::tools::workflows;
 use bindings::pi::extension::{api, context, files, session, store, timers, types, ui};
 
-pub use bindings::ExtensionPre;
+pub use bindings::ComponentPre;
 pub use bindings::exports::pi::extension::guest::{
     Answer, CommandEnd, CommandOutcome, CommandResult, Completion, Event, EventOutcome, InitError,
     InputSource, ModelSelection, Pending, Request, SessionReason, StopReason,
     ThinkingLevelSelection, ToolOutcome,
 };
-pub use bindings::pi::extension::session::UserMessage;
+pub use bindings::exports::pi_workflows::tools::workflows::{RunReport, StoredRun};
+pub use bindings::pi::extension::session::{ModelUsage, Usage, UserMessage};
 pub use bindings::pi::extension::types::{
     CustomMessage, Drawing, Mode, Moment, Span, ThinkingLevel, ToolCall, ToolResult,
 };
 
 mod bindings {
-    wasmtime::component::bindgen!({ world: "extension", path: "wit" });
+    wasmtime::component::bindgen!({ world: "pi-workflows:tools/component", path: ["wit", "wit/tools"] });
 }
 
 /// Timestamp and random bits of every call: 2025-05-14T14:56:07.890Z, and zero.
@@ -40,7 +42,7 @@ const PATIENCE: u64 = 20;
 pub struct Built {
     pub engine: Engine,
     pub component: Component,
-    linked: ExtensionPre<Host>,
+    linked: ComponentPre<Host>,
 }
 
 /// Returns the built component. Without it, every test fails with this message.
@@ -65,10 +67,10 @@ static BUILT: LazyLock<Built> = LazyLock::new(|| {
     });
     let component = Component::from_file(&engine, COMPONENT).expect("a valid component");
     let mut linker = Linker::new(&engine);
-    bindings::Extension::add_to_linker::<Host, HasSelf<Host>>(&mut linker, |host| host)
+    bindings::Component::add_to_linker::<Host, HasSelf<Host>>(&mut linker, |host| host)
         .expect("every import once");
-    let linked = linker.instantiate_pre(&component).and_then(ExtensionPre::new);
-    Built { linked: linked.expect("the world of wit/extension.wit"), engine, component }
+    let linked = linker.instantiate_pre(&component).and_then(ComponentPre::new);
+    Built { linked: linked.expect("the world of wit/tools/tools.wit"), engine, component }
 });
 
 /// Files and failures: they determine the results of queries for files.
@@ -225,7 +227,8 @@ impl Host {
         let host = guest::Host { interface_version: interface_version.into() };
         let guest = instance.pi_extension_guest().clone();
         guest.call_init(&mut store, &host).expect("no trap")?;
-        Ok(Pi { store, guest })
+        let tools = instance.pi_workflows_tools_workflows().clone();
+        Ok(Pi { store, guest, tools })
     }
 
     /// Loads the component, and drops the record of its registrations.
@@ -705,6 +708,7 @@ impl timers::Host for Host {
 pub struct Pi {
     store: Store<Host>,
     guest: guest::Guest,
+    tools: workflows::Guest,
 }
 
 impl Pi {
@@ -788,6 +792,12 @@ impl Pi {
             said = self.answer_tool(*ticket, answer);
         }
         said
+    }
+
+    /// Returns the report of a run.
+    #[track_caller]
+    pub fn report(&mut self, run: &StoredRun) -> Result<RunReport, String> {
+        self.tools.call_report_run(&mut self.store, run).expect("no trap")
     }
 
     #[track_caller]

@@ -280,7 +280,7 @@ fn ask_everything(pi: &mut Pi) {
     for action in ["status", "loop", "next", "next", "loop", "next", "cancel", "cancel"] {
         pi.step_with(&format!(r#"{{"action":"{action}"}}"#));
     }
-    for control in [":status", ":pause", ":resume", ":back", ":skip", ":next"] {
+    for control in [":status", ":report", ":pause", ":resume", ":back", ":skip", ":next"] {
         pi.command("workflow", control);
     }
     pi.timer(1);
@@ -315,6 +315,43 @@ proptest! {
         let mut pi = Host::with_files(FILES).with_states(states).start();
         pi.event(Event::SessionStart(SessionReason::Resume));
         ask_everything(&mut pi);
+    }
+
+    #[test]
+    fn reports_of_states_of_any_kind(
+        state in prop_oneof![any_state(), any_text()],
+        counts in any::<(u32, u64, u64, f64)>(),
+        ended_ms in any::<Option<u64>>(),
+        replaced in any::<bool>(),
+    ) {
+        let (answers, tokens, time, cost) = counts;
+        let model = |model: &str| ModelUsage {
+            model: Some(model.into()),
+            answers,
+            input: tokens,
+            output: tokens,
+            cache_read: tokens,
+            cache_write: tokens,
+            reasoning: tokens,
+            cost,
+            unpriced: answers,
+        };
+        let since = Usage {
+            models: vec![model("a"), model("|"), ModelUsage { model: None, ..model("") }],
+            tool_calls: answers,
+            work_ms: time,
+            wait_ms: time,
+            newest_ms: ended_ms,
+        };
+        let mut pi = Host::default().start();
+        let run = StoredRun { state, since: Some(since), ended_ms, replaced };
+        match pi.report(&run) {
+            Ok(report) => {
+                assert!(report.markdown.starts_with("# Run of "), "{}", report.markdown);
+                assert!(serde_json::from_str::<Value>(&report.json).is_ok(), "{}", report.json);
+            }
+            Err(words) => assert!(words.starts_with("The run cannot be read: "), "{words}"),
+        }
     }
 
     #[test]

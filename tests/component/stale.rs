@@ -65,6 +65,11 @@ fn at_the_end() -> Pi {
 }
 
 #[test]
+fn the_report_of_a_run_that_has_ended() {
+    command_given_up(at_the_end, "workflow", ":report");
+}
+
+#[test]
 fn the_start_of_a_session() {
     let before = || Host::with_files(FILES).with_states([STATE_AT_LOOK]).start();
     event_given_up(before, &Event::SessionStart(SessionReason::Startup));

@@ -39,7 +39,7 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello The task");
       assert.equal(model.requests.length, 3, "nothing is asked of the model at the end of the budget");
-      assert.ok(userTexts(model.requests[2]).some((text) => text.includes("- “The hello”: $0.85 of $1.00, $0.15 left")));
+      assert.ok(userTexts(model.requests[2]).some((text) => text.includes("“The hello”: $0.85 of $1.00, $0.15 left")));
       assert.equal(userTexts(model.requests[1]).some((text) => text.includes("$0.")), false);
       assert.equal(pause(await rpc.entries()), "budget cost");
       assert.match(notices(rpc).at(-1) ?? "", /warning: ⏸ The hello is paused in 🔹 Look: the budget of “The hello” is used up: \$1\.05 of \$1\.00\.\nTo allow more: /);

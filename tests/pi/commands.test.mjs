@@ -13,6 +13,7 @@ import {
   contextPrompt,
   countdownLines,
   custom,
+  ends,
   nextUntilDone,
   notices,
   paths,
@@ -136,7 +137,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(states(entries).slice(2), [state("ada", "Two")]);
       const ids = custom(entries, "workflow:state").map(({ taskId }) => taskId);
       assert.equal(new Set(ids).size, 2, "a new run has a new id");
-      assert.deepEqual(custom(entries, "workflow:complete"), []);
+      assert.deepEqual(ends(entries), []);
       assert.equal((await rpc.state()).sessionName, "Workflow: Two");
       assert.deepEqual(statusTexts(rpc).slice(-2), [
         "⏸ The hello > 🔹 Build [2/2] (waits for you: send a message, or /workflow :resume)",
@@ -150,7 +151,7 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("/workflow hello One");
       await rpc.promptAndSettle("/workflow hello Two");
       assert.deepEqual(rpc.ui("confirm"), []);
-      assert.equal(custom(await rpc.entries(), "workflow:complete").length, 2);
+      assert.equal(ends(await rpc.entries()).length, 2);
     });
 
     test("takes events into account that occurred while its question was open", async (t) => {
@@ -185,7 +186,7 @@ for (const version of VERSIONS) {
           ["Three", true],
         ],
       );
-      assert.equal(custom(entries, "workflow:complete").length, 1);
+      assert.equal(ends(entries).length, 1);
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
@@ -254,7 +255,7 @@ for (const version of VERSIONS) {
         },
       ]);
       const [{ taskId }] = custom(entries, "workflow:state");
-      const [complete] = custom(entries, "workflow:complete");
+      const [complete] = ends(entries);
       assert.deepEqual(complete, { content: complete.content, taskId, cancelled: true, workflow: "The hello" });
       assert.equal(withoutIds(complete.content), CANCELLED);
       assert.deepEqual(notices(rpc), ["info: Workflow cancelled."]);

@@ -10,7 +10,7 @@ import { startRpc } from "./harness/rpc.mjs";
 import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
-import { custom, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { ends, step, toolResults, workflow } from "./harness/workflows.mjs";
 
 const HELLO = workflow("hello", ["plan", "build", "check"], { autoContinue: false });
 const REST = { text: "I rest." };
@@ -194,7 +194,7 @@ for (const version of VERSIONS) {
         results[2],
         /### 🔹 A\nA is done\n\n### The inner\n\n#### 🔹 B\nB found \{taskId\}\n\n#### 🔹 C\nC agrees\n\n\*\*What to do in this phase:\*\*\nShip B found \{taskId\}, C agrees\.\n/,
       );
-      const [{ content }] = custom(await rpc.entries(), "workflow:complete");
+      const [{ content }] = ends(await rpc.entries());
       assert.ok(
         content.endsWith(
           "\n\n**Results:**\n- 🔹 A: A is done\n- The inner\n  - 🔹 B: B found {taskId}\n  - 🔹 C: C agrees\n- 🔹 Z: Shipped",

@@ -11,6 +11,7 @@ import { startTui } from "./harness/tui.mjs";
 import {
   countdownLines,
   custom,
+  ends,
   notices,
   paths,
   pauses,
@@ -240,7 +241,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       const entries = await rpc.entries();
       const end = states(entries).at(-1);
       assert.deepEqual([end.active, end.cancelled, end.completionNotified], [false, false, true]);
-      assert.match(custom(entries, "workflow:complete")[0].content, /^✅ \*\*The hello Complete\*\*/);
+      assert.match(ends(entries)[0].content, /^✅ \*\*The hello Complete\*\*/);
       assert.equal(statusTexts(rpc).at(-1), undefined);
       assert.equal(model.requests.length, 1, "the agent is left alone");
       assert.equal(countdownLines(rpc).at(-1), undefined);
@@ -332,7 +333,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         "The user moved the workflow on: 🔹 Only → DONE. Stop working on it.",
       );
       assert.deepEqual(toolResults(model.lastRequest()), ["free\n"]);
-      assert.equal(custom(await rpc.entries(), "workflow:complete").length, 1);
+      assert.equal(ends(await rpc.entries()).length, 1);
       assert.equal(states(await rpc.entries()).at(-1).completionNotified, true);
       assert.deepEqual(countdownLines(rpc), []);
     });
@@ -366,7 +367,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         const end = states(entries).at(-1);
         assert.deepEqual([end.active, end.cancelled, end.completionNotified], [false, true, true]);
         assert.deepEqual(
-          custom(entries, "workflow:complete").map(({ content }) => withoutIds(content)),
+          ends(entries).map(({ content }) => withoutIds(content)),
           ["❌ **Workflow Cancelled**\n\n**Task:** Add a route\n**Task ID:** TASK"],
         );
         await rpc.close();
@@ -388,7 +389,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         await first.prompt(`/workflow ${control}`);
         assert.equal(
           notices(first).at(-1),
-          `error: Unknown control: "${control}".${meant} There are ${[...all, ":graph", ":panel", ":check"].join(", ")}`,
+          `error: Unknown control: "${control}".${meant} There are ${[...all, ":graph", ":report", ":panel", ":check"].join(", ")}`,
         );
       }
       await first.promptAndSettle("/workflow hello Add a route");
@@ -425,7 +426,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       await tui.press("Tab", "Enter");
       await tui.waitFor("⏸ The hello > 🔹 Plan [1/3] (paused: you asked for it)");
       await tui.type("/workflow :r");
-      assert.deepEqual(offered(await tui.waitFor(/→ :resume/)), [":resume"]);
+      assert.deepEqual(offered(await tui.waitFor(/→ :resume/)), [":resume", ":report"]);
     });
   });
 

@@ -11,7 +11,7 @@ import { messageText } from "./harness/scripted-model.mjs";
 import { stage } from "./harness/stage.mjs";
 import {
   contextPrompt,
-  custom,
+  ends,
   nextUntilDone,
   notices,
   states,
@@ -114,7 +114,7 @@ for (const version of VERSIONS) {
         const said = model.requests.flatMap((request) => [...userTexts(request), ...toolResults(request)]);
         for (const text of [
           ...said,
-          custom(entries, "workflow:complete")[0].content,
+          ends(entries)[0].content,
           (await rpc.state()).sessionName,
         ]) {
           assert.doesNotMatch(text, TEMPLATE);

@@ -9,7 +9,7 @@ import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
-import { custom, notices, paths, pauses, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+import { ends, notices, paths, pauses, states, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
@@ -32,7 +32,7 @@ for (const version of VERSIONS) {
       assert.equal(code, 0);
       const partial = parseJsonLines(stdout).filter(({ type }) => type === "tool_execution_update");
       assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate 1/1: the tests")));
-      const [{ content }] = custom(readSession(sandbox), "workflow:complete");
+      const [{ content }] = ends(readSession(sandbox));
       assert.match(content, /^Done\.\n- 🔹 Plan: ✓ the tests: exit status 0, \d+m?s$/);
     });
 

@@ -12,7 +12,7 @@ import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { custom, notices, paths, pauses, states, statusTexts, step, toolResults, userTexts, waiting, workflow } from "./harness/workflows.mjs";
+import { custom, ends, notices, paths, pauses, states, statusTexts, step, toolResults, userTexts, waiting, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
@@ -36,7 +36,7 @@ for (const version of VERSIONS) {
         durationMs: 0,
         attempt: 1,
       });
-      const [{ content }] = custom(await rpc.entries(), "workflow:complete");
+      const [{ content }] = ends(await rpc.entries());
       assert.match(content, /\n\n\*\*Gates:\*\*\n- 🔹 Plan: ✓ the tests: exit status 0, \d+m?s$/);
       const partial = rpc.records.filter(({ type }) => type === "tool_execution_update");
       assert.ok(partial.some((record) => JSON.stringify(record).includes("Gate 1/1: the tests")));

@@ -137,7 +137,7 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle(`/workflow flow Task ${EVIL} {description} {previousSummary}`);
       assert.match(toolResults(model.lastRequest())[0], /^✓ Advanced: /);
       assert.ok(toolResults(model.lastRequest())[0].length < 20_000);
-      for (const control of [":status", ":panel", ":graph", ":check", ":back", ":skip", ":pause", ":resume"]) await rpc.prompt(`/workflow ${control}`);
+      for (const control of [":status", ":panel", ":graph", ":report", ":check", ":back", ":skip", ":pause", ":resume"]) await rpc.prompt(`/workflow ${control}`);
       await rpc.prompt("/workflow flow Another");
       await rpc.prompt("/workflow");
       await rpc.prompt(`/workflow ${EVIL} x`);
@@ -156,7 +156,7 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle(`/workflow flow Task ${EVIL} ends`);
       await rpc.close();
       const tui = await startTui({ version, sandbox, args: ["--continue"] });
-      for (const control of [":status", ":panel", ":graph"]) await tui.submit(`/workflow ${control}`);
+      for (const control of [":status", ":panel", ":graph", ":report"]) await tui.submit(`/workflow ${control}`);
       await tui.submit("Go on");
       const screen = await tui.waitFor("Over.");
       assert.match(screen, /Done/);

@@ -23,11 +23,13 @@ const manifest = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
 const PACKED = [
   ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"],
   ...["formats", "new", "pi-workflows", "places", "words", "workflows"].map((name) => `cli/${name}.js`),
+  ...["branch", "course", "figures", "find", "formats", "report", "sessions", "state", "stats"].map((name) => `cli/runs/${name}.js`),
+  ...["report", "style", "text", "timeline"].map((name) => `cli/runs/html/${name}.js`),
   ...["differences", "moving", "performance", "reference", "tutorial"].map((name) => `docs/${name}.md`),
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
   ...["actions", "calls", "commands", "context", "confinement", "dialogs", "drawing", "events", "exec", "extension", "files"].map((name) => `host-shim/${name}.js`),
-  ...["guest", "interface", "json", "load", "messages", "models", "renderers", "requests", "session", "snapshot"].map((name) => `host-shim/${name}.js`),
+  ...["guest", "interface", "json", "load", "messages", "models", "renderers", "requests", "session", "snapshot", "usage"].map((name) => `host-shim/${name}.js`),
   ...["index.cjs", "store.js", "terminal-watch.js", "timers.js", "tools.js", "ui.js", "view.js", "write-target.js"].map((name) => `host-shim/${name}`),
   ...["bubblewrap", "hard-links", "placeholders", "running-commands", "sandbox", "seatbelt", "seccomp", "session-folder", "shell-quote"].map((name) => `host-shim/confinement/${name}.js`),
   ...["schemas/phase.json", "schemas/workflow.json", "skills/workflow-authoring/SKILL.md"],
@@ -47,7 +49,7 @@ const PACKED = [
   }).flatMap(([folder, names]) => names.map((name) => `workflows-examples/${folder}${name}`)),
 ].sort();
 /** In bytes. */
-const MAX_TARBALL = 600_000;
+const MAX_TARBALL = 700_000;
 
 /** Runs the machine's npm; pi runs on the repository's own Node. */
 function npm(/** @type {string[]} */ parameters, /** @type {string} */ cwd) {

@@ -8,6 +8,7 @@ import { stage } from "./harness/stage.mjs";
 import {
   contextPrompt,
   custom,
+  ends,
   nextUntilDone,
   path,
   state,
@@ -44,7 +45,7 @@ for (const version of PI_VERSIONS) {
       assert.deepEqual(run, { code: 0, stdout: "All done.\n", stderr: DONE });
       const entries = readSession(sandbox);
       assert.deepEqual(states(entries), TO_DONE);
-      const [complete] = custom(entries, "workflow:complete");
+      const [complete] = ends(entries);
       assert.equal(
         withoutIds(complete.content),
         "✅ **The hello Complete**\n\n**Task:** Add a route\n**Task ID:** TASK\n**Phases completed:** 2",
@@ -171,7 +172,7 @@ for (const version of PI_VERSIONS) {
       assert.equal(records.at(-1).type, "agent_settled");
       const appended = records.filter(({ type }) => type === "entry_appended").map(({ entry }) => entry);
       assert.deepEqual(states(appended), TO_DONE);
-      assert.equal(custom(appended, "workflow:complete").length, 1);
+      assert.equal(ends(appended).length, 1);
       assert.deepEqual(states(readSession(sandbox)), TO_DONE);
       const diagnostic = `${sandbox.agent}/workflows/bad/workflow.yaml:1:1: expected a mapping of fields to values, found a number`;
       assert.equal(run.stderr, `${diagnostic}: /workflow :check\n${DONE}`);

@@ -13,6 +13,7 @@ import {
   contextPrompt,
   countdownLines,
   custom,
+  ends,
   nextUntilDone,
   notices,
   path,
@@ -120,12 +121,12 @@ for (const version of VERSIONS) {
       const stored = custom(entries, "workflow:state");
       assert.equal(
         JSON.stringify(stored[0]),
-        `{"active":true,"workflowKey":"hello","currentPath":[{"workflowKey":"hello","phaseIndex":0}],"globalStepCount":0,"taskId":"${stored[0].taskId}","taskDescription":"Add a route","startedAt":${stored[0].startedAt},"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"${stored[0].progress.seal.hash}"},"visits":{"hello:0":{"startedAt":${stored[0].startedAt},"passes":1}}}}`,
+        `{"active":true,"workflowKey":"hello","currentPath":[{"workflowKey":"hello","phaseIndex":0}],"globalStepCount":0,"taskId":"${stored[0].taskId}","taskDescription":"Add a route","startedAt":${stored[0].startedAt},"completionNotified":false,"cancelled":false,"progress":{"version":1,"seal":{"version":1,"hash":"${stored[0].progress.seal.hash}"},"visits":{"hello:0":{"name":"Plan","startedAt":${stored[0].startedAt},"passes":1}}}}`,
       );
       assert.match(stored[0].progress.seal.hash, /^[0-9a-f]{64}$/);
       assert.equal(new Set(stored.map(({ taskId }) => taskId)).size, 1, "one task id for the whole run");
       assert.ok(stored[0].startedAt >= before && stored[0].startedAt <= Date.now());
-      assert.deepEqual(custom(entries, "workflow:complete"), [
+      assert.deepEqual(ends(entries), [
         {
           content: `✅ **The hello Complete**\n\n**Task:** Add a route\n**Task ID:** ${stored[0].taskId}\n**Phases completed:** 2`,
           taskId: stored[0].taskId,
@@ -189,7 +190,7 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("Thank you");
       assert.deepEqual(userTexts(model.lastRequest()).slice(2), ["Thank you"]);
       assert.doesNotMatch(model.messagesText(), /Phases completed|The hello Complete/);
-      assert.equal(custom(await rpc.entries(), "workflow:complete").length, 1);
+      assert.equal(ends(await rpc.entries()).length, 1);
       assert.equal(states(await rpc.entries()).length, 4);
     });
 
@@ -272,7 +273,7 @@ Do scan for Ship 2.0.
         `✓ Exited subworkflow, returning to Release Pipeline: Report → 🔹 Ship\n\n**Previous:** Code Review > Security > Probe > 🔹 Report\n**Current:** 🔹 Ship (6/6)\n**Next:** DONE\n\n${given("Release Pipeline ▸ 🔹 Ship", 6, "3/3 phases", "shipper")}`,
         "✓ Advanced: Ship → DONE\n\n🎉 **All phases complete!**",
       ]);
-      const [complete] = custom(entries, "workflow:complete");
+      const [complete] = ends(entries);
       assert.match(complete.content, /^✅ \*\*Release Pipeline Complete\*\*[^]*\*\*Phases completed:\*\* 3$/);
     });
 
@@ -465,7 +466,7 @@ Do plan for Look around.
         { ...cancelled, completionNotified: true },
       ]);
       const [{ taskId }] = custom(entries, "workflow:state");
-      assert.deepEqual(custom(entries, "workflow:complete"), [
+      assert.deepEqual(ends(entries), [
         {
           content: `❌ **The hello Cancelled**\n\n**Task:** Add a route\n**Task ID:** ${taskId}`,
           taskId,
@@ -648,7 +649,7 @@ Do plan for Look around.
       carriesPrompt(results[4], "Step 3 (2/2 in current scope)", c);
       const z = resolved("z", "Z", "Inner", "DONE", "(none)", "Outer", "4");
       carriesPrompt(results[5], "Step 4 (3/3 phases)", z);
-      const [complete] = custom(await rpc.entries(), "workflow:complete");
+      const [complete] = ends(await rpc.entries());
       assert.equal(withoutIds(complete.content), `Outer|${task}|TASK|3|{description}`);
     });
 
@@ -662,7 +663,7 @@ Do plan for Look around.
       await rpc.promptAndSettle("/workflow hello One");
       await rpc.promptAndSettle("/workflow hello Two");
       assert.deepEqual(
-        custom(await rpc.entries(), "workflow:complete").map(({ content, cancelled }) => [content, cancelled]),
+        ends(await rpc.entries()).map(({ content, cancelled }) => [content, cancelled]),
         [
           ["The hello ended: One (1)", false],
           ["The hello ended: Two (1)", true],

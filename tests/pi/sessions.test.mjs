@@ -14,6 +14,7 @@ import {
   contextPrompt,
   countdownLines,
   custom,
+  ends,
   nextUntilDone,
   notices,
   path,
@@ -130,7 +131,7 @@ for (const version of VERSIONS) {
       const entries = await rpc.entries();
       assert.deepEqual(paths(states(entries)), ["hello:0", "hello:1", "hello:2", "hello:2", "hello:2"]);
       assert.equal(new Set(custom(entries, "workflow:state").map(({ taskId }) => taskId)).size, 1);
-      assert.equal(custom(entries, "workflow:complete").length, 1);
+      assert.equal(ends(entries).length, 1);
       assert.deepEqual(countdownLines(first), [COUNTDOWN, undefined], "and the countdown of the first pi ended with it");
     });
 
@@ -156,18 +157,18 @@ for (const version of VERSIONS) {
       const [next, hello] = [step("next"), { text: "Hello." }];
       const script = [next, next, next, hello, hello, step("cancel", "cancel"), hello, hello, REST, hello];
       const { model, sandbox } = await stage(t, script, { globalFiles: HELLO });
-      let ends = 0;
+      let ended = 0;
       let args = /** @type {string[]} */ ([]);
       for (const task of ["To the end", "Not to the end", "Not for long"]) {
         const first = await startRpc({ version, sandbox, args, onDialog: () => true });
         await first.promptAndSettle(`/workflow hello ${task}`);
-        if (++ends === 3) await first.prompt("/cancel-workflow");
+        if (++ended === 3) await first.prompt("/cancel-workflow");
         await first.close();
 
         args = ["--continue"];
         const rpc = await startRpc({ version, sandbox, args });
         const before = await rpc.entries();
-        assert.equal(custom(before, "workflow:complete").length, ends);
+        assert.equal(ends(before).length, ended);
         assert.equal(states(before).at(-1).completionNotified, true);
         assert.deepEqual(statusTexts(rpc), [undefined]);
         await rpc.promptAndSettle("Thank you");
@@ -175,7 +176,7 @@ for (const version of VERSIONS) {
         assert.deepEqual(notices(rpc), ["info: No active workflow to cancel."]);
         const after = await rpc.entries();
         assert.deepEqual(states(after), states(before));
-        assert.equal(custom(after, "workflow:complete").length, ends, "the end is not announced again");
+        assert.equal(ends(after).length, ended, "the end is not announced again");
         assert.equal(userTexts(model.lastRequest()).at(-1), "Thank you");
         assert.deepEqual(countdownLines(rpc), []);
         await rpc.close();
@@ -217,7 +218,7 @@ for (const version of VERSIONS) {
         await rpc.promptAndSettle("Again");
         const entries = await rpc.entries();
         assert.deepEqual(
-          custom(entries, "workflow:complete").map((data) => withoutIds(data.content)),
+          ends(entries).map((data) => withoutIds(data.content)),
           [content],
         );
         assert.deepEqual(states(entries).at(-1), {
@@ -293,7 +294,7 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
       await rpc.prompt("/cancel-workflow");
       assert.equal(notices(rpc).at(-1), "info: Workflow cancelled.");
-      const [complete] = custom(await rpc.entries(), "workflow:complete");
+      const [complete] = ends(await rpc.entries());
       assert.equal(
         withoutIds(complete.content),
         "❌ **Workflow Cancelled**\n\n**Task:** Add a route\n**Task ID:** TASK",

@@ -1,8 +1,12 @@
 // What a run took: tokens, cost and time of each phase. The sums are those of pi's own statistics.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { VERSIONS } from "./harness/extent.mjs";
+import { NODE, REPO, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { step, workflow } from "./harness/workflows.mjs";
@@ -47,6 +51,21 @@ async function status(rpc) {
   await rpc.prompt("/workflow :status");
   const { content } = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:status").data;
   return content.split("\n").filter((/** @type {string} */ line) => /turns?, /.test(line)).map((/** @type {string} */ line) => line.trim().replace(/, [^,]* at work/, ""));
+}
+
+/** A tool that reports usage, and a command that leaves a branch with a summary. */
+const PAID = `export default (pi) => {
+  const usage = { input: 11, output: 7, cacheRead: 0, cacheWrite: 0, totalTokens: 18, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0.5 } };
+  const execute = async () => ({ content: [{ type: "text", text: "done" }], details: {}, usage });
+  pi.registerTool({ name: "paid", label: "Paid", description: "Costs.", parameters: { type: "object", properties: {} }, execute });
+  pi.registerCommand("go-back", { handler: async (id, ctx) => void (await ctx.navigateTree(id, { summarize: true })) });
+};`;
+const paid = { name: "paid", arguments: {} };
+
+/** The runs that `pi-workflows runs` lists. @param {import("./harness/sandbox.mjs").Sandbox} sandbox */
+function listedRuns(sandbox) {
+  const options = /** @type {const} */ ({ cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" });
+  return JSON.parse(execFileSync(NODE, [join(REPO, "cli/pi-workflows.js"), "runs", "--format", "json"], options)).runs;
 }
 
 for (const version of VERSIONS) {
@@ -94,6 +113,28 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
+    test("counts what tools report and the summary of a branch that was left, also in a clone", async (t) => {
+      const answers = [used({ calls: [paid, paid] }, 100, 1), say(200, 2), say(300, 3), next(400, 4), next(500, 5), say(1, 1)];
+      let asked = 0;
+      const { sandbox } = await stage(t, (request) => (request.tools?.length ? answers[asked++] : used({ text: "A summary." }, 4000, 40)), {
+        globalFiles: workflow("hello", ["look", "do"], QUIET),
+        modelConfig: PRICES,
+        files: { "paid.ts": PAID },
+      });
+      const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "paid.ts")] });
+      await rpc.promptAndSettle("/workflow hello The task");
+      const result = (await rpc.entries()).find(({ message }) => message?.role === "toolResult");
+      await rpc.promptAndSettle("And this?");
+      await rpc.prompt(`/go-back ${result.id}`);
+      while (!(await rpc.entries()).some(({ type }) => type === "branch_summary")) await sleep(50);
+      await rpc.send({ type: "clone" });
+      const [, all] = await status(rpc);
+      assert.match(all, /^In all: 1 turn, 4\.2k tokens/);
+      await rpc.promptAndSettle("Go on.");
+      assertSame(sum(Object.values(await visits(rpc))), await statistics(rpc));
+      await rpc.close();
+    });
+
     test("is complete after a kill, and each branch has its own", async (t) => {
       const answers = [next(100, 1), say(200, 2), say(300, 3), say(400, 4), next(500, 5), next(600, 6), say(1, 1)];
       const { sandbox } = await stage(t, answers, { globalFiles: workflow("hello", ["look", "do", "end"], QUIET), modelConfig: PRICES });
@@ -102,16 +143,54 @@ for (const version of VERSIONS) {
       await first.promptAndSettle("And this?");
       await first.kill();
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.deepEqual((await status(rpc)).slice(1), ["2 turns, 505 tokens, $0.001575", "In all: 3 turns, 606 tokens, $0.00189."]);
+      assert.deepEqual((await status(rpc)).slice(1), ["2 turns, 505 tokens, $0.0016", "In all: 3 turns, 606 tokens, $0.0019."]);
       const [, second] = (await rpc.send({ type: "get_fork_messages" })).data.messages;
       await rpc.send({ type: "fork", entryId: second.entryId });
-      assert.deepEqual((await status(rpc)).slice(1), ["1 turn, 202 tokens, $0.00063", "In all: 2 turns, 303 tokens, $0.000945."]);
+      assert.deepEqual((await status(rpc)).slice(1), ["1 turn, 202 tokens, $0.0006", "In all: 2 turns, 303 tokens, $0.0009."]);
       await rpc.promptAndSettle("Otherwise.");
       await rpc.promptAndSettle("Go on.");
       assertSame(sum(Object.values(await visits(rpc))), await statistics(rpc));
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });
+
+    test("is known to `pi-workflows runs`, after a kill, in a fork and at the end", async (t) => {
+      const answers = [next(100, 1), say(200, 2), say(300, 3), next(400, 4), say(500, 5), say(1, 1)];
+      const { sandbox } = await stage(t, answers, { globalFiles: workflow("hello", ["look", "do"], QUIET), modelConfig: PRICES });
+      const first = await startRpc({ version, sandbox });
+      await first.promptAndSettle("/workflow hello The task");
+      await first.promptAndSettle("And this?");
+      const statisticsBefore = await statistics(first);
+      await first.kill();
+      const [killed, ...others] = listedRuns(sandbox);
+      assert.deepEqual([killed.workflow, killed.task, killed.outcome, killed.phase.name, others], ["hello", "The task", "running", "Do", []]);
+      assertSame(killed.usage, statisticsBefore);
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("Go on.");
+      const [done, ...rest] = listedRuns(sandbox);
+      assert.deepEqual([done.taskId, done.outcome, rest], [killed.taskId, "done", []]);
+      assertSame(done.usage, await statistics(rpc));
+      const [, second] = (await rpc.send({ type: "get_fork_messages" })).data.messages;
+      await rpc.send({ type: "fork", entryId: second.entryId });
+      await rpc.promptAndSettle("Otherwise.");
+      assert.deepEqual(listedRuns(sandbox), [done], "the run did not move in the fork");
+      await rpc.close();
+    });
+
+    for (const mode of /** @type {const} */ (["text", "json"])) {
+      test(`has every kind of token (${mode})`, async (t) => {
+        const usage = { prompt: 1000, cacheRead: 600, cacheWrite: 100, completion: 50, reasoning: 20 };
+        const answers = [{ ...step("next"), usage }, { ...step("next"), usage }, { text: "Over.", usage }];
+        const { sandbox } = await stage(t, answers, { globalFiles: workflow("hello", ["look", "do"]), modelConfig: PRICES });
+        await runPrint({ version, sandbox, mode, prompt: "/workflow hello The task" });
+        const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+        const all = await visits(rpc);
+        const { turns, input, output, cacheRead, cacheWrite, reasoning } = all["hello:1"].usage;
+        assert.deepEqual([turns, input, output, cacheRead, cacheWrite, reasoning], [2, 600, 100, 1200, 200, 40]);
+        assertSame(sum(Object.values(all)), await statistics(rpc));
+        await rpc.close();
+      });
+    }
 
     test("has an unknown cost where the model has no price", async (t) => {
       const { sandbox } = await stage(t, [say(100, 1)], { globalFiles: workflow("hello", ["look"], QUIET) });

@@ -41,7 +41,7 @@ for (const version of VERSIONS) {
       const statuses = () => rpc.ui("setStatus").map(({ statusText }) => statusText);
       const countdowns = () => rpc.ui("setWidget").filter(({ widgetKey }) => widgetKey === "workflow-countdown");
       await rpc.waitFor(({ widgetKey }) => widgetKey === "workflow-countdown");
-      for (const control of [":status", ":panel", ":check", ":graph", ":panel"]) await rpc.prompt(`/workflow ${control}`);
+      for (const control of [":status", ":panel", ":check", ":graph", ":report", ":panel"]) await rpc.prompt(`/workflow ${control}`);
       assert.ok(countdowns().every(({ widgetLines }) => widgetLines), "the countdown was taken away");
       assert.ok(!statuses().some((text) => text?.includes("waits for you")));
       await rpc.prompt("/workflow nobody knows");

@@ -61,10 +61,20 @@ suite("the usage of a session", () => {
       append();
       at(session, time);
       const { workMs, waitMs, newestMs } = usageSince(session, STATE);
-      sums.push([workMs, waitMs]);
-      assert.equal(newestMs, BigInt(time));
+      sums.push([workMs, waitMs, newestMs]);
     }
-    assert.deepEqual(sums, [[0n, 0n], [0n, 4000n], [2000n, 4000n], [2000n, 4000n], [3000n, 4000n], [5000n, 4000n], [5000n, 4000n], [5000n, 84_000n], [6000n, 84_000n]]);
+    assert.deepEqual(sums, [
+      [0n, 0n, 1000n],
+      [0n, 4000n, 5000n],
+      [2000n, 4000n, 7000n],
+      // What another entry interrupts is counted up to its end.
+      [2000n, 4000n, 7000n],
+      [3000n, 4000n, 8000n],
+      [5000n, 4000n, 10_000n],
+      [5000n, 4000n, 10_000n],
+      [5000n, 84_000n, 90_000n],
+      [6000n, 84_000n, 91_000n],
+    ]);
     // A state entry in the middle of a turn: the work goes on behind it.
     session.appendMessage(answer(usage({}), "m", 1));
     at(session, 92_000);
@@ -73,6 +83,14 @@ suite("the usage of a session", () => {
     session.appendMessage(result(undefined));
     at(session, 94_000);
     assert.equal(usageSince(session, STATE).workMs, 1000n);
+  });
+
+  test("has no time of an entry without one", () => {
+    const session = SessionManager.inMemory("/tmp");
+    assert.equal(usageSince(session, STATE).newestMs, undefined);
+    session.appendCustomEntry(STATE, {});
+    /** @type {any} */ (session.getEntries().at(-1)).timestamp = "rubbish";
+    assert.equal(usageSince(session, STATE).newestMs, undefined);
   });
 
   test("is the same read at once or step by step, and on another branch", () => {
@@ -92,6 +110,15 @@ suite("the usage of a session", () => {
     assert.deepEqual(usageSince(session, "none").models[0].input, 5n);
   });
 
+  test("counts a request beside the answers, but as no answer", () => {
+    const session = SessionManager.inMemory("/tmp");
+    const [warm, free] = [usage({ cacheWrite: 9 }, 0.5), usage({ cacheWrite: 1 })];
+    session.appendUsage("cache_warm", "p", "m", /** @type {any} */ (warm));
+    session.appendUsage("cache_warm", "p", "m", /** @type {any} */ (free));
+    const models = usageSince(session, STATE).models.map(({ model, answers, cacheWrite, cost, unpriced }) => [model, answers, cacheWrite, cost, unpriced]);
+    assert.deepEqual(models, [["p/m", 0, 10n, 0.5, 1]]);
+  });
+
   test("is nothing for what is no usage", () => {
     const session = SessionManager.inMemory("/tmp");
     for (const odd of [undefined, null, 7, { input: "x", cost: null }, { input: NaN, output: -5, cost: { total: Infinity } }]) {
@@ -100,5 +127,19 @@ suite("the usage of a session", () => {
     const { models, workMs } = usageSince(session, STATE);
     assert.deepEqual(models.map(({ answers, input, output, cost }) => [answers, input, output, cost]), [[5, 0n, 0n, 0]]);
     assert.ok(workMs >= 0n);
+  });
+
+  test("has no time where the entries have none, and keeps large numbers within 64 bits", () => {
+    const session = SessionManager.inMemory("/tmp");
+    session.appendCustomEntry(STATE, {});
+    for (const timestamp of [undefined, "yesterday", 7]) {
+      /** @type {any} */ (session.getLeafEntry()).timestamp = timestamp;
+      assert.equal(usageSince(session, STATE).newestMs, undefined);
+    }
+    const large = usage({ input: 1e300, output: Number.MAX_VALUE }, Number.MAX_VALUE);
+    session.appendMessage(answer(large));
+    session.appendMessage(answer(large));
+    const [{ input, output, cost }] = usageSince(session, STATE).models;
+    assert.deepEqual([input, output, cost], [2n ** 54n - 2n, 2n ** 54n - 2n, 2 ** 54 - 2]);
   });
 });

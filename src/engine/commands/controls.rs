@@ -18,6 +18,7 @@ pub(super) enum Control {
     Skip,
     Cancel,
     Graph,
+    Report,
     Panel,
     Check,
 }
@@ -42,7 +43,7 @@ enum WhileHeld {
 }
 
 impl Control {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Status,
         Self::Pause,
         Self::Resume,
@@ -51,6 +52,7 @@ impl Control {
         Self::Skip,
         Self::Cancel,
         Self::Graph,
+        Self::Report,
         Self::Panel,
         Self::Check,
     ];
@@ -85,6 +87,7 @@ impl Control {
             Self::Skip => changes(":skip", "Pass over the phase", WhileHeld::RefusedInPhase),
             Self::Cancel => changes(":cancel", "Cancel the run", WhileHeld::Works),
             Self::Graph => shows(":graph", "Show a workflow as a diagram", false),
+            Self::Report => shows(":report", "Show what the run took", false),
             Self::Panel => shows(":panel", "Show the phases above the editor, or not", false),
             Self::Check => shows(":check", "Show what is wrong in the workflow files", false),
         }
@@ -151,11 +154,17 @@ impl Engine {
         match control {
             Control::Check => self.show_check(cx)?,
             Control::Graph => self.show_graph(argument, cx)?,
+            Control::Report => self.show_report(cx)?,
             Control::Panel => self.switch_panel(cx),
             Control::Status => self.show_status(cx),
             Control::Pause => {
                 self.withdraw_gate(cx);
-                self.pause(PauseReason::User, cx);
+                if self.pause_reason().is_some_and(PauseReason::needs_resume) {
+                    // A message of the user must not end it.
+                    self.tell_pause(cx);
+                } else {
+                    self.pause(PauseReason::User, cx);
+                }
             }
             Control::Resume => return Ok(self.resume_by_user(argument, was_at_rest, cx)),
             Control::Next => return Ok(self.next_by_user(cx)),
@@ -183,6 +192,7 @@ impl Engine {
         let waits = self.agent.is_at_rest() || self.hold().is_some();
         let makes_sense = match control {
             Control::Graph
+            | Control::Report
             | Control::Panel
             | Control::Check
             | Control::Status

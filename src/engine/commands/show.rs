@@ -1,11 +1,11 @@
-//! The controls that show something: status, diagram and diagnostics.
+//! The controls that show something: status, diagram, report and diagnostics.
 
 use serde_json::json;
 
 use crate::definition::{Library, Stale};
-use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, STATUS_TYPE};
-use crate::run::Active;
-use crate::text;
+use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE};
+use crate::run::{Active, pause_reason, restore};
+use crate::text::{self, Circumstances, Report};
 
 use super::moves::UNAVAILABLE;
 use super::start::unknown_workflow;
@@ -54,6 +54,41 @@ impl Engine {
         if !cx.ui.exists() {
             cx.notify(Level::Info, content);
         }
+        Ok(())
+    }
+
+    /// Shows the report of the run in progress, or of the last one of the session.
+    pub(super) fn show_report(&mut self, cx: &mut Cx) -> Result<(), Stale> {
+        let state = match self.running().and_then(|_| self.up_to_now(cx)) {
+            Some(state) => state,
+            None => {
+                let mut gone = Ok(());
+                let stored = (0..).map_while(|number| {
+                    let entry = cx.files.entry(STATE_ENTRY_TYPE, number);
+                    entry.unwrap_or_else(|stale| {
+                        gone = Err(stale);
+                        None
+                    })
+                });
+                let stored = restore(stored);
+                gone?;
+                match stored {
+                    Ok(Some(state)) => state,
+                    Ok(None) => {
+                        cx.notify(Level::Info, "No workflow has run in this session.");
+                        return Ok(());
+                    }
+                    Err(why) => {
+                        let text = format!("The last run of this session cannot be read: {why}.");
+                        cx.fail(Level::Warning, text);
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        let pause = pause_reason(&state, &self.definitions.library);
+        let known = Circumstances { pause, ..Circumstances::default() };
+        show(REPORT_TYPE, Report::of(&state, known).markdown(), false, cx);
         Ok(())
     }
 

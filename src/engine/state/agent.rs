@@ -10,6 +10,8 @@ use crate::engine::event::Stop;
 #[derive(Debug, Default)]
 pub struct Agent {
     pub activity: Activity,
+    /// The time when it began to work, in milliseconds since 1970.
+    pub working_since: u64,
     /// The origin of the prompt that the agent works on, or worked on last.
     pub origin: Origin,
     /// Since its prompt the agent did more than talk and ask for status.

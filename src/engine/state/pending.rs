@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::definition::Measure;
+
 use super::gate::{OpenGate, Requester};
 
 /// The pending requests by ticket.
@@ -100,7 +102,7 @@ pub enum PendingRequest {
     /// Confirmation of a start in which the project replaces workflows of the user.
     Replacement(Replacement),
     /// The amount that the user adds to a budget.
-    MoreBudget { task_id: String, was_at_rest: bool },
+    MoreBudget { task_id: String, measure: Measure, was_at_rest: bool },
     /// The answer that a check of a gate needs; see [`Awaited`](super::gate::Awaited).
     Gate(Box<OpenGate>),
 }

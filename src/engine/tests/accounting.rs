@@ -116,3 +116,70 @@ fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
         [0, 1, 0]
     );
 }
+
+/// The time at work and the time of waiting in the first phase of the newest stored state.
+fn times(session: &Session) -> (u64, u64) {
+    let visit = session.engine.run.state().unwrap().progress.visits.values().next().unwrap();
+    (visit.usage.work_ms, visit.usage.wait_ms)
+}
+
+#[test]
+fn the_time_before_the_agent_started_is_no_work() {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    let _ = session.command("workflow", "w x");
+    session.files.newest_entry.set(Some(NOW));
+    session.now = NOW + 500_000;
+    // The user's message is not in the session yet.
+    let _ = session.on(Event::AgentStart);
+    session.now += 30;
+    let _ = session.command("workflow", ":pause");
+    assert_eq!(times(&session), (30, 500_000));
+}
+
+#[test]
+fn a_dialog_that_is_open_is_waiting() {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    let file = session.files.global.get_mut("w/a.md").unwrap();
+    *file = file.replacen("emoji", "budget: {time: 1m}\ngate: [{approve: Good?}]\nemoji", 1);
+    let _ = session.command("workflow", "w x");
+    session.files.newest_entry.set(Some(NOW));
+    let _ = session.on(Event::AgentStart);
+    session.now = NOW + 30;
+    let Reply::Ask { ticket, .. } = session.on(Event::Step { input: NEXT, nested: true }).reply
+    else {
+        panic!()
+    };
+    session.now += 500_000;
+    assert_eq!(session.on(Event::ToolCall { name: "bash", carries_calls: false }).reply, {
+        Reply::Block(crate::text::GATE_OPEN.to_owned())
+    });
+    // A state while it is open, and another one behind it.
+    let _ = session.command("workflow", ":panel");
+    let _ = session.command("workflow", ":pause");
+    assert_eq!(times(&session), (30, 500_000));
+    session.files.newest_entry.set(Some(session.now));
+    session.now += 1000;
+    let _ = session.on(Event::Answer { ticket, answer: Answer::Cancelled });
+    session.now += 20;
+    let _ = session.command("workflow", ":resume");
+    assert_eq!(times(&session), (50, 501_000));
+}
+
+#[test]
+fn what_was_refused_on_another_branch_is_not_counted() {
+    let mut session = begun();
+    session.engine.agent.noted.refused(crate::usage::Rule::Tools);
+    let stored = session.engine.run.state().cloned();
+    let facts = Facts { at_work: true, ..Facts::default() };
+    let _ = session.on(Event::Session { stored, in_view: None, facts });
+    let _ = session.step("next");
+    assert_eq!(session.engine.run.state().unwrap().usage().refusals.len(), 0);
+}
+
+#[test]
+fn sums_stay_finite() {
+    let mut sum = Usage { cost: f64::MAX, input: u64::MAX, turns: u32::MAX, ..Usage::default() };
+    sum.add(&sum.clone());
+    assert_eq!(sum, Usage { cost: f64::MAX, input: u64::MAX, turns: u32::MAX, ..sum.clone() });
+    assert_eq!(sum.amount(crate::definition::Measure::Cost), u64::MAX);
+}

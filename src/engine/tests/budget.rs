@@ -67,7 +67,10 @@ fn the_agent_is_told_once_and_then_stopped() {
     session.has_taken(turns(8));
     let told = session.call();
     assert_eq!(told.reply, Reply::None);
-    assert!(steered(&told)[0].contains("- “The w”: 8 of 10 turns, 2 left"), "{told:?}");
+    assert!(
+        steered(&told)[0].contains("nearly used up. “The w”: 8 of 10 turns, 2 left."),
+        "{told:?}"
+    );
     session.has_taken(turns(1));
     assert_eq!(session.call(), Output::default());
     session.has_taken(turns(2));
@@ -171,6 +174,8 @@ fn a_nested_budget_bounds_what_is_spent_in_it() {
     session.has_taken(Usage::default());
     // The user goes on to a phase outside of it.
     let _ = session.command("workflow", ":next");
+    let notice = notices(&session.command("workflow", ":resume +5"));
+    assert_eq!(notice, "No budget of the run is used up. To go on: /workflow :resume");
     let _ = session.command("workflow", ":resume");
     assert_eq!(session.pause(), None);
     session.has_taken(turns(6));
@@ -193,4 +198,274 @@ fn an_unknown_cost_pauses_until_the_user_accepts_it() {
     assert_eq!(session.call().reply, Reply::None);
     session.has_taken(Usage { turns: 2, unpriced: 1, cost: 1.0, ..Usage::default() });
     assert!(session.stopped().contains("$1.00 of $1.00"), "known costs still count");
+}
+
+/// The ticket and the title of the dialog that asks for more.
+#[track_caller]
+fn asked(output: Output) -> (u64, String) {
+    match output.reply {
+        Reply::Ask { ticket, request: Request::Input { title } } => (ticket, title),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn entered(text: &str) -> Answer {
+    Answer::Entered(text.into())
+}
+
+#[test]
+fn an_amount_is_one_of_the_measure_that_was_asked_for() {
+    let mut session = with_budgets("budget: {cost: 1, turns: 10}\n", "");
+    session.has_taken(Usage { turns: 10, cost: 0.9, ..Usage::default() });
+    session.stopped();
+    session.has_taken(Usage::default());
+    let (ticket, title) = asked(session.command("workflow", ":resume"));
+    assert!(title.contains("10 of 10 turns"), "{title}");
+    // A message of the user is answered while the dialog is open.
+    session.has_taken(Usage { turns: 1, cost: 0.2, ..Usage::default() });
+    let (ticket, title) = asked(session.on(Event::Answer { ticket, answer: entered("10") }));
+    assert!(title.contains("$1.10 of $1.00"), "{title}");
+    session.has_taken(Usage::default());
+    let (ticket, title) = asked(session.on(Event::Answer { ticket, answer: entered("2") }));
+    assert!(title.contains("11 of 10 turns"), "{title}");
+    let _ = session.on(Event::Answer { ticket, answer: entered("3") });
+    let allowances = &session.engine.run.state().unwrap().progress.allowances["/w"];
+    let added = serde_json::to_value(&allowances.added).unwrap();
+    assert_eq!(added, json!({ "cost": 2_100_000, "turns": 4 }));
+    assert_eq!(session.pause(), None);
+}
+
+#[test]
+fn an_amount_accepts_no_rules() {
+    let mut session = with_budgets("budget: {turns: 10}\n", "");
+    session.has_taken(turns(10));
+    session.stopped();
+    session.has_taken(Usage::default());
+    let (ticket, _) = asked(session.command("workflow", ":resume"));
+    let file = session.files.global.get_mut("w/workflow.yaml").unwrap();
+    *file = file.replace("turns: 10", "turns: 1000");
+    let _ = session.command("workflow", ":check");
+    assert_eq!(session.engine.hold(), Some(PauseReason::RulesChanged));
+    let output = session.on(Event::Answer { ticket, answer: entered("3") });
+    assert!(notices(&output).contains("its rules are no longer those"), "{output:?}");
+    assert_eq!(session.engine.hold(), Some(PauseReason::RulesChanged));
+}
+
+#[test]
+fn a_budget_that_the_accepted_rules_have_used_up_is_asked_for_and_the_run_goes_on() {
+    for (ui, by_dialog) in [(Ui::Program, true), (Ui::Program, false), (Ui::None, false)] {
+        let mut session = with_budgets("budget: {turns: 10}\n", "");
+        session.ui = ui;
+        session.has_taken(turns(5));
+        let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+        let _ = session.on(Event::AgentSettled);
+        let file = session.files.global.get_mut("w/workflow.yaml").unwrap();
+        *file = file.replace("turns: 10", "turns: 3");
+        let _ = session.command("workflow", ":check");
+        assert_eq!(session.engine.hold(), Some(PauseReason::RulesChanged));
+        let output = session.command("workflow", ":resume");
+        session.has_taken(Usage::default());
+        assert!(matches!(session.pause(), Some(PauseReason::Budget { .. })), "{ui:?}");
+        let resumed = if by_dialog {
+            let (ticket, _) = asked(output);
+            session.on(Event::Answer { ticket, answer: entered("10") })
+        } else {
+            session.command("workflow", ":resume +10")
+        };
+        assert_eq!(session.pause(), None);
+        let prompts = |effect: &Effect| matches!(effect, Effect::SendUserMessage(_));
+        assert!(resumed.effects.iter().any(prompts), "{ui:?}: {resumed:?}");
+    }
+}
+
+#[test]
+fn amounts_of_the_user() {
+    let cases = [
+        (
+            "turns: 1",
+            &[
+                "+", "-1", "+0", "+-1", "+1e9", "+1.5", "+1,00", "+20m", "+$1", "inf", "NaN",
+                "➕1", "+1 0",
+            ][..],
+            &["1", "+1", " + 1 ", "+2k", "+1e2", "++1"][..],
+        ),
+        (
+            "outputTokens: 1",
+            &["1h", "+1kk", "+2G", "+k", "+0.0001k"],
+            &["+20k", "1M", "+1.5 k", "+20K"],
+        ),
+        (
+            "cost: 1",
+            &["+1,00", "+1e9", "$", "+$", "-$1", "+0.0000001", "1 €", "inf"],
+            &["+$1", "1$", "+1.00 ", "$ 1", "+.5", "0.000001"],
+        ),
+        (
+            "time: 1",
+            &["20", "+1", "+0m", "+2y", "-20m", "20 parsecs", "99999999999999999999h"],
+            &["+20m", "+20 m", "1h 30m", "+90s"],
+        ),
+    ];
+    for (budget, bad, good) in cases {
+        for (text, is_good) in
+            bad.iter().map(|text| (text, false)).chain(good.iter().map(|text| (text, true)))
+        {
+            let mut session = with_budgets(&format!("budget: {{{budget}}}\n"), "");
+            session.has_taken(Usage {
+                turns: 1,
+                output: 1,
+                cost: 1.0,
+                work_ms: 1000,
+                ..Usage::default()
+            });
+            session.stopped();
+            session.has_taken(Usage::default());
+            let output = session.command("workflow", &format!(":resume {text}"));
+            assert_eq!(session.pause().is_none(), is_good, "{budget}, {text}: {output:?}");
+            assert_eq!(
+                notices(&output).contains("Type for example /workflow :resume +"),
+                !is_good,
+                "{text}: {output:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_pause_by_the_user_does_not_replace_that_of_the_budget() {
+    let mut session = with_budgets("budget: {turns: 1}\n", "");
+    session.has_taken(turns(1));
+    session.stopped();
+    session.has_taken(Usage::default());
+    let told = session.command("workflow", ":pause");
+    assert!(notices(&told).contains("To allow more: /workflow :resume +10"), "{told:?}");
+    let _ = session.on(Event::Input { from_user: true });
+    assert!(matches!(session.pause(), Some(PauseReason::Budget { .. })));
+}
+
+#[test]
+fn a_gate_that_waits_for_the_user_still_does_at_the_end_of_a_budget() {
+    let gate = "gate: [{file: none.md}]\ngateAttempts: 1\n";
+    let mut session = with_budgets("budget: {turns: 3}\n", gate);
+    let _ = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false });
+    assert!(matches!(session.pause(), Some(PauseReason::Gate { .. })), "{:?}", session.pause());
+    session.has_taken(turns(3));
+    assert!(session.stopped().contains("3 of 3 turns"));
+    session.has_taken(turns(3));
+    assert!(matches!(session.pause(), Some(PauseReason::Gate { .. })));
+    let (ticket, _) = asked(session.command("workflow", ":resume"));
+    let _ = session.on(Event::Answer { ticket, answer: entered("5") });
+    assert_eq!(session.pause(), None);
+    let attempts = &session.engine.run.state().unwrap().progress.gate_attempts;
+    assert!(attempts.is_empty(), "{attempts:?}");
+}
+
+#[test]
+fn an_unknown_cost_is_accepted_only_where_the_user_was_told_of_it() {
+    let mut session = with_budgets("budget: {cost: 1}\n", "");
+    let _ = session.command("workflow", ":pause");
+    session.has_taken(Usage { turns: 1, unpriced: 1, output: 5, ..Usage::default() });
+    assert_eq!(notices(&session.command("workflow", ":resume")), "");
+    assert_eq!(session.pause(), None);
+    assert!(matches!(session.call().reply, Reply::Stop(_)));
+    assert!(matches!(session.pause(), Some(PauseReason::UnknownCost { .. })));
+}
+
+#[test]
+fn odd_values_of_a_stored_run_are_no_errors() {
+    let odd = [
+        json!(null),
+        json!(-1),
+        json!(0.5),
+        json!(u64::MAX),
+        json!(1e308),
+        json!("1"),
+        json!([1]),
+        json!({ "turns": u64::MAX, "cost": -1e308 }),
+        json!({ "turns": u32::MAX, "output": u64::MAX, "cost": 1.7e308, "workMs": u64::MAX, "models": { "a/b": u32::MAX } }),
+        json!({ "turns": u64::MAX, "outputTokens": u64::MAX, "cost": u64::MAX, "time": u64::MAX }),
+        json!({ "added": { "turns": u64::MAX, "cost": u64::MAX, "time": -1, "x": 1 }, "told": 1, "unknownCost": true }),
+        json!({ "kind": "budget", "of": "x\ny", "measure": "cost", "spent": u64::MAX, "limit": u64::MAX }),
+        json!({ "reason": { "kind": "budget", "of": "", "measure": "time", "spent": u64::MAX, "limit": 0 }, "at": 1.5 }),
+        json!({ "reason": { "kind": "budget", "of": "w", "measure": "months", "spent": 1, "limit": 0 }, "at": u64::MAX }),
+    ];
+    let all = "budget: {turns: 1, outputTokens: 1, cost: 1, time: 1}\n";
+    let begun = with_budgets(all, "budget: {turns: 1, cost: 0.000001}\n");
+    let state = serde_json::to_value(begun.engine.run.state().unwrap()).unwrap();
+    let places = [
+        "/paused",
+        "/allowances/~1w",
+        "/allowances/w:0",
+        "/forgotten",
+        "/visits/w:0/usage",
+        "/visits/w:0/earlier",
+    ];
+    for (place, value) in places.iter().flat_map(|place| odd.iter().map(move |odd| (place, odd))) {
+        let mut state = state.clone();
+        state["progress"]["paused"] = json!(null);
+        state["progress"]["forgotten"] = json!({ "cost": 1e308, "workMs": u64::MAX });
+        state["progress"]["allowances"] = json!({ "/w": {}, "w:0": {} });
+        state["progress"]["visits"]["w:0"]["usage"] =
+            json!({ "cost": 1.7e308, "turns": u32::MAX, "output": u64::MAX });
+        state["progress"]["visits"]["w:0"]["earlier"] = json!({});
+        *state["progress"].pointer_mut(place).unwrap() = value.clone();
+        let mut session = with_budgets(all, "budget: {turns: 1, cost: 0.000001}\n");
+        session.has_taken(Usage {
+            cost: f64::MAX,
+            work_ms: u64::MAX,
+            turns: u32::MAX,
+            ..Usage::default()
+        });
+        session.files.newest_entry.set(Some(0));
+        let stored = crate::run::restore([state.to_string()]).unwrap();
+        assert!(stored.is_some(), "{place}: {value}");
+        let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
+        for command in [
+            ":status",
+            ":report",
+            ":resume",
+            ":resume +1",
+            ":resume +1h",
+            ":resume 1000000",
+            ":panel",
+            ":next",
+            ":back",
+        ] {
+            let _ = session.command("workflow", command);
+            let _ = session.call();
+        }
+        let newest = serde_json::to_string(session.engine.run.state().unwrap()).unwrap();
+        let again = crate::run::restore([&*newest]).unwrap().unwrap();
+        assert_eq!(
+            again.usage().cost.to_bits(),
+            session.engine.run.state().unwrap().usage().cost.to_bits()
+        );
+    }
+}
+
+#[test]
+fn an_unknown_cost_is_told_before_more_is_added_to_another_budget() {
+    let mut session = with_budgets("budget: {cost: 1, turns: 1}\n", "");
+    session.has_taken(turns(1));
+    session.stopped();
+    // A model without a price answers a message of the user.
+    session.has_taken(Usage { turns: 1, unpriced: 1, output: 5, ..Usage::default() });
+    let told = session.command("workflow", ":resume +10");
+    session.has_taken(Usage::default());
+    assert!(notices(&told).contains("a model without a price has answered"), "{told:?}");
+    assert!(matches!(session.pause(), Some(PauseReason::UnknownCost { .. })));
+    let _ = session.command("workflow", ":resume +10");
+    assert_eq!(session.pause(), None);
+}
+
+#[test]
+fn the_pause_tells_what_is_still_missing() {
+    let mut session = with_budgets("budget: {outputTokens: 1, turns: 1}\n", "");
+    session.ui = Ui::None;
+    session.has_taken(Usage { turns: 1, output: 1, ..Usage::default() });
+    session.stopped();
+    session.has_taken(Usage::default());
+    let left = notices(&session.command("workflow", ":resume +1k"));
+    assert!(left.ends_with("1 of 1 turns. To allow more: /workflow :resume +10"), "{left}");
+    let reason = session.pause().map(ToString::to_string).unwrap_or_default();
+    assert!(reason.ends_with("1 of 1 turns"), "{reason}");
 }

@@ -15,7 +15,8 @@ import { setTimeout as sleep } from "node:timers/promises";
  * @property {number} [status]
  * @property {number} [delayMs]
  * @property {boolean} [hang]
- * @property {{ prompt?: number, completion?: number }} [usage] tokens reported to pi
+ * @property {{ prompt?: number, completion?: number, cacheRead?: number, cacheWrite?: number, reasoning?: number }} [usage] tokens
+ *   reported to pi; `prompt` includes those of the cache, `completion` those of reasoning
  *
  * @typedef {object} ChatMessage
  * @property {string} role
@@ -154,7 +155,11 @@ function* chunks(step, index, requestLength) {
   const prompt = step.usage?.prompt ?? Math.ceil(requestLength / 4);
   const completion = step.usage?.completion ?? Math.ceil((step.text?.length ?? 0) / 4) + 1;
   const total = prompt + completion;
-  yield { choices: [], usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } };
+  const details = {
+    prompt_tokens_details: { cached_tokens: step.usage?.cacheRead, cache_write_tokens: step.usage?.cacheWrite },
+    completion_tokens_details: { reasoning_tokens: step.usage?.reasoning },
+  };
+  yield { choices: [], usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total, ...details } };
 }
 
 /**

@@ -139,6 +139,16 @@ export function custom(entries, customType) {
 }
 
 /**
+ * Returns the data of the messages at the end of runs, oldest first, without the line of what a run took.
+ *
+ * @param {any[]} entries
+ */
+export function ends(entries) {
+  const line = /\n\n\*\*Usage:\*\* \d+ turns?, [^\n]*$/;
+  return custom(entries, "workflow:complete").map((end) => ({ ...end, content: end.content.replace(line, "") }));
+}
+
+/**
  * Returns the states in a session, oldest first. Checks the task id and its time and replaces them with `TASK` and 0; removes
  * `progress`, which only ours has.
  *

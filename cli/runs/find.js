@@ -1,0 +1,141 @@
+// The runs that session files know.
+import { count, noUsage, timeOf, usageOf } from "../../host-shim/usage.js";
+import { follow, upTo } from "./branch.js";
+import { isStateEntry, readSessions } from "./sessions.js";
+import { fromEntries, readState, sum } from "./state.js";
+
+/** @typedef {import("./sessions.js").SessionFile} SessionFile */
+/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./branch.js").Node & { run: Run }} Node */
+
+/**
+ * A run, as its newest state in a session file tells it.
+ * @typedef {object} Run
+ * @property {State["status"] | "replaced"} outcome replaced: another run began on its branch before it had ended
+ * @property {State} state
+ * @property {string} stateId the id of its entry
+ * @property {number} storedAt the time of its entry
+ * @property {number} lastAt the time of its newest entry
+ * @property {import("./state.js").Usage | undefined} usage of the whole run, also after its newest state; `undefined` if unknown
+ * @property {{ file: string, id: string, cwd: string }} session
+ * @property {boolean} copied the run did not move in this file: pi copied its entries from another session
+ */
+
+/**
+ * Returns the runs of a session file.
+ * @param {SessionFile} file
+ * @returns {Run[]}
+ */
+export function runsOf(file) {
+  /** The states of each run. @type {Map<string, import("./sessions.js").Line[]>} */
+  const states = new Map();
+  file.eachState((taskId, line) => {
+    const lines = states.get(taskId);
+    if (lines) lines.push(line);
+    else states.set(taskId, [line]);
+  });
+  /** @type {{ run: Run, offset: number }[]} */
+  const found = [];
+  for (const lines of states.values()) {
+    const newest = file.newestState(lines);
+    // An entry without a workflow is no state of a run.
+    if (!newest || (newest.entry.data?.workflowKey ?? undefined) === undefined) continue;
+    const run = runOf(file, newest.entry);
+    if (run) found.push({ run, offset: newest.line.start });
+    else file.unreadable += 1;
+  }
+  const open = found.filter(({ run }) => isOpen(run.state));
+  if (open.length > 0) addLaterWork(file, new Map(open.map(({ run, offset }) => [run.stateId, { run, offset }])));
+  return found.map(({ run }) => run);
+}
+
+/** @param {SessionFile} file @param {import("./sessions.js").Entry} entry @returns {Run | undefined} */
+function runOf(file, entry) {
+  const state = readState(entry);
+  if (!state) return undefined;
+  const { id, cwd, createdAt } = file.header;
+  const storedAt = timeOf(entry);
+  const session = { file: file.path, id, cwd };
+  return { outcome: state.status, state, stateId: idOf(entry), storedAt, lastAt: storedAt, usage: state.usage, session, copied: storedAt < createdAt };
+}
+
+/** @param {import("./sessions.js").Entry} entry */
+const idOf = ({ id }) => (typeof id === "string" ? id : "");
+
+/** Tests if a run has not ended. @param {Pick<State, "status">} state */
+export const isOpen = ({ status }) => status === "running" || status === "paused";
+
+/**
+ * Adds what the entries after the newest states took, and notes which runs were replaced.
+ * @param {SessionFile} file
+ * @param {Map<string, { run: Run, offset: number }>} open by the ids of their newest states
+ */
+function addLaterWork(file, open) {
+  /** The newest entry of each run. @type {Map<Run, Node>} */
+  const tips = new Map();
+  const offset = [...open.values()].reduce((least, { offset }) => Math.min(least, offset), Infinity);
+  follow(file, offset, (node, /** @type {Node | undefined} */ parent, entry) => {
+    const state = isStateEntry(entry) ? readState(entry) : undefined;
+    if (parent && state && state.taskId !== parent.run.state.taskId) parent.run.outcome = "replaced";
+    const run = state ? open.get(idOf(entry))?.run : parent?.run;
+    if (!run || (state && state.taskId !== run.state.taskId)) return undefined;
+    const next = { ...node, parent: state ? undefined : parent, run };
+    tips.set(run, next);
+    return next;
+  });
+  for (const [run, tip] of tips) {
+    run.lastAt = Math.max(run.storedAt, tip.time) || run.storedAt;
+    if (run.usage) run.usage = sum(run.usage, fromEntries(usageAfter(upTo(tip))));
+  }
+}
+
+/**
+ * Returns the usage of entries after a state entry.
+ * @param {import("./branch.js").Node[]} nodes the state entry, and the entries of its branch after it
+ */
+export function usageAfter([state, ...entries]) {
+  const sums = noUsage(state.time);
+  for (const { entry, time } of entries) count(sums, entry, time);
+  return usageOf(sums);
+}
+
+/**
+ * Returns the runs of session files, newest first, and a line for each file that cannot be read.
+ *
+ * A session that pi forked contains copies of the entries of another one. A run that did not move in it is left out if another
+ * file has it.
+ *
+ * @param {import("./sessions.js").Selection & { workflow?: string }} selection
+ */
+export function findRuns(selection) {
+  /** @type {Run[]} */
+  const found = [];
+  const { workflow, since } = selection;
+  const problems = readSessions(selection, (file) => {
+    for (const run of runsOf(file)) {
+      if (workflow !== undefined && run.state.workflow !== workflow) continue;
+      if (since === undefined || run.state.startedAt >= since) found.push(run);
+    }
+  });
+  return { runs: withoutCopies(found).sort((a, b) => b.state.startedAt - a.state.startedAt), problems };
+}
+
+/** @param {Run[]} runs */
+function withoutCopies(runs) {
+  /** @type {Map<string, Run[]>} */
+  const byTask = new Map();
+  for (const run of runs) {
+    const { taskId } = run.state;
+    const others = byTask.get(taskId);
+    if (others) others.push(run);
+    else byTask.set(taskId, [run]);
+  }
+  return runs.filter((run) => {
+    const same = byTask.get(run.state.taskId) ?? [];
+    // The run itself is in the list too.
+    if (same.length === 1 || run.state.taskId === "") return true;
+    const best = same.filter(({ copied }) => !copied);
+    const kept = best.length > 0 ? best : same.toSorted((a, b) => b.storedAt - a.storedAt).slice(0, 1);
+    return kept.includes(run) && kept.find(({ stateId }) => stateId === run.stateId) === run;
+  });
+}

@@ -1,0 +1,55 @@
+// The output formats of `runs` and `stats`: for users and for programs.
+import { cell, clock, columns, cost, day, duration } from "./figures.js";
+import { phaseTitle } from "./state.js";
+import { statsText } from "./stats.js";
+
+/** @typedef {import("./find.js").Run} Run */
+
+/** The headings of the columns of `runs`. */
+const HEADINGS = ["run", "started", "outcome", "workflow", "phase", "at work", "waiting", "cost", "project", "task"];
+
+/**
+ * Formats of `runs`; `hasProjects` adds the project of each run, and `width` is that of a terminal.
+ * @type {Record<string, (runs: Run[], hasProjects: boolean, width?: number) => string>}
+ */
+export const RUN_FORMATS = {
+  text: (runs, hasProjects, width) => {
+    if (runs.length === 0) return "No runs.\n";
+    const rows = [HEADINGS, ...runs.map(row)].map((row) => (hasProjects ? row : row.toSpliced(HEADINGS.indexOf("project"), 1)));
+    return `${columns(rows, width).join("\n")}\n`;
+  },
+
+  json: (runs) => {
+    const all = runs.map(({ outcome, state, usage, session, storedAt, lastAt }) => {
+      const { taskId, workflow, task, startedAt, steps, pause, fingerprint, phaseKey } = state;
+      const hasEnded = outcome === "done" || outcome === "cancelled";
+      const phase = { key: phaseKey, name: phaseName(state) };
+      return { taskId, workflow, task, outcome, pause: pause?.kind, phase, startedAt, ...(hasEnded ? { endedAt: storedAt } : { lastAt }), fingerprint, steps, usage, session };
+    });
+    return `${JSON.stringify({ runs: all }, null, 2)}\n`;
+  },
+};
+
+/** Returns the cells below the `HEADINGS`. @param {Run} run */
+function row({ state, outcome, usage, session }) {
+  const { taskId, startedAt, workflow, task } = state;
+  return [
+    cell(taskId, 40),
+    `${day(startedAt)} ${clock(startedAt).slice(0, 5)}`,
+    outcome,
+    cell(workflow, 40),
+    cell(phaseTitle({ key: state.phaseKey, name: phaseName(state) }), 40),
+    ...(usage ? [duration(usage.workMs), duration(usage.waitMs), cost(usage)] : ["unknown", "unknown", "unknown"]),
+    cell(session.cwd, 200),
+    cell(task, 60),
+  ];
+}
+
+/** @param {Run["state"]} state */
+const phaseName = ({ phases, phaseKey }) => phases.find(({ key }) => key === phaseKey)?.name ?? phaseKey;
+
+/** Formats of `stats`. @type {Record<string, (versions: import("./stats.js").Version[]) => string>} */
+export const STATS_FORMATS = {
+  text: statsText,
+  json: (versions) => `${JSON.stringify({ workflows: versions }, null, 2)}\n`,
+};

@@ -1,0 +1,369 @@
+// The timeline of the HTML report: one row for each phase, drawn as inline SVG over an axis that shortens long waits.
+import { clock, day, preciseDuration } from "../figures.js";
+import { count, counted, html, line, name, time } from "./text.js";
+
+/**
+ * @typedef {import("./text.js").Html} Html
+ *
+ * @typedef {"work" | "gate" | "pause" | "wait" | "open" | "visit"} Kind what happened in a part of a visit. `open`: nothing is
+ *   recorded; `visit`: nothing is recorded of the whole run
+ *
+ * @typedef {{ key: string, name: string, pass: number, from: number, to: number, how: string }} Visit
+ * @typedef {{ kind: Kind, from: number, to: number, reason: string }} Span
+ *
+ * @typedef {object} Stretch a part of the run in which one thing happens in one visit
+ * @property {number} from
+ * @property {number} to
+ * @property {number} [visit] index of the visit
+ * @property {Kind} kind
+ * @property {string} reason
+ * @property {number} x percentage of the width where it begins
+ * @property {number} width in percent
+ * @property {boolean} cut it is longer than it is drawn
+ *
+ * @typedef {{ key?: string, label: Html, text: string }} Row a phase; without a key a heading
+ */
+
+/** Maximum numbers of drawn things. */
+const MAX = { rows: 40, letters: 12, columns: 1000, fewColumns: 400, described: 6, titled: 300, gaps: 60 };
+
+/** @type {Record<Kind, string>} */
+export const KINDS = { work: "At work", gate: "Gate", wait: "Waiting for the user", pause: "Paused", open: "In the phase, nothing recorded", visit: "In the phase" };
+
+/** Kinds with a length that tells something; the others are shortened. */
+const BUSY = new Set(["work", "gate", "visit"]);
+/** In percent of the width that is to scale. */
+const MIN_VISIT = 1;
+const BUSY_CUT = 40;
+const CUT = 4;
+const ALL_CUTS = 50;
+/** Less time than this is not worth a cut of others, in milliseconds. */
+const SHORT = 10_000;
+/** Shorter times are not cut, in milliseconds. */
+const MIN_CUT = 1_000;
+
+/** The endings of visits that are marked. @type {Record<string, string>} */
+export const ENDINGS = { done: "done", skipped: "skipped by the user", again: "went back", ended: "ended with the run", current: "current" };
+
+/**
+ * @param {Record<string, unknown>[]} visits
+ * @param {Record<string, unknown>[]} phases used if there are no visits
+ * @returns {Visit[]} in order of time
+ */
+export function visitsOf(visits, phases) {
+  const lastVisits = () =>
+    phases.map(({ key, name, passes, startedAt, endedAt, skipped }) => ({ key, name, pass: passes, from: startedAt, to: endedAt ?? startedAt, how: skipped === true ? "skipped" : "" }));
+  return (visits.length > 0 ? visits : lastVisits()).flatMap(visitOf).sort((one, other) => one.from - other.from);
+}
+
+/** @param {Record<string, unknown>} fields @returns {Visit[]} */
+function visitOf({ key, name, pass, from, to, how }) {
+  const [start, end] = [time(from), time(to)];
+  if (start === undefined || end === undefined || end < start) return [];
+  return [
+    {
+      key: typeof key === "string" ? key : "",
+      name: line(name, 120),
+      pass: count(pass),
+      from: start,
+      // Takes up time, so that it has a place on the axis.
+      to: Math.max(end, start + 1),
+      how: typeof how === "string" ? how : "",
+    },
+  ];
+}
+
+/** @param {Record<string, unknown>[]} spans @returns {Span[]} */
+export function spansOf(spans) {
+  return spans.flatMap(({ kind, from, to, reason }) => {
+    const [start, end] = [time(from), time(to)];
+    if (start === undefined || end === undefined || end <= start) return [];
+    if (kind !== "work" && kind !== "gate" && kind !== "pause" && kind !== "wait") return [];
+    return [{ kind, from: start, to: end, reason: line(reason, 200) }];
+  });
+}
+
+/**
+ * Divides the time of the visits into stretches, and gives each one its place on the axis.
+ *
+ * @param {Visit[]} visits
+ * @param {Span[]} spans
+ */
+function stretchesOf(visits, spans) {
+  /** @type {{ at: number, change: () => void }[]} */
+  const changes = [];
+  /** Visits that have begun, the latest last; those that have ended are removed once they are the last. @type {number[]} */
+  const begun = [];
+  /** @type {Set<number>} */
+  const ended = new Set();
+  visits.forEach(({ from, to }, index) => {
+    changes.push({ at: from, change: () => begun.push(index) }, { at: to, change: () => ended.add(index) });
+  });
+  const open = { work: 0, gate: 0, pause: 0, wait: 0 };
+  /** @type {Record<string, string>} */
+  const reasons = {};
+  for (const { kind, from, to, reason } of spans) {
+    const counter = /** @type {keyof typeof open} */ (kind);
+    changes.push({ at: from, change: () => void ((open[counter] += 1), (reasons[counter] = reason)) }, { at: to, change: () => void (open[counter] -= 1) });
+  }
+  changes.sort((one, other) => one.at - other.at);
+  const [first, last] = [visits[0].from, visits.reduce((latest, { to }) => Math.max(latest, to), 0)];
+  const kindNow = () => /** @type {const} */ (["gate", "work", "pause", "wait"]).find((kind) => open[kind] > 0) ?? (spans.length > 0 ? "open" : "visit");
+  /** @type {Stretch[]} */
+  const stretches = [];
+  let before = first;
+  for (const { at, change } of changes) {
+    const to = Math.min(at, last);
+    if (to > before) {
+      while (begun.length > 0 && ended.has(begun[begun.length - 1])) begun.pop();
+      const visit = begun.at(-1);
+      const kind = visit === undefined && kindNow() === "visit" ? "open" : kindNow();
+      const same = stretches.at(-1);
+      if (same && same.visit === visit && same.kind === kind) same.to = to;
+      else stretches.push({ from: before, to, visit, kind, reason: reasons[kind] ?? "", x: 0, width: 0, cut: false });
+      before = to;
+    }
+    change();
+  }
+  return placed(stretches);
+}
+
+/** Sets `x`, `width` and `cut`. @param {Stretch[]} stretches */
+function placed(stretches) {
+  const busy = stretches.filter(({ kind }) => BUSY.has(kind)).sort((one, other) => length(other) - length(one));
+  let shownLength = busy.reduce((all, stretch) => all + length(stretch), 0);
+  // A long one leaves no room for the others.
+  for (const stretch of busy) {
+    const rest = shownLength - length(stretch);
+    if (rest < SHORT || length(stretch) <= 8 * rest) break;
+    stretch.cut = true;
+    shownLength = rest;
+  }
+  const longest = shownLength > 0 ? Math.max(MIN_CUT, shownLength / 20) : Infinity;
+  for (const stretch of stretches) if (!BUSY.has(stretch.kind) && length(stretch) > longest) stretch.cut = true;
+  const scaled = stretches.filter(({ cut }) => !cut).reduce((all, stretch) => all + length(stretch), 0) || 1;
+  const cutWidth = (/** @type {Stretch} */ { kind }) => (BUSY.has(kind) ? BUSY_CUT : CUT);
+  const ofCuts = Math.min(1, ALL_CUTS / (stretches.filter(({ cut }) => cut).reduce((all, stretch) => all + cutWidth(stretch), 0) || 1));
+  for (const stretch of stretches) stretch.width = stretch.cut ? ofCuts * cutWidth(stretch) : (100 * length(stretch)) / scaled;
+  widenShortVisits(stretches);
+  const all = stretches.reduce((sum, { width }) => sum + width, 0);
+  let x = 0;
+  for (const stretch of stretches) {
+    stretch.width *= 100 / all;
+    stretch.x = x;
+    x += stretch.width;
+  }
+  return stretches;
+}
+
+/** Gives each visit a width at which it can be seen, if there are not too many. @param {Stretch[]} stretches */
+function widenShortVisits(stretches) {
+  /** @type {Map<number, Stretch[]>} */
+  const ofVisits = new Map();
+  for (const stretch of stretches) {
+    if (stretch.visit === undefined) continue;
+    const others = ofVisits.get(stretch.visit);
+    if (others) others.push(stretch);
+    else ofVisits.set(stretch.visit, [stretch]);
+  }
+  const least = Math.min(MIN_VISIT, 50 / ofVisits.size);
+  for (const parts of ofVisits.values()) {
+    const width = parts.reduce((sum, part) => sum + part.width, 0);
+    if (width < least) for (const part of parts) part.width *= least / width;
+  }
+}
+
+/** @param {Stretch} stretch */
+const length = ({ from, to }) => to - from;
+
+/** Returns the place of a time. @param {Stretch[]} stretches */
+function scale(stretches) {
+  return (/** @type {number} */ at) => {
+    const { from, to, x, width } = stretches[lastBegun(stretches, (stretch) => stretch.from <= at)];
+    return x + (width * (Math.min(Math.max(at, from), to) - from)) / (to - from);
+  };
+}
+
+/** Returns the time at a place. @param {Stretch[]} stretches @param {number} place */
+function timeAt(stretches, place) {
+  const { from, to, x, width } = stretches[lastBegun(stretches, (stretch) => stretch.x <= place)];
+  return from + (width > 0 ? Math.min(1, (place - x) / width) : 0) * (to - from);
+}
+
+/** The index of the last stretch that passes, of which all before it pass too. @param {Stretch[]} stretches @param {(stretch: Stretch) => boolean} passes */
+function lastBegun(stretches, passes) {
+  let [low, high] = [0, stretches.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (passes(stretches[middle])) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/**
+ * The timeline with its legend; `undefined` if no times are known.
+ *
+ * @param {Visit[]} visits
+ * @param {Span[]} spans
+ * @param {Row[]} rows the phases, in the order of the workflow
+ * @returns {Html | undefined}
+ */
+export function timeline(visits, spans, rows) {
+  if (visits.length === 0) return undefined;
+  const stretches = stretchesOf(visits, spans);
+  const place = scale(stretches);
+  const cuts = stretches.filter(({ cut }) => cut);
+  const lettered = new Set([...cuts].sort((one, other) => length(other) - length(one)).slice(0, MAX.letters));
+  const letters = new Map(cuts.filter((cut) => lettered.has(cut)).map((cut, index) => [cut, String.fromCharCode(65 + index)]));
+  const { drawn, left } = chosen(rows, visits);
+  /** @type {Map<string, { visits: Visit[], stretches: Stretch[] }>} */
+  const parts = new Map(drawn.flatMap(({ key }) => (key === undefined ? [] : [[key, { visits: [], stretches: [] }]])));
+  for (const visit of visits) parts.get(visit.key)?.visits.push(visit);
+  for (const stretch of stretches) if (stretch.visit !== undefined) parts.get(visits[stretch.visit].key)?.stretches.push(stretch);
+  const columns = stretches.length > 2 * MAX.columns ? MAX.fewColumns : MAX.columns;
+  const bands = [...letters.keys()].map(({ x, width }) => html`<rect class="cut" x="${percent(x)}" width="${percent(width)}" height="100%"/>`);
+  const titled = visits.length <= MAX.titled;
+  return html`<figure class="timeline">
+<svg class="patterns" aria-hidden="true" width="0" height="0"><defs>
+<pattern id="p-wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M1 0v6" class="hatch"/></pattern>
+<pattern id="p-gate" width="5" height="5" patternUnits="userSpaceOnUse"><rect width="5" height="5" class="gate-ground"/><path d="M0 2.5h5" class="gate-line"/></pattern>
+</defs></svg>
+${drawn.map(({ key, label, text }) => {
+    const part = key === undefined ? undefined : parts.get(key);
+    if (!part) return html`<div class="row heading"><div class="label">${label}</div><svg width="100%" height="35" aria-hidden="true">${bands}</svg></div>`;
+    return html`<div class="row"><div class="label">${label}</div><svg role="img" width="100%" height="35" aria-label="${described(text, part.visits)}">${bands}${drawing(part, place, columns, titled)}</svg></div>`;
+  })}
+<div class="row axis"><div class="label"></div>${axis(stretches, letters)}</div>
+${left > 0 && html`<p class="note">The timeline shows the ${MAX.rows} phases with the longest visits; ${counted(left, "more phase")} not drawn.</p>`}
+<figcaption>${legend(stretches)}${cutList(letters, cuts.length)}</figcaption>
+</figure>`;
+}
+
+/** The rows that are drawn: those of the phases with the longest visits, with their headings. @param {Row[]} rows @param {Visit[]} visits */
+function chosen(rows, visits) {
+  /** @type {Map<string, number>} */
+  const lengths = new Map();
+  for (const { key, from, to } of visits) lengths.set(key, (lengths.get(key) ?? 0) + to - from);
+  const lengthOf = (/** @type {Row} */ { key }) => (key === undefined ? undefined : lengths.get(key)) ?? 0;
+  const visited = rows.filter((row) => lengthOf(row) > 0).sort((one, other) => lengthOf(other) - lengthOf(one));
+  const kept = new Set(visited.slice(0, MAX.rows));
+  /** @type {Row[]} */
+  const drawn = [];
+  /** @type {Row | undefined} */
+  let heading;
+  for (const row of rows) {
+    if (row.key === undefined) heading = row;
+    else if (kept.has(row)) {
+      if (heading) drawn.push(heading);
+      heading = undefined;
+      drawn.push(row);
+    }
+  }
+  return { drawn, left: visited.length - kept.size };
+}
+
+/**
+ * The bars of a row. Each column of the width shows what took most of its time, so that the number of bars has a bound.
+ *
+ * @param {{ visits: Visit[], stretches: Stretch[] }} part
+ * @param {(at: number) => number} place
+ * @param {number} columns
+ * @param {boolean} titled
+ */
+function drawing({ visits, stretches }, place, columns, titled) {
+  /** @type {Map<number, Map<Kind, number>>} */
+  const cells = new Map();
+  for (const { kind, x, width } of stretches) {
+    const [from, to] = [(x * columns) / 100, ((x + width) * columns) / 100];
+    for (let column = Math.floor(from); column < Math.min(columns, Math.max(to, from + 0.01)); column += 1) {
+      const cell = cells.get(column) ?? new Map();
+      const covered = Math.min(to, column + 1) - Math.max(from, column);
+      cell.set(kind, (cell.get(kind) ?? 0) + Math.max(covered, 1e-9));
+      cells.set(column, cell);
+    }
+  }
+  /** @type {{ kind: Kind, from: number, to: number }[]} */
+  const bars = [];
+  for (const [column, kinds] of [...cells].sort(([one], [other]) => one - other)) {
+    const [[kind]] = [...kinds].sort(([, one], [, other]) => other - one);
+    const last = bars.at(-1);
+    if (last && last.kind === kind && last.to === column) last.to = column + 1;
+    else bars.push({ kind, from: column, to: column + 1 });
+  }
+  const at = (/** @type {number} */ column) => percent((column * 100) / columns);
+  const begins = new Set(visits.map(({ from }) => Math.floor((place(from) * columns) / 100)));
+  return [
+    bars.map(({ kind, from, to }) => html`<rect class="${kind}" x="${at(from)}" width="${at(to - from)}" y="14" height="14"/>`),
+    [...begins].map((column) => html`<rect class="begin" x="${at(column)}" width="1.5" y="9" height="19"/>`),
+    stretches.flatMap(({ cut, kind, x, width }) => (cut && BUSY.has(kind) ? [html`<rect class="gap" x="${percent(x + width / 2)}" width="3" y="12" height="18"/>`] : [])).slice(0, MAX.gaps),
+    numbers(visits, place),
+    titled ? visits.map((visit) => html`<rect class="over" x="${percent(place(visit.from))}" width="${percent(Math.max(0.3, place(visit.to) - place(visit.from)))}" height="100%"><title>${sentence(visit)}</title></rect>`) : [],
+  ];
+}
+
+/** The numbers of repeated visits and the mark of skipped ones, as far as there is room. @param {Visit[]} visits @param {(at: number) => number} place */
+function numbers(visits, place) {
+  let end = -Infinity;
+  return visits.flatMap((visit, index) => {
+    const x = place(visit.from);
+    const text = [visits.length > 1 && String(visit.pass || index + 1), visit.how === "skipped" && "⤼"].filter(Boolean).join(" ");
+    // Before the beginning of the visit where there is no room behind it.
+    const before = x > 92;
+    if (text === "" || x < end + (before ? 5 : 0)) return [];
+    end = x + 2 + 1.6 * text.length;
+    return [html`<text x="${percent(x)}" dx="${before ? -3 : 4}" y="11" text-anchor="${before ? "end" : "start"}">${text}</text>`];
+  });
+}
+
+/** @param {number} number */
+const percent = (number) => `${Number(number.toFixed(2))}%`;
+
+/** @param {Visit} visit */
+const sentence = ({ pass, from, to, how }) =>
+  `${pass > 0 ? `Visit ${pass}: ` : ""}${clock(from)}, ${preciseDuration(to - from)}${ENDINGS[how] ? `, ${ENDINGS[how]}` : ""}`;
+
+/** The text alternative of a row. @param {string} text @param {Visit[]} visits */
+function described(text, visits) {
+  const some = visits.slice(0, MAX.described).map(sentence);
+  if (visits.length > some.length) some.push(`${visits.length - some.length} more`);
+  return `${text}: ${counted(visits.length, "visit")}. ${some.join("; ")}.`;
+}
+
+/** @param {Stretch[]} stretches @param {Map<Stretch, string>} letters */
+function axis(stretches, letters) {
+  const places = [0, 25, 50, 75, 100];
+  const times = places.map((place) => timeAt(stretches, place));
+  const days = times.map(day);
+  const precise = times[4] - times[0] < 600_000;
+  return html`<svg width="100%" height="46" aria-hidden="true">
+${[...letters].map(([{ x, width }, letter]) => html`<text class="letter" x="${percent(x + width / 2)}" y="11" text-anchor="middle">${letter}</text>`)}
+${places.map((place, index) => {
+    const anchor = place === 0 ? "start" : place === 100 ? "end" : "middle";
+    const rare = place % 50 === 0 ? "" : " rare";
+    // A narrow screen shows every second one.
+    const newDay = days[index] !== days[rare ? index - 1 : index - 2];
+    return html`<g class="tick${rare}"><rect x="${percent(Math.min(place, 99.8))}" y="15" width="1" height="4"/><text x="${place}%" y="31" text-anchor="${anchor}">${precise ? clock(times[index]) : clock(times[index]).slice(0, 5)}</text>${newDay && html`<text x="${place}%" y="44" text-anchor="${anchor}">${days[index]}</text>`}</g>`;
+  })}
+</svg>`;
+}
+
+/** @param {Stretch[]} stretches */
+function legend(stretches) {
+  const items = /** @type {Kind[]} */ (Object.keys(KINDS)).flatMap((kind) => {
+    const all = stretches.filter((stretch) => stretch.kind === kind && stretch.visit !== undefined).reduce((sum, stretch) => sum + length(stretch), 0);
+    if (all === 0) return [];
+    return [html`<li><svg width="26" height="14" aria-hidden="true"><rect class="${kind}" x="1" y="1" width="24" height="12"/></svg> ${KINDS[kind]} <span class="muted">${preciseDuration(all)}</span></li>`];
+  });
+  return html`<ul class="legend">${items}<li><svg width="12" height="14" aria-hidden="true"><rect class="begin" x="4" width="1.5" height="14"/></svg> A visit begins</li></ul>`;
+}
+
+/** @param {Map<Stretch, string>} letters @param {number} all */
+function cutList(letters, all) {
+  if (all === 0) return undefined;
+  const items = [...letters].map(([cut, letter]) => {
+    const what = cut.visit === undefined ? "between visits" : KINDS[cut.kind].toLowerCase();
+    return html`<li><b>${letter}</b> ${preciseDuration(length(cut))} ${what}${cut.reason && html`: ${name(cut.reason)}`}</li>`;
+  });
+  return html`<ul class="cuts"><li><svg width="26" height="14" aria-hidden="true"><rect class="cut" width="26" height="14"/></svg> Longer than drawn:</li>${items}${all > letters.size && html`<li>${counted(all - letters.size, "shorter time")} without a letter</li>`}</ul>`;
+}

@@ -1,0 +1,72 @@
+// The report of a run that a session file knows.
+import { Failure, quoted, shortened } from "../words.js";
+import { openWorkflows } from "../workflows.js";
+import { courseOf } from "./course.js";
+import { reportHtml } from "./html/report.js";
+
+/** @typedef {import("./find.js").Run} Run */
+/** @typedef {{ markdown: string, data: object }} Report */
+
+/**
+ * Formats of `report`.
+ * @type {Record<string, (report: Report) => string>}
+ */
+export const REPORT_FORMATS = {
+  md: ({ markdown }) => `${markdown}\n`,
+  json: ({ data }) => `${JSON.stringify(data, null, 2).replace(UNSEEN, escaped)}\n`,
+  html: ({ data }) => reportHtml(data),
+};
+
+/** Characters that JSON allows, but that could control a terminal or change the order of others. */
+// eslint-disable-next-line no-control-regex
+const UNSEEN = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** @param {string} character */
+const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** The number of task IDs in an error message. */
+const MAX_LISTED = 5;
+
+/**
+ * Returns the run with a task ID or the beginning of one; without it, the newest run. Of several sessions with the run,
+ * the one that went on last counts.
+ *
+ * @param {Run[]} runs newest first
+ * @param {string | undefined} beginning
+ * @param {boolean} isOfProject the runs are those of one project
+ */
+export function runOf(runs, beginning, isOfProject) {
+  const [newest] = runs;
+  if (!newest) throw new Failure(isOfProject ? "This project has no runs; --all looks in the sessions of all projects." : "There are no runs in these sessions.");
+  const of = (/** @type {(taskId: string) => boolean} */ isMeant) => runs.filter(({ state }) => isMeant(state.taskId));
+  const exact = of((taskId) => taskId === (beginning ?? newest.state.taskId));
+  const meant = exact.length > 0 ? exact : of((taskId) => taskId.startsWith(beginning ?? ""));
+  const ids = [...new Set(meant.map(({ state }) => state.taskId))];
+  if (ids.length === 0) throw new Failure(`There is no run ${quoted(beginning ?? "")} here; "pi-workflows runs" lists them${isOfProject ? ", and --all looks in all projects" : ""}.`);
+  if (ids.length > 1) {
+    const listed = ids.slice(0, MAX_LISTED).map(shortened).join(", ");
+    throw new Failure(`${quoted(beginning ?? "")} is the beginning of ${ids.length} runs: ${listed}${ids.length > MAX_LISTED ? ", …" : ""}`);
+  }
+  return meant.reduce((last, run) => (run.lastAt > last.lastAt ? run : last));
+}
+
+/**
+ * Returns the report of a run.
+ * @param {Run} run
+ * @returns {Report}
+ */
+export function reportOf(run) {
+  const found = courseOf(run.session.file, run.state.taskId);
+  if (!found) throw new Failure(`${shortened(run.session.file)} no longer has the run.`);
+  const { state, since, outcome, session, course } = found;
+  const stored = { state: JSON.stringify(state), since, endedMs: endOf(run, outcome), replaced: outcome === "replaced" };
+  const { markdown, json } = openWorkflows([]).reportRun(stored);
+  return { markdown, data: { ...JSON.parse(json), session, course } };
+}
+
+/** @param {Run} run @param {Run["outcome"]} outcome */
+function endOf({ storedAt, lastAt }, outcome) {
+  const time = outcome === "replaced" ? lastAt : storedAt;
+  const hasEnded = outcome !== "running" && outcome !== "paused";
+  return hasEnded && time >= 0 && Number.isSafeInteger(time) ? BigInt(time) : undefined;
+}

@@ -1,0 +1,448 @@
+// Finds the session files of pi and reads them in bounded memory.
+//
+// A session file can have any size, and another process may append to it. The bytes are searched for state entries; only the
+// lines that matter are decoded and parsed.
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, readdirSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+import { timeOf } from "../../host-shim/usage.js";
+import { agentDir } from "../places.js";
+import { Failure, inWords, shortened } from "../words.js";
+
+/** The longest line that is read, in bytes. The extension reads no longer state. */
+export const MAX_LINE = 8 * 2 ** 20;
+
+/** The number of bytes in which pi writes what an entry is. */
+const BEGINNING = 512;
+
+/** pi reads a session's header within this number of bytes. */
+const MAX_HEADER = 2 ** 20;
+
+const STATE = "workflow:state";
+const NEEDLE = Buffer.from(`"customType":"${STATE}"`);
+// The search for this part of it is many times faster: it is short and begins with a rare letter.
+const PART = Buffer.from('Type":"');
+const PART_AT = NEEDLE.indexOf(PART);
+const TASK_ID = Buffer.from('"taskId":"');
+const USAGE = Buffer.from('usage":');
+const NEWLINE = 10;
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** It fits into the processor's cache, so that the search costs little more than reading. */
+const CHUNK = Buffer.allocUnsafeSlow(2 ** 18);
+const SMALL_CHUNK = Buffer.allocUnsafeSlow(2 ** 16);
+
+/**
+ * Session files that a command reads.
+ * @typedef {object} Selection
+ * @property {boolean} [all] those of all projects
+ * @property {string} [sessions] a folder of session files, or a session file
+ * @property {number} [since] only files that were changed since, in milliseconds since 1970
+ *
+ * The beginning of a session file.
+ * @typedef {object} Header
+ * @property {string} id
+ * @property {string} cwd the project's directory; empty if unknown
+ * @property {number} createdAt in milliseconds since 1970; NaN if unknown
+ *
+ * A line of a file, by the offsets of its first byte and of its end.
+ * @typedef {{ start: number, stop: number }} Line
+ *
+ * An entry of a session that was parsed. Its other fields can have any value.
+ * @typedef {Record<string, any> & { type: string }} Entry
+ */
+
+/** An open session file. */
+export class SessionFile {
+  #fd;
+  #size;
+
+  /**
+   * @param {string} path
+   * @param {number} fd
+   * @param {number} size its length when it was opened; later bytes are not read
+   */
+  constructor(path, fd, size) {
+    this.path = path;
+    this.#fd = fd;
+    this.#size = size;
+    /** The number of state entries that could not be read. */
+    this.unreadable = 0;
+    this.header = this.#readHeader();
+  }
+
+  /** @returns {Header} */
+  #readHeader() {
+    // Most headers are short.
+    const header = this.#firstEntry(BEGINNING) ?? this.#firstEntry(MAX_HEADER);
+    if (header?.type !== "session" || typeof header.id !== "string") throw new Failure("not a session of pi");
+    const { id, cwd } = header;
+    return { id, cwd: typeof cwd === "string" ? cwd : "", createdAt: timeOf(header) };
+  }
+
+  /** Returns the first entry if it ends within this number of bytes. @param {number} within */
+  #firstEntry(within) {
+    /** @type {Entry[]} */
+    const found = [];
+    const end = Math.min(within, this.#size);
+    this.#eachLine(0, end, (line, _isWhole, isEnded) => {
+      const entry = isEnded || end === this.#size ? parsed(line) : undefined;
+      if (entry) found.push(entry);
+      return !entry;
+    });
+    return found.at(0);
+  }
+
+  /**
+   * Calls a function for each line that may be the state of a run, in the order of the file. The function must not read the
+   * file.
+   *
+   * @param {(taskId: string, line: Line) => void} use gets the id in the line
+   */
+  eachState(use) {
+    let at = 0;
+    // The start of the line to which the byte `at` belongs.
+    let lineStart = 0;
+    while (at < this.#size) {
+      const count = readSync(this.#fd, CHUNK, 0, Math.min(CHUNK.length, this.#size - at), at);
+      if (count === 0) break;
+      const chunk = CHUNK.subarray(0, count);
+      const end = at + count;
+      let next = end < this.#size ? Math.max(at + 1, end - NEEDLE.length + 1) : end;
+      for (let from = 0; ; ) {
+        const found = chunk.indexOf(PART, from);
+        if (found === -1) break;
+        from = found + PART.length;
+        if (!isNeedle(chunk, found - PART_AT)) continue;
+        const before = chunk.lastIndexOf(NEWLINE, found);
+        const after = chunk.indexOf(NEWLINE, found);
+        const start = before === -1 ? lineStart : at + before + 1;
+        const stop = after === -1 ? this.#lineEnd(end) : at + after;
+        if (stop - start > MAX_LINE) this.unreadable += 1;
+        else this.#useState(start >= at && stop <= end ? chunk.subarray(start - at, stop - at) : this.#bytes(start, stop), start, stop, use);
+        if (after === -1) {
+          next = stop + 1;
+          break;
+        }
+        from = after + 1;
+      }
+      const last = chunk.lastIndexOf(NEWLINE);
+      if (next > end) lineStart = next;
+      else if (last !== -1) lineStart = at + last + 1;
+      at = next;
+    }
+  }
+
+  /**
+   * Most states are followed by a newer one of their run and never parsed. An id in quotation marks cannot be part of a text:
+   * there they have a backslash.
+   *
+   * @param {Buffer} line
+   * @param {number} start
+   * @param {number} stop
+   * @param {(taskId: string, line: Line) => void} use
+   */
+  #useState(line, start, stop, use) {
+    const from = line.indexOf(TASK_ID) + TASK_ID.length;
+    const to = line.indexOf(QUOTE, from);
+    // A process that was killed leaves half a line at the end.
+    const isEnded = stop < this.#size;
+    if (isEnded && from >= TASK_ID.length && to !== -1 && line.subarray(from, to).indexOf(BACKSLASH) === -1) {
+      use(line.toString("utf8", from, to), { start, stop });
+      return;
+    }
+    const entry = parsed(line);
+    if (entry && isStateEntry(entry)) use(typeof entry.data?.taskId === "string" ? entry.data.taskId : "", { start, stop });
+    else if (!entry && isEnded) this.unreadable += 1;
+  }
+
+  /**
+   * Returns the newest entry in lines of `eachState`. A process that was killed may have left half a line.
+   * @param {Line[]} lines in the order of the file
+   * @returns {{ entry: Entry, line: Line } | undefined}
+   */
+  newestState(lines) {
+    for (const line of lines.toReversed()) {
+      const entry = parsed(this.#bytes(line.start, line.stop));
+      if (entry) return isStateEntry(entry) ? { entry, line } : undefined;
+      this.unreadable += 1;
+    }
+    return undefined;
+  }
+
+  /**
+   * Calls a function for each entry from an offset on. Messages of the user and results of tools without a usage, and entries
+   * that are too long, have only the fields that pi writes first, without their content.
+   *
+   * @param {number} offset the start of a line
+   * @param {(parentId: string | undefined) => boolean} matters tells which entries are given
+   * @param {(entry: Entry) => void} use
+   */
+  eachEntry(offset, matters, use) {
+    this.#eachLine(offset, this.#size, (line, isWhole) => {
+      const start = beginning(line);
+      if (start && !matters(start.parentId)) return true;
+      const role = start?.message?.role;
+      const isEnough = !isWhole || role === "user" || (role === "toolResult" && !line.includes(USAGE));
+      const entry = isEnough ? start : parsed(line);
+      if (entry) use(entry);
+      return true;
+    });
+  }
+
+  /**
+   * Calls a function for each line until it returns false. Of a line that is too long it gets only the beginning.
+   * @param {number} from
+   * @param {number} to
+   * @param {(line: Buffer, isWhole: boolean, isEnded: boolean) => boolean} use
+   */
+  #eachLine(from, to, use) {
+    /** The parts of the line in earlier chunks. @type {Buffer[]} */
+    let parts = [];
+    let length = 0;
+    const give = (/** @type {Buffer} */ part, /** @type {boolean} */ isEnded) => {
+      length += part.length;
+      const isWhole = length <= MAX_LINE;
+      const line = parts.length === 0 ? part : Buffer.concat([...parts, part]);
+      const goesOn = length === 0 || use(line, isWhole, isEnded);
+      [parts, length] = [[], 0];
+      return goesOn;
+    };
+    for (let at = from; at < to; ) {
+      const count = readSync(this.#fd, CHUNK, 0, Math.min(CHUNK.length, to - at), at);
+      if (count === 0) break;
+      const chunk = CHUNK.subarray(0, count);
+      let begin = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, begin)) {
+        if (!give(chunk.subarray(begin, end), true)) return;
+        begin = end + 1;
+      }
+      length += count - begin;
+      if (length <= MAX_LINE) parts.push(Buffer.from(chunk.subarray(begin)));
+      at += count;
+    }
+    give(CHUNK.subarray(0, 0), false);
+  }
+
+  /** Returns the offset of the end of the line, from a byte of it on. @param {number} from */
+  #lineEnd(from) {
+    for (let at = from; at < this.#size; ) {
+      const count = readSync(this.#fd, SMALL_CHUNK, 0, Math.min(SMALL_CHUNK.length, this.#size - at), at);
+      const end = SMALL_CHUNK.subarray(0, count).indexOf(NEWLINE);
+      if (end !== -1) return at + end;
+      if (count === 0) break;
+      at += count;
+    }
+    return this.#size;
+  }
+
+  /** @param {number} start @param {number} stop */
+  #bytes(start, stop) {
+    const bytes = Buffer.allocUnsafe(stop - start);
+    return bytes.subarray(0, readSync(this.#fd, bytes, 0, bytes.length, start));
+  }
+}
+
+/** @param {Buffer} chunk @param {number} at */
+function isNeedle(chunk, at) {
+  return at >= 0 && at + NEEDLE.length <= chunk.length && NEEDLE.compare(chunk, at, at + NEEDLE.length) === 0;
+}
+
+/** Tests if an entry is a state of a run. @param {Entry} entry */
+export function isStateEntry({ type, customType }) {
+  return type === "custom" && customType === STATE;
+}
+
+/** @param {Buffer} line @returns {Entry | undefined} */
+function parsed(line) {
+  try {
+    const entry = JSON.parse(line.toString("utf8"));
+    return typeof entry?.type === "string" ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the fields that pi writes at the beginning of an entry. @param {Buffer} line @returns {Entry | undefined} */
+function beginning(line) {
+  const start = line.toString("utf8", 0, BEGINNING);
+  const entry = /^\{"type":"(\w+)","id":"([^"\\]*)","parentId":(?:"([^"\\]*)"|null),"timestamp":"([^"\\]*)"/.exec(start);
+  if (!entry) return undefined;
+  const [all, type, id, parentId, timestamp] = entry;
+  const role = /^,"message":\{"role":"(\w+)"/.exec(start.slice(all.length))?.[1];
+  return { type, id, parentId, timestamp, message: role === undefined ? undefined : { role } };
+}
+
+/**
+ * Reads session files one after the other. A file that cannot be read is passed over.
+ *
+ * @param {Selection} selection
+ * @param {(file: SessionFile) => void} use
+ * @returns {string[]} one line for each file that could not be read, or not completely
+ */
+export function readSessions(selection, use) {
+  const { files, problems, isOfProject } = sessionFiles(selection);
+  const seen = new Set();
+  const progress = new Progress(files.length);
+  for (const path of files) {
+    progress.next();
+    try {
+      withSession(path, selection.since, seen, (file) => {
+        if (!isOfProject(file.header)) return;
+        use(file);
+        const { unreadable } = file;
+        if (unreadable > 0) problems.push(`${path}: ${unreadable === 1 ? "1 state cannot be read" : `${unreadable} states cannot be read`}`);
+      });
+    } catch (error) {
+      problems.push(`${path}: ${reason(error)}`);
+    }
+  }
+  progress.end();
+  return problems;
+}
+
+/**
+ * Opens a session file for the time of a call.
+ *
+ * @template T
+ * @param {string} path
+ * @param {(file: SessionFile) => T} use
+ * @returns {T}
+ */
+export function openSession(path, use) {
+  const done = withSession(path, undefined, new Set(), (file) => ({ result: use(file) }));
+  return /** @type {{ result: T }} */ (done).result;
+}
+
+/**
+ * Opens a session file for the time of a call, unless it was not changed since then or was `seen` under another name.
+ *
+ * @template T
+ * @param {string} path
+ * @param {number | undefined} since
+ * @param {Set<string>} seen
+ * @param {(file: SessionFile) => T} use
+ */
+function withSession(path, since, seen, use) {
+  // A named pipe is not waited for.
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new Failure("not a file");
+    const identity = `${stats.dev}:${stats.ino}`;
+    if ((since !== undefined && stats.mtimeMs < since) || seen.has(identity)) return undefined;
+    seen.add(identity);
+    return use(new SessionFile(path, fd, stats.size));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The reason without the path, which stands before it. @param {any} error */
+const reason = (error) => /^[A-Z]+: ([^,]+)/.exec(error?.message ?? "")?.[1] ?? inWords(error);
+
+/**
+ * Returns the paths of session files.
+ * @param {Selection} selection
+ * @returns {{ files: string[], problems: string[], isOfProject: (header: Header) => boolean }}
+ */
+function sessionFiles({ all, sessions }) {
+  const every = () => true;
+  if (sessions !== undefined) {
+    const stats = statSync(sessions, { throwIfNoEntry: false });
+    if (!stats) throw new Failure(`There is no ${shortened(sessions)}.`);
+    return stats.isDirectory() ? { ...filesIn(resolve(sessions), true), isOfProject: every } : { files: [resolve(sessions)], problems: [], isOfProject: every };
+  }
+  const own = ownFolder();
+  if (own !== undefined) return { ...filesIn(own, all), isOfProject: all ? every : ({ cwd }) => cwd !== "" && resolve(cwd) === process.cwd() };
+  const folder = join(agentDir(), "sessions");
+  return all ? { ...filesIn(folder, true), isOfProject: every } : { ...filesIn(join(folder, encoded(process.cwd())), false), isOfProject: every };
+}
+
+/** The name of the folder in which pi stores the sessions of a project. @param {string} cwd */
+export const encoded = (cwd) => `--${cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
+
+/** The folder that the user has set for sessions of all projects; `undefined` if there is none. */
+function ownFolder() {
+  const ofProject = settingsFolder(join(".pi", "settings.json"));
+  const folder = process.env.PI_CODING_AGENT_SESSION_DIR || (ofProject ?? settingsFolder(join(agentDir(), "settings.json")));
+  return folder ? resolve(folder.replace(/^~(?=$|\/)/, () => homedir())) : undefined;
+}
+
+/** @param {string} path @returns {string | undefined} */
+function settingsFolder(path) {
+  try {
+    const { sessionDir } = JSON.parse(readFileSync(path, "utf8"));
+    return typeof sessionDir === "string" ? sessionDir : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the session files in a folder and, if `deep`, in its folders.
+ * @param {string} folder
+ * @param {boolean} [deep]
+ */
+function filesIn(folder, deep) {
+  /** @type {string[]} */
+  const files = [];
+  /** @type {string[]} */
+  const problems = [];
+  const read = (/** @type {string} */ path, /** @type {boolean | undefined} */ deep) => {
+    let entries;
+    try {
+      entries = readdirSync(path, { withFileTypes: true });
+    } catch (error) {
+      // pi makes the folder with the first session.
+      if (/** @type {any} */ (error).code !== "ENOENT") problems.push(`${path}: ${reason(error)}`);
+      return;
+    }
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const child = join(path, entry.name);
+      if (isFolder(entry, child)) {
+        if (deep) read(child, false);
+      } else if (entry.name.endsWith(".jsonl")) {
+        files.push(child);
+      }
+    }
+  };
+  read(folder, deep);
+  return { files, problems };
+}
+
+/** @param {import("node:fs").Dirent} entry @param {string} path */
+function isFolder(entry, path) {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** The line on standard error that shows how many files are read; only on a terminal. */
+class Progress {
+  #count = 0;
+  #shownAt = 0;
+  #total;
+
+  /** @param {number} total */
+  constructor(total) {
+    this.#total = total;
+  }
+
+  next() {
+    this.#count += 1;
+    const now = Date.now();
+    if (!process.stderr.isTTY || now - this.#shownAt < 100) return;
+    process.stderr.write(`\rReading session ${this.#count} of ${this.#total}`);
+    this.#shownAt = now;
+  }
+
+  end() {
+    if (this.#shownAt > 0) process.stderr.write("\r\x1b[K");
+  }
+}

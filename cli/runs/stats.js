@@ -1,0 +1,155 @@
+// Figures of the phases of workflows over many runs.
+import { cell, columns, day, dollars, duration } from "./figures.js";
+import { compareIndices, indicesOf, phaseTitle } from "./state.js";
+
+/** @typedef {import("./find.js").Run} Run */
+/** @typedef {import("./state.js").PhaseRecord} PhaseRecord */
+/** @typedef {import("./state.js").Usage} Usage */
+
+/** The least number of runs of which a figure is given. */
+const MIN_RUNS = 5;
+
+/**
+ * A figure over some runs; with less than `MIN_RUNS` only their number.
+ * @typedef {{ runs: number, median?: number, max?: number }} Figure
+ *
+ * @typedef {Record<typeof FIGURES[number]["name"], Figure>} Figures
+ *
+ * The runs of a workflow with the same rules.
+ * @typedef {object} Version
+ * @property {string} workflow its key
+ * @property {string | undefined} fingerprint of its rules; `undefined` if unknown
+ * @property {number} runs
+ * @property {Record<string, number>} outcomes
+ * @property {number} from the start of the first run
+ * @property {number} to the start of the last run
+ * @property {{ key: string, name: string, figures: Figures }[]} phases
+ * @property {Figures} whole of whole runs that are done
+ */
+
+/**
+ * The figures of a part of a run; `undefined` is unknown.
+ * @type {{ name: "work" | "waiting" | "cost" | "passes" | "gateFailures" | "refusals", title: string, of: (usage: Usage, passes: number | undefined) => number | undefined, text: (value: number) => string }[]}
+ */
+const FIGURES = [
+  { name: "work", title: "at work", of: ({ workMs }) => workMs, text: duration },
+  { name: "waiting", title: "waiting", of: ({ waitMs }) => waitMs, text: duration },
+  { name: "cost", title: "cost", of: ({ cost, unpriced }) => (unpriced > 0 ? undefined : cost), text: dollars },
+  { name: "passes", title: "passes", of: (_, passes) => passes, text: count },
+  { name: "gateFailures", title: "gate failures", of: ({ gateFailures }) => gateFailures, text: count },
+  { name: "refusals", title: "refusals", of: ({ refusals }) => Object.values(refusals).reduce((sum, count) => sum + count, 0), text: count },
+];
+
+/**
+ * Returns the figures of each workflow and fingerprint: the workflows by name, of each the newest first.
+ * @param {Run[]} runs
+ * @returns {Version[]}
+ */
+export function statsOf(runs) {
+  /** @type {Map<string, Run[]>} */
+  const groups = new Map();
+  for (const run of runs) {
+    const group = JSON.stringify([run.state.workflow, run.state.fingerprint]);
+    const others = groups.get(group);
+    if (others) others.push(run);
+    else groups.set(group, [run]);
+  }
+  const versions = [...groups.values()].map(versionOf);
+  return versions.sort((a, b) => compare(a.workflow, b.workflow) || b.to - a.to);
+}
+
+/** @param {Run[]} runs @returns {Version} */
+function versionOf(runs) {
+  const [{ state: { workflow, fingerprint } }] = runs;
+  const starts = runs.map(({ state }) => state.startedAt);
+  /** @type {Record<string, number>} */
+  const outcomes = {};
+  for (const { outcome } of runs) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  const whole = runs.flatMap(({ outcome, usage }) => (outcome === "done" && usage ? [{ usage, passes: undefined }] : []));
+  return {
+    workflow,
+    fingerprint,
+    runs: runs.length,
+    outcomes,
+    from: starts.reduce((a, b) => Math.min(a, b)),
+    to: starts.reduce((a, b) => Math.max(a, b)),
+    phases: phasesOf(runs),
+    whole: figuresOf(whole),
+  };
+}
+
+/** @param {Run[]} runs */
+function phasesOf(runs) {
+  /** @type {Map<string, PhaseRecord[]>} */
+  const phases = new Map();
+  for (const { state } of runs) {
+    for (const phase of state.phases) {
+      // A phase that was not left has no full figures, and a skipped one has none of its own.
+      if (phase.endedAt === undefined || phase.skipped) continue;
+      const others = phases.get(phase.key);
+      if (others) others.push(phase);
+      else phases.set(phase.key, [phase]);
+    }
+  }
+  const ordered = [...phases].map(([key, records]) => ({ key, records, indices: indicesOf(key) }));
+  ordered.sort((a, b) => compareIndices(a.indices, b.indices) || compare(a.key, b.key));
+  return ordered.map(({ key, records }) => {
+    const newest = records.reduce((a, b) => (b.startedAt > a.startedAt ? b : a));
+    return { key, name: newest.name, figures: figuresOf(records) };
+  });
+}
+
+/** @param {{ usage: Usage, passes: number | undefined }[]} parts @returns {Figures} */
+function figuresOf(parts) {
+  const figures = FIGURES.map(({ name, of }) => {
+    const values = parts.map(({ usage, passes }) => of(usage, passes)).filter((value) => value !== undefined);
+    return [name, figure(values)];
+  });
+  return Object.fromEntries(figures);
+}
+
+/** @param {number[]} values @returns {Figure} */
+function figure(values) {
+  const runs = values.length;
+  if (runs < MIN_RUNS) return { runs };
+  const sorted = values.toSorted((a, b) => a - b);
+  const median = (sorted[Math.floor((runs - 1) / 2)] + sorted[Math.floor(runs / 2)]) / 2;
+  return { runs, median, max: sorted[runs - 1] };
+}
+
+/** @param {Version[]} versions */
+export function statsText(versions) {
+  if (versions.length === 0) return "No runs.\n";
+  const blocks = versions.map((version, index) => versionText(version, versions[index - 1]?.workflow === version.workflow));
+  return `${blocks.join("\n")}\nEach figure: the median, the maximum, and in brackets the number of runs. Of fewer than ${MIN_RUNS} runs only their number.\n`;
+}
+
+/** @param {Version} version @param {boolean} isOlder */
+function versionText({ phases, whole, workflow, runs, outcomes, from, to, fingerprint }, isOlder) {
+  const [first, last] = [day(from), day(to)];
+  const older = first === last ? `on ${first}` : `from ${first} to ${last}`;
+  const ends = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`).join(", ");
+  const rules = fingerprint === undefined ? "fingerprint unknown" : `fingerprint ${cell(fingerprint, 14)}`;
+  const title = `${cell(workflow, 60)}: ${runs} ${runs === 1 ? "run" : "runs"} ${isOlder ? older : `since ${first}`} (${ends}), ${rules}${isOlder ? ", older" : ""}`;
+  if (phases.length === 0) return `${title}\n  No phase was left in them.\n`;
+  const rows = [...phases.map((phase) => ({ name: cell(phaseTitle(phase), 40), figures: phase.figures })), { name: "Whole run", figures: whole }];
+  const table = rows.map(({ name, figures }) => [`  ${name}`, ...FIGURES.map((each) => figureText(figures[each.name], each.text))]);
+  return `${[title, ...columns([["", ...FIGURES.map(({ title }) => title)], ...table])].join("\n")}\n`;
+}
+
+/** @param {Figure} figure @param {(value: number) => string} text */
+function figureText({ runs, median, max }, text) {
+  if (median === undefined || max === undefined) return runs === 0 ? "-" : `(${runs})`;
+  return `${text(median)}, ${text(max)} (${runs})`;
+}
+
+/** @param {number} value */
+function count(value) {
+  return String(Math.round(value * 10) / 10);
+}
+
+/** @param {string} a @param {string} b */
+function compare(a, b) {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

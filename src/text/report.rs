@@ -1,0 +1,417 @@
+//! The report of a run: its outcome, its phases, and what they took.
+//!
+//! Names, tasks and summaries come from files and models. In Markdown none of them can end a table cell, a list item or a
+//! code block.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::definition::{on_one_line, short};
+use crate::run::{
+    Evidence, MAX_TASK, PauseReason, RunState, RunStatus, cut, phase_key, phase_path,
+};
+use crate::usage::Usage;
+
+use super::gate::{duration, evidence_lines, fenced};
+use super::step_result::timestamp;
+use super::usage::{cost, count};
+
+/// Maximum number of phases in Markdown, and of checks; JSON has all.
+const MAX_ROWS: usize = 200;
+/// Maximum length of a name on a line of Markdown, in characters.
+const MAX_NAME: usize = 100;
+/// Maximum length of the line of a check in Markdown, in characters.
+const MAX_CHECK: usize = 300;
+/// Maximum length of a summary, and of a command's output, in Markdown, in characters.
+const MAX_BLOCK: usize = 4000;
+
+/// The columns of the table of figures. A wider table would not fit into 80 columns.
+const FIGURES: [&str; 7] = ["Phase", "Visits", "At work", "Waiting", "Turns", "Tokens", "Cost"];
+/// The columns of the table below it.
+const DETAILS: [&str; 4] = ["Phase", "Models", "Gate attempts", "Refused calls"];
+
+/// The cell of a table for something that is not known, or is 0 everywhere in its row.
+const NONE: &str = "–";
+
+/// The report of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report<'a> {
+    task_id: &'a str,
+    /// The workflow's key.
+    workflow: &'a str,
+    task: &'a str,
+    outcome: Outcome,
+    /// The reason for the pause, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pause: Option<String>,
+    started_at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<u64>,
+    /// The version of the seal and its hash, `3:HASH`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+    /// The usage of the whole run.
+    usage: Usage,
+    /// The number of visits besides the first one of each phase; `None` if visits are not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeated_visits: Option<u64>,
+    /// Transitions.
+    steps: u64,
+    /// The phases that the run visited, in the order of the workflow.
+    phases: Vec<PhaseReport<'a>>,
+}
+
+/// The outcome of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outcome {
+    Running,
+    Paused,
+    Done,
+    Cancelled,
+    /// Another run was started in its place.
+    Replaced,
+}
+
+/// The report of one phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhaseReport<'a> {
+    /// See [`phase_key`].
+    key: &'a str,
+    name: &'a str,
+    /// The number of scopes around that of the root.
+    depth: usize,
+    /// The number of visits.
+    passes: u32,
+    /// Start of the last visit, in milliseconds since 1970.
+    started_at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<u64>,
+    /// The user skipped it.
+    skipped: bool,
+    /// The run is in it.
+    current: bool,
+    /// The usage of all visits.
+    usage: Usage,
+    /// pi's names for the models that answered in it.
+    models: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'a str>,
+    /// The evidence of its gate, of the last attempt to leave it.
+    evidence: &'a [Evidence],
+    #[serde(skip)]
+    path: Vec<usize>,
+}
+
+/// What is known of a run besides its newest state.
+#[derive(Debug, Clone, Default)]
+pub struct Circumstances {
+    /// The reason for its pause.
+    pub pause: Option<PauseReason>,
+    /// Its end, in milliseconds since 1970, if its visits do not tell it.
+    pub ended_at: Option<u64>,
+    /// Another run was started in its place.
+    pub replaced: bool,
+}
+
+impl<'a> Report<'a> {
+    /// Returns the report of a run. The workflow's files are not needed.
+    pub fn of(state: &'a RunState, circumstances: Circumstances) -> Self {
+        let Circumstances { pause, ended_at, replaced } = circumstances;
+        let progress = &state.progress;
+        let outcome = match state.status {
+            RunStatus::Done { .. } => Outcome::Done,
+            RunStatus::Cancelled { .. } => Outcome::Cancelled,
+            RunStatus::Running if replaced => Outcome::Replaced,
+            RunStatus::Running if pause.is_some() => Outcome::Paused,
+            RunStatus::Running => Outcome::Running,
+        };
+        let last_visit = || progress.visits.values().filter_map(|visit| visit.ended_at).max();
+        let pause = pause.filter(|_| outcome == Outcome::Paused);
+        let seal = progress.seal.as_ref();
+        let repeated = progress.visits.values().map(|visit| visit.passes.saturating_sub(1));
+        Self {
+            task_id: &state.task_id,
+            workflow: &state.workflow_key,
+            task: &state.task_description,
+            outcome,
+            pause: pause.map(|reason| reason.to_string()),
+            started_at: state.started_at,
+            ended_at: match outcome {
+                Outcome::Done => last_visit().or(ended_at),
+                Outcome::Cancelled | Outcome::Replaced => ended_at,
+                Outcome::Running | Outcome::Paused => None,
+            },
+            fingerprint: seal.map(|seal| format!("{}:{}", seal.version, seal.hash)),
+            usage: state.usage(),
+            repeated_visits: (!progress.visits.is_empty()).then(|| repeated.map(u64::from).sum()),
+            steps: state.global_step_count,
+            phases: phases(state, matches!(outcome, Outcome::Running | Outcome::Paused)),
+        }
+    }
+
+    /// Returns the report in Markdown.
+    pub fn markdown(&self) -> String {
+        let mut sections = vec![format!("# Run of {}", name(self.workflow)), self.head()];
+        if !self.task.is_empty() {
+            sections.push(format!("**Task:**\n\n{}", block(self.task, MAX_TASK)));
+        }
+        sections.extend(self.tables());
+        sections.extend(section("Skipped by the user", self.skipped()));
+        sections.extend(section("Gates", self.checks()));
+        sections.extend(section("Summaries", self.summaries()));
+        sections.join("\n\n")
+    }
+
+    /// Returns the list of what concerns the whole run.
+    fn head(&self) -> String {
+        let outcome = match (self.outcome, &self.pause) {
+            (Outcome::Running, _) => "not finished".to_owned(),
+            (Outcome::Paused, Some(pause)) => format!("paused: {}", inline(pause, MAX_CHECK)),
+            (Outcome::Paused, None) => "paused".to_owned(),
+            (Outcome::Done, _) => "done".to_owned(),
+            (Outcome::Cancelled, _) => "cancelled".to_owned(),
+            (Outcome::Replaced, _) => "replaced by another run before its end".to_owned(),
+        };
+        let start = timestamp(self.started_at);
+        let time = match self.ended_at {
+            Some(end) => {
+                let took = duration(whole_seconds(end.saturating_sub(self.started_at)));
+                format!("{start} to {} ({took})", timestamp(end))
+            }
+            None => format!("started {start}"),
+        };
+        let repeated =
+            self.repeated_visits.map(|visits| format!(", **repeated visits:** {visits}"));
+        let mut items = vec![
+            format!("**Outcome:** {outcome}"),
+            format!("**Time:** {time}"),
+            format!("**Steps:** {}{}", self.steps, repeated.unwrap_or_default()),
+            format!("**Task ID:** {}", name(self.task_id)),
+        ];
+        items.extend(self.only_model().map(|model| format!("**Model:** {}", name(model))));
+        items
+            .extend(self.fingerprint.as_deref().map(|of| format!("**Fingerprint:** {}", name(of))));
+        items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the model if all answers are from the same one.
+    fn only_model(&self) -> Option<&str> {
+        let mut models = self.usage.models.keys();
+        models.next().filter(|_| models.next().is_none()).map(String::as_str)
+    }
+
+    /// Returns the tables of the phases: their figures, and the details of those that have any.
+    fn tables(&self) -> Vec<String> {
+        let has_models = self.only_model().is_none();
+        let mut figures = Vec::new();
+        let mut details = Vec::new();
+        for phase in self.phases.iter().take(MAX_ROWS) {
+            let mark = match phase {
+                PhaseReport { current: true, .. } => "▸",
+                PhaseReport { skipped: true, .. } => "⤼",
+                PhaseReport { ended_at: Some(_), .. } => "✓",
+                _ => "○",
+            };
+            let title = format!("{mark} {}", phase.title());
+            figures.push(figures_row(title.clone(), phase.passes.to_string(), &phase.usage));
+            details.push(details_row(title, &phase.usage, has_models));
+        }
+        let whole = "**In all**".to_owned();
+        figures.push(figures_row(whole.clone(), String::new(), &self.usage));
+        details.push(details_row(whole, &self.usage, has_models));
+        details.retain(|row| row.iter().skip(1).any(|cell| !cell.is_empty()));
+
+        let mut tables = vec![grid(FIGURES, &figures)];
+        if self.phases.is_empty() {
+            tables.push("The phases of this run are not recorded.".to_owned());
+        }
+        if let Some(more) = self.phases.len().checked_sub(MAX_ROWS).filter(|more| *more > 0) {
+            tables.push(format!("… {more} more phases"));
+        }
+        if !details.is_empty() {
+            tables.push(grid(DETAILS, &details));
+        }
+        tables
+    }
+
+    fn skipped(&self) -> Vec<String> {
+        let skipped = self.phases.iter().filter(|phase| phase.skipped).take(MAX_ROWS);
+        let names: Vec<String> = skipped.map(|phase| format!("- ⤼ {}", phase.title())).collect();
+        if names.is_empty() { names } else { vec![names.join("\n")] }
+    }
+
+    /// Returns the checks of each phase, with the output of those that failed.
+    fn checks(&self) -> Vec<String> {
+        let mut left = MAX_ROWS;
+        let mut parts = Vec::new();
+        for phase in &self.phases {
+            let checks = phase.evidence.get(..left).unwrap_or(phase.evidence);
+            if checks.is_empty() {
+                continue;
+            }
+            left -= checks.len();
+            let lines: Vec<String> = evidence_lines(checks)
+                .map(|line| format!("- {}", inline(&line, MAX_CHECK)))
+                .collect();
+            parts.push(format!("**{}**\n\n{}", phase.title(), lines.join("\n")));
+            for check in checks.iter().filter(|check| !check.passed && !check.tail.is_empty()) {
+                let tail = block(&check.tail, MAX_BLOCK);
+                parts.push(format!("The end of the output of {}:\n\n{tail}", name(&check.label)));
+            }
+        }
+        parts
+    }
+
+    fn summaries(&self) -> Vec<String> {
+        let phases = self.phases.iter().filter_map(|phase| Some((phase, phase.summary?)));
+        let summary = |(phase, summary): (&PhaseReport, &str)| {
+            format!("**{}**\n\n{}", phase.title(), block(summary, MAX_BLOCK))
+        };
+        phases.take(MAX_ROWS).map(summary).collect()
+    }
+}
+
+impl PhaseReport<'_> {
+    /// Returns its name for Markdown, with the keys of the nested workflows around it.
+    fn title(&self) -> String {
+        let mut title = String::new();
+        if self.name != self.key {
+            let scopes = phase_path(self.key).unwrap_or_default();
+            for scope in scopes.iter().skip(1) {
+                title.push_str(&scope.workflow_key);
+                title.push_str(" > ");
+            }
+        }
+        title.push_str(self.name);
+        name(&title)
+    }
+}
+
+/// Returns the phases in the order of the workflow; those without a place in it come last.
+fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
+    let current = phase_key(&state.current_path);
+    let mut phases: Vec<PhaseReport> = Vec::new();
+    for (key, visit) in &state.progress.visits {
+        let path = phase_path(key).unwrap_or_default();
+        let path: Vec<usize> = path.iter().map(|segment| segment.phase_index).collect();
+        let usage = visit.all_usage();
+        let phase = PhaseReport {
+            key,
+            name: if visit.name.trim().is_empty() { key } else { &visit.name },
+            depth: path.len().saturating_sub(1),
+            passes: visit.passes,
+            started_at: visit.started_at,
+            ended_at: visit.ended_at,
+            skipped: visit.skipped,
+            current: in_progress && *key == current,
+            models: usage.models.keys().cloned().collect(),
+            usage,
+            summary: visit.summary.as_ref().map(|summary| &*summary.text),
+            evidence: &visit.evidence,
+            path,
+        };
+        let place = |phase: &PhaseReport| phase.path.is_empty();
+        let at = phases
+            .partition_point(|other| (place(other), &other.path) <= (place(&phase), &phase.path));
+        phases.insert(at, phase);
+    }
+    phases
+}
+
+/// Returns a row below [`FIGURES`].
+fn figures_row(phase: String, visits: String, usage: &Usage) -> [String; 7] {
+    let time = |ms: u64| if ms == 0 { NONE.to_owned() } else { duration(whole_seconds(ms)) };
+    let tokens = usage.tokens();
+    let is_used = usage.turns > 0 || tokens > 0;
+    let used = |text: String| if is_used { text } else { NONE.to_owned() };
+    [
+        phase,
+        visits,
+        time(usage.work_ms),
+        time(usage.wait_ms),
+        used(usage.turns.to_string()),
+        used(count(tokens)),
+        used(cost(usage).map_or_else(|| "unknown".to_owned(), |cost| cost.replace('$', "\\$"))),
+    ]
+}
+
+/// Returns a row below [`DETAILS`].
+fn details_row(phase: String, usage: &Usage, has_models: bool) -> [String; 4] {
+    let list = |counts: &BTreeMap<String, u32>| {
+        let counts = counts.iter().map(|(what, count)| format!("{}: {count}", name(what)));
+        counts.collect::<Vec<_>>().join(", ")
+    };
+    let models = match usage.models.len() {
+        _ if !has_models => String::new(),
+        1 => usage.models.keys().map(|model| name(model)).collect(),
+        _ => list(&usage.models),
+    };
+    let attempts = match (usage.gate_attempts, usage.gate_failures) {
+        (0, 0) => String::new(),
+        (attempts, 0) => attempts.to_string(),
+        (attempts, failures) => format!("{attempts} ({failures} failed)"),
+    };
+    [phase, models, attempts, list(&usage.refusals)]
+}
+
+/// Returns a table without the columns that are empty.
+fn grid<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
+    let mut lines = vec![String::new(); rows.len() + 2];
+    for (column, heading) in headings.into_iter().enumerate() {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(String::as_str);
+        if cells.clone().all(str::is_empty) {
+            continue;
+        }
+        for (line, cell) in lines.iter_mut().zip([heading, "---"].into_iter().chain(cells)) {
+            line.push_str(&format!("| {cell} "));
+        }
+    }
+    lines.join("|\n") + "|"
+}
+
+/// Returns the parts under a heading; `None` without parts.
+fn section(heading: &str, parts: Vec<String>) -> Option<String> {
+    if parts.is_empty() { None } else { Some(format!("## {heading}\n\n{}", parts.join("\n\n"))) }
+}
+
+fn whole_seconds(ms: u64) -> u64 {
+    ms - ms % 1000
+}
+
+/// Returns a name on one line of Markdown.
+fn name(text: &str) -> String {
+    inline(text, MAX_NAME)
+}
+
+/// Returns a text on one line of Markdown, shortened, in which no character has a meaning. `[` is not escaped: pi
+/// reads `\[` as the beginning of a formula.
+fn inline(text: &str, limit: usize) -> String {
+    let mut line = String::new();
+    for c in plain(&short(text.trim(), limit)).chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | ']' | '<' | '|' | '~' | '&' | '$') {
+            line.push('\\');
+        }
+        line.push(c);
+    }
+    line
+}
+
+/// Returns a text as a code block, shortened.
+fn block(text: &str, limit: usize) -> String {
+    let text = cut(text.trim(), limit);
+    let lines: Vec<String> =
+        text.split('\n').map(|line| plain(line.trim_end_matches('\r'))).collect();
+    fenced(&lines.join("\n"))
+}
+
+/// Returns a line without characters that could control a terminal or change the order of others.
+fn plain(line: &str) -> String {
+    on_one_line(line).replace(['\u{61c}', '\u{200e}', '\u{200f}'], "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests;

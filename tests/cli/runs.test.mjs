@@ -1,0 +1,404 @@
+// `pi-workflows runs` and `pi-workflows stats`, run as a process on session files.
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { SessionManager } from "@earendil-works/pi-coding-agent";
+
+import { courseOf } from "../../cli/runs/course.js";
+import { findRuns } from "../../cli/runs/find.js";
+import { RUN_FORMATS } from "../../cli/runs/formats.js";
+import { encoded } from "../../cli/runs/sessions.js";
+import { NODE, REPO } from "../pi/harness/pi.mjs";
+import { CANCELLED, DONE, Recording, START, state, used, visit } from "./session-files.mjs";
+
+const CLI = join(REPO, "cli/pi-workflows.js");
+const HOUR = 3_600_000;
+
+/** Creates a project and the folder of its sessions. @param {import("node:test").TestContext} t */
+function place(t) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "pi-workflows-runs-")));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const project = join(root, "project");
+  const agent = join(root, "agent");
+  const sessions = join(agent, "sessions", encoded(project));
+  for (const folder of [project, sessions]) mkdirSync(folder, { recursive: true });
+  const env = { PATH: process.env.PATH, HOME: root, PI_CODING_AGENT_DIR: agent, TZ: "UTC" };
+  const run = (/** @type {string[]} */ parameters, more = {}) => {
+    const { status, stdout, stderr } = spawnSync(NODE, [CLI, ...parameters], { cwd: project, env: { ...env, ...more }, encoding: "utf8" });
+    return { status, stdout, stderr };
+  };
+  /** @returns {any[]} */
+  const json = (/** @type {string[]} */ ...parameters) => JSON.parse(run(["runs", "--format", "json", ...parameters]).stdout).runs;
+  /** Writes a session file with some states. */
+  const write = (/** @type {string} */ name, /** @type {any[]} */ ...states) => {
+    const recording = new Recording(project);
+    states.forEach((data, minute) => recording.state(minute, data));
+    return recording.write(join(sessions, name));
+  };
+  return { root, project, agent, sessions, run, json, write };
+}
+
+const id = (/** @type {number} */ number) => `wf-${number}-aaaaaa`;
+const LOOK = { 0: visit("Look", { endedAt: START + 1 }), 1: visit("Do", { startedAt: START + 1 }) };
+const ended = (/** @type {number} */ number, fields = {}) => state(1, LOOK, { taskId: id(number), startedAt: START + number * HOUR, ...DONE, ...fields });
+
+suite("pi-workflows runs", () => {
+  test("lists the runs of the project, newest first", (t) => {
+    const { run, write, sessions, project } = place(t);
+    write("a.jsonl", ended(1), state(1, LOOK, { taskId: id(2), startedAt: START + 2 * HOUR, ...CANCELLED, taskDescription: "Fix\nit  now" }));
+    write("b.jsonl", state(1, { ...LOOK, 1: visit("Do", { usage: used({ unpriced: 1 }) }) }, { taskId: id(3), startedAt: START + 3 * HOUR }, { paused: { reason: { kind: "person" }, at: START } }));
+    const open = new Recording(project);
+    open.state(0, state(0, { 0: visit("Look") }, { taskId: id(4), startedAt: START + 4 * HOUR, workflowKey: "other" }));
+    open.user(2);
+    open.answer(5, 0.25);
+    open.write(join(sessions, "c.jsonl"));
+    assert.deepEqual(run(["runs"]), {
+      status: 0,
+      stdout: `run          started           outcome    workflow  phase  at work  waiting  cost             task
+wf-4-aaaaaa  2026-11-01 13:00  running    other     Look   4m       2m       $0.75            The task
+wf-3-aaaaaa  2026-11-01 12:00  paused     flow      Do     2m       0s       $1.00 + unknown  The task
+wf-2-aaaaaa  2026-11-01 11:00  cancelled  flow      Do     2m       0s       $1.00            Fix it now
+wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.00            The task
+`,
+      stderr: "",
+    });
+    assert.match(run(["runs", "--workflow", "other"]).stdout, /^run [^\n]*\nwf-4-aaaaaa [^\n]*\n$/);
+    assert.deepEqual(run(["runs", "--workflow", "nothing"]), { status: 0, stdout: "No runs.\n", stderr: "" });
+  });
+
+  test("gives programs what is known of each run", (t) => {
+    const { json, write, project } = place(t);
+    const file = write("a.jsonl", ended(1));
+    const [run] = json();
+    const { usage, ...rest } = run;
+    assert.deepEqual(rest, {
+      taskId: id(1),
+      workflow: "flow",
+      task: "The task",
+      outcome: "done",
+      phase: { key: "flow:1", name: "Do" },
+      startedAt: START + HOUR,
+      endedAt: START,
+      fingerprint: "3:abcdef",
+      steps: 1,
+      session: { file, id: run.session.id, cwd: project },
+    });
+    assert.deepEqual([usage.turns, usage.input, usage.cost, usage.workMs, usage.models], [2, 200, 1, 120_000, {}]);
+  });
+
+  test("takes the sessions that the options and pi's settings name", (t) => {
+    const { root, project, agent, run, write, json } = place(t);
+    write("a.jsonl", ended(1));
+    const foreign = new Recording("/other");
+    foreign.state(0, ended(2));
+    const folder = join(agent, "sessions", encoded("/other"));
+    const file = foreign.write(join(folder, "b.jsonl"));
+    const ids = (/** @type {string[]} */ ...parameters) => json(...parameters).map(({ taskId }) => taskId);
+    assert.deepEqual(ids(), [id(1)]);
+    assert.deepEqual(ids("--all"), [id(2), id(1)]);
+    assert.deepEqual(ids("--sessions", folder), [id(2)]);
+    assert.deepEqual(ids("--sessions", join(agent, "sessions")), [id(2), id(1)]);
+    assert.deepEqual(ids("--sessions", file), [id(2)]);
+    assert.match(run(["runs", "--all"]).stdout, /  \/other +The task$/m);
+    // A folder of the settings has the sessions of all projects.
+    const own = join(root, "own");
+    foreign.write(join(own, "b.jsonl"));
+    const mine = new Recording(project);
+    mine.state(0, ended(3));
+    mine.write(join(own, "c.jsonl"));
+    writeFileSync(join(agent, "settings.json"), JSON.stringify({ sessionDir: "~/own" }));
+    assert.deepEqual(ids(), [id(3)]);
+    assert.deepEqual(ids("--all"), [id(3), id(2)]);
+    writeFileSync(join(agent, "settings.json"), "{}");
+    assert.match(run(["runs"], { PI_CODING_AGENT_SESSION_DIR: own }).stdout, /^run [^\n]*\nwf-3-aaaaaa [^\n]*\n$/);
+    assert.deepEqual(run(["runs", "--sessions", "nowhere"]), { status: 2, stdout: "", stderr: "There is no nowhere.\n" });
+    assert.deepEqual(run(["runs", "--sessions", own, "--all"]), { status: 2, stdout: "", stderr: "--all and --sessions exclude each other.\n" });
+  });
+
+  test("finds the sessions that pi itself stored", (t) => {
+    const { project, agent, json } = place(t);
+    const script = `import { SessionManager } from "@earendil-works/pi-coding-agent";
+      const session = SessionManager.create(process.argv[1]);
+      session.appendCustomEntry("workflow:state", ${JSON.stringify(ended(1))});
+      session.appendMessage({ role: "assistant", provider: "p", model: "m", content: [], usage: {}, stopReason: "stop", timestamp: 0 });`;
+    execFileSync(NODE, ["--input-type=module", "-e", script, project], { cwd: REPO, env: { ...process.env, PI_CODING_AGENT_DIR: agent } });
+    assert.deepEqual(json().map(({ taskId, session }) => [taskId, session.cwd]), [[id(1), project]]);
+  });
+
+  test("takes the runs that started since a time", (t) => {
+    const { run, json, write } = place(t);
+    const ago = (/** @type {number} */ number, /** @type {number} */ hours) => ended(number, { startedAt: Date.now() - hours * HOUR });
+    write("a.jsonl", ago(1, 24 * 8), ago(2, 24 * 6), ago(3, 2));
+    const count = (/** @type {string} */ since) => json("--since", since).length;
+    assert.deepEqual(["10m", "3h", "7d", "2w", "2020-01-31", "2099-01-01"].map(count), [0, 1, 2, 3, 3, 0]);
+    // A file that was not changed since is not read.
+    const old = write("b.jsonl", ago(4, 2));
+    utimesSync(old, 0, 0);
+    assert.equal(count("3h"), 1);
+    for (const since of ["7", "7y", "yesterday", "2026-02-30x", "2026-02-30", "2026-00-10", "2026-13-01"]) {
+      const stderr = `--since takes 30m, 12h, 7d, 4w or a date as 2026-01-31, but is "${since}".\n`;
+      assert.deepEqual(run(["runs", "--since", since]), { status: 2, stdout: "", stderr });
+    }
+  });
+
+  test("names a run that another one replaced on its branch, and no other", (t) => {
+    const { project, sessions, json } = place(t);
+    const session = new Recording(project);
+    const of = (/** @type {number} */ number) => state(0, { 0: visit("Look") }, { taskId: id(number) });
+    const first = session.state(0, of(1));
+    session.answer(1, 8);
+    session.state(2, of(2));
+    session.answer(3, 4);
+    session.session.branch(first);
+    session.state(4, of(3));
+    session.session.resetLeaf();
+    session.state(5, of(4));
+    session.answer(6, 2);
+    session.write(join(sessions, "a.jsonl"));
+    const runs = json().map(({ taskId, outcome, usage }) => [taskId, outcome, usage.cost]);
+    assert.deepEqual(runs.sort(), [[id(1), "replaced", 8.5], [id(2), "running", 4.5], [id(3), "running", 0.5], [id(4), "running", 2.5]]);
+  });
+
+  test("leaves a run out that was only copied into a forked session", (t) => {
+    const { project, sessions, json } = place(t);
+    const original = new Recording(project);
+    original.state(0, state(0, { 0: visit("Look") }));
+    original.answer(1);
+    const file = original.write(join(sessions, "a.jsonl"));
+    const session = SessionManager.open(file, sessions);
+    const leaf = /** @type {string} */ (session.getLeafId());
+    const fork = SessionManager.forkFrom(file, project, sessions);
+    const branched = /** @type {string} */ (SessionManager.open(file, sessions).createBranchedSession(leaf));
+    session.appendCustomEntry("workflow:state", state(0, { 0: visit("Look") }, DONE));
+    const files = () => json().map(({ outcome, session }) => [outcome, session.file]);
+    assert.deepEqual(files(), [["done", file]]);
+    // A copy that moved on is a run of its own.
+    fork.appendCustomEntry("workflow:state", state(0, { 0: visit("Look") }, CANCELLED));
+    assert.deepEqual(files().sort(), [["cancelled", fork.getSessionFile()], ["done", file]]);
+    rmSync(file);
+    rmSync(/** @type {string} */ (fork.getSessionFile()));
+    assert.deepEqual(files(), [["running", branched]], "the original is gone");
+  });
+
+  test("says of a run of the reference what its states tell", (t) => {
+    const { run, write } = place(t);
+    const { progress: _, ...data } = state(1, {}, DONE);
+    write("a.jsonl", data);
+    assert.match(run(["runs"]).stdout, /\nwf-1-aaaaaa {2}2026-11-01 09:00 {2}done {5}flow {6}flow:1 {2}unknown {2}unknown {2}unknown {2}The task\n$/);
+  });
+
+  test("reads files of any size and with any lines, and names those that cannot be read", { timeout: 120_000 }, (t) => {
+    const { root, sessions, run, write, json } = place(t);
+    const good = write("good.jsonl", ended(1));
+    writeFileSync(join(sessions, "empty.jsonl"), "");
+    writeFileSync(join(sessions, "binary.jsonl"), Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7919) % 256)));
+    writeFileSync(join(sessions, "not-json.jsonl"), "hello\n".repeat(1000));
+    mkdirSync(join(sessions, "folder.jsonl"));
+    symlinkSync(good, join(sessions, "link.jsonl"));
+    symlinkSync("nowhere", join(sessions, "dangling.jsonl"));
+    symlinkSync("loop.jsonl", join(sessions, "loop.jsonl"));
+    symlinkSync(root, join(sessions, "up"));
+    if (process.platform !== "win32") execFileSync("mkfifo", [join(sessions, "pipe.jsonl")]);
+    // A run in a file with half a line at its end, bytes that are no text, and lines that are no JSON.
+    const torn = write("torn.jsonl", ended(2));
+    appendFileSync(torn, Buffer.concat([Buffer.from("\n\nnull\n7\n[]\n{}\n"), Buffer.from([0xff, 0, 0xfe, 10]), Buffer.from(JSON.stringify(ended(3)).slice(0, 90))]));
+    appendFileSync(torn, `\n{"type":"custom","customType":"workflow:state","data":{"taskId":"wf-9`);
+    // Half a state, and the end of the line with which pi goes on after a kill.
+    const killed = write("killed.jsonl", ended(8));
+    appendFileSync(killed, `${readFileSync(killed, "utf8").split("\n")[1].slice(0, -100)}\n`);
+    // A long line, a longer one with states in it, and a run after them.
+    const long = write("long.jsonl", ended(4));
+    const fd = openSync(long, "a");
+    writeSync(fd, `{"type":"message","id":"m","parentId":null,"timestamp":"2026-11-01T09:00:00.000Z","message":{"role":"user","content":"`);
+    for (let megabyte = 0; megabyte < 50; megabyte += 1) writeSync(fd, Buffer.alloc(2 ** 20, "long "));
+    writeSync(fd, `"}}\n{"type":"custom","customType":"workflow:state","data":[`);
+    for (let megabyte = 0; megabyte < 10; megabyte += 1) writeSync(fd, '{"customType":"workflow:state"},'.repeat(32_768));
+    writeSync(fd, `]}\n${JSON.stringify({ type: "custom", customType: "workflow:state", data: ended(5), id: "x", parentId: null, timestamp: "2026-11-01T10:00:00.000Z" })}\n`);
+    closeSync(fd);
+    // Zeros, as after a power failure.
+    const zeros = openSync(write("zeros.jsonl", ended(6)), "r+");
+    ftruncateSync(zeros, 30_000_000);
+    closeSync(zeros);
+    const broken = write("broken.jsonl", ended(7));
+    writeFileSync(broken, readFileSync(broken, "utf8").replace('"phaseIndex":1', '"phaseIndex":"1"'));
+
+    const { status, stderr } = run(["runs"]);
+    assert.equal(status, 0);
+    assert.deepEqual(
+      stderr.trimEnd().split("\n"),
+      [
+        ["binary", "not a session of pi"],
+        ["broken", "1 state cannot be read"],
+        ["dangling", "no such file or directory"],
+        ["empty", "not a session of pi"],
+        ["killed", "1 state cannot be read"],
+        ["long", "1 state cannot be read"],
+        ["loop", "too many symbolic links encountered"],
+        ["not-json", "not a session of pi"],
+        ...(process.platform === "win32" ? [] : [["pipe", "not a file"]]),
+      ].map(([name, reason]) => `${join(sessions, `${name}.jsonl`)}: ${reason}`),
+    );
+    assert.deepEqual(json().map(({ taskId }) => taskId), [8, 6, 5, 4, 2, 1].map(id));
+  });
+
+  test("finds a state wherever it lies in a file", (t) => {
+    const { sessions } = place(t);
+    const file = join(sessions, "a.jsonl");
+    const line = (/** @type {any} */ entry) => `${JSON.stringify({ ...entry, id: "x", parentId: null, timestamp: "2026-11-01T10:00:00.000Z" })}\n`;
+    const header = line({ type: "session" });
+    const states = [1, 2].map((number) => line({ type: "custom", customType: "workflow:state", data: ended(number) }));
+    const [first] = states;
+    // The first one lies across the end of what is read at once, from its last byte to its first.
+    const end = 2 ** 18;
+    const ids = (/** @type {string} */ text) => {
+      writeFileSync(file, text);
+      return findRuns({ sessions: file }).runs.map(({ state }) => state.taskId);
+    };
+    for (let inside = -1; inside <= first.length + 1; inside += 1) {
+      const padding = `${"x".repeat(end - header.length - 1 - inside)}\n`;
+      assert.deepEqual(ids(header + padding + states.join("")), [id(2), id(1)], `${inside}`);
+    }
+    assert.deepEqual(ids(header + first.trimEnd()), [id(1)], "without an end of the line");
+    assert.deepEqual(ids(header + line({ type: "custom", customType: "workflow:state", data: ended(3, { taskDescription: "x".repeat(3 * end) }) }) + first), [id(3), id(1)]);
+    assert.deepEqual(ids(header + line({ type: "message", message: { role: "user", content: first } })), [], "in a text");
+  });
+
+  test("needs little memory for large files", { timeout: 120_000 }, (t) => {
+    const { sessions, write } = place(t);
+    const fd = openSync(write("a.jsonl", state(0, { 0: visit("Look") })), "a");
+    const line = `${JSON.stringify({ type: "message", message: { role: "user", content: "x".repeat(1000) } })}\n`;
+    for (let megabyte = 0; megabyte < 150; megabyte += 1) writeSync(fd, line.repeat(1000));
+    closeSync(fd);
+    const script = `import { findRuns } from ${JSON.stringify(join(REPO, "cli/runs/find.js"))};
+      const { runs } = findRuns({ sessions: ${JSON.stringify(sessions)} });
+      console.log(runs.length, process.resourceUsage().maxRSS);`;
+    const [count, kilobytes] = execFileSync(NODE, ["--input-type=module", "-e", script], { encoding: "utf8" }).split(" ").map(Number);
+    assert.equal(count, 1);
+    assert.ok(kilobytes < 150_000, `${kilobytes} KB`);
+  });
+
+  test("prints no control characters, whatever a session contains", (t) => {
+    const { run, write } = place(t);
+    const evil = "\u001b]0;x\u0007\u009b31m\u202e\u2066|\r\n\u2028<b>";
+    write("a.jsonl", state(0, { 0: visit(evil) }, { workflowKey: `flow${evil}`, taskId: evil, taskDescription: evil.repeat(100) }));
+    write(`b${"\u001b[31m"}.jsonl`, ended(1, { currentPath: 7 }));
+    for (const parameters of [["runs"], ["runs", "--all"], ["runs", "--format", "json"], ["stats"], ["stats", "--format", "json"]]) {
+      const { status, stdout, stderr } = run(parameters);
+      assert.equal(status, 0);
+      assert.doesNotMatch(stdout + stderr, /[\0-\x08\x0b-\x1f\x7f-\x9f]/, parameters.join(" "));
+      if (parameters.length === 1) assert.doesNotMatch(stdout, /[\u202a-\u202e\u2066-\u2069]/);
+      assert.match(stderr, /^[^\n]*1 state cannot be read\n$/);
+    }
+    assert.equal(run(["runs"]).stdout.split("\n").length, 3);
+  });
+
+  test("names the nested workflow of a phase, and shortens only the task for a narrow terminal", (t) => {
+    const { run, write, sessions } = place(t);
+    const nested = { currentPath: [{ workflowKey: "flow", phaseIndex: 1 }, { workflowKey: "tests", phaseIndex: 0 }] };
+    const data = state(0, {}, { taskId: id(1), taskDescription: "word ".repeat(20), ...nested });
+    data.progress.visits["flow:1/tests:0"] = visit("Unit");
+    write("a.jsonl", data);
+    assert.match(run(["runs"]).stdout, / {2}flow {6}tests > Unit {2}1m {7}0s {7}\$0\.50 {2}word word/);
+    const { runs } = findRuns({ sessions });
+    const lines = (/** @type {number | undefined} */ width) => RUN_FORMATS.text(runs, false, width).trimEnd().split("\n");
+    const whole = lines(undefined)[1];
+    for (const width of [130, 110]) {
+      const [, line] = lines(width);
+      assert.equal(line.length, width);
+      assert.equal(line.slice(0, -1), whole.slice(0, width - 1));
+    }
+    assert.equal(lines(10)[1].length, lines(10)[0].indexOf("task") + 20, "it keeps a minimum");
+  });
+
+  test("does not throw, whatever a state or an entry contains", (t) => {
+    const { sessions } = place(t);
+    /** @type {any[]} */
+    const values = [null, true, 0, -1, 1e300, 0.5, "", "x", "__proto__", [], [null], {}, { a: 1 }, { __proto__: null, toString: 1 }];
+    let seed = 1;
+    const random = (/** @type {number} */ below) => {
+      seed = (seed * 48271) % 2147483647;
+      return seed % below;
+    };
+    /** Replaces some values in a tree. @param {any} tree @returns {any} */
+    const damaged = (tree) => {
+      if (random(12) === 0) return values[random(values.length)];
+      if (Array.isArray(tree)) return tree.map(damaged);
+      if (typeof tree !== "object" || tree === null) return tree;
+      return Object.fromEntries(Object.entries(tree).map(([key, value]) => [random(60) === 0 ? "__proto__" : key, damaged(value)]));
+    };
+    for (let round = 0; round < 300; round += 1) {
+      const session = new Recording();
+      session.state(0, state(0, { 0: visit("Look") }, { taskId: id(round) }));
+      session.answer(1, 1, 2);
+      session.state(2, state(1, { ...LOOK, 1: visit("Do", { evidence: [{ label: "x", passed: true, attempt: 1, durationMs: 5 }] }) }, { taskId: id(round) }, { paused: { reason: { kind: "gate" }, at: START } }));
+      session.user(3);
+      session.answer(4);
+      const lines = session.text().trimEnd().split("\n").map((line, index) => (index === 0 ? line : JSON.stringify(damaged(JSON.parse(line)))));
+      const text = lines.join("\n");
+      writeFileSync(join(sessions, `${round}.jsonl`), round % 3 ? text : text.slice(0, random(text.length) + 200));
+    }
+    const { runs } = findRuns({ sessions });
+    assert.ok(runs.length > 100, `${runs.length} runs`);
+    for (const format of ["text", "json"]) {
+      for (const command of ["runs", "stats"]) {
+        const { status, stderr } = spawnSync(NODE, [CLI, command, "--sessions", sessions, "--format", format], { encoding: "utf8" });
+        assert.equal(status, 0, stderr);
+      }
+    }
+    for (const { session, state } of runs) courseOf(session.file, state.taskId);
+  });
+});
+
+suite("pi-workflows stats", () => {
+  /** A run that took this number of minutes in its first phase. @param {number} number @param {number} minutes @param {any} [more] @param {any} [progress] */
+  const took = (number, minutes, more, progress) => {
+    const usage = used({ workMs: minutes * 60_000, waitMs: 60_000, cost: minutes / 10, gateFailures: number % 2, refusals: { write: 1, tools: number }, ...more });
+    return state(1, { 0: visit("Look", { endedAt: START + 1, usage, passes: number, earlier: { turns: 1 } }), 1: visit("Do", { skipped: true, endedAt: START + 2, usage: {} }) }, { taskId: id(number), startedAt: START + number * 24 * HOUR, ...DONE }, progress);
+  };
+
+  test("has the median and the maximum of each phase, and the number of runs", (t) => {
+    const { run, write } = place(t);
+    for (const [number, minutes] of [[1, 5], [2, 1], [3, 30], [4, 4], [5, 2], [6, 3]]) write(`${number}.jsonl`, took(number, minutes, number < 3 ? { unpriced: 1 } : {}));
+    assert.deepEqual(run(["stats"]), {
+      status: 0,
+      stdout: `flow: 6 runs since 2026-11-02 (6 done), fingerprint 3:abcdef
+             at work          waiting     cost  passes      gate failures  refusals
+  Look       3m 30s, 30m (6)  1m, 1m (6)  (4)   3.5, 6 (6)  0.5, 1 (6)     4.5, 7 (6)
+  Whole run  3m 30s, 30m (6)  1m, 1m (6)  (4)   -           0.5, 1 (6)     4.5, 7 (6)
+
+Each figure: the median, the maximum, and in brackets the number of runs. Of fewer than 5 runs only their number.
+`,
+      stderr: "",
+    });
+  });
+
+  test("begins anew with each fingerprint, the newest first", (t) => {
+    const { run, write } = place(t);
+    const seal = (/** @type {string} */ hash) => ({ seal: { version: 3, hash } });
+    for (let number = 1; number <= 9; number += 1) write(`${number}.jsonl`, took(number, 1, {}, seal(number < 4 ? "old" : "new")));
+    write("other.jsonl", { ...took(20, 1), workflowKey: "other", active: true });
+    const { stdout } = run(["stats", "flow"]);
+    assert.deepEqual(stdout.split("\n").filter((line) => line.startsWith("flow")), [
+      "flow: 6 runs since 2026-11-05 (6 done), fingerprint 3:new",
+      "flow: 3 runs from 2026-11-02 to 2026-11-04 (3 done), fingerprint 3:old, older",
+    ]);
+    assert.match(stdout, /older\n[^\n]*\n  Look {7}\(3\) {6}\(3\) {6}\(3\) {3}\(3\) {5}\(3\) {12}\(3\)\n/);
+    const { workflows } = JSON.parse(run(["stats", "--format", "json"]).stdout);
+    assert.deepEqual(workflows.map((/** @type {any} */ { workflow, runs, outcomes }) => [workflow, runs, outcomes]), [["flow", 6, { done: 6 }], ["flow", 3, { done: 3 }], ["other", 1, { running: 1 }]]);
+    assert.deepEqual(workflows[0].phases[0].figures.passes, { runs: 6, median: 6.5, max: 9 });
+    assert.deepEqual(workflows[1].phases[0].figures.passes, { runs: 3 });
+    assert.equal(run(["stats", "nothing"]).stdout, "No runs.\n");
+    write("older.jsonl", took(0, 1, {}, seal("oldest")));
+    assert.match(run(["stats", "flow"]).stdout, /\nflow: 1 run on 2026-11-01 \(1 done\), fingerprint 3:oldest, older\n/);
+  });
+
+  test("does not count the copy of a run in a forked session twice", (t) => {
+    const { project, sessions, run, write } = place(t);
+    const file = write("a.jsonl", took(1, 1));
+    for (let copy = 0; copy < 5; copy += 1) SessionManager.forkFrom(file, project, sessions);
+    assert.match(run(["stats"]).stdout, /^flow: 1 run since/);
+  });
+});
