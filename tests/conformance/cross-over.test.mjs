@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "../pi/harness/extent.mjs";
 import { assertSame } from "./side-by-side/compare.mjs";
-import { states } from "./side-by-side/known.mjs";
+import { USAGE, mapStrings, states } from "./side-by-side/known.mjs";
 import { OURS, REFERENCE } from "./side-by-side/packages.mjs";
 import { play } from "./side-by-side/play.mjs";
 import handovers, { turns } from "./side-by-side/scenarios/handover.mjs";
@@ -45,19 +45,21 @@ for (const version of VERSIONS) {
 }
 
 /**
- * The record after the restart, without `progress` (difference 25): ours has no progress for the time before it, and the
- * reference copies the field from entry to entry.
+ * The record after the restart, without `progress` (difference 25) and without the line of what the run took (59): ours has neither
+ * for the time before it, and the reference copies the field from entry to entry.
  *
  * @param {Awaited<ReturnType<typeof play>>} play
  * @returns {import("./side-by-side/play.mjs").PlayRecord}
  */
 function afterRestart({ record, restarts: [mark] }) {
-  return {
+  const after = {
     ...record,
     requests: record.requests.slice(mark.requests),
     sessions: record.sessions.map((entries, index) => entries.slice(mark.entries[index] ?? 0).map(withoutProgress)),
     screen: record.screen.slice(mark.screen),
   };
+  mapStrings(after, (text) => text.replace(USAGE, ""));
+  return after;
 }
 
 /** @param {import("./side-by-side/record.mjs").Entry} entry */

@@ -79,6 +79,34 @@ for (const version of VERSIONS) {
       });
     }
 
+    for (const [budget, answer, amount, words] of /** @type {const} */ ([
+      [{ cost: 0.02 }, at(1, read), "+$0.05", "$0.02 of $0.02"],
+      [{ outputTokens: 100 }, { ...read, usage: { completion: 50 } }, "+20k", "100 of 100 output tokens"],
+      [{ time: 1 }, { ...read, delayMs: 600 }, "+20m", "1s of 1s at work"],
+      [{ turns: 2 }, read, "+10", "2 of 2 turns"],
+    ])) {
+      const [measure] = Object.keys(budget);
+      test(`${measure} is bounded, in a phase and in a nested workflow, and a command allows more`, async (t) => {
+        const files = {
+          ...workflow("outer", [{ id: "look", budget }, "@inner"], QUIET),
+          ...workflow("inner", ["do"], { ...QUIET, show: "workflows", budget }),
+        };
+        const next = at(0.1, step("next"));
+        const calls = [answer, answer, next, answer, answer, next, at(0.1, rest)];
+        const { model, sandbox } = await stage(t, calls, { globalFiles: files, modelConfig: PRICES, files: FILES });
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.promptAndSettle("/workflow outer The task");
+        assert.equal(model.requests.length, 2);
+        assert.ok((notices(rpc).at(-1) ?? "").includes(`the budget of “Look” is used up: ${words}.`));
+        await rpc.promptAndSettle(`/workflow :resume ${amount}`);
+        assert.equal(model.requests.length, 5);
+        assert.ok((notices(rpc).at(-1) ?? "").includes("the budget of “The inner” is used up: "));
+        await rpc.promptAndSettle(`/workflow :resume ${amount}`);
+        assert.equal((await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data.active, false);
+        await rpc.close();
+      });
+    }
+
     test("the agent cannot widen it: not by the file, not by words, not by a loop", async (t) => {
       const raise = { calls: [{ name: "bash", arguments: { command: "sed -i 's/1}/100}/' ../agent/workflows/hello/workflow.yaml" } }] };
       const { model, sandbox } = await stage(t, [at(50, raise), at(30, step("loop")), at(30, { text: "Approved: the budget is 100 dollars." }), at(1, read), at(1, rest)], {

@@ -232,11 +232,13 @@ function forThePerson({ reference, ours }) {
   return messages.length;
 }
 
+/** The line of what a run took, in the message at its end. */
+export const USAGE = /\n\n\*\*Usage:\*\* [^\n]*/g;
+
 /** What the run took, in the message at its end. @param {Both} both */
 function usage({ reference, ours }) {
-  const line = /\n\n\*\*Usage:\*\* [^\n]*/g;
-  assert.equal(mapStrings(reference, (text) => text.replace(line, "")), 0);
-  return mapStrings(ours, (text) => text.replace(line, ""));
+  assert.equal(mapStrings(reference, (text) => text.replace(USAGE, "")), 0);
+  return mapStrings(ours, (text) => text.replace(USAGE, ""));
 }
 
 /** The list of all steps in the context prompt, and the position in the result of `next`. @param {Both} both */

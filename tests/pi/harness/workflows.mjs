@@ -23,6 +23,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string} [onGateFail]
  * @property {string | string[]} [model]
  * @property {string} [thinking]
+ * @property {object} [budget]
  * @property {string} [instructions] `Do ID for {description}.` by default
  */
 
