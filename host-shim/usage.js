@@ -1,4 +1,4 @@
-// What the entries of a session took: tokens, cost, tool calls and time, as pi reports them.
+// The usage of the entries of a session: tokens, cost, tool calls and time, as pi reports them.
 import { fromLeaf } from "./session.js";
 
 /** @typedef {import("./interface.js").Usage} Usage */

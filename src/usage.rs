@@ -1,4 +1,4 @@
-//! What a run took: tokens, cost, time.
+//! Usage: tokens, cost, time.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl Rule {
     }
 }
 
-/// What a part of a run took, as pi reports it.
+/// The usage of a part of a run, as pi reports it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {

@@ -14,7 +14,7 @@ import { compareIndices, indicesOf, readState } from "./state.js";
  * replaced; `current`: it has not ended.
  * @typedef {{ key: string, name: string, pass: number, from: number, to: number, how: "done" | "skipped" | "again" | "ended" | "current" }} Visit
  *
- * What happened in a part of the time, in milliseconds since 1970.
+ * A span of time and the work or waiting in it, in milliseconds since 1970.
  * @typedef {{ kind: "work" | "wait" | "gate" | "pause", from: number, to: number, reason?: string }} Span
  *
  * @typedef {{ visits: Visit[], spans: Span[] }} Course

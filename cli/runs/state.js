@@ -5,7 +5,7 @@
 /** @typedef {import("./sessions.js").Entry} Entry */
 
 /**
- * What a part of a run took.
+ * The usage of a part of a run.
  * @typedef {object} Usage
  * @property {number} turns
  * @property {number} input

@@ -134,7 +134,7 @@ pub(super) fn read(fields: &mut Fields) -> Option<Budget> {
             sound = false;
             continue;
         };
-        // As everywhere, a key without a value is as if it were not there; of a budget it is more likely forgotten.
+        // A key without a value is an error too: a bound that is ignored protects nothing.
         match measure.amount(value) {
             Some(amount) => {
                 budget.0.insert(measure, amount);

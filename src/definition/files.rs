@@ -259,7 +259,7 @@ pub trait WorkflowFiles {
         Ok(Vec::new())
     }
 
-    /// What was used since the newest state entry on the session's branch, and the time of the newest entry, in
+    /// The usage since the newest state entry on the session's branch, and the time of the newest entry, in
     /// milliseconds since 1970.
     fn usage_since_state(&self) -> Result<(Usage, Option<u64>), Stale> {
         Ok((Usage::default(), None))

@@ -310,7 +310,7 @@ pub(crate) mod fixtures {
         pub active_tools: RefCell<Option<Vec<String>>>,
         /// The data of the session's state entries, newest first.
         pub states: Vec<String>,
-        /// What pi has of entries behind the newest state entry.
+        /// The usage of the entries behind the newest state entry.
         pub usage: RefCell<crate::usage::Usage>,
         /// The time of the newest entry.
         pub newest_entry: std::cell::Cell<Option<u64>>,

@@ -1,4 +1,4 @@
-//! What a run takes: tokens, cost, tool calls and time, for each phase.
+//! The usage of a run: tokens, cost, tool calls and time of each phase.
 //!
 //! The session has it: pi stores the usage of each answer. A state entry holds the sums up to it, so what comes behind
 //! the newest state entry is all that is to be added, also after a crash or a move in the session's tree.
@@ -34,7 +34,7 @@ impl Engine {
         Some(state.clone().with_usage(state, &self.unaccounted(cx)))
     }
 
-    /// What was used since the newest state entry.
+    /// The usage since the newest state entry.
     fn unaccounted(&self, cx: &mut Cx) -> Usage {
         if self.run.is_past || cx.gone {
             return Usage::default();

@@ -118,7 +118,7 @@ impl Engine {
         self.change_allowances(cx, |budget| {
             let mut bounds = budget.bounds();
             let bound = bounds.find(|bound| bound.measure == measure && bound.is_used_up())?;
-            // What was spent beyond the limit is not taken from the new amount.
+            // The amount counts from now on: it does not pay for the excess.
             let beyond = bound.spent.saturating_sub(bound.limit);
             Some(Change::Add(measure, beyond.saturating_add(amount)))
         });

@@ -52,7 +52,7 @@ pub(super) struct Cx<'a> {
     pub prompted: bool,
     /// Set with the status line: it shows that the run waits for the user.
     pub status_shows_wait: Option<bool>,
-    /// What was used since the newest state entry is in a state of this event.
+    /// A state of this event has the usage since the newest state entry.
     pub accounted: bool,
     /// The command that was given has failed.
     pub failed: bool,

@@ -8,7 +8,7 @@ use super::{Active, RunState, Segment, phase_key, scope_key};
 /// The part of a budget, in hundredths, from which on the agent is told what is left.
 const NEARLY: u64 = 80;
 
-/// What the user has decided about one budget.
+/// The decisions of the user about one budget.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Allowance {
@@ -131,7 +131,7 @@ impl<'a> Active<'a> {
 }
 
 impl RunState {
-    /// What was spent in the innermost scope of a path, in all visits.
+    /// The usage of all visits in the innermost scope of a path.
     fn spent_in(&self, scope: &[Segment]) -> Usage {
         if scope.len() <= 1 {
             return self.usage();

@@ -65,10 +65,10 @@ pub struct Progress {
     /// The user's model while the run uses another one, or another thinking level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_model: Option<UsersModel>,
-    /// What the user has decided about budgets, by [`phase_key`] or [`scope_key`]; that of a phase is for its last visit.
+    /// The decisions of the user about budgets, by [`phase_key`] or [`scope_key`]; those of a phase hold for its last visit.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub allowances: BTreeMap<String, Allowance>,
-    /// What the visits took that are not kept.
+    /// The usage of the visits that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,
     /// Fields of other versions of this package; they are stored unchanged.
@@ -205,10 +205,10 @@ pub struct Visit {
     /// The summary that the phase handed over, in this visit or the last one that did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
-    /// What this visit took, up to the newest state entry.
+    /// The usage of this visit, up to the newest state entry.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub usage: Usage,
-    /// What the earlier visits took.
+    /// The usage of the earlier visits.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub earlier: Usage,
     /// The evidence of its gate, of the last attempt to leave it.

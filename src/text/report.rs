@@ -106,7 +106,7 @@ struct PhaseReport<'a> {
     path: Vec<usize>,
 }
 
-/// What is known of a run besides its newest state.
+/// The facts about a run that its newest state does not have.
 #[derive(Debug, Clone, Default)]
 pub struct Circumstances {
     /// The reason for its pause.

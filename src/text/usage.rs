@@ -1,4 +1,4 @@
-//! What a run took, in words.
+//! The usage of a run in words.
 
 use crate::definition::on_one_line;
 use crate::usage::Usage;

@@ -1,4 +1,4 @@
-//! What a run takes.
+//! The usage of a run.
 
 use super::*;
 use crate::usage::Usage;
@@ -18,7 +18,7 @@ fn begun() -> Session {
 }
 
 impl Session {
-    /// What pi's entries behind the newest state entry took.
+    /// Sets the usage of pi's entries behind the newest state entry.
     fn has_used(&self, turns: u32) {
         *self.files.usage.borrow_mut() = used(turns);
     }
