@@ -6,7 +6,7 @@ import { SessionManager } from "@earendil-works/pi-coding-agent";
 export const START = Date.UTC(2026, 10, 1, 9);
 const MINUTE = 60_000;
 
-/** What a part of a run took. @param {Record<string, any>} [fields] */
+/** The usage of a part of a run. @param {Record<string, any>} [fields] */
 export const used = (fields) => ({ turns: 1, input: 100, output: 10, cost: 0.5, workMs: MINUTE, ...fields });
 
 /**

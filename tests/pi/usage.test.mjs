@@ -1,4 +1,4 @@
-// What a run took: tokens, cost and time of each phase. The sums are those of pi's own statistics.
+// The usage of a run: tokens, cost and time of each phase. The sums are those of pi's own statistics.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -1,4 +1,4 @@
-// What the entries of a session took, in sessions of the real pi.
+// The usage of the entries of sessions, made by the real pi.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -67,7 +67,7 @@ suite("the usage of a session", () => {
       [0n, 0n, 1000n],
       [0n, 4000n, 5000n],
       [2000n, 4000n, 7000n],
-      // What another entry interrupts is counted up to its end.
+      // Time that another entry interrupts is counted as a whole, up to the message that ends it.
       [2000n, 4000n, 7000n],
       [3000n, 4000n, 8000n],
       [5000n, 4000n, 10_000n],

@@ -235,7 +235,7 @@ function forThePerson({ reference, ours }) {
 /** The line of what a run took, in the message at its end. */
 export const USAGE = /\n\n\*\*Usage:\*\* [^\n]*/g;
 
-/** What the run took, in the message at its end. @param {Both} both */
+/** The line of the usage in the message at the end. @param {Both} both */
 function usage({ reference, ours }) {
   assert.equal(mapStrings(reference, (text) => text.replace(USAGE, "")), 0);
   return mapStrings(ours, (text) => text.replace(USAGE, ""));
