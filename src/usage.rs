@@ -46,60 +46,55 @@ impl Rule {
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Answers of the model, those included that failed.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub turns: u32,
     /// Input tokens.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub input: u64,
     /// Output tokens, with those of reasoning.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub output: u64,
     /// Tokens read from the prompt cache.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cache_read: u64,
     /// Tokens written to the prompt cache.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cache_write: u64,
     /// Tokens of reasoning, as far as they are reported.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub reasoning: u64,
     /// The cost in US dollars of the answers that have a price.
-    #[serde(skip_serializing_if = "is_free")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cost: f64,
     /// Answers without a price: their cost is unknown.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub unpriced: u32,
     /// Tool calls by the model.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tool_calls: u32,
     /// The number of refused tool calls, by the rule that refused them; see [`Rule`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub refusals: BTreeMap<String, u32>,
     /// Attempts to leave the phase through a gate.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub gate_attempts: u32,
     /// Those of them in which a check failed.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub gate_failures: u32,
     /// The time in which the agent was at work, in milliseconds.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub work_ms: u64,
     /// The time in which the run waited for the user, in milliseconds.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub wait_ms: u64,
     /// The number of answers of each model, by pi's name for it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, u32>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_none(number: &u32) -> bool {
-    *number == 0
+/// Tests if a field has its default; it is not stored then.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Adds counts by name, of at most [`MAX_NAMES`] names.
@@ -110,11 +105,6 @@ fn add_counts(counts: &mut BTreeMap<String, u32>, others: &BTreeMap<String, u32>
             *count = count.saturating_add(*other);
         }
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_free(cost: &f64) -> bool {
-    *cost == 0.0
 }
 
 impl Usage {

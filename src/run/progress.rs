@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::definition::{Measure, Model, ModelSetting, short};
-use crate::usage::Usage;
+use crate::usage::{Usage, is_default};
 
 use super::{Allowance, Evidence, RunState, Seal, Segment, Summary};
 
@@ -25,7 +25,7 @@ const MAX_NAME: usize = 80;
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// The version of this record; 0 for a run that has no seal yet.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub version: u32,
     /// The seal of the rules with which it was started, or which the user accepted last.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,10 +37,10 @@ pub struct Progress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<Pause>,
     /// Automatic continuations since the current phase began.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub continuations: u32,
     /// The last of these, one after the other, in which the agent did nothing.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub idle: u32,
     /// Failed attempts of each gate ahead since the current phase began, by
     /// [`GateAhead::key`](super::GateAhead::key).
@@ -229,11 +229,6 @@ impl Visit {
         all.add(&self.usage);
         all
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// The way in which a phase is left.
