@@ -17,6 +17,7 @@ export function writeNew(folder, files) {
   mkdirSync(folder);
   try {
     return files.map(({ path, text }) => {
+      makeFolder(dirname(join(folder, path)));
       writeFileSync(join(folder, path), text, { flag: "wx" });
       return join(folder, path);
     });

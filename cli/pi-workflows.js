@@ -5,12 +5,13 @@
 // on standard error. `runs`, `report` and `stats` pass over a session file that cannot be read, with
 // a line on standard error.
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { plainText } from "../host-shim/drawing.js";
 import { FORMATS } from "./formats.js";
 import { writeNew } from "./new.js";
+import { packageFiles, shortName } from "./new-package.js";
 import { agentDir, placesOf } from "./places.js";
 import { findRuns } from "./runs/find.js";
 import { RUN_FORMATS, STATS_FORMATS } from "./runs/formats.js";
@@ -28,10 +29,12 @@ const USAGE = `Usage: pi-workflows COMMAND [options]
   graph NAME         a workflow as a Mermaid flowchart
   show NAME          a workflow with its nested workflows, and its templates filled in
   run-through NAME   the messages to an agent that goes through all phases; no model is needed
+                     with --all-ways: the ways to the end by the outcomes of phases
   may WORKFLOW PHASE TOOL [ARGUMENT]
                      allowed, confined or refused, and the line of the rule that decides; ARGUMENT is
                      the path for edit and write; PHASE is the id of a phase of WORKFLOW itself
-  new NAME           writes a new workflow that runs, to .pi/workflows/NAME
+  new NAME           writes a new workflow that runs, to .pi/workflows/NAME; with --package a new pi
+                     package with it, to NAME
   list               the workflows that load
   runs               the runs in the sessions of this project, newest first
   report [RUN]       the report of a run: outcome, phases, time, tokens, cost, gates, summaries; RUN is
@@ -40,8 +43,8 @@ const USAGE = `Usage: pi-workflows COMMAND [options]
                      phase over these runs; NAME is the key of a workflow
 
 Options:
-  --dir DIR          a workflows folder, a workflow's own folder, or a project; else what pi reads
-                     here: ~/.pi/agent/workflows and .pi/workflows
+  --dir DIR          a workflows folder, a workflow's own folder, a project, or a pi package; else what
+                     pi reads here: ~/.pi/agent/workflows, .pi/workflows and installed packages
   --strict           of check: warnings fail too
   --format FORMAT    of check: text, json, or github (annotations of a workflow run); of runs and
                      stats: text or json; of report: md, json or html
@@ -50,7 +53,14 @@ Options:
   --profiles A,B     of check: all subagent profiles; default: those in agents/ of pi's folders, if
                      there are any
   --task TEXT        of show and run-through: the task ("a sample task")
+  --input NAME=VALUE of run-through: a value of an input; once for each input
+  --outcome ID=NAME[,NAME...]
+                     of run-through: the outcomes of the phase with this id at its first, second, ...
+                     visit, the last one also later; default: the first outcome that does not lead
+                     back
+  --all-ways         of run-through: lists all ways, each with at most one loop of each workflow
   --global           of new: writes to ~/.pi/agent/workflows/NAME
+  --package          of new: writes a pi package; NAME may be @SCOPE/NAME
   --workflow NAME    of runs: those of the workflow with this key
   --since TIME       of runs and stats: runs that started since then: 30m, 12h, 7d, 4w ago, or a date
                      as 2026-01-31
@@ -63,6 +73,7 @@ Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be c
 `;
 
 const TEXT = /** @type {const} */ ({ type: "string" });
+const TEXTS = /** @type {const} */ ({ type: "string", multiple: true });
 const FLAG = /** @type {const} */ ({ type: "boolean" });
 const OPTIONS = {
   dir: TEXT,
@@ -70,8 +81,12 @@ const OPTIONS = {
   tools: TEXT,
   profiles: TEXT,
   task: TEXT,
+  input: TEXTS,
+  outcome: TEXTS,
+  "all-ways": FLAG,
   strict: FLAG,
   global: FLAG,
+  package: FLAG,
   workflow: TEXT,
   since: TEXT,
   all: FLAG,
@@ -87,8 +102,12 @@ const OPTIONS = {
  * @property {string} [tools]
  * @property {string} [profiles]
  * @property {string} [task]
+ * @property {string[]} [input]
+ * @property {string[]} [outcome]
+ * @property {boolean} [all-ways]
  * @property {boolean} [strict]
  * @property {boolean} [global]
+ * @property {boolean} [package]
  * @property {string} [workflow]
  * @property {string} [since]
  * @property {boolean} [all]
@@ -100,59 +119,106 @@ const OPTIONS = {
  * @typedef {object} Command
  * @property {string[]} takes the words behind the command; those in brackets may be absent
  * @property {string[]} options its options
- * @property {(words: string[], options: Options) => Result} run
+ * @property {(words: string[], options: Options) => Result | Promise<Result>} run
  */
 
 /** @type {Record<string, Command>} */
 const COMMANDS = {
   check: { takes: ["[DIR]"], options: ["dir", "strict", "format", "tools", "profiles"], run: check },
-  graph: { takes: ["NAME"], options: ["dir"], run: ([name], { dir }) => ({ output: workflows(dir).graph(name) }) },
-  show: { takes: ["NAME"], options: ["dir", "task"], run: ([name], { dir, task }) => ({ output: workflows(dir).show(name, sample(task)) }) },
-  "run-through": {
-    takes: ["NAME"],
-    options: ["dir", "task"],
-    run: ([name], { dir, task }) => ({ output: workflows(dir).runThrough(name, sample(task)) }),
-  },
+  graph: { takes: ["NAME"], options: ["dir"], run: ([name], { dir }) => using(dir, (workflows) => workflows.graph(name)) },
+  show: { takes: ["NAME"], options: ["dir", "task"], run: ([name], { dir, task }) => using(dir, (workflows) => workflows.show(name, sample(task))) },
+  "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "all-ways"], run: runThrough },
   may: { takes: ["WORKFLOW", "PHASE", "TOOL", "[ARGUMENT]"], options: ["dir"], run: may },
   list: { takes: [], options: ["dir"], run: list },
-  new: { takes: ["NAME"], options: ["dir", "global"], run: create },
+  new: { takes: ["NAME"], options: ["dir", "global", "package"], run: create },
   runs: { takes: [], options: ["workflow", "since", "all", "sessions", "format"], run: runs },
   report: { takes: ["[RUN]"], options: ["all", "sessions", "format"], run: report },
   stats: { takes: ["[NAME]"], options: ["since", "all", "sessions", "format"], run: stats },
 };
 
 /** @type {Command["run"]} */
-function check([word], options) {
+async function check([word], options) {
   const format = formatOf(FORMATS, options);
   if (word !== undefined && options.dir !== undefined) throw new Failure("check takes a DIR or --dir, not both.");
-  const places = placesOf(word ?? options.dir);
+  const { grants, packages, only, problem } = await placesOf(word ?? options.dir);
   const surroundings = { tools: names(options, "tools") ?? PI_TOOLS, moreTools: options.tools === undefined, profiles: names(options, "profiles") };
-  const report = openWorkflows(places.grants).check(surroundings, places.only);
+  const report = openWorkflows(grants, packages).check(surroundings, only);
   const fails = report.diagnostics.some(({ severity }) => severity === "error" || options.strict);
-  return { output: format(report), status: fails ? 1 : 0 };
+  return { output: format(report), status: fails ? 1 : 0, problems: listOf(problem) };
 }
 
 /** @type {Command["run"]} */
-function may([name, phase, tool, argument], { dir }) {
-  const { allowed, text } = workflows(dir).may(name, phase, tool, argument);
-  return { output: text, status: allowed ? 0 : 1 };
+function runThrough([name], { dir, task, "all-ways": allWays, ...given }) {
+  const inputs = pairs("input", "NAME=VALUE", given.input);
+  if (allWays) {
+    const unfit = task !== undefined ? "task" : given.outcome !== undefined ? "outcome" : undefined;
+    if (unfit !== undefined) throw new Failure(`--all-ways takes no --${unfit}.`);
+    return using(dir, (workflows) => workflows.allWays(name, inputs));
+  }
+  const outcomes = pairs("outcome", "ID=NAME[,NAME...]", given.outcome).map(([id, names]) => /** @type {[string, string[]]} */ ([id, names.split(",").map((name) => name.trim())]));
+  return using(dir, (workflows) => workflows.runThrough(name, sample(task), inputs, outcomes));
+}
+
+/**
+ * The parts before and behind the first `=` of each value of an option.
+ * @param {string} option
+ * @param {string} form its form, for a message
+ * @param {string[]} [values]
+ * @returns {[string, string][]}
+ */
+function pairs(option, form, values = []) {
+  return values.map((value) => {
+    const [, name, rest] = /^([^=]+)=(.+)$/s.exec(value) ?? [];
+    if (rest === undefined) throw new Failure(`--${option} takes ${form}, but is ${quoted(value)}.`);
+    return [name, rest];
+  });
+}
+
+/** @type {Command["run"]} */
+async function may([name, phase, tool, argument], { dir }) {
+  let status = 0;
+  const result = await using(dir, (workflows) => {
+    const { allowed, text } = workflows.may(name, phase, tool, argument);
+    status = allowed ? 0 : 1;
+    return text;
+  });
+  return { ...result, status };
 }
 
 /** @type {Command["run"]} */
 function list(_, { dir }) {
-  const lines = workflows(dir).all().map(({ commandName, key, name, description, folder }) => {
-    const words = `${commandName || `(${key})`}  ${name}${description ? `: ${description}` : ""}  ${folder}`;
-    return words.replace(/\s*\n\s*/g, " ");
+  return using(dir, (workflows) => {
+    const lines = workflows.all().map(({ commandName, key, name, description, folder, package: origin }) => {
+      const place = origin === undefined ? folder : `package ${origin}: ${folder}`;
+      const words = `${commandName || `(${key})`}  ${name}${description ? `: ${description}` : ""}  ${place}`;
+      return words.replace(/\s*\n\s*/g, " ");
+    });
+    return lines.join("\n");
   });
-  return { output: lines.join("\n") };
 }
 
 /** @type {Command["run"]} */
-function create([name], { dir, global }) {
+function create([name], { dir, global, package: isPackage }) {
   if (dir !== undefined && global) throw new Failure("new takes --dir or --global, not both.");
+  if (isPackage && global) throw new Failure("new takes --package or --global, not both.");
+  if (isPackage) return createPackage(name, dir ?? ".");
   const files = openWorkflows([]).skeleton(name);
   const written = writeNew(join(dir ?? (global ? join(agentDir(), "workflows") : join(".pi", "workflows")), name), files);
   const next = `Change these, look at them with "pi-workflows run-through ${name}", start them in pi with "/workflow ${name} TASK".`;
+  return { output: [...written, "", next].join("\n") };
+}
+
+/**
+ * @param {string} name
+ * @param {string} dir
+ * @returns {Result}
+ */
+function createPackage(name, dir) {
+  const short = shortName(name);
+  const files = packageFiles(name, openWorkflows([]).skeleton(short));
+  const folder = join(dir, short);
+  const written = writeNew(folder, files);
+  const next = `Change these, look at them with "pi-workflows run-through ${short} --dir ${folder}", install them with "pi install ${isAbsolute(folder) ? folder : `./${folder}`}", start them in pi with "/workflow ${short} TASK".`;
   return { output: [...written, "", next].join("\n") };
 }
 
@@ -222,7 +288,7 @@ function formatOf(formats, options, standard = "text") {
 
 /**
  * @param {string[]} parameters
- * @returns {Result}
+ * @returns {Result | Promise<Result>}
  */
 function main(parameters) {
   const { values, positionals } = parse(parameters);
@@ -234,7 +300,7 @@ function main(parameters) {
   if (!command) throw new Failure(`There is no command ${quoted(name)}, only ${Object.keys(COMMANDS).join(", ")}.`);
   const unfit = Object.keys(values).find((option) => !command.options.includes(option));
   if (unfit !== undefined) throw new Failure(`pi-workflows ${name} takes no --${unfit}.`);
-  for (const [option, value] of Object.entries(values)) if (value === "") throw new Failure(`--${option} needs a value.`);
+  for (const [option, value] of Object.entries(values)) if ([value].flat().includes("")) throw new Failure(`--${option} needs a value.`);
   const surplus = words[command.takes.length];
   if (surplus !== undefined) throw new Failure(`${quoted(surplus)} is one word too many. Put a text in quotes.`);
   const missing = command.takes.find((word, index) => words[index] === "" || (words[index] === undefined && !word.startsWith("[")));
@@ -269,8 +335,25 @@ function parse(args) {
  */
 const own = (record, name) => (Object.hasOwn(record, name) ? record[name] : undefined);
 
-/** @param {string | undefined} dir */
-const workflows = (dir) => openWorkflows(placesOf(dir).grants);
+/**
+ * Returns the output of a function of the workflows in a place.
+ * @param {string | undefined} dir
+ * @param {(workflows: import("./workflows.js").Workflows) => string} work
+ * @returns {Promise<Result>}
+ */
+async function using(dir, work) {
+  const { grants, packages, problem } = await placesOf(dir);
+  try {
+    return { output: work(openWorkflows(grants, packages)), problems: listOf(problem) };
+  } catch (error) {
+    if (problem === undefined) throw error;
+    // A package that was not looked at may be the reason.
+    return { output: "", status: 2, problems: [...listOf(problem), inWords(error)] };
+  }
+}
+
+/** @param {string | undefined} problem */
+const listOf = (problem) => (problem === undefined ? [] : [problem]);
 
 const sample = (task = "a sample task") => task;
 
@@ -304,7 +387,7 @@ process.stdout.on("error", outputFails);
 // The error cannot be reported.
 process.stderr.on("error", () => {});
 try {
-  const { output, status = 0, problems = [] } = main(process.argv.slice(2));
+  const { output, status = 0, problems = [] } = await main(process.argv.slice(2));
   process.exitCode = status;
   for (const problem of problems) process.stderr.write(`${plainText(problem.replace(/\s+/g, " "))}\n`);
   if (output !== "") process.stdout.write(plainText(output.endsWith("\n") ? output : `${output}\n`));

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
+import { listedPackages, packageAround } from "./packages.js";
 import { Failure, shortened } from "./words.js";
 
 /** pi's own folder. */
@@ -18,31 +19,37 @@ export function agentDir() {
  */
 
 /**
- * The folders of workflows, in pi's order; and the requested one, as a path below the last of them, if it is not the
- * whole.
- *
- * @param {string | undefined} dir a workflows folder, a workflow's own folder, or a project
- * @returns {{ grants: Grant[], only?: string }}
+ * The places of workflow files. `only` is the requested folder, as a path below the last of them, if it is not the whole;
+ * `problem` is a line for the user.
+ * @typedef {{ grants: Grant[], packages: import("../host-shim/packages.js").Installed[], only?: string, problem?: string }} Places
  */
-export function placesOf(dir) {
+
+/**
+ * The folders of workflows, in pi's order, and the packages.
+ *
+ * @param {string | undefined} dir a workflows folder, a workflow's own folder, a project, or a package
+ * @returns {Promise<Places>}
+ */
+export async function placesOf(dir) {
   if (dir === undefined) {
-    return {
-      grants: [
-        { name: "global", path: folderIfThere(join(agentDir(), "workflows")) },
-        project(folderIfThere(resolve(".pi", "workflows"))),
-      ],
-    };
+    const grants = [
+      { name: "global", path: folderIfThere(join(agentDir(), "workflows")) },
+      project(folderIfThere(resolve(".pi", "workflows"))),
+    ];
+    return { grants, ...(await listedPackages(agentDir())) };
   }
   if (!statSync(folderIfThere(dir), { throwIfNoEntry: false })) throw new Failure(`There is no folder ${shortened(dir)}.`);
   const folder = resolve(dir);
   const ofProject = folderIfThere(join(folder, ".pi", "workflows"));
-  if (existsSync(ofProject)) return { grants: [project(ofProject)] };
+  const around = packageAround(folder);
+  if (existsSync(ofProject)) return { grants: [project(ofProject)], packages: around?.only === undefined ? (around?.packages ?? []) : [] };
+  if (around) return { grants: [], ...around };
   // A file under another name counts too: it is a diagnostic.
-  if (!readdirSync(folder).some((name) => /^workflow\.ya?ml$/i.test(name))) return { grants: [project(folder)] };
+  if (!readdirSync(folder).some((name) => /^workflow\.ya?ml$/i.test(name))) return { grants: [project(folder)], packages: [] };
   // A link to a workflow's folder may be anywhere.
   const real = realpathSync(folder);
   const root = rootOf(real);
-  return { grants: [project(root)], only: relative(root, real).replaceAll(sep, "/") || undefined };
+  return { grants: [project(root)], packages: [], only: relative(root, real).replaceAll(sep, "/") || undefined };
 }
 
 /**

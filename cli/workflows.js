@@ -2,9 +2,10 @@
 import { dirname, join } from "node:path";
 
 import { canConfine } from "../host-shim/confinement/sandbox.js";
-import { filesBelow } from "../host-shim/files.js";
+import { filesBelow, packageRoots } from "../host-shim/files.js";
 import { instantiator, readManifest } from "../host-shim/load.js";
 import { resolveWrite } from "../host-shim/write-target.js";
+import { GRANTS } from "./packages.js";
 import { agentDir } from "./places.js";
 import { inWords } from "./words.js";
 
@@ -18,10 +19,11 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  *
  * @typedef {object} Workflows
  * @property {(surroundings: { tools: string[], moreTools: boolean, profiles?: string[] }, folder?: string) => Report} check
- * @property {() => { key: string, commandName: string, name: string, description?: string, folder: string }[]} all
+ * @property {() => { key: string, commandName: string, name: string, description?: string, folder: string, package?: string }[]} all
  * @property {(name: string) => string} graph
  * @property {(name: string, task: string) => string} show
- * @property {(name: string, task: string) => string} runThrough
+ * @property {(name: string, task: string, inputs: [string, string][], outcomes: [string, string[]][]) => string} runThrough
+ * @property {(name: string, inputs: [string, string][]) => string} allWays
  * @property {(name: string, phase: string, tool: string, argument?: string) => { allowed: boolean, text: string }} may
  * @property {(name: string) => { path: string, text: string }[]} skeleton
  * @property {(run: { state: string, since?: import("../host-shim/interface.js").Usage, endedMs?: bigint, replaced: boolean }) => { markdown: string, json: string }} reportRun
@@ -32,9 +34,10 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * to the project of the last one. Its functions throw errors with the message as `payload`.
  *
  * @param {import("./places.js").Grant[]} grants absolute paths
+ * @param {import("../host-shim/packages.js").Installed[]} [packages]
  * @returns {Workflows}
  */
-export function openWorkflows(grants) {
+export function openWorkflows(grants, packages = []) {
   /** @param {import("./places.js").Grant} grant @param {boolean} listed */
   const root = ({ name, path, within }, listed) => ({
     name,
@@ -48,7 +51,7 @@ export function openWorkflows(grants) {
     ...grants.map((grant) => root(grant, true)),
     ...[{ name: "agents", path: join(agentDir(), "agents") }, ...beside].map((grant) => root(grant, false)),
   ];
-  const files = filesBelow(folders, () => process.cwd());
+  const files = filesBelow(folders, () => process.cwd(), () => packageRoots(GRANTS, packages));
   const instance = /** @type {any} */ (instantiator(MANIFEST, readManifest(MANIFEST))(importsOf(files, grants.at(-1)?.within ?? process.cwd())));
   return instance[TOOLS];
 }

@@ -9,6 +9,7 @@ import { EVENTS, boundaryResult, eventName, handlerResult, refusal } from "./eve
 import { fileImports } from "./files.js";
 import { Guest, moment } from "./guest.js";
 import { Models } from "./models.js";
+import { installedPackages } from "./packages.js";
 import { Renderers } from "./renderers.js";
 import { Requests } from "./requests.js";
 import { isNew, sessionImports } from "./session.js";
@@ -243,7 +244,7 @@ export class Extension {
       "pi:extension/context": contextImports(calls, this.#confinement, this.#models),
       "pi:extension/session": sessionImports(calls, this.#manifest),
       "pi:extension/ui": this.#ui.imports(),
-      "pi:extension/files": fileImports(this.#manifest.files, bases),
+      "pi:extension/files": fileImports(this.#manifest.files, bases, installedPackages(codingAgent, bases)),
       "pi:extension/store": storeImports(this.#manifest.store, bases.agentDir, (message) => this.#ui.showError(message)),
       "pi:extension/timers": this.#timers.imports(),
     };

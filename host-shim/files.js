@@ -4,20 +4,33 @@ import { opendirSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
 
+import { json } from "./json.js";
 import { Snapshot } from "./snapshot.js";
 
 /** @typedef {import("./interface.js").FileError} FileError */
 /** @typedef {import("./interface.js").Imports["pi:extension/files"]} FileImports */
 
+/** @typedef {FolderGrant | PackageGrant} Grant */
+/** @typedef {import("./packages.js").Installed} Installed */
+
 /**
  * A folder that the manifest grants. `agent`: below pi's agent directory. `project`: below the project's configuration
  * directory; `cwd`: below the working directory. The latter two only while the user trusts the project, and only if the
  * folder lies in the working directory after links are followed.
- * @typedef {object} Grant
+ * @typedef {object} FolderGrant
  * @property {string} name the component's name for it
  * @property {"agent" | "project" | "cwd"} base
  * @property {string} path
  * @property {false} [listed] omits it from `roots`
+ */
+
+/**
+ * The folders of the installed pi packages whose `package.json` has a field. Those of the project's settings only while
+ * the user trusts the project.
+ * @typedef {object} PackageGrant
+ * @property {string} name the beginning of the component's names for them
+ * @property {"packages"} base
+ * @property {string[]} field the keys that lead to the field
  */
 
 /**
@@ -41,22 +54,67 @@ const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants
 /**
  * @param {Grant[]} grants
  * @param {Bases} bases
+ * @param {() => Installed[]} [packages] returns the installed packages
  * @returns {FileImports}
  */
-export function fileImports(grants, bases) {
-  const folder = (/** @type {Grant} */ { base, path }) => {
+export function fileImports(grants, bases, packages = () => []) {
+  const ofPackages = grants.filter((grant) => grant.base === "packages");
+  const ofFolders = grants.filter((grant) => grant.base !== "packages");
+  const folder = (/** @type {FolderGrant} */ { base, path }) => {
     if (base === "agent") return join(bases.agentDir(), path);
     return base === "cwd" ? join(bases.cwd(), path) : join(bases.cwd(), bases.configDirName, path);
   };
-  const granted = (/** @type {Grant} */ { base }) => base === "agent" || bases.isProjectTrusted();
-  const roots = grants.map((grant) => ({
+  const granted = (/** @type {FolderGrant} */ { base }) => base === "agent" || bases.isProjectTrusted();
+  const roots = ofFolders.map((grant) => ({
     name: grant.name,
     path: () => folder(grant),
     within: grant.base === "agent" ? undefined : bases.cwd,
     granted: () => granted(grant),
     listed: grant.listed !== false,
   }));
-  return filesBelow(roots, bases.cwd);
+  if (ofPackages.length === 0) return filesBelow(roots, bases.cwd);
+  return filesBelow(roots, bases.cwd, () => packageRoots(ofPackages, packages()));
+}
+
+/**
+ * Returns the roots of those packages that have a field of a grant.
+ *
+ * @param {PackageGrant[]} grants
+ * @param {Installed[]} packages
+ * @returns {Root[]}
+ */
+export function packageRoots(grants, packages) {
+  return grants.flatMap(({ name, field }) => packages.flatMap((found) => packageRoot(name, field, found)));
+}
+
+/**
+ * Returns the root of a package; none if its manifest lacks the field.
+ *
+ * @param {string} grant
+ * @param {string[]} field
+ * @param {Installed} found
+ * @returns {Root[]}
+ */
+function packageRoot(grant, field, { path, scope, name, manifest, granted }) {
+  const value = fieldOf(manifest, field);
+  if (value === undefined) return [];
+  const installed = { name, scope, value: json(value) };
+  return [{ name: `${grant}:${path}`, path: () => path, within: undefined, granted, listed: true, installed }];
+}
+
+/**
+ * Returns the value at some keys; `undefined` if there is none.
+ *
+ * @param {unknown} value
+ * @param {string[]} keys
+ * @returns {unknown}
+ */
+export function fieldOf(value, keys) {
+  for (const key of keys) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = /** @type {Record<string, unknown>} */ (value)[key];
+  }
+  return value;
 }
 
 /**
@@ -67,6 +125,7 @@ export function fileImports(grants, bases) {
  * @property {(() => string) | undefined} within the project that must contain it after links are followed
  * @property {() => boolean} granted returns true if it may be read now
  * @property {boolean} listed true if `roots` includes it
+ * @property {import("./interface.js").InstalledPackage} [installed] the package whose folder it is
  */
 
 /**
@@ -80,11 +139,14 @@ export function fileImports(grants, bases) {
 /**
  * The interface for a list of folders.
  *
- * @param {Root[]} folders
+ * @param {Root[]} fixed
  * @param {() => string} cwd
+ * @param {() => Root[]} [more] returns the folders that depend on the settings; called by `roots`
  * @returns {FileImports}
  */
-export function filesBelow(folders, cwd) {
+export function filesBelow(fixed, cwd, more = () => []) {
+  /** The folders that `roots` returned last, and those that it does not list. */
+  let folders = fixed;
   /** @type {Snapshot | undefined} */
   let snapshot;
 
@@ -155,13 +217,14 @@ export function filesBelow(folders, cwd) {
   };
 
   const roots = () =>
-    attempt(() =>
-      folders.filter((folder) => folder.listed && folder.granted()).flatMap((folder) => {
-        const path = folder.path();
+    attempt(() => {
+      folders = [...fixed, ...more()];
+      return folders.filter((folder) => folder.listed && folder.granted()).flatMap(({ name, path: locate, installed }) => {
+        const path = locate();
         const there = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-        return there ? [{ name: folder.name, path: display(path, cwd()) }] : [];
-      }),
-    );
+        return there ? [{ name, path: display(path, cwd()), ...(installed && { installed }) }] : [];
+      });
+    });
 
   const listDirectory = (/** @type {string} */ name, /** @type {string} */ path) =>
     attempt(() => {
@@ -175,7 +238,7 @@ export function filesBelow(folders, cwd) {
     });
 
   /** The paths of the folders. `roots` returns paths for users, which may be the same for different folders. */
-  const places = () => attempt(() => folders.map((folder) => (folder.granted() ? folder.path() : "")));
+  const places = () => attempt(() => fixed.map((folder) => (folder.granted() ? folder.path() : "")));
 
   return {
     roots: () => {

@@ -30,6 +30,7 @@ export const INTERFACE_VERSION = "0.2.0";
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").EventKind} EventKind
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").DirEntry} DirEntry
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").FileError} FileError
+ * @typedef {import("../target/types/interfaces/pi-extension-files.js").InstalledPackage} InstalledPackage
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Answer} Answer
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandEnd} CommandEnd
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandLine} CommandLine

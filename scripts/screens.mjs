@@ -15,7 +15,7 @@ import { startTui } from "../tests/pi/harness/tui.mjs";
 const PAGES = ["README.md", "docs/reference.md"].map((page) => join(REPO, page));
 const TYPO = "---\nid: typo\nname: Typo\nemoji: \"✏️\"\n---\n\nCorrect the spelling in {descripton}.\n";
 
-const next = { action: "next", summary: "tests/clock.test.js fails: the zone is added twice." };
+const next = { action: "next", outcome: "small", summary: "src/clock.js:12 adds the zone twice." };
 const model = await startModel([{ calls: [{ name: "workflow_step", arguments: next }] }, { text: "I look at the code.", hang: true }]);
 const sandbox = makeSandbox({ model, modelConfig: { cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } } });
 cpSync(join(REPO, "workflows-examples"), join(sandbox.project, ".pi/workflows"), { recursive: true });
@@ -39,7 +39,7 @@ try {
   await tui.waitFor("The panel shows the phases of the next run.");
   await tui.submit("/workflow bugfix the clock is an hour late");
   await tui.waitFor("I look at the code.");
-  screens.panel = from(await tui.screen(), /^ *Bug Fix \[2\/3\]/);
+  screens.panel = from(await tui.screen(), /^ *Bug Fix \[3\/4\]/);
 } finally {
   await sandbox.dispose();
   await model.close();

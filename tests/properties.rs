@@ -3,6 +3,8 @@
 
 #[path = "support/one_level.rs"]
 mod one_level;
+#[path = "properties/ways.rs"]
+mod ways;
 
 use std::collections::BTreeMap;
 

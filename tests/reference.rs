@@ -7,10 +7,10 @@
 use std::path::Path;
 
 use pi_workflows::definition::schema::{
-    AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, Field, Kind, Needed, PHASE_FIELDS,
-    TESTS_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
+    AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind,
+    Needed, PHASE_FIELDS, TESTS_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
 };
-use pi_workflows::definition::variables::{MEANINGS, PHASE_VARIABLES};
+use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS};
 use pi_workflows::text::{
     DEFAULT_ADVANCE_REMINDER, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,
@@ -23,7 +23,9 @@ fn the_tables_of_the_reference_are_up_to_date() {
         "docs/reference.md",
         &[
             ("workflow fields", fields(&WORKFLOW_FIELDS, "")),
+            ("entry fields", fields(&ENTRY_FIELDS, "phases[].")),
             ("autoContinue fields", fields(&AUTO_CONTINUE_FIELDS, "autoContinue.")),
+            ("input fields", fields(&INPUT_FIELDS, "inputs.NAME.")),
             ("budget fields", fields(&BUDGET_FIELDS, "budget.")),
             ("phase fields", fields(&PHASE_FIELDS, "")),
             ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
@@ -38,6 +40,8 @@ fn the_tables_of_the_reference_are_up_to_date() {
 #[test]
 fn the_tables_of_the_skill_are_up_to_date() {
     let of_workflow = fields(&WORKFLOW_FIELDS, "")
+        + &rows(&ENTRY_FIELDS, "phases[].")
+        + &rows(&INPUT_FIELDS, "inputs.NAME.")
         + &rows(&AUTO_CONTINUE_FIELDS, "autoContinue.")
         + &rows(&BUDGET_FIELDS, "budget.");
     let of_phase =
@@ -103,12 +107,16 @@ fn value(field: &Field) -> String {
         Kind::NameOrNames => "name, or list of names".into(),
         Kind::Paths(most) => format!("list of at most {most} paths"),
         Kind::Calls => "list of tool calls".into(),
-        Kind::Phases(most) => format!("list of 1 to {most} entries"),
+        Kind::Phases(most, _) => format!("list of 1 to {most} entries, see below"),
+        Kind::Outcomes => "mapping of names to targets".into(),
+        Kind::Conditions => "mapping of `input.NAME` or `outcome.ID` to a value or a list".into(),
+        Kind::Values => "mapping of names to values".into(),
         Kind::Mapping { switch: true, .. } => "`true`, `false`, or a mapping, see below".into(),
         Kind::Mapping { .. } => "mapping, see below".into(),
         Kind::Checks(_) => "list of checks, see below".into(),
         Kind::Count(most) => format!("whole number from 1 to {most}"),
         Kind::Duration(like) => format!("duration like `{like}`, or a number of seconds"),
+        Kind::Inputs(_) => "mapping of names to inputs, see below".into(),
         Kind::Dollars(most) => format!("number above 0, at most {most}"),
     }
 }
@@ -131,6 +139,10 @@ fn variables() -> String {
         }
         assert!(!known.is_empty(), "{name} is unknown in every template");
         lines.push(format!("| `{{{name}}}` | {} | {meaning} |", known.join(", ")));
+    }
+    for (name, meaning) in NAMED {
+        let known = if name == "summary.ID" { "as `{previousSummary}`" } else { "every template" };
+        lines.push(format!("| `{{{name}}}` | {known} | {meaning} |"));
     }
     for field in &WORKFLOW_FIELDS {
         let Kind::Template(variables) = field.kind else { continue };
@@ -159,6 +171,7 @@ fn variables_of_fields() -> String {
         if variables.iter().any(|name| name == "`{previousSummary}`") {
             variables.push("`{summary.ID}`".into());
         }
+        variables.extend(["`{input.NAME}`".into(), "`{outcome.ID}`".into()]);
         format!("| {} | {} |\n", names.join(", "), variables.join(" "))
     };
     "| template | variables |\n| --- | --- |\n".to_owned()
@@ -204,6 +217,8 @@ fn the_skill_names_every_field_and_variable() {
     let skill = std::fs::read_to_string(path).unwrap();
     let names = [
         &WORKFLOW_FIELDS[..],
+        &ENTRY_FIELDS,
+        &INPUT_FIELDS,
         &AUTO_CONTINUE_FIELDS,
         &BUDGET_FIELDS,
         &PHASE_FIELDS,
@@ -212,10 +227,13 @@ fn the_skill_names_every_field_and_variable() {
     ]
     .concat();
     let names = names.iter().map(|field| field.name).chain(MEANINGS.map(|(name, _)| name));
+    let names = names.chain(NAMED.map(|(name, _)| name));
     let missing: Vec<&str> = names
         .filter(|name| {
             let forms = [
                 "{name}",
+                "phases[].{name}",
+                "inputs.NAME.{name}",
                 "autoContinue.{name}",
                 "budget.{name}",
                 "tools.{name}",

@@ -5,7 +5,10 @@
 
 use std::path::Path;
 
-use pi_workflows::definition::schema::{Field, Kind, Needed, PHASE_FIELDS, WORKFLOW_FIELDS};
+use pi_workflows::definition::schema::{
+    Field, Kind, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, Needed, PHASE_FIELDS,
+    WORKFLOW_FIELDS,
+};
 use serde_json::{Map, Value, json};
 
 #[test]
@@ -86,6 +89,14 @@ fn needed(fields: &[Field], when: Needed) -> Vec<&'static str> {
     fields.iter().filter(|field| field.needed == when).map(|field| field.name).collect()
 }
 
+/// The pattern of the name of an input or an outcome.
+const NAME: &str = "^[A-Za-z0-9_-]{1,60}$";
+
+/// A text, a number or a boolean.
+fn scalar() -> Value {
+    one_of(&["string", "number", "boolean"].map(|kind| json!({ "type": kind })))
+}
+
 fn property(field: &Field) -> Value {
     let mut about = field.about.to_owned();
     if let Kind::Template(variables) = field.kind {
@@ -121,7 +132,7 @@ fn kind(field: &Field) -> Value {
         }
         Kind::CommandName => json!({ "type": type_of("string"), "pattern": "^[A-Za-z0-9_-]+$" }),
         Kind::OneOf(words) => {
-            let words = words.iter().map(|word| json!(word)).chain([Value::Null]);
+            let words = words.iter().map(|word| json!(word)).chain(optional.then_some(Value::Null));
             json!({ "enum": words.collect::<Vec<_>>() })
         }
         Kind::Bool => json!({ "type": type_of("boolean") }),
@@ -130,8 +141,7 @@ fn kind(field: &Field) -> Value {
             json!({ "type": type_of("integer"), "minimum": 0, "maximum": most })
         }
         Kind::Names => {
-            let name = ["string", "number", "boolean"].map(|kind| json!({ "type": kind }));
-            json!({ "type": type_of("array"), "items": one_of(&name) })
+            json!({ "type": type_of("array"), "items": scalar() })
         }
         Kind::NameOrNames => {
             let name = json!({ "type": "string", "pattern": "\\S" });
@@ -147,6 +157,32 @@ fn kind(field: &Field) -> Value {
         }
         Kind::Count(most) => {
             json!({ "type": type_of("integer"), "minimum": 1, "maximum": most })
+        }
+        Kind::Inputs(fields) => {
+            let mut input = object(fields);
+            let default = input["properties"]["default"].as_object_mut().unwrap();
+            default.remove("type");
+            let kinds = ["string", "number", "boolean", "null"];
+            default.insert("anyOf".into(), json!(kinds.map(|kind| json!({ "type": kind }))));
+            let options = json!({ "type": "array", "minItems": 1, "maxItems": MAX_OPTIONS });
+            input.extend([
+                (
+                    "if".into(),
+                    json!({ "required": ["type"], "properties": { "type": { "const": "choice" } } }),
+                ),
+                (
+                    "then".into(),
+                    json!({ "required": ["options"], "properties": { "options": options } }),
+                ),
+                ("else".into(), json!({ "properties": { "options": { "type": "null" } } })),
+            ]);
+            json!({
+                "type": type_of("object"),
+                "minProperties": 1,
+                "maxProperties": MAX_INPUTS,
+                "propertyNames": { "pattern": NAME, "maxLength": 60 },
+                "additionalProperties": input,
+            })
         }
         Kind::Dollars(most) => {
             json!({ "type": "number", "minimum": 0.000_001, "maximum": most })
@@ -169,28 +205,47 @@ fn kind(field: &Field) -> Value {
             check.insert("dependencies".into(), of);
             json!({ "type": type_of("array"), "minItems": 1, "maxItems": 50, "items": check })
         }
-        Kind::Phases(most) => json!({
-            "type": "array",
-            "minItems": 1,
-            "maxItems": most,
-            "items": {
-                "oneOf": [
-                    { "type": "string", "description": "The path of a phase file." },
-                    {
-                        "type": "object",
-                        "required": ["subworkflow"],
-                        "properties": {
-                            "subworkflow": {
-                                "type": "string",
-                                "pattern": "\\S",
-                                "description": "The key of another workflow: the name of its folder.",
-                            }
-                        },
-                        "additionalProperties": false,
-                    },
-                ]
-            },
+        Kind::Outcomes => json!({
+            "type": type_of("object"),
+            "minProperties": 1,
+            "maxProperties": MAX_OUTCOMES,
+            "propertyNames": { "pattern": NAME, "maxLength": 60 },
+            "additionalProperties": scalar(),
         }),
+        Kind::Conditions => json!({
+            "type": type_of("object"),
+            "minProperties": 1,
+            "maxProperties": MAX_CONDITIONS,
+            "propertyNames": { "pattern": "^(input|outcome)\\..+$" },
+            "additionalProperties": one_of(&[
+                scalar(),
+                json!({ "type": "array", "minItems": 1, "maxItems": MAX_OPTIONS, "items": scalar() }),
+            ]),
+        }),
+        Kind::Values => {
+            json!({ "type": type_of("object"), "additionalProperties": scalar() })
+        }
+        Kind::Phases(most, fields) => {
+            let entry = |name: &str| {
+                let mut entry = object(fields);
+                for other in ["phase", "subworkflow"].into_iter().filter(|other| *other != name) {
+                    entry["properties"].as_object_mut().unwrap().remove(other);
+                }
+                if name == "phase" {
+                    entry["properties"].as_object_mut().unwrap().remove("with");
+                }
+                entry["properties"][name]["type"] = "string".into();
+                entry.insert("required".into(), json!([name]));
+                entry
+            };
+            let file = json!({ "type": "string", "description": "The path of a phase file." });
+            json!({
+                "type": "array",
+                "minItems": 1,
+                "maxItems": most,
+                "items": { "oneOf": [file, entry("phase"), entry("subworkflow")] },
+            })
+        }
         Kind::Mapping { fields, switch, one } => {
             let mut mapping = object(fields);
             mapping.insert("type".into(), type_of("object"));

@@ -124,13 +124,22 @@ function readPhases(visits) {
 
 /** The indices in a phase key: `a:1/b:0` ⇒ `[1, 0]`. @param {string} key */
 export function indicesOf(key) {
-  return key.split("/").map((part) => Number(part.slice(part.lastIndexOf(":") + 1)) || 0);
+  return scopesOf(key).map(({ index }) => index);
 }
 
 /** Returns the name of a phase with the keys of the nested workflows around it: `tests > Unit`. @param {{ key: string, name: string }} phase */
 export function phaseTitle({ key, name }) {
-  const nested = name === key ? [] : key.split("/").slice(1);
-  return [...nested.map((part) => part.replace(/:\d+$/, "")), name].join(" > ");
+  const nested = name === key ? [] : scopesOf(key).slice(1);
+  return [...nested.map(({ workflow }) => workflow), name].join(" > ");
+}
+
+/**
+ * The scopes in a phase key. Each ends at `:INDEX`; the key of a package's workflow has `/` too.
+ * @param {string} key
+ */
+function scopesOf(key) {
+  const parts = key.split(/(?<=:\d+)\//);
+  return parts.map((part) => ({ workflow: part.replace(/:\d+$/, ""), index: Number(part.slice(part.lastIndexOf(":") + 1)) || 0 }));
 }
 
 /** Compares places of a workflow. @param {number[]} a @param {number[]} b */

@@ -1,7 +1,9 @@
 //! Loading: any files, separated by lines `=== ROOT/PATH` with their names.
 
-use pi_workflows::definition::{Diagnostic, Entry, Library, Severity, Workflow};
-use pi_workflows::engine::run_through;
+use std::collections::BTreeSet;
+
+use pi_workflows::definition::{Diagnostic, EntryKind, Library, Severity, Workflow};
+use pi_workflows::engine::{all_ways, run_through};
 use pi_workflows::run::{Active, Outline, RunState, advance, enter};
 use pi_workflows::text;
 
@@ -32,8 +34,11 @@ pub fn check(data: &[u8]) {
     for workflow in library.iter() {
         of_workflow(workflow, &library);
     }
-    for workflow in library.for_users() {
-        let _ = run_through(&folder, &workflow.command_name, "a task");
+    for (_, workflow) in library.for_users() {
+        let samples: Vec<(String, String)> =
+            workflow.inputs.iter().map(|input| (input.name.clone(), input.sample())).collect();
+        let _ = run_through(&folder, &library, workflow, "a task", &samples, &[]);
+        let _ = all_ways(&library, workflow, &samples);
     }
 }
 
@@ -47,24 +52,29 @@ fn of_workflow(workflow: &Workflow, library: &Library) {
     assert!(!workflow.name.trim().is_empty());
     assert!(library.first_phase(&workflow.phases).is_some(), "{} is empty", workflow.key);
     for entry in &workflow.phases {
-        match entry {
-            Entry::Phase(phase) => {
+        match &entry.kind {
+            EntryKind::Phase(phase) => {
                 assert!(!phase.id.trim().is_empty() && !phase.name.trim().is_empty());
                 assert!(!phase.emoji.trim().is_empty() && !phase.instructions.trim().is_empty());
             }
-            Entry::Workflow(key) => assert!(library.get(key).is_some(), "{key} is not there"),
+            EntryKind::Workflow { key, .. } => {
+                assert!(library.get(key).is_some(), "{key} is not there")
+            }
         }
     }
     let about = text::description(workflow, library).unwrap_or_default();
     assert!(!about.contains('\n') && about.chars().count() <= 101, "{about:?}");
-    assert!(text::mermaid(workflow, library).len() < 1 << 20);
-    let _ = (text::boxes(workflow, library), text::phase_names(workflow, library));
+    assert!(text::mermaid(workflow, library, None).len() < 1 << 20);
+    let _ = (text::boxes(workflow, library, None), text::phase_names(workflow, library));
     let _ = text::preview(workflow, library, "a task");
     walk(workflow, library);
 }
 
-/// `next` leads through every phase in order, to the end.
+/// `next` leads through every phase in order, to the end, unless conditions pass over some.
 fn walk(workflow: &Workflow, library: &Library) {
+    if has_conditions(workflow, library, &mut BTreeSet::new()) {
+        return;
+    }
     let total = library.phase_count(&workflow.phases);
     let mut state = enter(&RunState::new(&workflow.key, "a task", 0, 0), library);
     for number in 1..=total.min(100) {
@@ -79,4 +89,21 @@ fn walk(workflow: &Workflow, library: &Library) {
         state = advance(&state, library).0;
     }
     assert_eq!(state.is_running(), total > 100);
+}
+
+/// Returns true if an entry of the workflow, or of one nested in it, has conditions.
+fn has_conditions<'a>(
+    workflow: &'a Workflow,
+    library: &'a Library,
+    seen: &mut BTreeSet<&'a str>,
+) -> bool {
+    seen.insert(&workflow.key)
+        && workflow.phases.iter().any(|entry| {
+            let nested = match &entry.kind {
+                EntryKind::Workflow { key, .. } => library.get(key),
+                EntryKind::Phase(_) => None,
+            };
+            !entry.when.is_empty()
+                || nested.is_some_and(|nested| has_conditions(nested, library, seen))
+        })
 }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use pi_workflows::definition::{DirEntry, FileError, FileKind, ReadError, Root};
+use pi_workflows::definition::{
+    DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root,
+};
 use pi_workflows::definition::{Stale, WorkflowFiles, WriteTarget};
 
-/// The files of two roots, `global` and `project`, and of the project itself, by `ROOT/PATH`; and the links with their
-/// targets, in the same form.
+/// The files of two roots, `global` and `project`, of a package, and of the project itself, by `ROOT/PATH`; and the links
+/// with their targets, in the same form. `package/folders.json` is the package's list of folders.
 #[derive(Debug, Default, Clone)]
 pub struct Folder(BTreeMap<String, Vec<u8>>, BTreeMap<String, String>);
 
@@ -107,8 +109,17 @@ impl Folder {
 
 impl WorkflowFiles for Folder {
     fn roots(&self) -> Result<Vec<Root>, Stale> {
-        let root = |name: &str, path: &str| Root { name: name.into(), path: path.into() };
-        Ok(vec![root("global", "~/workflows"), root("project", ".pi/workflows")])
+        let root =
+            |name: &str, path: &str| Root { name: name.into(), path: path.into(), package: None };
+        let mut roots = vec![root("global", "~/workflows"), root("project", ".pi/workflows")];
+        if self.0.keys().any(|file| file.starts_with("package/")) {
+            let list = self.0.get("package/folders.json").map(|list| String::from_utf8_lossy(list));
+            let workflows = list.map_or_else(|| r#"["workflows"]"#.to_owned(), Into::into);
+            let package =
+                Package { name: "@acme/kit".into(), scope: PackageScope::User, workflows };
+            roots.push(Root { package: Some(package), ..root("package", "~/kit") });
+        }
+        Ok(roots)
     }
 
     fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {

@@ -12,10 +12,9 @@ fn load(phase: &[u8]) -> (Option<Phase>, Vec<Diagnostic>) {
     let folder =
         Folder::default().with("global/w/workflow.yaml", WORKFLOW).with("global/w/p.md", phase);
     let (library, diagnostics) = Library::check(&folder).expect("nothing is stale");
-    let phase = library.get("w").and_then(|workflow| match workflow.phases.first()? {
-        Entry::Phase(phase) => Some((**phase).clone()),
-        Entry::Workflow(_) => None,
-    });
+    let phase = library
+        .get("w")
+        .and_then(|workflow| workflow.phases.first().and_then(Entry::as_phase).cloned());
     (phase, diagnostics)
 }
 

@@ -1,7 +1,7 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
 use pi_workflows::definition::{
-    AutoContinue, Budget, Confinement, ContextInjection, Entry, Library, Phase,
+    AutoContinue, Budget, Confinement, ContextInjection, Entry, Library, OnMaxLoops, Phase,
 };
 use pi_workflows::definition::{Show, ToolPolicy, Workflow};
 use pi_workflows::run::{Active, RunState};
@@ -54,7 +54,7 @@ fn put_in(marked: &str, values: [&str; 3]) -> String {
 /// Returns every text that is built from templates and from input of a user, a model or a session.
 fn texts(library: &Library, [task, summary, tool]: [&str; 3]) -> Vec<String> {
     let Some(workflow) = library.get("w") else { return Vec::new() };
-    let Some(Entry::Phase(first)) = workflow.phases.first() else { return Vec::new() };
+    let Some(first) = workflow.phases.first().and_then(Entry::as_phase) else { return Vec::new() };
     let mut state = RunState::new("w", task, 0, 0).begun(0).with_summary(first, summary);
     state.global_step_count = 1;
     if let Some(segment) = state.current_path.first_mut() {
@@ -62,7 +62,7 @@ fn texts(library: &Library, [task, summary, tool]: [&str; 3]) -> Vec<String> {
     }
     let Some(active) = Active::resolve(&state, library) else { return Vec::new() };
     vec![
-        text::initial_message(workflow, library, task),
+        text::initial_message(workflow, library, &state),
         text::context_prompt(&active, DefaultRole::Worker),
         text::phase_instructions(&active),
         text::block_reason(&active, tool).unwrap_or_default(),
@@ -89,11 +89,12 @@ fn library(template: &str) -> Library {
             profiles: None,
             summary_required: None,
             context: None,
+            outcomes: Vec::new(),
             gate: None,
             model: Vec::new(),
             thinking: None,
         };
-        Entry::Phase(phase.into())
+        Entry::phase(phase)
     };
     let own = || Some(template.to_owned());
     let workflow = Workflow {
@@ -115,6 +116,8 @@ fn library(template: &str) -> Library {
         budget: Budget::default(),
         auto_continue: Some(AutoContinue::default()),
         max_loops: 20,
+        on_max_loops: OnMaxLoops::Pause,
+        inputs: Vec::new(),
         context_injection: ContextInjection::default(),
         hides_tools: false,
         context: None,

@@ -27,8 +27,21 @@ function answer(messages) {
   if (said.startsWith("✓") || said.startsWith("🔄")) return write("On to the next phase.");
   return {
     text: "That is all for this phase.",
-    calls: [{ name: "workflow_step", arguments: { action: "next", summary: "Done as the phase asks." } }],
+    calls: [{ name: "workflow_step", arguments: { action: "next", outcome: outcomeOf(messages), summary: "Done as the phase asks." } }],
   };
+}
+
+/**
+ * The first outcome of the phase that leads to the next one, or its first; `undefined` without outcomes.
+ *
+ * @param {import("../../tests/pi/harness/scripted-model.mjs").ChatMessage[]} messages
+ */
+function outcomeOf(messages) {
+  const isPrompt = (/** @type {string} */ text) => text.includes("**What to do in this phase:**");
+  const prompt = messages.map(({ content }) => textOf(content)).findLast(isPrompt);
+  const [, list = ""] = /\n\*\*Outcomes:\*\* .*\n((?:- .*\n)*)/.exec(prompt ?? "") ?? [];
+  const outcomes = [...list.matchAll(/^- `(.+?)`: (.*)$/gm)];
+  return (outcomes.find(([, , target]) => target === "the next phase") ?? outcomes[0])?.[1];
 }
 
 /** @param {string} text */

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use serde_json::Value;
 
 use crate::definition::{
-    DirEntry, FileError, FileKind, KnownModel, ModelSetting, ReadError, Root, Stale, Surroundings,
-    UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
+    DirEntry, FileError, FileKind, KnownModel, ModelSetting, Package, PackageScope, ReadError,
+    Root, Stale, Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
 use crate::engine::{Effect, Level, Output, Reply, Summary};
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
@@ -216,7 +216,7 @@ impl WorkflowFiles for Files {
                 Vec::new()
             }
         };
-        Ok(roots.into_iter().map(|root| Root { name: root.name, path: root.path }).collect())
+        Ok(roots.into_iter().map(Into::into).collect())
     }
 
     fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
@@ -372,6 +372,20 @@ impl WorkflowFiles for Checked {
 /// The names of pi's tools; `None` if pi does not tell.
 fn tool_names() -> Result<Option<Vec<String>>, Stale> {
     known(api::tool_names()).map(Result::ok)
+}
+
+impl From<files::Root> for Root {
+    fn from(files::Root { name, path, installed }: files::Root) -> Self {
+        let package = installed.map(|package| Package {
+            name: package.name,
+            scope: match package.scope {
+                files::PackageScope::User => PackageScope::User,
+                files::PackageScope::Project => PackageScope::Project,
+            },
+            workflows: package.value,
+        });
+        Self { name, path, package }
+    }
 }
 
 impl From<files::FileError> for ReadError {

@@ -4,7 +4,7 @@ use crate::definition::{
     Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
 use crate::definition::{is_within, nearest, skeleton, writes_path};
-use crate::engine::{may, run_through};
+use crate::engine::{all_ways, may, run_through};
 use crate::run::{PROGRESS_VERSION, restore};
 use crate::text::{self, Circumstances, Report};
 
@@ -26,9 +26,10 @@ impl wit::Guest for Component {
         diagnostics.retain(|diagnostic| {
             asked.as_ref().is_none_or(|asked| library.concerns(asked, diagnostic))
         });
-        let workflows = library.iter().filter(|workflow| is_asked(&workflow.folder)).count();
+        let workflows = || library.iter().filter(|workflow| is_asked(&workflow.folder));
         let left_out = library.left_out().iter().filter(|left_out| is_asked(&left_out.folder));
-        let summary = text::check_summary(workflows, left_out.count(), &diagnostics);
+        let mut summary = text::check_summary(workflows().count(), left_out.count(), &diagnostics);
+        summary.extend(text::package_counts(workflows()));
         Ok(wit::Report { diagnostics: diagnostics.into_iter().map(Into::into).collect(), summary })
     }
 
@@ -36,7 +37,8 @@ impl wit::Guest for Component {
         let library = library()?;
         let entry = |workflow: &Workflow| wit::Entry {
             key: workflow.key.clone(),
-            command_name: workflow.command_name.clone(),
+            command_name: start_name(workflow, &library),
+            package: workflow.package().map(Into::into),
             name: workflow.name.clone(),
             description: text::description(workflow, &library),
             folder: workflow.folder.clone(),
@@ -46,7 +48,7 @@ impl wit::Guest for Component {
 
     fn graph(name: String) -> Result<String, String> {
         let library = library()?;
-        Ok(text::mermaid(find(&library, &name)?, &library))
+        Ok(text::mermaid(find(&library, &name)?, &library, None))
     }
 
     fn show(name: String, task: String) -> Result<String, String> {
@@ -54,13 +56,23 @@ impl wit::Guest for Component {
         Ok(text::preview(find(&library, &name)?, &library, &task))
     }
 
-    fn run_through(name: String, task: String) -> Result<String, String> {
+    fn run_through(
+        name: String,
+        task: String,
+        inputs: Vec<(String, String)>,
+        outcomes: Vec<(String, Vec<String>)>,
+    ) -> Result<String, String> {
         let library = library()?;
         let workflow = find(&library, &name)?;
         if workflow.command_name.is_empty() {
             return Err(format!("\"{name}\" can only run as part of another workflow."));
         }
-        run_through(&Files, &workflow.command_name, &task)
+        run_through(&Files, &library, workflow, &task, &inputs, &outcomes)
+    }
+
+    fn all_ways(name: String, inputs: Vec<(String, String)>) -> Result<String, String> {
+        let library = library()?;
+        all_ways(&library, find(&library, &name)?, &inputs)
     }
 
     fn may(
@@ -107,6 +119,11 @@ fn library() -> Result<Library, String> {
     Library::load(&Files).map(|(library, _)| library).map_err(words)
 }
 
+/// The name that starts a workflow; its command name if that starts another one.
+fn start_name(workflow: &Workflow, library: &Library) -> String {
+    library.start_name(workflow).unwrap_or_else(|| workflow.command_name.clone())
+}
+
 fn words(error: Stale) -> String {
     error.to_string()
 }
@@ -117,11 +134,13 @@ fn find<'a>(library: &'a Library, name: &str) -> Result<&'a Workflow, String> {
         if library.left_out().iter().any(|left_out| left_out.key == name) {
             return format!("The workflow \"{name}\" has errors: pi-workflows check");
         }
-        let names = library.iter().map(|workflow| match &*workflow.command_name {
-            "" => &*workflow.key,
+        let names = library.iter().map(|workflow| match start_name(workflow, library) {
+            name if name.is_empty() => workflow.key.clone(),
             name => name,
         });
-        unknown(&format!("workflow \"{name}\""), name, &names.collect::<Vec<&str>>())
+        let names: Vec<String> = names.collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        unknown(&format!("workflow \"{name}\""), name, &names)
     })
 }
 

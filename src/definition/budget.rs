@@ -146,9 +146,11 @@ pub(super) fn read(fields: &mut Fields) -> Option<Budget> {
                     }
                     other => other.kind().to_string(),
                 };
-                let (field, expected) = (measure.name(), measure.expected());
-                let at = [Step::Key("budget"), Step::Key(field)];
-                fields.report(&at, Problem::BadBudget { field, expected, found });
+                let at = [Step::Key("budget"), Step::Key(measure.name())];
+                let field = format!("budget.{}", measure.name());
+                let expected = measure.expected().to_owned();
+                let suggestion = None;
+                fields.report(&at, Problem::BadValue { field, expected, found, suggestion });
                 sound = false;
             }
         }

@@ -10,6 +10,7 @@ use super::excerpt::{Excerpt, on_one_line};
 use super::files::FileError;
 use super::models::Thinking;
 use super::nearest::nearest;
+use super::schema;
 
 /// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,10 +120,19 @@ pub enum Problem {
         found: String,
         suggestion: Option<&'static str>,
     },
-    BadBudget {
-        field: &'static str,
-        expected: &'static str,
+    BadValue {
+        field: String,
+        expected: String,
         found: String,
+        suggestion: Option<String>,
+    },
+    BadName {
+        field: &'static str,
+        name: String,
+    },
+    EntryCount {
+        field: &'static str,
+        limit: usize,
     },
     UnknownPart {
         of: &'static str,
@@ -148,6 +158,10 @@ pub enum Problem {
     },
     UnknownSummary {
         id: String,
+        suggestion: Option<String>,
+    },
+    UnknownValue {
+        name: String,
         suggestion: Option<String>,
     },
     BothToolLists,
@@ -194,6 +208,7 @@ pub enum Problem {
     },
     PhaseOutsideRoot {
         path: String,
+        of_package: bool,
     },
     PhaseUnreadable {
         path: String,
@@ -245,7 +260,9 @@ pub enum Problem {
         id: String,
         meant: MeantPhase,
     },
-    LoopForbidden,
+    LoopForbidden {
+        field: String,
+    },
     WithoutGate {
         field: &'static str,
     },
@@ -320,6 +337,11 @@ pub enum Problem {
         workflow: String,
         reference: String,
     },
+    MissingInput {
+        reference: String,
+        name: String,
+        expected: String,
+    },
     Cycle {
         keys: Vec<String>,
     },
@@ -329,6 +351,23 @@ pub enum Problem {
     },
     NestedTooDeep {
         limit: usize,
+    },
+    TooManyEntries {
+        limit: usize,
+    },
+    Unreachable {
+        entry: String,
+    },
+    NoEnd {
+        outcome: String,
+        workflow: String,
+    },
+    NothingToDo,
+    PackageCommandName {
+        name: String,
+        package: String,
+        first: String,
+        first_file: String,
     },
     DuplicateCommandName {
         name: String,
@@ -347,6 +386,17 @@ pub enum Problem {
     Replaces {
         key: String,
         other: String,
+    },
+    // Packages
+    FolderOutsidePackage {
+        path: String,
+    },
+    TooManyFolders {
+        limit: usize,
+    },
+    FolderUnreadable {
+        path: String,
+        error: FileError,
     },
     // Files and folders
     WorkflowFileName,
@@ -663,8 +713,16 @@ impl Problem {
                 let words = either(words);
                 error(format!("`{field}`: expected {words}, found {found}")).suggest(*suggestion)
             }
-            Self::BadBudget { field, expected, found } => {
-                error(format!("`budget.{field}`: expected {expected}, found {found}"))
+            Self::BadValue { field, expected, found, suggestion } => {
+                error(format!("`{field}`: expected {expected}, found {found}"))
+                    .suggest(suggestion.as_ref())
+            }
+            Self::BadName { field, name } => error(format!(
+                "`{field}`: expected at most 60 letters, digits, `_` and `-` as a name, found `{}`",
+                super::excerpt::short(name, 80)
+            )),
+            Self::EntryCount { field, limit } => {
+                error(format!("`{field}` must have 1 to {limit} entries"))
             }
             Self::UnknownPart { of, field, known } => {
                 error(format!("unknown field `{field}` in `{of}`"))
@@ -672,8 +730,12 @@ impl Problem {
                     .marking(field)
             }
             Self::UnknownField { field, known } => {
+                let help = place_of(field).map_or_else(
+                    || suggestion(field, known, "fields"),
+                    |place| format!("`{field}` belongs in {place}"),
+                );
                 warning(format!("unknown field `{field}`; it has no effect"))
-                    .help(suggestion(field, known, "fields"))
+                    .help(help)
                     .marking(field)
             }
             Self::UnknownRule { field, rule, here } => {
@@ -708,6 +770,14 @@ impl Problem {
             ))
             .suggest(suggestion.as_ref().map(|id| format!("{{summary.{id}}}")))
             .marking(&format!("{{summary.{id}}}")),
+            Self::UnknownValue { name, suggestion } => {
+                let what = if name.starts_with("input.") { "input" } else { "phase with outcomes" };
+                warning(format!(
+                    "unknown variable `{{{name}}}`: the workflow has no such {what}; it is not replaced"
+                ))
+                .suggest(suggestion.as_ref().map(|name| format!("{{{name}}}")))
+                .marking(&format!("{{{name}}}"))
+            }
             Self::BothToolLists => {
                 error("`tools` can have a `blacklist` or a `whitelist`, not both")
                     .help("remove one of the two lists")
@@ -762,10 +832,14 @@ impl Problem {
                 error(format!("`phases` must not have more than {limit} entries"))
             }
             Self::BadPhaseEntry { found, suggestion } => error(format!(
-                "`phases`: expected a file name or `subworkflow: KEY`, found {found}"
+                "`phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found {found}"
             ))
             .suggest(suggestion.as_ref()),
-            Self::PhaseOutsideRoot { path } => {
+            Self::PhaseOutsideRoot { path, of_package: true } => {
+                error(format!("the phase file `{path}` is outside the package"))
+                    .help("move the file into the folder of the package")
+            }
+            Self::PhaseOutsideRoot { path, of_package: false } => {
                 error(format!("the phase file `{path}` is outside the workflows folder")).help(
                     "move the file into the workflows folder; `../` leads to the folders beside this one",
                 )
@@ -844,9 +918,9 @@ impl Problem {
                     MeantPhase::Unknown => unknown,
                 }
             }
-            Self::LoopForbidden => error(
-                "`onGateFail: loop` is not allowed in a workflow with `loopable: false`",
-            ),
+            Self::LoopForbidden { field } => error(format!(
+                "`{field}: loop` is not allowed in a workflow with `loopable: false`"
+            )),
             Self::WithoutGate { field } => error(format!("`{field}` needs a `gate`")),
             Self::UnusedGateAttempts { on_gate_fail } => warning(format!(
                 "unused `gateAttempts`: with `onGateFail: {on_gate_fail}` every failure leads back"
@@ -947,6 +1021,10 @@ impl Problem {
                 "the workflow \"{workflow}\" refers to \"{reference}\", which has errors"
             ))
             .help(format!("fix \"{reference}\" first")),
+            Self::MissingInput { reference, name, expected } => error(format!(
+                "the nested workflow \"{reference}\" needs a value of `{name}`: {expected}"
+            ))
+            .help(format!("add `with: {{ {name}: … }}` beside `subworkflow`")),
             Self::Cycle { keys } => error(format!(
                 "the workflows refer to each other in a cycle: {}",
                 keys.join(" → ")
@@ -959,10 +1037,28 @@ impl Problem {
             Self::NestedTooDeep { limit } => {
                 error(format!("workflows are nested more than {limit} deep"))
             }
+            Self::TooManyEntries { limit } => error(format!(
+                "a workflow with conditions or outcomes must have fewer than {limit} entries, with those of nested workflows"
+            )),
+            Self::Unreachable { entry } => {
+                warning(format!("`{entry}` is never reached"))
+                    .help("no outcome leads to it, or its conditions never hold there")
+            }
+            Self::NoEnd { outcome, workflow } => warning(format!(
+                "no way leads from the outcome `{outcome}` to the end of the workflow \"{workflow}\""
+            )),
+            Self::NothingToDo => {
+                warning("a run may have nothing to do: the conditions of all entries may not hold")
+                    .help("leave out `when` at one of the phases that come first")
+            }
             Self::DuplicateCommandName { name, first, second, first_file } => warning(format!(
                 "duplicate command name \"{name}\" of \"{second}\" and \"{first}\" ({first_file}); \"{first}\" is used"
             ))
             .help(OWN_COMMAND_NAME),
+            Self::PackageCommandName { name, package, first, first_file } => warning(format!(
+                "`/workflow {name}` starts \"{first}\" ({first_file}), not this workflow of the package \"{package}\""
+            ))
+            .help(format!("`/workflow {package}/{name}` starts this one")),
             Self::SimilarCommandName { names: [first, second], keys: [one, other] } => {
                 warning(format!(
                     "the command names \"{first}\" of \"{one}\" and \"{second}\" of \"{other}\" differ in case only"
@@ -977,6 +1073,20 @@ impl Problem {
                 warning(format!("this workflow replaces the other \"{key}\" ({other})"))
             }
 
+            Self::TooManyFolders { limit } => error(format!(
+                "`pi-workflows.workflows` must not have more than {limit} entries"
+            )),
+            Self::FolderOutsidePackage { path }
+            | Self::FolderUnreadable { path, error: FileError::OutsideRoot } => {
+                error(format!("the folder `{path}` is outside the package"))
+                    .help("list folders of the package, such as `./workflows`")
+            }
+            Self::FolderUnreadable { path, error: FileError::NotFound } => {
+                error(format!("the folder `{path}` does not exist"))
+            }
+            Self::FolderUnreadable { path, error: cause } => {
+                error(format!("cannot read the folder `{path}`: {cause}"))
+            }
             Self::WorkflowFileName => error("a workflow's file must be named `workflow.yaml`")
                 .help("rename it to `workflow.yaml`"),
             Self::WorkflowInRoot => {
@@ -1029,6 +1139,22 @@ const LINK_OUTSIDE: &str = "put the folder itself there, or a link that stays in
 const OWN_COMMAND_NAME: &str = "give each workflow a `commandName` of its own";
 
 /// The known word that is similar to a word, or else all known words.
+/// The place of a field, in words; `None` for a name that no field has.
+fn place_of(field: &str) -> Option<&'static str> {
+    let has = |fields: &[schema::Field]| fields.iter().any(|other| other.name == field);
+    if has(&schema::PHASE_FIELDS) && has(&schema::WORKFLOW_FIELDS) {
+        Some("the front matter of a phase file or in `workflow.yaml`")
+    } else if has(&schema::PHASE_FIELDS) {
+        Some("the front matter of a phase file")
+    } else if has(&schema::WORKFLOW_FIELDS) {
+        Some("`workflow.yaml`")
+    } else if has(&schema::ENTRY_FIELDS) {
+        Some("an entry of `phases` in `workflow.yaml`")
+    } else {
+        None
+    }
+}
+
 fn suggestion(word: &str, known: &[&str], what: &str) -> String {
     match nearest(word, known.iter().copied()) {
         Some(known) => format!("did you mean `{known}`?"),
@@ -1071,7 +1197,7 @@ fn list(words: &[&str]) -> String {
 }
 
 /// Words in backticks, joined by commas and "or".
-fn either(words: &[&str]) -> String {
+pub(super) fn either(words: &[&str]) -> String {
     joined(words, "or")
 }
 

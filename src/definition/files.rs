@@ -15,6 +15,28 @@ pub struct Root {
     pub name: String,
     /// Its location, as a user would write it.
     pub path: String,
+    /// The package, if it is the folder of an installed pi package.
+    pub package: Option<Package>,
+}
+
+/// An installed pi package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// The settings that list it.
+    pub scope: PackageScope,
+    /// The value of the field `pi-workflows.workflows` of its `package.json`, as JSON.
+    pub workflows: String,
+}
+
+/// The settings that list a package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PackageScope {
+    /// The user's.
+    User,
+    /// The project's.
+    Project,
 }
 
 /// One entry of a directory.
@@ -176,7 +198,8 @@ pub struct UserMessage {
 
 /// Read access to the granted folders. Paths are relative to a root, with `/` between their parts.
 pub trait WorkflowFiles {
-    /// The folders, least specific first: a workflow of a later one replaces one of an earlier.
+    /// The folders, least specific first: a workflow of a later one replaces one of the same key of an earlier. Those of
+    /// packages come last: their keys differ from all others.
     fn roots(&self) -> Result<Vec<Root>, Stale>;
 
     /// The entries of a directory, sorted by name.

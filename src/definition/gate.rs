@@ -47,6 +47,8 @@ pub struct Check {
     pub label: String,
     /// Its kind.
     pub kind: CheckKind,
+    /// It is made for this outcome only.
+    pub outcome: Option<String>,
 }
 
 /// The condition that a check tests.
@@ -267,9 +269,10 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     };
     let [run, file, approve] = KINDS.map(|kind| text(kind, false));
     let (label, contains) = (text("label", true), text("contains", true));
+    let outcome = text("outcome", true);
     let timeout = timeout(fields, index, item);
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
-    let timeout_ms = timeout?;
+    let (timeout_ms, outcome) = (timeout?, outcome?);
     // Errors that follow from one of these are not reported.
     sound.then_some(())?;
     let kinds: Vec<&'static str> =
@@ -332,7 +335,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     }
     let label = label.unwrap_or(default_label);
     let label = short(&label.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LABEL);
-    Some(Check { label, kind })
+    Some(Check { label, kind, outcome })
 }
 
 /// `timeout`: a duration like `90s` or `10m`, or a number of seconds.

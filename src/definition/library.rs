@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::diagnostic::{Diagnostic, Problem};
-use super::paths::is_within;
+use super::paths::{is_within, last_part, package_of};
 use super::references::{self, Anchor, Unplaced};
-use super::{Aliases, ContextMode, Entry, Phase, Show, Workflow, seal};
+use super::{Aliases, ContextMode, Entry, EntryKind, Phase, Show, Workflow, seal};
 
 /// Every workflow that can be run, in the order of the roots and of the folder names in them.
 ///
@@ -15,7 +15,7 @@ use super::{Aliases, ContextMode, Entry, Phase, Show, Workflow, seal};
 pub struct Library {
     workflows: Vec<Workflow>,
     index: BTreeMap<String, usize>,
-    /// The first workflow of each command name.
+    /// The workflow of each command name: the project's first one, or else the first; also of each `PACKAGE/COMMAND`.
     commands: BTreeMap<String, usize>,
     /// The number of phases of each workflow, with those of nested workflows; at most [`u64::MAX`]. `None` while
     /// they are counted.
@@ -27,6 +27,9 @@ pub struct Library {
     /// Computed seals: they are compared at every call of a tool.
     seals: RefCell<BTreeMap<String, (u32, String)>>,
 }
+
+/// The root of the project's workflows.
+const PROJECT_ROOT: &str = "project";
 
 /// The parts of a library, as they were loaded.
 #[derive(Debug, Default)]
@@ -59,7 +62,7 @@ pub(super) struct Replacing {
 /// A workflow that has errors.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeftOut {
-    /// The name of its folder.
+    /// Its key, as [`Workflow::key`].
     pub key: String,
     /// Its folder, as a user would write it.
     pub folder: String,
@@ -70,7 +73,12 @@ pub struct LeftOut {
 impl LeftOut {
     /// Tests if `/workflow NAME` would start it but for its errors.
     pub fn is_called(&self, name: &str) -> bool {
-        self.command_name.as_ref().unwrap_or(&self.key) == name
+        let of_package = package_of(&self.key).and_then(|package| {
+            name.strip_prefix(package)?.strip_prefix('/').filter(|name| !name.is_empty())
+        });
+        let command_name = self.command_name.as_ref();
+        let command_name = command_name.map_or_else(|| last_part(&self.key), String::as_str);
+        command_name == name || of_package == Some(command_name)
     }
 }
 
@@ -87,9 +95,23 @@ impl Library {
         let Parts { mut workflows, mut left_out, listed, replacing, aliases } = parts;
         references::resolve(&mut workflows, &mut left_out, unplaced);
         let (mut index, mut commands) = (BTreeMap::new(), BTreeMap::new());
+        // A workflow with errors that is not a package's keeps its name: no package's workflow runs in its place.
+        let own_with_errors = || left_out.iter().filter(|other| package_of(&other.key).is_none());
         for (at, workflow) in workflows.iter().enumerate() {
             index.insert(workflow.key.clone(), at);
-            commands.entry(workflow.command_name.clone()).or_insert(at);
+            if workflow.root == PROJECT_ROOT {
+                commands.entry(workflow.command_name.clone()).or_insert(at);
+            }
+        }
+        for (at, workflow) in workflows.iter().enumerate() {
+            let is_taken = workflow.package().is_some()
+                && own_with_errors().any(|other| other.is_called(&workflow.command_name));
+            if !is_taken {
+                commands.entry(workflow.command_name.clone()).or_insert(at);
+            }
+            if let Some(name) = workflow.name_with_package() {
+                commands.entry(name).or_insert(at);
+            }
         }
         let mut sizes = vec![None; workflows.len()];
         let seals = RefCell::default();
@@ -118,9 +140,9 @@ impl Library {
             return *size;
         }
         let phases = self.workflows.get(at).map(|workflow| &*workflow.phases);
-        let size = phases.unwrap_or_default().iter().fold(0_u64, |size, entry| match entry {
-            Entry::Phase(_) => size.saturating_add(1),
-            Entry::Workflow(key) => {
+        let size = phases.unwrap_or_default().iter().fold(0_u64, |size, entry| match &entry.kind {
+            EntryKind::Phase(_) => size.saturating_add(1),
+            EntryKind::Workflow { key, .. } => {
                 let nested = self.index.get(key).map_or(0, |&at| self.measure(at, sizes));
                 size.saturating_add(nested)
             }
@@ -134,9 +156,9 @@ impl Library {
     /// The number of phases of a list of entries, with those of nested workflows; at most [`u64::MAX`].
     pub fn phase_count(&self, entries: &[Entry]) -> u64 {
         let size = |key: &String| *self.sizes.get(*self.index.get(key)?)?;
-        entries.iter().fold(0, |count: u64, entry| match entry {
-            Entry::Phase(_) => count.saturating_add(1),
-            Entry::Workflow(key) => count.saturating_add(size(key).unwrap_or(0)),
+        entries.iter().fold(0, |count: u64, entry| match &entry.kind {
+            EntryKind::Phase(_) => count.saturating_add(1),
+            EntryKind::Workflow { key, .. } => count.saturating_add(size(key).unwrap_or(0)),
         })
     }
 
@@ -166,18 +188,26 @@ impl Library {
         &self.aliases
     }
 
-    /// The workflow that `/workflow NAME` means: the first of that command name.
+    /// The workflow that `/workflow NAME` means: the first of that command name, those of the project before the user's. Of a package's workflow `PACKAGE/NAME`
+    /// is a command name too.
     pub fn by_command_name(&self, name: &str) -> Option<&Workflow> {
         self.workflows.get(*self.commands.get(name)?)
     }
 
-    /// The workflows that a user can start.
-    pub fn for_users(&self) -> impl Iterator<Item = &Workflow> {
-        let first = |(index, workflow): &(usize, &Workflow)| {
-            self.commands.get(&workflow.command_name) == Some(index)
+    /// The workflows that a user can start, each with the NAME of `/workflow NAME`.
+    pub fn for_users(&self) -> impl Iterator<Item = (String, &Workflow)> {
+        let workflows = self.workflows.iter().filter(|workflow| workflow.show == Show::User);
+        workflows.filter_map(|workflow| Some((self.start_name(workflow)?, workflow)))
+    }
+
+    /// The NAME with which `/workflow NAME` starts a workflow: its command name, or `PACKAGE/NAME` where the command name
+    /// means another workflow. `None` if no name starts it.
+    pub fn start_name(&self, workflow: &Workflow) -> Option<String> {
+        let names = [Some(workflow.command_name.clone()), workflow.name_with_package()];
+        let is_own = |name: &String| {
+            self.by_command_name(name).is_some_and(|first| first.key == workflow.key)
         };
-        let workflows = self.workflows.iter().enumerate().filter(first);
-        workflows.map(|(_, workflow)| workflow).filter(|workflow| workflow.show == Show::User)
+        names.into_iter().flatten().filter(|name| !name.is_empty()).find(is_own)
     }
 
     /// The workflows that have errors.
@@ -209,9 +239,9 @@ impl Library {
             if keys.contains(key) || (key == start.key && commands.contains(key)) {
                 replacing.push(key.to_owned());
             }
-            let nested = workflow.phases.iter().rev().filter_map(|entry| match entry {
-                Entry::Workflow(key) => Some(key.as_str()),
-                Entry::Phase(_) => None,
+            let nested = workflow.phases.iter().rev().filter_map(|entry| match &entry.kind {
+                EntryKind::Workflow { key, .. } => Some(key.as_str()),
+                EntryKind::Phase(_) => None,
             });
             ahead.extend(nested);
         }
@@ -227,9 +257,9 @@ impl Library {
     pub fn first_phase<'a>(&'a self, entries: &'a [Entry]) -> Option<&'a Phase> {
         let mut entries = entries;
         loop {
-            match entries.first()? {
-                Entry::Phase(phase) => return Some(phase),
-                Entry::Workflow(key) => entries = &self.get(key)?.phases,
+            match &entries.first()?.kind {
+                EntryKind::Phase(phase) => return Some(phase),
+                EntryKind::Workflow { key, .. } => entries = &self.get(key)?.phases,
             }
         }
     }
@@ -248,6 +278,16 @@ impl Library {
             let name = &workflow.command_name;
             let first = self.by_command_name(name).filter(|first| first.key != workflow.key);
             unplaced.extend(first.map(|first| {
+                let package = workflow.package().filter(|_| self.start_name(workflow).is_some());
+                if let Some(package) = package {
+                    let problem = Problem::PackageCommandName {
+                        name: name.clone(),
+                        package: package.to_owned(),
+                        first: first.key.clone(),
+                        first_file: first.file(),
+                    };
+                    return Unplaced::new(workflow, problem, Anchor::CommandName);
+                }
                 let problem = Problem::DuplicateCommandName {
                     name: name.clone(),
                     first: first.key.clone(),
@@ -261,9 +301,9 @@ impl Library {
 
     /// The name of an entry: a phase's, or a nested workflow's.
     pub fn entry_name<'a>(&'a self, entry: &'a Entry) -> &'a str {
-        match entry {
-            Entry::Phase(phase) => &phase.name,
-            Entry::Workflow(key) => self.get(key).map_or(key, |workflow| &workflow.name),
+        match &entry.kind {
+            EntryKind::Phase(phase) => &phase.name,
+            EntryKind::Workflow { key, .. } => self.get(key).map_or(key, |workflow| &workflow.name),
         }
     }
 }

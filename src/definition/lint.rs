@@ -7,9 +7,9 @@ use super::diagnostic::{Diagnostic, Place, Problem, Severity};
 use super::files::{FileKind, Root, Surroundings};
 use super::library::Listed;
 use super::nearest::nearest;
-use super::paths::join;
+use super::paths::{join, last_part};
 use super::references::{Anchor, Unplaced};
-use super::{Show, Workflow, front_matter, phase_file, yaml};
+use super::{Library, Show, Workflow, front_matter, phase_file, yaml};
 
 /// Collects the files of one root, and which of them workflows list.
 pub(super) struct Lint<'a> {
@@ -133,7 +133,10 @@ pub(super) fn similar_command_names<'a>(
     unplaced: &mut Vec<Unplaced>,
 ) {
     let mut by_name: BTreeMap<String, &Workflow> = BTreeMap::new();
-    for workflow in workflows.filter(|workflow| workflow.show == Show::User) {
+    // A workflow of a package can be started by the name of the package too.
+    let of_users =
+        |workflow: &&Workflow| workflow.show == Show::User && workflow.package().is_none();
+    for workflow in workflows.filter(of_users) {
         let first = *by_name.entry(workflow.command_name.to_ascii_lowercase()).or_insert(workflow);
         if first.command_name != workflow.command_name {
             let problem = Problem::SimilarCommandName {
@@ -143,6 +146,38 @@ pub(super) fn similar_command_names<'a>(
             unplaced.push(Unplaced::new(workflow, problem, Anchor::CommandName));
         }
     }
+}
+
+/// Removes the diagnostics of each `{input.NAME}` and `{outcome.ID}` that all workflows know in which the file is used. If there are
+/// errors, all of them are removed: not all workflows are known.
+pub(super) fn settle_values(library: &Library, diagnostics: &mut Vec<Diagnostic>) {
+    let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity() != Severity::Error);
+    let phases = library.iter().flat_map(Workflow::own_phases);
+    let with_outcomes = phases.filter(|phase| !phase.outcomes.is_empty()).map(|phase| &*phase.id);
+    // A nested workflow knows the outcomes of those around it, and an outer one that of a nested one.
+    let mut outcomes: BTreeSet<&str> = with_outcomes.collect();
+    outcomes.extend(library.iter().map(|workflow| last_part(&workflow.key)));
+    diagnostics.retain_mut(|diagnostic| {
+        let Problem::UnknownValue { name, suggestion } = &mut diagnostic.problem else {
+            return true;
+        };
+        let Some((kind, of)) = name.split_once('.') else { return true };
+        if kind == "outcome" {
+            let meant = nearest(of, outcomes.iter().copied());
+            *suggestion = meant.map(|id| format!("outcome.{id}"));
+            return sound && !outcomes.contains(of);
+        }
+        let users = library.iter().filter(|workflow| {
+            diagnostic.file == workflow.file()
+                || workflow.own_phases().any(|phase| phase.file == diagnostic.file)
+        });
+        let lacks = |workflow: &&Workflow| workflow.inputs.iter().all(|input| input.name != of);
+        let mut lacking = users.filter(lacks);
+        let Some(first) = lacking.next() else { return false };
+        let meant = nearest(of, first.inputs.iter().map(|input| &*input.name));
+        *suggestion = meant.map(|name| format!("input.{name}"));
+        sound
+    });
 }
 
 /// Removes the diagnostics of each `{summary.ID}` whose phase exists. If there are errors, all of them are

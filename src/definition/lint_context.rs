@@ -3,7 +3,7 @@
 use super::diagnostic::{Diagnostic, Problem};
 use super::references::{Anchor, Unplaced};
 use super::yaml::Step;
-use super::{ContextMode, Entry, Library, Phase};
+use super::{ContextMode, Entry, EntryKind, Library, Phase};
 
 /// Reports phases that say `summary: optional` although the next one starts fresh.
 pub(super) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
@@ -29,8 +29,8 @@ pub(super) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
 
 /// The last phase of an entry.
 fn last<'a>(entry: &'a Entry, library: &'a Library) -> Option<&'a Phase> {
-    match entry {
-        Entry::Phase(phase) => Some(phase),
-        Entry::Workflow(key) => last(library.get(key)?.phases.last()?, library),
+    match &entry.kind {
+        EntryKind::Phase(phase) => Some(phase),
+        EntryKind::Workflow { key, .. } => last(library.get(key)?.phases.last()?, library),
     }
 }

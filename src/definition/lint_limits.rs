@@ -11,7 +11,7 @@ use super::files::is_of_pi;
 use super::references::{Anchor, Unplaced};
 use super::yaml::Step;
 use super::{
-    CheckKind, Entry, Gate, Library, Phase, Show, Stale, ToolPolicy, Workflow, WorkflowFiles,
+    CheckKind, EntryKind, Gate, Library, Phase, Show, Stale, ToolPolicy, Workflow, WorkflowFiles,
     WriteFile,
 };
 
@@ -153,7 +153,7 @@ impl LimitsLint<'_> {
         }
         let mut before: Vec<&Phase> = Vec::new();
         for entry in &workflow.phases {
-            let Entry::Phase(phase) = entry else { return Ok(()) };
+            let EntryKind::Phase(phase) = &entry.kind else { return Ok(()) };
             before.push(phase);
             self.gate(phase.gate.as_ref(), workflow, &before, Some(phase))?;
         }

@@ -7,18 +7,23 @@ use std::rc::Rc;
 use super::bounded::{Bounded, Stop};
 use super::diagnostic::{self, Diagnostic, MeantPhase, Place, Problem};
 use super::fields::MAX_PLACES;
-use super::files::{FileError, FileKind, ReadError, Root, Stale, Surroundings, WorkflowFiles};
+use super::files::{
+    FileError, FileKind, PackageScope, ReadError, Root, Stale, Surroundings, WorkflowFiles,
+};
 use super::library::{LeftOut, Library, Listed, Parts, Replacing};
 use super::lint::{self, Lint};
 use super::models::{ALIASES_FILE, ALIASES_ROOT, Aliases};
 use super::nearest::nearest;
-use super::paths::{join, last_part, resolve};
+use super::packages::{self, FIELD, MANIFEST};
+use super::paths::{join, last_part, package_of, resolve};
 use super::phase_tests;
 use super::references::{Anchor, Unplaced};
-use super::workflow_file::{self, PhaseRef};
+use super::workflow_file::{self, EntryRef, EntryRefKind};
 use super::yaml::{self, Step};
-use super::{Check, CheckKind, Entry, Gate, OnGateFail, Phase, Workflow, front_matter, phase_file};
-use super::{lint_context, lint_limits, lint_models};
+use super::{
+    Check, CheckKind, Entry, EntryKind, Gate, OnGateFail, Phase, Workflow, front_matter, phase_file,
+};
+use super::{lint_context, lint_flow, lint_limits, lint_models};
 
 /// Number of entries that a regular expression of a gate counts as, because it is compiled.
 const EXPRESSION: usize = 5;
@@ -28,7 +33,8 @@ const MAX_LIMIT_PLACES: usize = 1000;
 const MAX_FOLDER_DEPTH: usize = 8;
 
 impl Library {
-    /// Reads all roots. A workflow in a later root replaces one of the same key in an earlier root.
+    /// Reads all roots. A workflow in a later root replaces one of the same key in an earlier root. The key of a package's
+    /// workflow has the package in front, so that it replaces none of the user or the project.
     ///
     /// Returns the workflows that could be loaded, and the diagnostics of the others.
     ///
@@ -101,12 +107,14 @@ fn read(
         phase_tests::run(&library, files, &mut unplaced)?;
         lint_limits::report(&library, files, &mut unplaced)?;
         lint_context::report(&library, &mut unplaced);
+        lint_flow::report(&library, &mut unplaced);
         lint_models::report(&library, surroundings, &roots, &mut unplaced);
     }
     place(files, &roots, unplaced, &mut diagnostics)?;
     suggest_references(&library, &mut diagnostics);
     if check.is_some() {
         lint::settle_summaries(library.iter(), &mut diagnostics);
+        lint::settle_values(&library, &mut diagnostics);
     }
     diagnostic::sort(&mut diagnostics);
     Ok((library, diagnostics))
@@ -125,7 +133,12 @@ fn place(
             Some((&root.name, diagnostic.file.strip_prefix(&root.path)?.strip_prefix('/')?))
         });
         let limit = match anchor {
-            Anchor::Field(_) | Anchor::Phase(_) | Anchor::Alias(..) => MAX_LIMIT_PLACES,
+            Anchor::Field(_)
+            | Anchor::Phase(_)
+            | Anchor::Value(..)
+            | Anchor::Key(..)
+            | Anchor::PhaseValue(..)
+            | Anchor::Alias(..) => MAX_LIMIT_PLACES,
             Anchor::Name | Anchor::CommandName | Anchor::Phases | Anchor::Reference(_) => {
                 MAX_PLACES
             }
@@ -138,7 +151,7 @@ fn place(
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-                if let Anchor::Phase(_) = anchor {
+                if let Anchor::Phase(_) | Anchor::PhaseValue(..) = anchor {
                     let document = front_matter::split(text);
                     let yaml = document.front_matter();
                     diagnostic.at(yaml, place_of(&anchor, yaml), document.lines_before)
@@ -156,6 +169,12 @@ fn place(
 fn place_of(anchor: &Anchor, text: &str) -> Option<Place> {
     let keys = match anchor {
         Anchor::Field(path) | Anchor::Phase(path) => return locate(text, path),
+        Anchor::Value(path, key) | Anchor::PhaseValue(path, key) => {
+            return locate(text, &[path, &[Step::Key(key)][..]].concat());
+        }
+        Anchor::Key(path, key) => {
+            return locate(text, &[path, &[Step::Name(key)][..]].concat());
+        }
         Anchor::Alias(alias, index) => {
             return locate(text, &[Step::Key(alias), Step::Item(*index)]);
         }
@@ -165,8 +184,12 @@ fn place_of(anchor: &Anchor, text: &str) -> Option<Place> {
         Anchor::Reference(keys) => keys,
     };
     let yaml = yaml::parse(text).ok()?;
+    // The folder of a package's workflow stands for its key.
+    let is_same = |key: &str, written: &str| {
+        key.eq_ignore_ascii_case(written) || last_part(key).eq_ignore_ascii_case(written)
+    };
     let is_meant = |entry: &yaml::Yaml| match entry.get("subworkflow") {
-        Some(yaml::Yaml::String(key)) => keys.iter().any(|other| other.eq_ignore_ascii_case(key)),
+        Some(yaml::Yaml::String(written)) => keys.iter().any(|key| is_same(key, written)),
         Some(_) | None => false,
     };
     let entry = yaml.get("phases")?.items().iter().position(is_meant)?;
@@ -194,6 +217,7 @@ fn suggest_references(library: &Library, diagnostics: &mut [Diagnostic]) {
         }
         let left_out = library.left_out().iter().find(|left_out| left_out.key == name);
         let known = library.get(name).or_else(|| library.by_command_name(name));
+        let known = known.or_else(|| library.iter().find(|other| last_part(&other.key) == name));
         let known = known.map(|workflow| (&workflow.key, &workflow.folder));
         if let Some((key, folder)) =
             known.or_else(|| left_out.map(|left_out| (&left_out.key, &left_out.folder)))
@@ -214,14 +238,18 @@ struct Taken {
 
 impl Taken {
     fn add(&mut self, found: &[Workflow], left_out: &[LeftOut], root: usize) {
-        for Workflow { key, command_name, .. } in found {
+        for workflow in found {
+            let Workflow { key, command_name, .. } = workflow;
             self.keys.entry(key.to_lowercase()).or_insert(root);
-            if !command_name.is_empty() {
+            if !command_name.is_empty() && workflow.package().is_none() {
                 self.commands.entry(command_name.clone()).or_insert(root);
             }
         }
         for LeftOut { key, command_name, .. } in left_out {
             self.keys.entry(key.to_lowercase()).or_insert(root);
+            if package_of(key).is_some() {
+                continue;
+            }
             // Without a readable command name, the folder's name stands in for it.
             self.commands.entry(command_name.as_ref().unwrap_or(key).clone()).or_insert(root);
         }
@@ -232,10 +260,16 @@ impl Taken {
         for workflow in workflows {
             let root = roots.iter().position(|root| root.name == workflow.root);
             let is_earlier = |first: Option<&usize>| first.copied() < root && first.is_some();
-            if is_earlier(self.keys.get(&workflow.key.to_lowercase())) {
+            let first = self.keys.get(&workflow.key.to_lowercase());
+            let scope_of =
+                |root: &usize| roots.get(*root)?.package.as_ref().map(|package| package.scope);
+            // Of two packages of one name, both in the user's settings, neither is the project's.
+            let is_of_project = root.as_ref().and_then(scope_of) != Some(PackageScope::User);
+            if is_of_project && is_earlier(first) {
                 replacing.keys.insert(workflow.key.clone());
             }
-            if is_earlier(self.commands.get(&workflow.command_name)) {
+            if workflow.package().is_none() && is_earlier(self.commands.get(&workflow.command_name))
+            {
                 replacing.commands.insert(workflow.key.clone());
             }
         }
@@ -255,6 +289,8 @@ struct RootReader<'a, 'f> {
     folders: BTreeMap<String, String>,
     /// The command names of workflows with errors, by key.
     command_names: BTreeMap<String, String>,
+    /// The folders whose folders are searched first: the root itself, or those that its package lists.
+    starts: Vec<String>,
     /// The library folders that were searched or will be, by their paths without links.
     visited: BTreeSet<String>,
     /// The links to folders that were met, and their targets.
@@ -291,7 +327,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
             found: Vec::new(),
             folders: BTreeMap::new(),
             command_names: BTreeMap::new(),
-            visited: BTreeSet::from([String::new()]),
+            starts: Vec::new(),
+            visited: BTreeSet::new(),
             links: BTreeMap::new(),
             phases: BTreeMap::new(),
             misnamed: BTreeMap::new(),
@@ -328,7 +365,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
     /// without a `workflow.yaml` is a library folder: it is searched for workflows, once, however many links
     /// lead to it.
     fn walk(&mut self) -> Result<(), Stop> {
-        let mut level = vec![String::new()];
+        self.starts = self.find_starts()?;
+        self.visited.extend(self.starts.iter().cloned());
+        let mut level = self.starts.clone();
         for depth in 0..=MAX_FOLDER_DEPTH {
             let mut next = Vec::new();
             for parent in level {
@@ -350,6 +389,41 @@ impl<'a, 'f> RootReader<'a, 'f> {
         match &mut self.lint {
             Some(lint) => lint.report_unused(self.files, self.root, self.diagnostics),
             None => Ok(()),
+        }
+    }
+
+    /// The folders with which the search begins. The problems of a package's list are reported.
+    fn find_starts(&mut self) -> Result<Vec<String>, Stop> {
+        let Some(package) = &self.root.package else { return Ok(vec![String::new()]) };
+        let (folders, mut problems) = packages::folders(package);
+        let mut starts = Vec::new();
+        for (index, path) in folders {
+            match self.files.list(&self.root.name, &path)? {
+                Ok(_) => starts.push(path),
+                Err(error) => {
+                    problems.push((Some(index), Problem::FolderUnreadable { path, error }));
+                }
+            }
+        }
+        if !problems.is_empty() {
+            let text = self.text(MANIFEST)?.unwrap_or_default();
+            let file = self.display(MANIFEST);
+            for (number, (index, problem)) in problems.into_iter().enumerate() {
+                let field = FIELD.into_iter().map(Step::Key).chain(index.map(Step::Item));
+                let look_up = number < MAX_PLACES;
+                let place =
+                    look_up.then(|| yaml::locate(&text, &field.collect::<Vec<_>>())).flatten();
+                self.diagnostics.push(Diagnostic::new(&file, problem).at(&text, place, 0));
+            }
+        }
+        Ok(starts)
+    }
+
+    /// The key of the workflow in a folder.
+    fn key(&self, folder: &str) -> String {
+        match &self.root.package {
+            Some(package) => format!("{}/{}", package.name, last_part(folder)),
+            None => last_part(folder).to_owned(),
         }
     }
 
@@ -385,7 +459,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     if let Some(target) = entry.target {
                         self.links.insert(path.clone(), target);
                     }
-                    folders.push(path);
+                    if self.root.package.is_none() || entry.name != "node_modules" {
+                        folders.push(path);
+                    }
                     continue;
                 }
                 FileKind::File if self.has_aliases(&path) => {
@@ -427,13 +503,13 @@ impl<'a, 'f> RootReader<'a, 'f> {
             lint.miss_phases();
         }
         let path = join(parent, name);
-        if parent.is_empty() {
+        if self.starts.iter().any(|start| start == parent) {
             self.report(&path, Problem::WorkflowInRoot);
             return;
         }
         self.report(&path, Problem::WorkflowFileName);
         let folder = self.display(parent);
-        self.misnamed.entry(last_part(parent).to_owned()).or_insert(folder);
+        self.misnamed.entry(self.key(parent)).or_insert(folder);
     }
 
     /// Reads the workflow of a folder; false if it has none.
@@ -452,7 +528,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 return Err(stop);
             }
         };
-        let key = last_part(folder).to_owned();
+        let key = self.key(folder);
         if let Some(first) = self.folders.get(&key).cloned() {
             self.report(folder, Problem::DuplicateWorkflow { key, first });
             return Ok(true);
@@ -501,7 +577,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
 
     fn note_folder(&mut self, folder: &str) {
         let display = self.display(folder);
-        self.folders.entry(last_part(folder).to_owned()).or_insert(display);
+        self.folders.entry(self.key(folder)).or_insert(display);
     }
 
     /// Reads the phases that a `workflow.yaml` lists; `None` if one has errors.
@@ -509,14 +585,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
         &mut self,
         folder: &str,
         (yaml_file, yaml_text): (&str, &str),
-        entries: Vec<(usize, PhaseRef)>,
+        entries: Vec<(usize, EntryRef)>,
         loopable: bool,
     ) -> Result<Option<Vec<Entry>>, Stop> {
         let mut phases = Some(Vec::with_capacity(entries.len()));
         let mut ids: BTreeMap<String, String> = BTreeMap::new();
         let mut leading_nowhere = Vec::new();
         let before = self.diagnostics.len();
-        for (index, entry) in entries {
+        for (index, EntryRef { kind, when }) in entries {
             self.files.count(1, folder)?;
             let path = [Step::Key("phases"), Step::Item(index)];
             let look_up = self.diagnostics.len() - before < MAX_PLACES;
@@ -524,9 +600,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 let place = look_up.then(|| yaml::locate(yaml_text, &path)).flatten();
                 Diagnostic::new(yaml_file, problem).at(yaml_text, place, 0)
             };
-            let entry = match entry {
-                PhaseRef::Workflow(key) => Some(Entry::Workflow(key)),
-                PhaseRef::File(path) => match self.phase(folder, &path, look_up)? {
+            let kind = match kind {
+                EntryRefKind::Workflow(key, with) => Some(EntryKind::Workflow { key, with }),
+                EntryRefKind::File(path) => match self.phase(folder, &path, look_up)? {
                     PhaseFile::Read(phase) => match ids.entry(phase.id.clone()) {
                         MapEntry::Vacant(id) => {
                             let gate = phase.gate.as_ref();
@@ -537,7 +613,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                             let sound = problem.is_none();
                             leading_nowhere.extend(problem.map(|problem| (path.clone(), problem)));
                             id.insert(path);
-                            sound.then_some(Entry::Phase(phase))
+                            sound.then_some(EntryKind::Phase(phase))
                         }
                         MapEntry::Occupied(first) => {
                             let (id, first) = (phase.id.clone(), first.get().clone());
@@ -553,8 +629,8 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     }
                 },
             };
-            match (&mut phases, entry) {
-                (Some(phases), Some(entry)) => phases.push(entry),
+            match (&mut phases, kind) {
+                (Some(phases), Some(kind)) => phases.push(Entry { kind, when }),
                 _ => phases = None,
             }
         }
@@ -562,7 +638,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             if let Problem::UnknownEarlierPhase { id, meant } = &mut problem
                 && ids.get(id).is_some_and(|of| *of != path)
             {
-                *meant = MeantPhase::Later { workflow: last_part(folder).to_owned() };
+                *meant = MeantPhase::Later { workflow: self.key(folder) };
             }
             self.report_on_gate_fail(folder, &path, problem)?;
         }
@@ -586,8 +662,10 @@ impl<'a, 'f> RootReader<'a, 'f> {
 
     /// Reads one phase file. With `look_up` a similar file is looked for where there is none.
     fn phase(&mut self, folder: &str, path: &str, look_up: bool) -> Result<PhaseFile, Stop> {
-        let outside =
-            |path: &str| PhaseFile::Unreadable(Problem::PhaseOutsideRoot { path: path.to_owned() });
+        let of_package = self.root.package.is_some();
+        let outside = |path: &str| {
+            PhaseFile::Unreadable(Problem::PhaseOutsideRoot { path: path.to_owned(), of_package })
+        };
         let Some(resolved) = resolve(folder, path) else { return Ok(outside(path)) };
         let (by, file) = (self.display(folder), self.display(&resolved));
         if let Some(lint) = &mut self.lint {
@@ -688,13 +766,15 @@ fn leads_nowhere(
     loopable: bool,
 ) -> Option<Problem> {
     let id = match &gate?.on_fail {
-        OnGateFail::Loop if !loopable => return Some(Problem::LoopForbidden),
+        OnGateFail::Loop if !loopable => {
+            return Some(Problem::LoopForbidden { field: "onGateFail".into() });
+        }
         OnGateFail::Loop | OnGateFail::Stay => return None,
         OnGateFail::Phase(id) => id,
     };
-    let ids = phases.iter().filter_map(|entry| match entry {
-        Entry::Phase(phase) => Some(phase.id.as_str()),
-        Entry::Workflow(_) => None,
+    let ids = phases.iter().filter_map(|entry| match &entry.kind {
+        EntryKind::Phase(phase) => Some(phase.id.as_str()),
+        EntryKind::Workflow { .. } => None,
     });
     if ids.clone().any(|other| other == id) {
         return None;

@@ -5,21 +5,27 @@
 
 mod bounded;
 mod budget;
+mod conditions;
 mod confinement;
 mod diagnostic;
 mod excerpt;
 mod fields;
 mod files;
+mod flow;
 mod front_matter;
 mod gate;
+mod inputs;
 mod library;
 mod lint;
 mod lint_context;
+mod lint_flow;
 mod lint_limits;
 mod lint_models;
 mod load;
 mod models;
 mod nearest;
+mod outcomes;
+mod packages;
 mod paths;
 mod phase_file;
 mod phase_tests;
@@ -36,10 +42,12 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use budget::{Budget, Measure};
+pub use conditions::{Condition, Source};
 pub use confinement::{
     Confinement, Limits, Permission, Refusal, Sandbox, WriteFile, is_carrier, names_file,
     permission, runs_commands, writes_path,
@@ -49,13 +57,15 @@ pub use diagnostic::{
 };
 pub use excerpt::{Excerpt, columns, on_one_line, short};
 pub use files::{
-    DirEntry, FileError, FileKind, ReadError, Root, Stale, Surroundings, UserMessage,
-    WorkflowFiles, WriteTarget,
+    DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root, Stale, Surroundings,
+    UserMessage, WorkflowFiles, WriteTarget,
 };
 pub use gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
+pub use inputs::{Given, Input, InputKind, is_name as is_input_name};
 pub use library::{LeftOut, Library};
 pub use models::{Aliases, KnownModel, Lack, Model, ModelSetting, Thinking, choose};
 pub use nearest::nearest;
+pub use outcomes::{Outcome, Target};
 pub use paths::is_within;
 pub use phase_tests::PhaseTest;
 pub use profiles::defined_profiles;
@@ -68,7 +78,8 @@ pub use skeleton::skeleton;
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workflow {
-    /// The name of its folder. Unique in a [`Library`]; sessions and references name it so.
+    /// The name of its folder; of a package's workflow `PACKAGE/FOLDER`. Unique in a [`Library`]; sessions and references
+    /// name it so.
     pub key: String,
     /// Its name for users; not blank.
     pub name: String,
@@ -100,10 +111,14 @@ pub struct Workflow {
     pub confinement: Confinement,
     /// The amounts that a run may take of it.
     pub budget: Budget,
+    /// The values that a run is started with, in the order of the file.
+    pub inputs: Vec<Input>,
     /// Bounds of automatic continuation; `None` is `autoContinue: false`.
     pub auto_continue: Option<AutoContinue>,
     /// Maximum number of restarts of a scope until it is left. Default: 20.
     pub max_loops: u32,
+    /// Effect of an outcome that leads back once more.
+    pub on_max_loops: OnMaxLoops,
     /// When the agent is given the whole context prompt. Default: [`ContextInjection::OncePerPhase`].
     pub context_injection: ContextInjection,
     /// The model is not shown the tools that a phase refuses. Default: false.
@@ -121,6 +136,17 @@ pub struct Workflow {
 }
 
 impl Workflow {
+    /// The name of the package that it comes from.
+    pub fn package(&self) -> Option<&str> {
+        paths::package_of(&self.key)
+    }
+
+    /// The name `PACKAGE/NAME` that starts a package's workflow.
+    pub fn name_with_package(&self) -> Option<String> {
+        let package = self.package().filter(|_| !self.command_name.is_empty())?;
+        Some(format!("{package}/{}", self.command_name))
+    }
+
     /// Its `workflow.yaml`, as a user would write it.
     pub fn file(&self) -> String {
         format!("{}/workflow.yaml", self.folder)
@@ -128,9 +154,9 @@ impl Workflow {
 
     /// Its phases, without those of nested workflows.
     pub fn own_phases(&self) -> impl Iterator<Item = &Phase> {
-        self.phases.iter().filter_map(|entry| match entry {
-            Entry::Phase(phase) => Some(&**phase),
-            Entry::Workflow(_) => None,
+        self.phases.iter().filter_map(|entry| match &entry.kind {
+            EntryKind::Phase(phase) => Some(&**phase),
+            EntryKind::Workflow { .. } => None,
         })
     }
 
@@ -142,7 +168,9 @@ impl Workflow {
 
     /// The index of the phase of this id among its entries.
     pub fn position(&self, id: &str) -> Option<usize> {
-        self.phases.iter().position(|entry| matches!(entry, Entry::Phase(phase) if phase.id == id))
+        self.phases
+            .iter()
+            .position(|entry| matches!(&entry.kind, EntryKind::Phase(phase) if phase.id == id))
     }
 }
 
@@ -165,6 +193,16 @@ impl Default for AutoContinue {
 
 /// Default of [`Workflow::max_loops`].
 pub const DEFAULT_MAX_LOOPS: u32 = 20;
+
+/// Effect of an outcome that leads back when the workflow was restarted as often as it allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnMaxLoops {
+    /// The run pauses.
+    #[default]
+    Pause,
+    /// The run goes to the next entry.
+    Next,
+}
 
 /// When the agent is given the whole context prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -197,11 +235,38 @@ pub enum Show {
 
 /// One entry of a workflow's `phases`.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Entry {
+pub struct Entry {
+    /// The phase or workflow.
+    pub kind: EntryKind,
+    /// The run passes over the entry unless all of these hold when it arrives.
+    pub when: Vec<Condition>,
+}
+
+/// A phase, or a workflow nested in another one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EntryKind {
     /// A phase of its own. Workflows that name one file share it.
     Phase(Rc<Phase>),
-    /// Another workflow, by its key. In a [`Library`] that key exists and leads to no cycle.
-    Workflow(String),
+    /// Another workflow.
+    Workflow {
+        /// Its key. In a [`Library`] that key exists and leads to no cycle.
+        key: String,
+        /// The values of its inputs, by name.
+        with: BTreeMap<String, Given>,
+    },
+}
+
+impl Entry {
+    /// Returns the entry of a phase, without conditions.
+    pub fn phase(phase: impl Into<Rc<Phase>>) -> Self {
+        Self { kind: EntryKind::Phase(phase.into()), when: Vec::new() }
+    }
+
+    /// Returns the entry of a nested workflow, without conditions and without values.
+    pub fn workflow(key: &str) -> Self {
+        let kind = EntryKind::Workflow { key: key.to_owned(), with: BTreeMap::new() };
+        Self { kind, when: Vec::new() }
+    }
 }
 
 /// One phase: a Markdown file with front matter.
@@ -234,6 +299,8 @@ pub struct Phase {
     pub summary_required: Option<bool>,
     /// The part of the earlier conversation that the model sees.
     pub context: Option<ContextMode>,
+    /// The ways in which it can be left; none for the next entry only.
+    pub outcomes: Vec<Outcome>,
     /// Its gate.
     pub gate: Option<Gate>,
     /// The names of its models, the preferred ones first; none for the user's own.
@@ -291,6 +358,9 @@ pub(crate) mod fixtures {
 
     use super::*;
 
+    /// The files of the roots `global` and `project`, and the packages.
+    type Snapshot = ([BTreeMap<String, String>; 2], Vec<(Package, BTreeMap<String, String>)>);
+
     /// Files in memory, by path from their root.
     #[derive(Default)]
     pub struct Files {
@@ -300,8 +370,10 @@ pub(crate) mod fixtures {
         pub project: BTreeMap<String, String>,
         /// The project's own files.
         pub tree: BTreeMap<String, String>,
+        /// Installed packages, each with its files; the root of each is `package:` and its number from 0.
+        pub packages: Vec<(Package, BTreeMap<String, String>)>,
         /// The workflow files when the record was started.
-        pub snapshot: RefCell<Option<[BTreeMap<String, String>; 2]>>,
+        pub snapshot: RefCell<Option<Snapshot>>,
         /// Links, by `ROOT/PATH`: the path from the root that each leads to.
         pub links: BTreeMap<String, String>,
         /// The names of the registered tools.
@@ -336,7 +408,13 @@ pub(crate) mod fixtures {
             match root {
                 "global" => &self.global,
                 "project" => &self.project,
-                _ => &self.tree,
+                _ => match root.strip_prefix("package:").and_then(|number| number.parse().ok()) {
+                    Some(number) => {
+                        let number: usize = number;
+                        &self.packages.get(number).unwrap().1
+                    }
+                    None => &self.tree,
+                },
             }
         }
 
@@ -355,8 +433,18 @@ pub(crate) mod fixtures {
 
     impl WorkflowFiles for Files {
         fn roots(&self) -> Result<Vec<Root>, Stale> {
-            let root = |name: &str, path: &str| Root { name: name.into(), path: path.into() };
-            Ok(vec![root("global", "~/workflows"), root("project", ".pi/workflows")])
+            let root = |name: &str, path: &str| Root {
+                name: name.into(),
+                path: path.into(),
+                package: None,
+            };
+            let mut roots = vec![root("global", "~/workflows"), root("project", ".pi/workflows")];
+            roots.extend(self.packages.iter().enumerate().map(|(number, (package, _))| Root {
+                name: format!("package:{number}"),
+                path: format!("~/packages/{number}"),
+                package: Some(package.clone()),
+            }));
+            Ok(roots)
         }
 
         fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
@@ -383,19 +471,23 @@ pub(crate) mod fixtures {
                 let kind = if is_file { FileKind::File } else { FileKind::Directory };
                 entries.push(DirEntry { name: name.into(), kind, target: Some(target.clone()) });
             }
+            if entries.is_empty() && root.starts_with("package:") {
+                return Err(FileError::NotFound.into());
+            }
             entries.sort_by(|a, b| a.name.cmp(&b.name));
             Ok(entries)
         }
 
         fn start_snapshot(&self) {
-            *self.snapshot.borrow_mut() = Some([self.global.clone(), self.project.clone()]);
+            let own = [self.global.clone(), self.project.clone()];
+            *self.snapshot.borrow_mut() = Some((own, self.packages.clone()));
         }
 
         fn unchanged(&self) -> bool {
             let snapshot = self.snapshot.borrow();
-            snapshot
-                .as_ref()
-                .is_some_and(|[global, project]| (global, project) == (&self.global, &self.project))
+            snapshot.as_ref().is_some_and(|([global, project], packages)| {
+                (global, project, packages) == (&self.global, &self.project, &self.packages)
+            })
         }
 
         fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
@@ -466,6 +558,22 @@ pub(crate) mod fixtures {
         }
     }
 
+    /// An installed package whose `pi-workflows.workflows` has this value, with these files.
+    pub fn package(
+        name: &str,
+        scope: PackageScope,
+        workflows: &str,
+        files: &[(&str, &str)],
+    ) -> (Package, BTreeMap<String, String>) {
+        let manifest = format!(
+            "{{\n  \"name\": \"{name}\",\n  \"pi-workflows\": {{ \"workflows\": {workflows} }}\n}}\n"
+        );
+        let mut all = BTreeMap::from([("package.json".to_owned(), manifest)]);
+        all.extend(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
+        let (name, workflows) = (name.to_owned(), workflows.to_owned());
+        (Package { name, scope, workflows }, all)
+    }
+
     /// A phase of this id; its name is the id with a capital.
     pub fn phase(id: &str) -> Phase {
         let mut name = id.to_owned();
@@ -483,6 +591,7 @@ pub(crate) mod fixtures {
             profiles: None,
             summary_required: None,
             context: None,
+            outcomes: Vec::new(),
             gate: None,
             model: Vec::new(),
             thinking: None,
@@ -508,16 +617,18 @@ pub(crate) mod fixtures {
             not_done_reminder: None,
             confinement: Confinement::default(),
             budget: Budget::default(),
+            inputs: Vec::new(),
             auto_continue: Some(AutoContinue::default()),
             max_loops: DEFAULT_MAX_LOOPS,
+            on_max_loops: OnMaxLoops::Pause,
             context_injection: ContextInjection::default(),
             hides_tools: false,
             context: None,
             phases: phases
                 .iter()
                 .map(|entry| match entry.strip_prefix('@') {
-                    Some(key) => Entry::Workflow(key.into()),
-                    None => Entry::Phase(phase(entry).into()),
+                    Some(key) => Entry::workflow(key),
+                    None => Entry::phase(phase(entry)),
                 })
                 .collect(),
             gate: None,

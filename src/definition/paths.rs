@@ -5,6 +5,11 @@ pub(super) fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// The package in the key `PACKAGE/FOLDER` of a package's workflow.
+pub(super) fn package_of(key: &str) -> Option<&str> {
+    key.rsplit_once('/').map(|(package, _)| package)
+}
+
 /// Tests if a path is a folder or lies below it.
 pub fn is_within(folder: &str, path: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -23,6 +28,11 @@ pub(super) fn join(parent: &str, name: &str) -> String {
 ///
 /// A backslash separates too, so that a workflow written on Windows works elsewhere.
 pub(super) fn resolve(folder: &str, path: &str) -> Option<String> {
+    resolve_folder(folder, path).filter(|path| !path.is_empty())
+}
+
+/// The same for a folder, which may be the root: the empty path.
+pub(super) fn resolve_folder(folder: &str, path: &str) -> Option<String> {
     let is_separator = |byte: u8| matches!(byte, b'/' | b'\\');
     let absolute = match path.as_bytes() {
         [first, ..] if is_separator(*first) => true,
@@ -32,7 +42,7 @@ pub(super) fn resolve(folder: &str, path: &str) -> Option<String> {
     if absolute {
         return None;
     }
-    let mut parts: Vec<&str> = folder.split('/').collect();
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split(['/', '\\']) {
         match part {
             "" | "." => {}
@@ -42,7 +52,7 @@ pub(super) fn resolve(folder: &str, path: &str) -> Option<String> {
             part => parts.push(part),
         }
     }
-    (!parts.is_empty()).then(|| parts.join("/"))
+    Some(parts.join("/"))
 }
 
 #[cfg(test)]

@@ -9,7 +9,9 @@ use super::nearest::nearest;
 use super::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
 use super::variables::{self, PHASE_VARIABLES, Unknown};
 use super::yaml::{Step, Yaml};
-use super::{Phase, ToolPolicy, budget, confinement, gate, is_blank, models, phase_tests};
+use super::{
+    Phase, ToolPolicy, budget, confinement, gate, is_blank, models, outcomes, phase_tests,
+};
 
 const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
 const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
@@ -73,6 +75,7 @@ pub(super) fn read(
     let rules = fields.check_rules();
     let summary = fields.given_choice("summary", &["optional", "required"], [false, true]);
     let context = fields.context();
+    let outcomes = outcomes::read(&mut fields);
     let gate = gate::read(&mut fields);
     let model = models::read_names(&mut fields);
     let thinking = models::read_thinking(&mut fields);
@@ -97,6 +100,7 @@ pub(super) fn read(
             profiles,
             summary_required: summary?,
             context: context?,
+            outcomes: outcomes?,
             gate: gate?,
             model: model?,
             thinking,

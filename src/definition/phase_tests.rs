@@ -7,7 +7,7 @@ use super::files::{Stale, Surroundings, WorkflowFiles, is_of_pi};
 use super::references::{Anchor, Unplaced};
 use super::schema::{MAX_TESTS, TESTS_FIELDS, names};
 use super::yaml::{Step, Yaml};
-use super::{Entry, Library, Phase, Workflow, is_blank};
+use super::{EntryKind, Library, Phase, Workflow, is_blank};
 
 const LISTS: [&str; TESTS_FIELDS.len()] = names(&TESTS_FIELDS);
 
@@ -121,7 +121,7 @@ pub(super) fn run(
 ) -> Result<(), Stale> {
     for workflow in library.iter() {
         for entry in &workflow.phases {
-            let Entry::Phase(phase) = entry else { continue };
+            let EntryKind::Phase(phase) = &entry.kind else { continue };
             for test in &phase.tests {
                 let problem = wrong(test, phase, workflow, host)?;
                 unplaced.extend(problem.map(|problem| Unplaced {

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::flow;
 use super::library::LeftOut;
 use super::nearest::nearest;
+use super::paths::{last_part, package_of};
 use super::yaml::Step;
-use super::{Diagnostic, Entry, Problem, Workflow};
+use super::{Diagnostic, EntryKind, Problem, Workflow};
 
 /// Maximum depth of nested workflows.
 pub const MAX_NESTING: usize = 100;
@@ -29,6 +31,12 @@ pub(super) enum Anchor {
     Field(Vec<Step<'static>>),
     /// A node of the front matter of a phase file.
     Phase(Vec<Step<'static>>),
+    /// The value of this key of the mapping at a path of the `workflow.yaml`.
+    Value(Vec<Step<'static>>, String),
+    /// This key of the mapping at a path of the `workflow.yaml`.
+    Key(Vec<Step<'static>>, String),
+    /// The value of this key of the mapping at a path of the front matter of a phase file.
+    PhaseValue(Vec<Step<'static>>, String),
     /// The value of `name`.
     Name,
     /// The value of `commandName`.
@@ -44,8 +52,7 @@ pub(super) enum Anchor {
 /// Leaves out the workflows whose references cannot be followed, and reports each.
 ///
 /// First those in a cycle, then, until nothing changes, those that refer to one that is not there.
-/// A reference whose case differs from the only key that it can mean is corrected: file systems that
-/// ignore case return folder names in either.
+/// Each reference is rewritten to the key that it means, see [`rewrite_to_keys`].
 ///
 /// Specification: configuration reference, "Cycle Detection" and "Broken Subworkflow References".
 pub(super) fn resolve(
@@ -59,7 +66,7 @@ pub(super) fn resolve(
         InCycle,
         LeftOut,
     }
-    correct_case(workflows);
+    rewrite_to_keys(workflows, left_out);
     let targets = targets(workflows);
     let (cycles, depths) = cycles(&targets);
     let mut fates = vec![Fate::Kept; workflows.len()];
@@ -85,6 +92,15 @@ pub(super) fn resolve(
             let problem = Problem::NestedTooDeep { limit: MAX_NESTING };
             unplaced.push(Unplaced::new(workflow, problem, Anchor::Phases));
             *fate = Fate::LeftOut;
+        }
+    }
+    let by_key: flow::Workflows =
+        workflows.iter().map(|workflow| (workflow.key.as_str(), workflow)).collect();
+    for (workflow, fate) in workflows.iter().zip(&mut fates) {
+        let errors = flow::errors(workflow, &by_key);
+        if *fate == Fate::Kept && !errors.is_empty() {
+            *fate = Fate::LeftOut;
+            unplaced.extend(errors);
         }
     }
     let mut known = BTreeSet::new();
@@ -118,7 +134,9 @@ pub(super) fn resolve(
                 let others = known.iter().copied().filter(|key| *key != workflow_key);
                 // A path to the folder has its name at the end.
                 let name = reference.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
-                let suggestion = nearest(name.unwrap_or(&reference), others).map(Into::into);
+                let name = name.unwrap_or(&reference);
+                let of_package = others.clone().find(|key| last_part(key) == name);
+                let suggestion = of_package.or_else(|| nearest(name, others)).map(Into::into);
                 Problem::UnknownWorkflow { workflow: workflow_key, reference, suggestion }
             };
             unplaced.push(Unplaced::new(workflow, problem, anchor));
@@ -141,26 +159,56 @@ pub(super) fn resolve(
 }
 
 fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
-    workflow.phases.iter().filter_map(|entry| match entry {
-        Entry::Workflow(key) => Some(key.as_str()),
-        Entry::Phase(_) => None,
+    workflow.phases.iter().filter_map(|entry| match &entry.kind {
+        EntryKind::Workflow { key, .. } => Some(key.as_str()),
+        EntryKind::Phase(_) => None,
     })
 }
 
-fn correct_case(workflows: &mut [Workflow]) {
+/// Rewrites each reference to the key that it means; one that means none stays as it is.
+///
+/// In a package's workflow a reference means the workflow of that folder in the same package, otherwise that of this key.
+/// In every other workflow it means that of this key, otherwise the first workflow of a package in a folder of that name.
+/// A reference whose case differs from the only key that it can mean is corrected: file systems that ignore case return
+/// folder names in either.
+fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
     let keys: Vec<String> = workflows.iter().map(|workflow| workflow.key.clone()).collect();
+    let all: BTreeSet<&str> = keys
+        .iter()
+        .chain(left_out.iter().map(|left_out| &left_out.key))
+        .map(|key| &**key)
+        .collect();
     let mut by_lower_case = BTreeMap::new();
     for (index, key) in keys.iter().enumerate() {
         // Of keys that differ in case alone none is meant: no key has the index.
         let several = |first: &mut usize| *first = usize::MAX;
         by_lower_case.entry(key.to_lowercase()).and_modify(several).or_insert(index);
     }
-    for entry in workflows.iter_mut().flat_map(|workflow| &mut workflow.phases) {
-        if let Entry::Workflow(reference) = entry
-            && let Some(&index) = by_lower_case.get(&reference.to_lowercase())
-            && let Some(only) = keys.get(index)
-        {
-            only.clone_into(reference);
+    let mut of_packages: BTreeMap<String, &str> = BTreeMap::new();
+    for key in keys.iter().chain(left_out.iter().map(|left_out| &left_out.key)) {
+        if package_of(key).is_some() {
+            of_packages.entry(last_part(key).to_lowercase()).or_insert(key);
+        }
+    }
+    let find = |key: &str| {
+        let only = by_lower_case.get(&key.to_lowercase()).and_then(|&index| keys.get(index));
+        only.map(|key| &**key).or_else(|| all.get(key).copied())
+    };
+    for workflow in workflows {
+        let package = package_of(&workflow.key);
+        for entry in &mut workflow.phases {
+            let EntryKind::Workflow { key: reference, .. } = &mut entry.kind else { continue };
+            let key = match package {
+                Some(package) => {
+                    find(&format!("{package}/{reference}")).or_else(|| find(reference))
+                }
+                None => {
+                    find(reference).or_else(|| of_packages.get(&reference.to_lowercase()).copied())
+                }
+            };
+            if let Some(key) = key {
+                key.clone_into(reference);
+            }
         }
     }
 }

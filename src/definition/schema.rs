@@ -59,8 +59,17 @@ pub enum Kind {
     Duration(&'static str),
     /// A number of US dollars above 0, at most this one.
     Dollars(u32),
-    /// The list of phases, with at most this many entries.
-    Phases(usize),
+    /// A mapping of names to mappings with these fields.
+    Inputs(&'static [Field]),
+    /// A mapping of `input.NAME` and `outcome.ID` to values or lists of values.
+    Conditions,
+    /// A mapping of names to values.
+    Values,
+    /// A mapping of names to `next`, `loop`, `done` or the id of a phase.
+    Outcomes,
+    /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of the
+    /// first two of these fields.
+    Phases(usize, &'static [Field]),
     /// A mapping with these fields; also true and false, if `switch`.
     Mapping {
         /// Its fields.
@@ -95,6 +104,14 @@ pub const MAX_TESTS: usize = 100;
 pub const SANDBOXES: [&str; 3] = ["required", "preferred", "off"];
 /// Maximum of `gateAttempts`.
 pub const MAX_GATE_ATTEMPTS: u32 = 1000;
+/// Maximum number of entries of `inputs`.
+pub const MAX_INPUTS: usize = 20;
+/// Maximum number of `options` of an input.
+pub const MAX_OPTIONS: usize = 50;
+/// Maximum number of entries of `outcomes`.
+pub const MAX_OUTCOMES: usize = 20;
+/// Maximum number of entries of `when`.
+pub const MAX_CONDITIONS: usize = 20;
 /// Maximum of `cost`, in US dollars.
 pub const MAX_COST: u32 = 1_000_000;
 /// Maximum of `outputTokens`.
@@ -132,7 +149,7 @@ pub(super) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
 /// The fields of a `workflow.yaml`.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
-pub const WORKFLOW_FIELDS: [Field; 26] = [
+pub const WORKFLOW_FIELDS: [Field; 28] = [
     needed("name", Kind::Text, Needed::Always, "The workflow's name for users."),
     needed(
         "commandName",
@@ -148,9 +165,9 @@ pub const WORKFLOW_FIELDS: [Field; 26] = [
     ),
     needed(
         "phases",
-        Kind::Phases(MAX_PHASES),
+        Kind::Phases(MAX_PHASES, &ENTRY_FIELDS),
         Needed::Always,
-        "The phases in order: paths of phase files, relative to this folder, and `subworkflow: KEY` for another workflow.",
+        "The phases in order: paths of phase files, relative to this folder, and `subworkflow: KEY` for another workflow. With `when` an entry is passed over unless its conditions hold.",
     ),
     field(
         "description",
@@ -220,6 +237,12 @@ pub const WORKFLOW_FIELDS: [Field; 26] = [
         "Maximum number of loops of the workflow before it is left.",
     ),
     field(
+        "onMaxLoops",
+        Kind::OneOf(&ON_MAX_LOOPS),
+        ON_MAX_LOOPS[0],
+        "What an outcome does that leads back when there were `maxLoops` loops: the run pauses, or goes to the next entry.",
+    ),
+    field(
         "contextInjection",
         Kind::OneOf(&["oncePerPhase", "everyRun"]),
         "oncePerPhase",
@@ -238,6 +261,12 @@ pub const WORKFLOW_FIELDS: [Field; 26] = [
         "The default of its phases but the first, and of workflows nested in it where they begin; see the field of a phase.",
     ),
     field(
+        "inputs",
+        Kind::Inputs(&INPUT_FIELDS),
+        "none",
+        "Values that a run is started with, by name: `/workflow NAME scope=web TASK`. In templates `{input.NAME}`.",
+    ),
+    field(
         "budget",
         Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
         "no bound",
@@ -249,6 +278,27 @@ pub const WORKFLOW_FIELDS: [Field; 26] = [
     GATE,
     GATE_ATTEMPTS,
     ON_GATE_FAIL,
+];
+
+/// The values of `onMaxLoops`.
+pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
+
+/// The fields of an entry of `phases` that is a mapping.
+pub const ENTRY_FIELDS: [Field; 4] = [
+    field("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
+    field("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
+    field(
+        "when",
+        Kind::Conditions,
+        "none",
+        "Conditions, all of which must hold when the run arrives, or it passes over the entry: `input.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase or the key of an earlier nested workflow.",
+    ),
+    field(
+        "with",
+        Kind::Values,
+        "none",
+        "Values of the inputs of the nested workflow: each a value, or `\"{input.NAME}\"` for that of an input of this workflow.",
+    ),
 ];
 
 /// The values of `context`.
@@ -297,7 +347,7 @@ const ON_GATE_FAIL: Field = field(
 );
 
 /// The fields of a check of a gate.
-pub const CHECK_FIELDS: [Field; 6] = [
+pub const CHECK_FIELDS: [Field; 7] = [
     field(
         "run",
         Kind::Text,
@@ -324,6 +374,7 @@ pub const CHECK_FIELDS: [Field; 6] = [
         "",
         "A regular expression that must match in the file of `file`; `^` and `$` mean lines.",
     ),
+    field("outcome", Kind::Text, "each outcome", "The check is made for this outcome only."),
 ];
 
 /// The fields of `autoContinue`.
@@ -351,7 +402,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 17] = [
+pub const PHASE_FIELDS: [Field; 18] = [
     needed(
         "id",
         Kind::Text,
@@ -393,6 +444,12 @@ pub const PHASE_FIELDS: [Field; 17] = [
         CONTEXTS[0],
         "`fresh`: the model sees nothing of the earlier work, only the task, the results of earlier phases, the evidence of gates, the user's own messages since the run began, and the phase's context prompt. The phase before it cannot be left without a summary.",
     ),
+    field(
+        "outcomes",
+        Kind::Outcomes,
+        "none",
+        "The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done` (to the end of the workflow), or the id of a phase of the workflow. The agent names one when it calls `next`.",
+    ),
     GATE,
     GATE_ATTEMPTS,
     ON_GATE_FAIL,
@@ -414,6 +471,27 @@ pub const PHASE_FIELDS: [Field; 17] = [
         "no bound",
         "What each visit of the phase may take.",
     ),
+];
+
+/// The values of `type` of an input.
+pub const INPUT_TYPES: [&str; 4] = ["text", "number", "choice", "flag"];
+
+/// The fields of an input.
+pub const INPUT_FIELDS: [Field; 4] = [
+    needed("type", Kind::OneOf(&INPUT_TYPES), Needed::Always, "The type of the value."),
+    field(
+        "options",
+        Kind::Names,
+        "none",
+        "The values that a choice has; only of a choice, which needs them.",
+    ),
+    field(
+        "default",
+        Kind::FreeText,
+        "of a flag `false`; others must be given",
+        "The value of a run that gives none.",
+    ),
+    field("description", Kind::FreeText, "none", "The meaning of the value, for the user."),
 ];
 
 /// The fields of `budget`.

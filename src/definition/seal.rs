@@ -10,6 +10,7 @@
 //! | `context` and `budget` of phases and of the workflow | |
 //! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //! | `model`, as it is written, and `thinking` | the user's aliases of models |
+//! | `outcomes`, `onMaxLoops`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
 //!
 //! It covers the workflow and every workflow nested in it, at any depth.
 //!
@@ -21,18 +22,18 @@
 //! | --- | --- |
 //! | 1 | all but those of the later versions |
 //! | 2 | with `write`, `network` and `sandbox` |
-//! | 3 | with `context`, `model`, `thinking` and `budget` too: all |
+//! | 3 | all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
 //! stored before these fields existed, so it still holds, and it does not hold any more once there is one of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
 use super::{
-    AutoContinue, Budget, Check, CheckKind, Confinement, ContextMode, Entry, Gate, Library,
-    Measure, OnGateFail, Phase, Sandbox, ToolPolicy, Workflow,
+    AutoContinue, Budget, Check, CheckKind, Condition, Confinement, ContextMode, EntryKind, Gate,
+    Given, Library, Measure, OnGateFail, OnMaxLoops, Outcome, Phase, Sandbox, ToolPolicy, Workflow,
 };
 
 /// The first version of the sequence of bytes that is hashed.
@@ -45,7 +46,7 @@ pub const VERSION: u32 = 3;
 pub(super) fn hash(key: &str, library: &Library) -> Option<(u32, String)> {
     let workflows = reached(key, library)?;
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
-    let needs_third = has(has_context) || has(has_models) || has(has_budget);
+    let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
     let version = match (needs_third, has(has_limits)) {
         (true, _) => 3,
         (false, true) => 2,
@@ -66,7 +67,7 @@ pub(super) fn reached<'a>(key: &'a str, library: &'a Library) -> Option<Vec<&'a 
     let mut ahead = reached.clone();
     while let Some(workflow) = ahead.pop() {
         for entry in &workflow.phases {
-            if let Entry::Workflow(key) = entry
+            if let EntryKind::Workflow { key, .. } = &entry.kind
                 && seen.insert(key)
                 && let Some(nested) = library.get(key)
             {
@@ -99,6 +100,14 @@ fn has_budget(workflow: &Workflow) -> bool {
     !workflow.budget.is_empty() || workflow.own_phases().any(|phase| !phase.budget.is_empty())
 }
 
+/// Tests if a workflow or one of its own phases has inputs, conditions or outcomes.
+fn has_ways(workflow: &Workflow) -> bool {
+    !workflow.inputs.is_empty()
+        || workflow.on_max_loops != OnMaxLoops::Pause
+        || workflow.phases.iter().any(|entry| !entry.when.is_empty())
+        || workflow.own_phases().any(|phase| !phase.outcomes.is_empty())
+}
+
 /// Hashes rules in a form in which no two are the same.
 struct Rules {
     hasher: Sha256,
@@ -112,6 +121,7 @@ impl Rules {
         self.limits(&workflow.confinement);
         self.context(workflow.context);
         self.budget(&workflow.budget);
+        self.ways(workflow);
         self.text(key);
         self.text(root);
         self.number(u64::from(*loopable));
@@ -123,11 +133,20 @@ impl Rules {
             rules.number(u64::from(*max_idle));
         });
         self.option(gate.as_ref(), Self::gate);
-        self.list(phases, |rules, entry| match entry {
-            Entry::Phase(phase) => rules.phase(phase),
-            Entry::Workflow(key) => {
-                rules.number(1);
-                rules.text(key);
+        self.list(phases, |rules, entry| {
+            match &entry.kind {
+                EntryKind::Phase(phase) => rules.phase(phase),
+                EntryKind::Workflow { key, with } => {
+                    rules.number(1);
+                    rules.text(key);
+                    rules.values(with);
+                }
+            }
+            if rules.version >= 3 {
+                rules.list(&entry.when, |rules, Condition { of, values }| {
+                    rules.text(&of.to_string());
+                    rules.set(values);
+                });
             }
         });
     }
@@ -141,6 +160,10 @@ impl Rules {
         if self.version >= 3 {
             self.list(model, |rules, name| rules.text(name));
             self.option(thinking.as_ref(), |rules, level| rules.text(level.name()));
+            self.list(&phase.outcomes, |rules, Outcome { name, target }| {
+                rules.text(name);
+                rules.text(target.word());
+            });
         }
         self.text(id);
         match tools {
@@ -172,6 +195,33 @@ impl Rules {
                 Sandbox::Off => 2,
             });
         });
+    }
+
+    fn ways(&mut self, workflow: &Workflow) {
+        if self.version < 3 {
+            return;
+        }
+        self.number(u64::from(workflow.on_max_loops == OnMaxLoops::Next));
+        self.list(&workflow.inputs, |rules, input| {
+            rules.text(&input.name);
+            rules.option(input.default.as_ref(), |rules, default| rules.text(default));
+        });
+    }
+
+    fn values(&mut self, with: &BTreeMap<String, Given>) {
+        if self.version < 3 {
+            return;
+        }
+        self.number(with.len() as u64);
+        for (name, given) in with {
+            self.text(name);
+            let (kind, text) = match given {
+                Given::Value(value) => (0, value),
+                Given::Input(name) => (1, name),
+            };
+            self.number(kind);
+            self.text(text);
+        }
     }
 
     fn budget(&mut self, budget: &Budget) {
@@ -214,8 +264,11 @@ impl Rules {
                 self.text(id);
             }
         }
-        self.list(checks, |rules, Check { label, kind }| {
+        self.list(checks, |rules, Check { label, kind, outcome }| {
             rules.text(label);
+            if rules.version >= 3 {
+                rules.option(outcome.as_ref(), |rules, outcome| rules.text(outcome));
+            }
             match kind {
                 CheckKind::Run { command, timeout_ms } => {
                     rules.number(0);
@@ -264,7 +317,7 @@ impl Rules {
 #[cfg(test)]
 mod tests {
     use super::super::fixtures::{phase, workflow};
-    use super::super::{Pattern, Thinking};
+    use super::super::{Entry, Input, InputKind, Pattern, Source, Target, Thinking};
     use super::*;
 
     fn seal(change: impl Fn(&mut [Workflow])) -> String {
@@ -282,14 +335,14 @@ mod tests {
 
     /// The phase of this index.
     fn at(workflow: &mut Workflow, index: usize) -> &mut Phase {
-        match &mut workflow.phases[index] {
-            Entry::Phase(phase) => std::rc::Rc::make_mut(phase),
-            Entry::Workflow(key) => panic!("{key} is no phase"),
+        match &mut workflow.phases[index].kind {
+            EntryKind::Phase(phase) => std::rc::Rc::make_mut(phase),
+            EntryKind::Workflow { key, .. } => panic!("{key} is no phase"),
         }
     }
 
     fn gate(kind: CheckKind) -> Option<Gate> {
-        let checks = vec![Check { label: "it".into(), kind }];
+        let checks = vec![Check { label: "it".into(), kind, outcome: None }];
         Some(Gate { checks, attempts: 3, on_fail: OnGateFail::Stay })
     }
 
@@ -378,7 +431,7 @@ mod tests {
             workflows[0].budget = Budget([(Measure::Cost, 2_500_000), (Measure::Turns, 40)].into());
             at(&mut workflows[0], 0).budget = Budget([(Measure::Time, 60_000)].into());
         });
-        assert_eq!(value, "3:468db9c68e14b3caa99872e5c59944b7002fbee062a3a73d1f0a4c1f64d5f100");
+        assert_eq!(value, "3:22d895bbc250b40e4a6760c944b822e84c4f95bf44e22907a0f8c38a64134449");
     }
 
     #[test]
@@ -400,6 +453,71 @@ mod tests {
         }
         let other: Change = |w| at(&mut w[3], 0).thinking = Some(Thinking::Off);
         assert_eq!(seal(other), seal(|_| {}), "it is not reached");
+    }
+
+    #[test]
+    fn inputs_outcomes_and_conditions_are_in_it() {
+        fn outcome(workflow: &mut Workflow, name: &str, target: Target) {
+            let outcome = Outcome { name: name.into(), target };
+            at(workflow, 0).outcomes.push(outcome);
+        }
+        fn input(workflow: &mut Workflow, default: Option<&str>) {
+            let default = default.map(Into::into);
+            let (name, kind) = ("i".into(), InputKind::Text);
+            workflow.inputs.push(Input { name, kind, default, description: None });
+        }
+        fn when(workflow: &mut Workflow, values: &[&str]) {
+            let values = values.iter().map(|value| (*value).to_owned()).collect();
+            workflow.phases[0].when.push(Condition { of: Source::Input("i".into()), values });
+        }
+        fn gives(workflow: &mut Workflow, given: Given) {
+            let EntryKind::Workflow { with, .. } = &mut workflow.phases[1].kind else { panic!() };
+            with.insert("i".into(), given);
+        }
+        let changes: [Change; 14] = [
+            |_| {},
+            |w| outcome(&mut w[0], "x", Target::Next),
+            |w| outcome(&mut w[0], "y", Target::Next),
+            |w| outcome(&mut w[0], "x", Target::Done),
+            |w| outcome(&mut w[2], "x", Target::Loop),
+            |w| {
+                outcome(&mut w[2], "x", Target::Loop);
+                at(&mut w[2], 0).gate = gate(CheckKind::Approve { question: "?".into() });
+            },
+            |w| {
+                outcome(&mut w[2], "x", Target::Loop);
+                at(&mut w[2], 0).gate = gate(CheckKind::Approve { question: "?".into() });
+                at(&mut w[2], 0).gate.as_mut().unwrap().checks[0].outcome = Some("x".into());
+            },
+            |w| input(&mut w[0], None),
+            |w| input(&mut w[0], Some("a")),
+            |w| input(&mut w[1], Some("a")),
+            |w| {
+                input(&mut w[1], Some("a"));
+                gives(&mut w[0], Given::Value("b".into()));
+            },
+            |w| {
+                input(&mut w[0], Some("a"));
+                input(&mut w[1], Some("a"));
+                gives(&mut w[0], Given::Input("i".into()));
+            },
+            |w| {
+                input(&mut w[0], Some("a"));
+                when(&mut w[0], &["a"]);
+            },
+            |w| {
+                input(&mut w[0], Some("a"));
+                when(&mut w[0], &["a", "b"]);
+            },
+        ];
+        let mut seals = BTreeSet::new();
+        for (index, change) in changes.iter().enumerate() {
+            let seal = seal(change);
+            assert_eq!(seal.starts_with("3:"), index > 0, "{index}");
+            assert!(seals.insert(seal), "{index}");
+        }
+        assert!(seals.insert(seal(|w| w[0].on_max_loops = OnMaxLoops::Next)));
+        assert_eq!(seal(|w| outcome(&mut w[3], "x", Target::Next)), seal(|_| {}));
     }
 
     /// A run that was sealed before there were limits is sealed with version 1.
@@ -482,9 +600,9 @@ mod tests {
             |w| at(&mut w[2], 0).summary_required = Some(true),
             |w| at(&mut w[2], 0).id = "x".into(),
             |w| w[0].phases.swap(0, 2),
-            |w| w[0].phases[1] = Entry::Workflow("other".into()),
+            |w| w[0].phases[1] = Entry::workflow("other"),
             |w| w[1].phases.truncate(1),
-            |w| w[2].phases.push(Entry::Phase(phase("e").into())),
+            |w| w[2].phases.push(Entry::phase(phase("e"))),
         ];
         let mut seals = BTreeSet::from([seal(|_| {})]);
         for (index, change) in changes.iter().enumerate() {

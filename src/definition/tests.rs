@@ -69,6 +69,7 @@ fn every_field_is_read() {
         profiles: Some(vec!["x".into()]),
         summary_required: Some(true),
         context: Some(ContextMode::Shared),
+        outcomes: vec![],
         gate: None,
         model: vec!["strong".into(), "p/m:x:high".into()],
         thinking: Some(Thinking::Off),
@@ -86,6 +87,7 @@ fn every_field_is_read() {
         profiles: None,
         summary_required: None,
         context: None,
+        outcomes: vec![],
         gate: None,
         model: vec![],
         thinking: None,
@@ -112,6 +114,7 @@ fn every_field_is_read() {
                 network: Some(false),
                 sandbox: Some(Sandbox::Preferred),
             },
+            inputs: vec![],
             budget: Budget(
                 [
                     (Measure::Cost, 2_500_000),
@@ -123,14 +126,11 @@ fn every_field_is_read() {
             ),
             auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1 }),
             max_loops: 2,
+            on_max_loops: OnMaxLoops::Pause,
             context_injection: ContextInjection::EveryRun,
             hides_tools: true,
             context: Some(ContextMode::Fresh),
-            phases: vec![
-                Entry::Phase(a.clone().into()),
-                Entry::Workflow("s".into()),
-                Entry::Phase(b.into())
-            ],
+            phases: vec![Entry::phase(a.clone()), Entry::workflow("s"), Entry::phase(b)],
             gate: None,
             root: "global".into(),
             folder: "~/workflows/w".into(),
@@ -138,7 +138,7 @@ fn every_field_is_read() {
     );
     let s = library.get("s").unwrap();
     assert_eq!((s.show, s.loopable, &*s.command_name), (Show::Workflows, true, ""));
-    assert_eq!(s.phases, [Entry::Phase(a.into())]);
+    assert_eq!(s.phases, [Entry::phase(a)]);
 }
 
 #[test]
@@ -151,8 +151,8 @@ fn all_diagnostics_of_a_file_are_told_with_their_places() {
             "~/workflows/w/workflow.yaml:3:17: `initialMessage`: expected a string, found a list",
             "~/workflows/w/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `all`",
             "~/workflows/w/workflow.yaml:5:11: `loopable`: expected `true` or `false`, found a string",
-            "~/workflows/w/workflow.yaml:8:5: `phases`: expected a file name or `subworkflow: KEY`, found a number",
-            "~/workflows/w/workflow.yaml:9:5: `phases`: expected a file name or `subworkflow: KEY`, found a mapping",
+            "~/workflows/w/workflow.yaml:8:5: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a number",
+            "~/workflows/w/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a mapping",
         ],
     );
 }
@@ -343,7 +343,7 @@ fn references_that_lead_nowhere_leave_out_all_that_rests_on_them() {
         ("x/a.md", PHASE),
     ]);
     assert_eq!(keys(&library), ["d", "e"]);
-    assert_eq!(library.get("d").unwrap().phases[1], Entry::Workflow("e".into()));
+    assert_eq!(library.get("d").unwrap().phases[1], Entry::workflow("e"));
     assert_eq!(
         diagnostics,
         [
@@ -422,15 +422,15 @@ fn a_project_replaces_global_workflows_by_their_folder() {
     assert_eq!(keys(&library), ["a", "b", "c", "__proto__"]);
     assert_eq!(library.get("b").unwrap().name, "Mine");
     assert_eq!(library.get("a").unwrap().name, "Flow", "a invalid one replaces nothing");
-    assert_eq!(library.by_command_name("flow").unwrap().key, "a");
+    assert_eq!(library.by_command_name("flow").unwrap().key, "__proto__");
     assert!(library.get("constructor").is_none());
     let duplicates: Vec<&String> =
         diagnostics.iter().filter(|diagnostic| diagnostic.contains("command name")).collect();
     assert_eq!(
         duplicates,
         [
-            "~/workflows/c/workflow.yaml:2:14: duplicate command name \"flow\" of \"c\" and \"a\" (~/workflows/a/workflow.yaml); \"a\" is used",
-            ".pi/workflows/__proto__/workflow.yaml:2:14: duplicate command name \"flow\" of \"__proto__\" and \"a\" (~/workflows/a/workflow.yaml); \"a\" is used",
+            "~/workflows/a/workflow.yaml:2:14: duplicate command name \"flow\" of \"a\" and \"__proto__\" (.pi/workflows/__proto__/workflow.yaml); \"__proto__\" is used",
+            "~/workflows/c/workflow.yaml:2:14: duplicate command name \"flow\" of \"c\" and \"__proto__\" (.pi/workflows/__proto__/workflow.yaml); \"__proto__\" is used",
         ]
     );
 }
@@ -461,7 +461,9 @@ mod context;
 mod gates;
 mod limits;
 mod models;
+mod packages;
 mod totals;
+mod ways;
 
 #[test]
 fn many_circles_take_little() {

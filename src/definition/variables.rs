@@ -81,10 +81,7 @@ pub const MEANINGS: [(&str, &str); 24] = [
     ("allowedTools", "`all except: …`, or the whitelist"),
     ("breadcrumbPath", "the names of the nested workflows, with ` > ` between them"),
     ("globalStepCount", "number of transitions so far"),
-    (
-        "previousSummary",
-        "the newest summary, or `(none)`; `{summary.ID}` is the summary of the phase with this id",
-    ),
+    ("previousSummary", "the newest summary, or `(none)`"),
     ("phaseCount", "number of entries of `phases`"),
     (
         "evidence",
@@ -100,6 +97,20 @@ pub const MEANINGS: [(&str, &str); 24] = [
     ("firstPhaseProfiles", "profiles of the first phase, or `(none)`"),
 ];
 
+/// Variables whose names end with a name of the workflow, with their meanings. `summary.ID` is known where `previousSummary`
+/// is, the others in every template.
+pub const NAMED: [(&str, &str); 3] = [
+    ("summary.ID", "the summary of the phase with this id, or `(none)`"),
+    (
+        "input.NAME",
+        "the value of the input: in the text of a phase, of the workflow that lists it; in other templates, of the workflow that was started",
+    ),
+    (
+        "outcome.ID",
+        "the outcome of the phase with this id, or of the nested workflow with this key, or `(none)`",
+    ),
+];
+
 /// A `{name}` that a template does not know.
 #[derive(Debug, PartialEq)]
 pub(super) struct Unknown<'a> {
@@ -110,15 +121,21 @@ pub(super) struct Unknown<'a> {
 }
 
 impl Unknown<'_> {
-    /// Its problem. A `summary.ID` is checked against the phases of the whole library later.
+    /// Its problem. A `summary.ID`, an `input.NAME` and an `outcome.ID` are checked against the library later.
     pub fn problem(
         name: &str,
         field: Option<&'static str>,
         known: &'static [&'static str],
     ) -> Problem {
-        match summary_of(name, known) {
-            Some(id) => Problem::UnknownSummary { id: id.to_owned(), suggestion: None },
-            None => Problem::UnknownVariable { name: name.to_owned(), field, known },
+        if let Some(id) = summary_of(name, known) {
+            return Problem::UnknownSummary { id: id.to_owned(), suggestion: None };
+        }
+        let name = name.to_owned();
+        match name.split_once('.') {
+            Some(("input" | "outcome", of)) if !of.is_empty() => {
+                Problem::UnknownValue { name, suggestion: None }
+            }
+            _ => Problem::UnknownVariable { name, field, known },
         }
     }
 }
@@ -145,7 +162,7 @@ pub(super) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
                 continue;
             }
             let beginning = name.split('.').next().unwrap_or(name);
-            let meant = known.iter().copied().chain(["summary"]);
+            let meant = known.iter().copied().chain(["summary", "input", "outcome"]);
             if !code || nearest(beginning, meant).is_some() {
                 let place = Place { line: index + 1, column: before.chars().count() + 1 };
                 found.push(Unknown { name, place });

@@ -1,27 +1,36 @@
 //! Reads a `workflow.yaml`.
 
+use std::collections::BTreeMap;
+
 use super::diagnostic::{Diagnostic, Expected, Needs, Problem};
 use super::fields::Fields;
 use super::nearest::nearest;
 use super::schema::{self, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS};
 use super::yaml::{Step, Yaml};
 use super::{AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, Show, Workflow, is_blank};
-use super::{budget, confinement, gate};
+use super::{Condition, Given, OnMaxLoops, budget, conditions, confinement, gate, inputs};
 
 const FIELDS: [&str; WORKFLOW_FIELDS.len()] = schema::names(&WORKFLOW_FIELDS);
 const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] =
     schema::names(&schema::AUTO_CONTINUE_FIELDS);
+const ENTRY: [&str; schema::ENTRY_FIELDS.len()] = schema::names(&schema::ENTRY_FIELDS);
 const NEEDS: Needs =
     Needs { what: "a workflow", fields: &["name", "commandName", "initialMessage", "phases"] };
 const HIDDEN_NEEDS: Needs =
     Needs { what: "a workflow with `show: workflows`", fields: &["name", "phases"] };
 
 /// An entry of `phases` as it is written.
-pub(super) enum PhaseRef {
+pub(super) struct EntryRef {
+    pub kind: EntryRefKind,
+    pub when: Vec<Condition>,
+}
+
+/// The phase or workflow that an entry names.
+pub(super) enum EntryRefKind {
     /// The path of a phase file, from the workflow's folder.
     File(String),
-    /// The key of another workflow.
-    Workflow(String),
+    /// The key of another workflow, and the values of its inputs.
+    Workflow(String, BTreeMap<String, Given>),
 }
 
 /// Reads the fields of a `workflow.yaml`, and reports their errors; with `check` their warnings too.
@@ -37,7 +46,7 @@ pub(super) fn read(
     text: &str,
     check: bool,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Option<Workflow>, Vec<(usize, PhaseRef)>) {
+) -> (Option<Workflow>, Vec<(usize, EntryRef)>) {
     let Some(mut fields) = Fields::parse(file, text, 0, (NEEDS, &FIELDS), diagnostics) else {
         return (None, Vec::new());
     };
@@ -64,6 +73,11 @@ pub(super) fn read(
     let not_done_reminder = fields.optional_text("notDoneReminder");
     let auto_continue = auto_continue(&mut fields);
     let max_loops = fields.whole_number(&[Step::Key("maxLoops")], DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
+    let on_max_loops =
+        fields.choice("onMaxLoops", &schema::ON_MAX_LOOPS).map(|index| match index {
+            0 => OnMaxLoops::Pause,
+            _ => OnMaxLoops::Next,
+        });
     let context_injection =
         fields.choice("contextInjection", &["oncePerPhase", "everyRun"]).map(|index| match index {
             0 => ContextInjection::OncePerPhase,
@@ -73,6 +87,7 @@ pub(super) fn read(
     let context = fields.context();
     let confinement = confinement::read(&mut fields);
     let budget = budget::read(&mut fields);
+    let inputs = inputs::read(&mut fields);
     let gate = gate::read(&mut fields);
     let rules = fields.check_rules();
     let (entries, complete) = phases(&mut fields);
@@ -98,8 +113,10 @@ pub(super) fn read(
             not_done_reminder,
             confinement: confinement?,
             budget: budget?,
+            inputs: inputs?,
             auto_continue: auto_continue?,
             max_loops: max_loops?,
+            on_max_loops: on_max_loops?,
             context_injection: context_injection?,
             hides_tools: hides_tools? == 1,
             context: context?,
@@ -116,11 +133,13 @@ pub(super) fn read(
 fn check_fields(fields: &mut Fields) {
     fields.check_keys();
     let entries = fields.root.get("phases").map(Yaml::items).unwrap_or_default();
-    let references = entries.iter().take(MAX_PHASES).enumerate();
-    let references = references.filter(|(_, entry)| entry.get("subworkflow").is_some());
-    let references: Vec<usize> = references.map(|(index, _)| index).collect();
-    for index in references {
-        fields.check_keys_at(&[Step::Key("phases"), Step::Item(index)], &["subworkflow"]);
+    let is_known = |entry: &Yaml| {
+        entry.get("phase").or(entry.get("subworkflow")).is_some() && unknown_rule(entry).is_none()
+    };
+    let entries = entries.iter().take(MAX_PHASES).map(is_known).enumerate();
+    let known: Vec<usize> = entries.filter(|(_, known)| *known).map(|(index, _)| index).collect();
+    for index in known {
+        fields.check_keys_at(&[Step::Key("phases"), Step::Item(index)], &ENTRY);
     }
     gate::check_attempts(fields);
     for field in &WORKFLOW_FIELDS {
@@ -222,6 +241,10 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
 /// A suggestion for an entry of `phases` that cannot be read.
 fn suggestion(entry: &Yaml) -> Option<String> {
     let Yaml::Map(fields) = entry else { return None };
+    let mut keys = fields.iter().map(|(key, _)| key);
+    if let Some(file) = keys.find(|key| key.ends_with(".md")) {
+        return Some(format!("phase: {file}"));
+    }
     let [(key, Yaml::String(value))] = &fields[..] else { return None };
     if is_blank(value) {
         None
@@ -233,7 +256,7 @@ fn suggestion(entry: &Yaml) -> Option<String> {
 }
 
 /// Returns the entries that can be read, each with its index, and true if these are all.
-fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
+fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
     let items = match fields.root.get("phases") {
         Some(Yaml::List(items)) => items.clone(),
         other => {
@@ -256,23 +279,57 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, PhaseRef)>, bool) {
         fields.report(&[Step::Key("phases")], Problem::NoPhases);
     }
     let mut phases = Vec::with_capacity(items.len());
+    let mut complete = !items.is_empty();
     for (index, item) in items.iter().enumerate() {
-        let entry = match item {
-            Yaml::String(path) => Some(PhaseRef::File(path.clone())),
-            Yaml::Map(_) => match item.get("subworkflow") {
-                Some(Yaml::String(key)) if !is_blank(key) => Some(PhaseRef::Workflow(key.clone())),
-                _ => None,
-            },
+        let here = [Step::Key("phases"), Step::Item(index)];
+        let text = |key| match item.get(key) {
+            Some(Yaml::String(text)) if !is_blank(text) => Some(text.clone()),
             _ => None,
         };
-        match entry {
-            Some(entry) => phases.push((index, entry)),
-            None => fields.report(
-                &[Step::Key("phases"), Step::Item(index)],
-                Problem::BadPhaseEntry { found: item.kind(), suggestion: suggestion(item) },
-            ),
+        let kind = match (item, text("phase"), text("subworkflow")) {
+            (Yaml::String(path), ..) => EntryRefKind::File(path.clone()),
+            (Yaml::Map(_), Some(path), None) => {
+                if item.get("with").is_some() {
+                    let (field, found) = ("with".into(), "`phase`".into());
+                    let expected = "`subworkflow` beside it".into();
+                    let problem = Problem::BadValue { field, expected, found, suggestion: None };
+                    fields.report(&[here[0], here[1], Step::Name("with")], problem);
+                    complete = false;
+                }
+                EntryRefKind::File(path)
+            }
+            (Yaml::Map(_), None, Some(key)) => match inputs::read_given(fields, index, item) {
+                Some(with) => EntryRefKind::Workflow(key, with),
+                None => {
+                    complete = false;
+                    EntryRefKind::Workflow(key, BTreeMap::new())
+                }
+            },
+            _ => {
+                let (found, suggestion) = (item.kind(), suggestion(item));
+                fields.report(&here, Problem::BadPhaseEntry { found, suggestion });
+                complete = false;
+                continue;
+            }
+        };
+        if let Some(key) = unknown_rule(item) {
+            let problem =
+                Problem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
+            fields.report(&[here[0], here[1], Step::Name(key)], problem);
+            complete = false;
         }
+        let when = conditions::read(fields, index, item);
+        complete &= when.is_some();
+        phases.push((index, EntryRef { kind, when: when.unwrap_or_default() }));
     }
-    let complete = !items.is_empty() && phases.len() == items.len();
     (phases, complete)
+}
+
+/// A key of an entry that looks like a rule: it would not hold.
+fn unknown_rule(entry: &Yaml) -> Option<&str> {
+    let Yaml::Map(entries) = entry else { return None };
+    let unknown = entries.iter().map(|(key, _)| &**key).filter(|key| !ENTRY.contains(key));
+    unknown.into_iter().find(|key| {
+        matches!(nearest(key, ENTRY), Some("when" | "with")) || ["if", "unless"].contains(key)
+    })
 }

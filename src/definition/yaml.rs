@@ -142,12 +142,15 @@ fn refusal(text: &str, error: &serde_yaml::Error, place: Option<Place>) -> Probl
     let words = error.to_string();
     // The words are shown behind the place.
     let words = words.split_once(" at line ").map_or(&*words, |(words, _)| words).to_owned();
+    let line = place.and_then(|place| text.lines().nth(place.line - 1)).unwrap_or_default();
     let rest = place.and_then(|place| {
-        let line = text.lines().nth(place.line - 1)?;
         line.char_indices().nth(place.column - 1).and_then(|(at, _)| line.get(at..))
     });
     let help = match rest.and_then(|rest| rest.chars().next()) {
         Some('\t') => "indent with spaces, not with tabs",
+        Some(':') if line.trim_start().starts_with("when:") => {
+            "write the entry as `- phase: FILE`, and `when` below `phase`"
+        }
         Some(':') => "put a value that contains `: ` in quotes",
         Some('`' | '@' | '%' | '|' | '>' | '&' | '*') => {
             "put a value that begins with a special character in quotes"

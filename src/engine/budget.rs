@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::definition::{
-    Budget, Entry, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
+    Budget, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
 };
 use crate::run::{Active, Bound, PauseReason, RunState, Spending};
 use crate::text;
@@ -34,7 +34,7 @@ impl Engine {
             self.agent.noted.refused(Rule::Budget);
             let refusal = text::budget_refusal(&reason);
             // A gate that waits for the user still does when there is more to spend: `/workflow :resume` asks for both.
-            let is_told = |reason: &PauseReason| reason.is_of_budget() || reason.is_of_gate();
+            let is_told = |reason: &PauseReason| reason.is_of_budget() || reason.is_at_exit();
             if !self.pause_reason().is_some_and(is_told) {
                 self.pause(reason, cx);
             }
@@ -254,12 +254,12 @@ fn phases_with_cost<'a>(workflow: &'a Workflow, library: &'a Library) -> Vec<&'a
             continue;
         }
         for entry in &workflow.phases {
-            match entry {
-                Entry::Phase(phase) if is_bounded || has_cost(&phase.budget) => {
+            match &entry.kind {
+                EntryKind::Phase(phase) if is_bounded || has_cost(&phase.budget) => {
                     found.push(&**phase)
                 }
-                Entry::Phase(_) => {}
-                Entry::Workflow(key) => {
+                EntryKind::Phase(_) => {}
+                EntryKind::Workflow { key, .. } => {
                     ahead.extend(library.get(key).map(|nested| (nested, is_bounded)));
                 }
             }

@@ -68,6 +68,8 @@ impl Engine {
         let new =
             if pause.is_some_and(|pause| pause.reason.is_of_rules()) { new.resumed() } else { new };
         self.run.told_hold = None;
+        // Its checks are those of the old rules.
+        self.withdraw_gate(cx);
         self.transition(new, cx);
         Ok(())
     }

@@ -56,7 +56,7 @@ pub use context::{Context, Ui};
 pub use effect::{Effect, Level, Output, Reply, Request, Summary, ToolResult};
 pub use event::{Answer, CommandEnd, Event, Facts, Stop};
 pub use may::{May, may};
-pub use run_through::run_through;
+pub use run_through::{all_ways, run_through};
 pub use state::Engine;
 pub use step_tool::{STEP_TOOL, StepTool};
 
@@ -128,14 +128,15 @@ impl Engine {
     /// Continues with the answer to a request.
     fn answer(&mut self, request: PendingRequest, answer: Answer, cx: &mut Cx) -> Reply {
         match request {
-            PendingRequest::StartAnother { command_name, task } => {
-                self.answer_start_another(&command_name, &task, answer, cx)
-            }
+            PendingRequest::StartAnother(start) => self.answer_start_another(start, answer, cx),
             PendingRequest::ChooseWorkflow { command_names } => {
                 self.answer_choose_workflow(command_names, answer, cx)
             }
-            PendingRequest::EnterTask { command_name } => {
-                self.answer_enter_task(&command_name, answer, cx)
+            PendingRequest::EnterTask { command_name, values } => {
+                self.answer_enter_task(command_name, values, answer, cx)
+            }
+            PendingRequest::EnterInput { start, name, options } => {
+                self.answer_enter_input(start, &name, &options, answer, cx)
             }
             PendingRequest::Replacement(replacement) => {
                 self.answer_replacement(replacement, answer, cx)

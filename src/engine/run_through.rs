@@ -1,11 +1,15 @@
 //! A run without pi and without a model: the texts that an agent gets which does each phase and goes on.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
-use crate::definition::WorkflowFiles;
+use crate::definition::{Entry, EntryKind, Input, Library, Workflow, WorkflowFiles};
 use crate::protocol::{COMPLETE_TYPE, WORKFLOW_COMMAND};
-use crate::text::{DefaultRole, sample_evidence};
+use crate::run::{Active, WayBounds, WayStarts, ways};
+use crate::text::{self, DefaultRole, sample_evidence};
 
+use super::commands::arguments;
 use super::context::{Context, Cx, Ui};
 use super::effect::{Effect, Level, Reply};
 use super::event::{Event, Facts, Stop};
@@ -15,18 +19,42 @@ use super::state::{Caller, Engine};
 const MAX_STEPS: usize = 500;
 /// 2026-01-01T00:00:00Z.
 const START_MS: u64 = 1_767_225_600_000;
+/// The bounds of [`all_ways`]; as much work takes a second.
+const BOUNDS: WayBounds = WayBounds { loops: 1, ways: 200, steps: 20_000, work: 50_000 };
 
-/// Plays `/workflow NAME TASK` and `next` up to the end, and returns what the agent and the user are told.
+/// The values of inputs as a user gives them: each with its name.
+pub type GivenInputs = [(String, String)];
+/// The outcomes of phases by their ids: at the first, second, … visit; the last is repeated.
+pub type GivenOutcomes = [(String, Vec<String>)];
+
+/// Plays `/workflow NAME TASK` and `next` up to the end or the first pause, and returns what the agent and the user are told. A
+/// phase whose outcome is not given has its first one that does not lead back, or else its first.
 ///
 /// # Errors
 ///
-/// The notice to the user if the workflow cannot be started.
-pub fn run_through(files: &dyn WorkflowFiles, name: &str, task: &str) -> Result<String, String> {
+/// The notice to the user if the workflow cannot be started; or an error for an input or outcome that it does not have.
+pub fn run_through(
+    files: &dyn WorkflowFiles,
+    library: &Library,
+    workflow: &Workflow,
+    task: &str,
+    inputs: &GivenInputs,
+    outcomes: &GivenOutcomes,
+) -> Result<String, String> {
+    let values = arguments::values(&workflow.inputs, inputs)?;
+    let is_missing = |input: &&Input| input.default.is_none() && !values.contains_key(&input.name);
+    let missing: Vec<&Input> = workflow.inputs.iter().filter(is_missing).collect();
+    if !missing.is_empty() {
+        return Err(text::missing_options(&missing));
+    }
+    let outcomes = planned(outcomes, workflow, library)?;
     let context = Context { unix_ms: START_MS, random: 0, ui: Ui::None, files };
-    let mut play = Play { engine: Engine::default(), context, script: Vec::new() };
+    let mut play = Play { engine: Engine::default(), context, outcomes, script: Vec::new() };
     let facts = Facts::default();
     play.effects(Event::Session { stored: None, in_view: None, facts });
-    let arguments = format!("{name} {task}");
+    let arguments = arguments::written(&workflow.inputs, &values, task);
+    let name = library.start_name(workflow).unwrap_or_else(|| workflow.command_name.clone());
+    let arguments = format!("{name} {arguments}");
     for effect in play.effects(Event::Command { name: WORKFLOW_COMMAND, arguments: &arguments }) {
         match effect {
             Effect::Notify { level: Level::Error, text } => return Err(text),
@@ -45,12 +73,21 @@ pub fn run_through(files: &dyn WorkflowFiles, name: &str, task: &str) -> Result<
         }
     }
     for step in 2..=MAX_STEPS {
-        let answer = play.next();
+        let (outcome, answer) = play.next();
+        let outcome =
+            outcome.map_or(String::new(), |outcome| format!(" and the outcome {outcome}"));
+        let call = format!("calls workflow_step with next{outcome}, and is told");
         if !play.engine.is_running() {
-            play.write("It calls workflow_step with next, and is told", &answer);
+            play.write(&format!("It {call}"), &answer);
             return Ok(play.end());
         }
-        play.write(&format!("Step {step}: it calls workflow_step with next, and is told"), &answer);
+        if play.engine.pause_reason().is_some() {
+            play.write(&format!("It {call}"), &answer);
+            let notice = play.engine.active().and_then(|active| text::pause_notice(&active));
+            play.write("What the user is told", &notice.unwrap_or_default());
+            return Ok(play.script.join("\n\n"));
+        }
+        play.write(&format!("Step {step}: it {call}"), &answer);
         let turn_end = play.engine.handle(Event::TurnEnd, &play.context).reply;
         if let Reply::Compact { summary, prompt: Some(prompt) } = turn_end {
             let title = format!("Step {step} starts fresh: of the session it sees only this");
@@ -61,9 +98,67 @@ pub fn run_through(files: &dyn WorkflowFiles, name: &str, task: &str) -> Result<
     Ok(play.script.join("\n\n"))
 }
 
+/// Returns all ways through a workflow in words, each loop taken at most once.
+///
+/// # Errors
+///
+/// An error for an input that it does not have, or that conditions use and that has no value.
+pub fn all_ways(
+    library: &Library,
+    workflow: &Workflow,
+    inputs: &GivenInputs,
+) -> Result<String, String> {
+    let values = arguments::values(&workflow.inputs, inputs)?;
+    let starts = WayStarts::of(workflow, &values, library)
+        .map_err(|missing| text::missing_options(&missing))?;
+    let ways = ways(&starts, library, BOUNDS);
+    Ok(text::all_ways(workflow, library, &ways, BOUNDS.loops))
+}
+
+/// The outcomes by the ids of their phases, each of which the workflow has or one nested in it.
+fn planned(
+    given: &GivenOutcomes,
+    workflow: &Workflow,
+    library: &Library,
+) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let (mut seen, mut ahead) = (BTreeSet::new(), vec![workflow]);
+    while let Some(workflow) = ahead.pop() {
+        if !seen.insert(&workflow.key) {
+            continue;
+        }
+        for Entry { kind, .. } in &workflow.phases {
+            match kind {
+                EntryKind::Phase(phase) if phase.outcomes.is_empty() => {}
+                EntryKind::Phase(phase) => {
+                    let names = phase.outcomes.iter().map(|outcome| &*outcome.name);
+                    known.entry(&phase.id).or_default().extend(names);
+                }
+                EntryKind::Workflow { key, .. } => ahead.extend(library.get(key)),
+            }
+        }
+    }
+    let mut planned = BTreeMap::new();
+    for (id, outcomes) in given {
+        let Some(names) = known.get(&**id) else {
+            let ids: Vec<&str> = known.keys().copied().collect();
+            return Err(text::no_phase_with_outcomes(id, &ids));
+        };
+        if let Some(wrong) = outcomes.iter().find(|outcome| !names.contains(&outcome.as_str())) {
+            return Err(text::no_outcome_of(id, wrong, names));
+        }
+        if planned.insert(id.clone(), outcomes.clone()).is_some() {
+            return Err(text::repeated_input(id));
+        }
+    }
+    Ok(planned)
+}
+
 struct Play<'a> {
     engine: Engine,
     context: Context<'a>,
+    /// The outcomes that are given, by the ids of the phases.
+    outcomes: BTreeMap<String, Vec<String>>,
     script: Vec<String>,
 }
 
@@ -76,16 +171,30 @@ impl Play<'_> {
         self.engine.handle(event, &self.context).effects
     }
 
-    /// The result of `next`, as if every gate were passed.
-    fn next(&mut self) -> String {
+    /// The outcome of the current phase.
+    fn outcome(&self, active: &Active) -> Option<String> {
+        let names = || active.phase.outcomes.iter().map(|outcome| &outcome.name);
+        let visit = usize::try_from(active.state.pass().saturating_sub(1)).unwrap_or(usize::MAX);
+        let given = self.outcomes.get(&active.phase.id);
+        let given = given.and_then(|given| given.get(visit).or_else(|| given.last()));
+        // Another phase of this id may have it.
+        let given = given.filter(|given| names().any(|name| name == *given));
+        let leads_on = |name: &&String| active.outcome_leads_back(name).is_none();
+        given.or_else(|| names().find(leads_on)).or_else(|| names().next()).cloned()
+    }
+
+    /// The outcome and the result of `next`, as if every gate were passed.
+    fn next(&mut self) -> (Option<String>, String) {
         self.context.unix_ms += 1;
         let caller = Caller { summary: Some("(what the agent hands over)".into()), nested: false };
         let active = self.engine.active();
-        let evidence = active.map(|active| sample_evidence(&active)).unwrap_or_default();
+        let outcome = active.as_ref().and_then(|active| self.outcome(active));
+        let evidence = active.map(|active| sample_evidence(&active, outcome.as_deref()));
+        let evidence = evidence.unwrap_or_default();
         let mut cx = Cx::new(&self.context);
-        match self.engine.advance_by_agent(&caller, evidence, &mut cx) {
-            Reply::Tool(result) => result.text,
-            _ => String::new(),
+        match self.engine.advance_by_agent(&caller, outcome.as_deref(), evidence, &mut cx) {
+            Reply::Tool(result) => (outcome, result.text),
+            _ => (outcome, String::new()),
         }
     }
 
@@ -121,6 +230,174 @@ mod tests {
         files
     }
 
+    fn play(
+        files: &Files,
+        inputs: &[(&str, &str)],
+        outcomes: &[(&str, &str)],
+    ) -> Result<String, String> {
+        let (library, diagnostics) = Library::load(files).unwrap();
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        let inputs = inputs.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        let outcomes = outcomes.iter().map(|(id, names)| {
+            ((*id).to_owned(), names.split(',').map(ToOwned::to_owned).collect())
+        });
+        let inputs: Vec<(String, String)> = inputs.collect();
+        let outcomes: Vec<(String, Vec<String>)> = outcomes.collect();
+        let workflow = library.get("w").unwrap();
+        run_through(files, &library, workflow, "the task", &inputs, &outcomes)
+    }
+
+    fn titles(script: &str) -> Vec<&str> {
+        let titles = script.lines().filter_map(|line| line.strip_prefix("━━ "));
+        titles.filter_map(|title| title.strip_suffix(" ━━")).collect()
+    }
+
+    /// A triage, a design for what is large, and a review that leads back.
+    fn branching() -> Files {
+        let mut files = Files::default();
+        let phase = |id: &str, outcomes: &str| {
+            format!(
+                "---\nid: {id}\nname: {id}\nemoji: '*'\n{outcomes}---\nDo {id} for {{input.scope}}.\n"
+            )
+        };
+        for (path, text) in [
+            (
+                "w/workflow.yaml",
+                "name: W
+commandName: w
+initialMessage: Go
+inputs:
+  scope: { type: choice, options: [api, web] }
+  dry: { type: flag }
+maxLoops: 2
+phases:
+  - triage.md
+  - { phase: design.md, when: { outcome.triage: large } }
+  - { phase: scan.md, when: { input.scope: api } }
+  - review.md
+"
+                .to_owned(),
+            ),
+            ("w/triage.md", phase("triage", "outcomes: { small: next, large: next }\n")),
+            ("w/design.md", phase("design", "")),
+            ("w/scan.md", phase("scan", "")),
+            ("w/review.md", phase("review", "outcomes: { issues: triage, clean: next }\n")),
+        ] {
+            files.global.insert(path.to_owned(), text);
+        }
+        files
+    }
+
+    #[test]
+    fn the_outcomes_that_are_given_lead_the_way() {
+        let files = branching();
+        let web = [("scope", "web")];
+        let script = play(&files, &web, &[]).unwrap();
+        assert_eq!(
+            titles(&script),
+            [
+                "The prompt that starts the agent",
+                "Step 1: what the agent is told",
+                "Step 2: it calls workflow_step with next and the outcome small, and is told",
+                "It calls workflow_step with next and the outcome clean, and is told",
+                "What the user is shown at the end",
+            ]
+        );
+        assert!(script.contains("Do triage for web."), "{script}");
+        let outcomes = [("triage", "small,large"), ("review", "issues")];
+        let script = play(&files, &web, &outcomes).unwrap();
+        assert_eq!(
+            titles(&script)[2..],
+            [
+                "Step 2: it calls workflow_step with next and the outcome small, and is told",
+                "Step 3: it calls workflow_step with next and the outcome issues, and is told",
+                "Step 4: it calls workflow_step with next and the outcome large, and is told",
+                "Step 5: it calls workflow_step with next, and is told",
+                "Step 6: it calls workflow_step with next and the outcome issues, and is told",
+                "Step 7: it calls workflow_step with next and the outcome large, and is told",
+                "Step 8: it calls workflow_step with next, and is told",
+                "It calls workflow_step with next and the outcome issues, and is told",
+                "What the user is told",
+            ]
+        );
+        let end = "⏸ W is paused in * review: “review” leads back with `issues`, after 2 loops (maxLoops).\nYour next message resumes it, or /workflow :resume.";
+        assert!(script.ends_with(end), "{script}");
+    }
+
+    #[test]
+    fn wrong_inputs_and_outcomes_are_refused() {
+        let files = branching();
+        let web = ("scope", "web");
+        for (inputs, outcomes, error) in [
+            (vec![], vec![], "Inputs without a value: --input scope=… (`api` or `web`)"),
+            (vec![("scop", "web")], vec![], "There is no input `scop`. Did you mean `scope`?"),
+            (vec![("x", "web")], vec![], "There is no input `x`, only `scope`, `dry`."),
+            (
+                vec![("scope", "wep")],
+                vec![],
+                "`scope`: expected `api` or `web`, found `wep`. Did you mean `web`?",
+            ),
+            (vec![web, web], vec![], "`scope` is given twice."),
+            (
+                vec![web],
+                vec![("tirage", "small")],
+                "There is no phase `tirage` with outcomes. Did you mean `triage`? There are review, triage.",
+            ),
+            (
+                vec![web],
+                vec![("design", "small")],
+                "There is no phase `design` with outcomes. There are review, triage.",
+            ),
+            (
+                vec![web],
+                vec![("triage", "smal")],
+                "`smal` is no outcome of `triage`. Did you mean `small`? There are small, large.",
+            ),
+            (vec![web], vec![("triage", "small"), ("triage", "small")], "`triage` is given twice."),
+        ] {
+            assert_eq!(play(&files, &inputs, &outcomes), Err(error.to_owned()));
+        }
+    }
+
+    #[test]
+    fn all_ways_are_listed() {
+        let (library, _) = Library::load(&branching()).unwrap();
+        let workflow = library.get("w").unwrap();
+        let web = [("scope".to_owned(), "web".to_owned())];
+        assert_eq!(all_ways(&library, workflow, &web).unwrap(), "6 ways through W:
+
+1. scope=web: triage (small) → review (clean) → DONE
+   passed over: design (outcome.triage is small, not large)
+   passed over: scan (input.scope is web, not api)
+
+2. scope=web: triage (large) → design → review (clean) → DONE
+   passed over: scan (input.scope is web, not api)
+
+3. scope=web: triage (small) → review (issues) → triage (small) → review (clean) → DONE
+   passed over: design (outcome.triage is small, not large)
+   passed over: scan (input.scope is web, not api)
+
+4. scope=web: triage (small) → review (issues) → triage (large) → design → review (clean) → DONE
+   passed over: design (outcome.triage is small, not large)
+   passed over: scan (input.scope is web, not api)
+
+5. scope=web: triage (large) → design → review (issues) → triage (small) → review (clean) → DONE
+   passed over: scan (input.scope is web, not api)
+   passed over: design (outcome.triage is small, not large)
+
+6. scope=web: triage (large) → design → review (issues) → triage (large) → design → review (clean) → DONE
+   passed over: scan (input.scope is web, not api)
+
+Outcomes lead back at most once in each workflow here; a run may go back more often (maxLoops).");
+        let both = all_ways(&library, workflow, &[]).unwrap();
+        assert!(both.starts_with("12 ways through W:\n\n1. scope=web: "), "{both}");
+        assert_eq!(both.matches(". scope=web: ").count(), 6);
+        assert_eq!(
+            all_ways(&library, workflow, &[("dry".into(), "no".into())]).unwrap_err(),
+            "`dry`: expected `true` or `false`, found `no`."
+        );
+    }
+
     #[test]
     fn gates_are_passed_with_evidence() {
         let mut files = files();
@@ -133,11 +410,11 @@ mod tests {
 - * A: ✓ docs/*.md: it holds
 - * A: ✓ Ship it?: you said yes
 - * B: ✓ the build: exit status 0, 1s";
-        let script = run_through(&files, "w", "the task").unwrap();
+        let script = play(&files, &[], &[]).unwrap();
         assert!(script.ends_with(&format!("\n\n**Gates:**\n{lines}")), "{script}");
         let w = files.global.get_mut("w/workflow.yaml").unwrap();
         w.push_str("completionMessage: \"All of it:\\n{evidence}\"\n");
-        let script = run_through(&files, "w", "the task").unwrap();
+        let script = play(&files, &[], &[]).unwrap();
         assert!(script.ends_with(&format!("\n\nAll of it:\n{lines}")), "{script}");
     }
 
@@ -145,7 +422,7 @@ mod tests {
     fn a_fresh_phase_is_told_everything_again() {
         let mut files = files();
         files.global.get_mut("w/workflow.yaml").unwrap().push_str("context: fresh\n");
-        let script = run_through(&files, "w", "the task").unwrap();
+        let script = play(&files, &[], &[]).unwrap();
         let (before, fresh) = script.split_once("━━ Step 2 starts fresh: ").unwrap();
         assert!(!before.contains("Do b for the task."));
         assert!(
@@ -156,7 +433,7 @@ mod tests {
 
     #[test]
     fn every_phase_is_played() {
-        let script = run_through(&files(), "w", "the task").unwrap();
+        let script = play(&files(), &[], &[]).unwrap();
         let titles: Vec<&str> = script.lines().filter(|line| line.starts_with("━━")).collect();
         assert_eq!(
             titles,
@@ -169,7 +446,10 @@ mod tests {
             ]
         );
         assert!(script.contains("Go: the task") && script.contains("Do b for the task."));
-        let refused = run_through(&files(), "x", "the task").unwrap_err();
-        assert!(refused.starts_with("Unknown workflow: \"x\""), "{refused}");
+        let (library, _) = Library::load(&files()).unwrap();
+        let workflow = library.get("w").unwrap();
+        let gone = Files::default();
+        let refused = run_through(&gone, &library, workflow, "the task", &[], &[]).unwrap_err();
+        assert!(refused.starts_with("Unknown workflow: \"w\""), "{refused}");
     }
 }

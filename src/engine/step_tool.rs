@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::definition::is_blank;
+use crate::definition::{is_blank, trim};
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{Active, Arrival, Evidence, Leaving, LoopError, PauseReason, RunState};
-use crate::run::{advance, restart};
+use crate::run::{leave, restart};
 use crate::text;
 
 use super::context::Cx;
@@ -57,6 +57,10 @@ impl StepTool {
                 "summary": {
                     "type": "string",
                     "description": "Optional summary of what was accomplished in the current phase"
+                },
+                "outcome": {
+                    "type": "string",
+                    "description": "With \"next\": the outcome of the current phase, where its instructions list outcomes"
                 }
             }
         })
@@ -115,8 +119,9 @@ impl Engine {
         let summary = input.get("summary").and_then(Value::as_str);
         let summary = summary.filter(|summary| !is_blank(summary)).map(str::to_owned);
         let caller = Caller { summary, nested };
+        let outcome = input.get("outcome").and_then(Value::as_str).map(trim);
         match action {
-            Move::Next => self.step_next(caller, cx),
+            Move::Next => self.step_next(caller, outcome.unwrap_or_default(), cx),
             Move::Loop => self.step_loop(&caller, cx),
             Move::Cancel => self.step_cancel(cancel_asked, nested, cx),
         }
@@ -161,9 +166,17 @@ impl Engine {
         }
     }
 
-    fn step_next(&mut self, caller: Caller, cx: &mut Cx) -> Reply {
+    fn step_next(&mut self, caller: Caller, outcome: &str, cx: &mut Cx) -> Reply {
         let Some(before) = self.active() else {
             return result(NO_WORKFLOW, json!({ "active": false }));
+        };
+        let outcome = match before.phase.outcomes.iter().find(|other| other.name == outcome) {
+            Some(outcome) => Some(outcome.name.clone()),
+            None if before.phase.outcomes.is_empty() => None,
+            None => {
+                let details = json!({ "active": true, "error": "outcome required" });
+                return result(text::outcome_missing(before.phase, outcome), details);
+            }
         };
         if before.needs_summary() && caller.summary.is_none() && !before.state.has_handed_over() {
             let details = json!({ "active": true, "error": "summary required" });
@@ -172,7 +185,7 @@ impl Engine {
         let paused = before.state.progress.paused.as_ref();
         let waits_at_gate = paused.is_some_and(|pause| pause.reason.keeps_phase());
         let paused = text::paused(&before);
-        let gate = self.gates_ahead(Requester::Agent(caller.clone()));
+        let gate = self.gates_ahead(Requester::Agent(caller.clone()), outcome.clone());
         match (gate, paused) {
             (Some(_), _) if self.gate_is_open() => gate_result(text::GATE_OPEN),
             (Some(_), _) if self.turn.gate_checked => gate_result(text::GATE_HAD),
@@ -180,14 +193,15 @@ impl Engine {
                 result(text, json!({ "active": true, "gate": "paused" }))
             }
             (Some(gate), _) => self.begin_gate(gate, cx),
-            (None, _) => self.advance_by_agent(&caller, Vec::new(), cx),
+            (None, _) => self.advance_by_agent(&caller, outcome.as_deref(), Vec::new(), cx),
         }
     }
 
-    /// Moves the run on, its gate passed with this evidence.
+    /// Moves the run to where the outcome leads, its gate passed with this evidence.
     pub(super) fn advance_by_agent(
         &mut self,
         caller: &Caller,
+        outcome: Option<&str>,
         evidence: Vec<Evidence>,
         cx: &mut Cx,
     ) -> Reply {
@@ -195,21 +209,48 @@ impl Engine {
             return result(UNAVAILABLE, json!({ "active": false, "stale": true }));
         };
         let left = handing_over(&before, caller.summary.as_deref()).with_evidence(evidence);
-        let (new, arrival) = advance(&left, before.library);
+        let (new, arrival) = match leave(&left, outcome, before.library) {
+            Ok(moved) => moved,
+            Err(error) => return self.pause_after_loops(&left, outcome, error, cx),
+        };
         let new = new.moved_from(before.state, Leaving::Done, cx.unix_ms);
         let from = before.phase.name.clone();
         let (mut text, to) = match (arrival, Active::resolve(&new, before.library)) {
             (Arrival::Phase, Some(after)) => {
-                (text::advanced(&before, &after), after.phase.name.clone())
+                (text::advanced(&before, &after, outcome), after.phase.name.clone())
             }
-            _ => (text::done(&before), "DONE".to_owned()),
+            _ => (text::done(&before, outcome), "DONE".to_owned()),
         };
         self.agent.worked = true;
         self.transition(new, cx);
         if arrival == Arrival::Phase {
             text.push_str(&self.give_prompt_in_result(caller.nested));
         }
-        result(text, json!({ "advanced": true, "from": from, "to": to }))
+        let mut details = json!({ "advanced": true, "from": from, "to": to });
+        if let Some((fields, outcome)) = details.as_object_mut().zip(outcome) {
+            fields.insert("outcome".into(), outcome.into());
+        }
+        result(text, details)
+    }
+
+    /// The outcome leads back, and the workflow allows no more loops: the run waits for the user.
+    fn pause_after_loops(
+        &mut self,
+        state: &RunState,
+        outcome: Option<&str>,
+        error: LoopError,
+        cx: &mut Cx,
+    ) -> Reply {
+        let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
+        let outcome = outcome.unwrap_or_default().to_owned();
+        let times = match error {
+            LoopError::Exhausted { max_loops } => max_loops,
+            LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => 0,
+        };
+        let reason = PauseReason::Loops { of, outcome, times };
+        let text = format!("The workflow is paused: {reason}. Stop here and wait for the user.");
+        self.pause_as(state, reason, cx);
+        result(text, json!({ "active": true, "error": error.to_string() }))
     }
 
     fn step_loop(&mut self, caller: &Caller, cx: &mut Cx) -> Reply {
@@ -229,7 +270,7 @@ impl Engine {
                         let text = format!("The agent wants to loop again. {error}");
                         cx.notify(Level::Warning, text);
                     }
-                    LoopError::Disabled | LoopError::NotFound => {}
+                    LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => {}
                 }
                 let details = json!({ "active": true, "error": error.to_string() });
                 return result(format!("⚠️ {error}"), details);

@@ -181,6 +181,7 @@ fn a_command_that_cannot_start_says_why() {
             "Usage: /workflow {name} {description}\n\nAvailable workflows:\n  flat — The flat",
         ),
         ("flat  ", Level::Warning, "Usage: /workflow flat {description}"),
+        ("nothing", Level::Warning, "Usage: /workflow nothing {description}"),
         ("nope x", Level::Error, "Unknown workflow: \"nope\". Available: flat"),
         (
             "part x",
@@ -1038,9 +1039,11 @@ mod gate;
 mod hold;
 mod may;
 mod models;
+mod packages;
 mod replacement;
 mod report;
 mod tools;
+mod ways;
 
 #[test]
 fn in_a_terminal_the_command_alone_asks_for_workflow_and_task() {
@@ -1131,6 +1134,28 @@ fn a_workflow_is_shown_as_a_diagram() {
     assert_eq!(session.command("workflow", ":graph").effects, effects);
     let text = "Unknown workflow: \"falt\". Available: flat, other\nDid you mean \"flat\"?";
     assert_eq!(session.command("workflow", ":graph falt").effects, notice(Level::Error, text));
+}
+
+#[test]
+fn the_diagram_of_the_run_has_the_entries_that_it_passed_over() {
+    let mut session = Session::new(&[("flat", &["a"]), ("other", &["c"])]);
+    let yaml = "name: Flat\ncommandName: flat\ninitialMessage: Go\ninputs: { deep: { type: flag } }\nphases: [{ phase: a.md, when: { input.deep: true } }, b.md]\n";
+    session.files.global.insert("flat/workflow.yaml".into(), yaml.into());
+    let b = "---\nid: b\nname: B\nemoji: '*'\n---\nDo b.\n";
+    session.files.global.insert("flat/b.md".into(), b.into());
+    let shown = |session: &mut Session, arguments: &str| {
+        let effects = session.command("workflow", arguments).effects;
+        let [Effect::AppendEntry { custom_type: "workflow:graph", data }] = &effects[..] else {
+            panic!("{effects:?}")
+        };
+        ["content", "mermaid"].map(|form| data[form].as_str().unwrap().to_owned())
+    };
+    let _ = session.command("workflow", "flat x");
+    let reason = "passed over: input.deep is false, not true";
+    assert!(shown(&mut session, ":graph").iter().all(|form| form.contains(reason)));
+    for form in shown(&mut session, ":graph flat") {
+        assert!(form.contains("when: input.deep is true") && !form.contains(reason), "{form}");
+    }
 }
 
 #[test]

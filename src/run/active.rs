@@ -1,8 +1,10 @@
 //! A run's state, looked up in the library.
 
-use crate::definition::{ContextMode, Entry, Library, Phase, Workflow};
+use crate::definition::{
+    Condition, ContextMode, Entry, EntryKind, Library, Phase, Source, Workflow,
+};
 
-use super::{RunState, Segment, advance};
+use super::{RunState, Segment};
 
 /// An active run with everything that its state names.
 ///
@@ -32,9 +34,9 @@ impl<'a> Active<'a> {
         for scopes in state.current_path.windows(2) {
             let [outer, inner] = scopes else { continue };
             let entry = library.get(&outer.workflow_key)?.phases.get(outer.phase_index)?;
-            match entry {
-                Entry::Workflow(key) if *key == inner.workflow_key => {}
-                Entry::Workflow(_) | Entry::Phase(_) => return None,
+            match &entry.kind {
+                EntryKind::Workflow { key, .. } if *key == inner.workflow_key => {}
+                EntryKind::Workflow { .. } | EntryKind::Phase(_) => return None,
             }
         }
         let root = library.get(&state.current_path.first()?.workflow_key)?;
@@ -55,9 +57,17 @@ impl<'a> Active<'a> {
         self.scope.phases.get(self.index.checked_sub(1)?)
     }
 
-    /// The entry after the current one in the innermost workflow.
+    /// The next entry in the innermost workflow whose conditions hold, or may hold with an outcome of the current phase.
     pub fn next(&self) -> Option<&'a Entry> {
-        self.scope.phases.get(self.index.checked_add(1)?)
+        let is_open = |condition: &&Condition| match &condition.of {
+            Source::Outcome(id) => *id == self.phase.id,
+            Source::Input(_) => false,
+        };
+        self.scope.phases.get(self.index.checked_add(1)?..)?.iter().find(|entry| {
+            let decided = entry.when.iter().filter(|condition| !is_open(condition));
+            let decided: Vec<Condition> = decided.cloned().collect();
+            self.state.refusal(&decided, self.library).is_none()
+        })
     }
 
     /// Tests if the phase is to see nothing of the earlier work: it says `context: fresh`, or its workflow does. The first
@@ -71,12 +81,15 @@ impl<'a> Active<'a> {
         self.phase.context.or_else(of_entry) == Some(ContextMode::Fresh)
     }
 
-    /// Tests if the phase cannot be left without a summary: it says so, or the next one starts fresh.
+    /// Tests if the phase cannot be left without a summary: it says so, or one that may be next starts fresh.
     pub fn needs_summary(&self) -> bool {
-        self.phase.summary_required == Some(true) || {
-            let (next, _) = advance(self.state, self.library);
-            Active::resolve(&next, self.library).is_some_and(|next| next.is_fresh())
-        }
+        let is_fresh = |outcome: Option<&str>| {
+            let next = self.after(outcome);
+            next.is_some_and(|next| {
+                Active::resolve(&next, self.library).is_some_and(|next| next.is_fresh())
+            })
+        };
+        self.phase.summary_required == Some(true) || self.outcomes().into_iter().any(is_fresh)
     }
 
     /// Tests if the run is inside a nested workflow.

@@ -2,15 +2,17 @@
 
 use serde::Serialize;
 
-use crate::definition::{Gate, Library, OnGateFail, Workflow};
+use crate::definition::{Check, Gate, Library, OnGateFail, Workflow};
 
 use super::progress::MAX_EVIDENCE;
-use super::{Active, LoopError, RunState, Segment, enter, phase_key, restart, scope_key};
+use super::{Active, LoopError, RunState, leave, phase_key, scope_key};
 
 /// A gate that a run must pass to leave its phase.
 #[derive(Debug, Clone)]
 pub struct GateAhead<'a> {
     pub gate: &'a Gate,
+    /// Those of its checks that are made for the outcome; at least one.
+    pub checks: Vec<&'a Check>,
     /// The name of the phase or workflow that has it.
     pub of: &'a str,
     /// The identity of the gate: [`phase_key`] of its phase, or [`scope_key`] of its workflow.
@@ -41,37 +43,68 @@ pub struct Evidence {
 }
 
 impl<'a> Active<'a> {
-    /// The gates that `next` must pass: that of the phase, then those of the workflows that end with
-    /// it, the innermost first.
-    pub fn gates_ahead(&self) -> Vec<GateAhead<'a>> {
+    /// The gates that `next` with this outcome must pass: that of the phase, then those of the workflows that end with it,
+    /// the innermost first. The checks of other outcomes are not among them.
+    pub fn gates_ahead(&self, outcome: Option<&str>) -> Vec<GateAhead<'a>> {
         let path = &self.state.current_path;
+        let checks = |gate: &'a Gate| -> Vec<&'a Check> {
+            let is_made = |check: &&Check| {
+                check.outcome.as_ref().is_none_or(|of| Some(of.as_str()) == outcome)
+            };
+            gate.checks.iter().filter(is_made).collect()
+        };
         let mut gates: Vec<GateAhead> = Vec::new();
         gates.extend(self.phase.gate.as_ref().map(|gate| GateAhead {
             gate,
+            checks: checks(gate),
             of: &self.phase.name,
             key: phase_key(path),
             root: &self.scope.root,
             depth: path.len(),
         }));
-        gates.extend(self.ending_scopes().filter_map(|(depth, scope)| {
+        gates.extend(self.ending_scopes(outcome).filter_map(|(depth, scope)| {
             let gate = scope.gate.as_ref()?;
             let key = scope_key(path.get(..depth).unwrap_or_default());
-            Some(GateAhead { gate, of: &scope.name, key, root: &scope.root, depth })
+            let (checks, of, root) = (checks(gate), &scope.name, &scope.root);
+            Some(GateAhead { gate, checks, of, key, root, depth })
         }));
+        gates.retain(|ahead| !ahead.checks.is_empty());
         gates
     }
 
-    /// The workflows that end with the current phase, the innermost first; each with its depth, see
+    /// The outcomes of the current phase, or `None` alone for a phase without outcomes.
+    pub fn outcomes(&self) -> Vec<Option<&'a str>> {
+        match &self.phase.outcomes[..] {
+            [] => vec![None],
+            outcomes => outcomes.iter().map(|outcome| Some(outcome.name.as_str())).collect(),
+        }
+    }
+
+    /// The run after the current phase with this outcome; `None` if the outcome leads nowhere, as after the last loop.
+    pub fn after(&self, outcome: Option<&str>) -> Option<RunState> {
+        leave(self.state, outcome, self.library).ok().map(|(after, _)| after)
+    }
+
+    /// The workflows that end with the current phase and this outcome, the innermost first; each with its depth, see
     /// [`GateAhead::depth`].
-    pub fn ending_scopes(&self) -> impl Iterator<Item = (usize, &'a Workflow)> {
-        let path = self.state.current_path.iter().enumerate().rev();
-        let scopes = path.filter_map(|(index, segment)| {
-            Some((index + 1, segment, self.library.get(&segment.workflow_key)?))
-        });
-        let ending = scopes.take_while(|(_, segment, scope)| {
-            segment.phase_index.saturating_add(1) >= scope.phases.len()
-        });
-        ending.map(|(depth, _, scope)| (depth, scope))
+    pub fn ending_scopes(
+        &self,
+        outcome: Option<&str>,
+    ) -> impl Iterator<Item = (usize, &'a Workflow)> {
+        let path = &self.state.current_path;
+        let kept = match self.after(outcome) {
+            // The scopes that both paths have, the innermost with another entry.
+            Some(after) if after.is_running() => {
+                let same = path.iter().zip(&after.current_path);
+                same.take_while(|(before, after)| before == after).count() + 1
+            }
+            Some(_) => 0,
+            None => path.len(),
+        };
+        let scopes = path.iter().enumerate().skip(kept).rev();
+        scopes.filter_map(|(index, segment)| {
+            Some((index + 1, self.library.get(&segment.workflow_key)?))
+        })
     }
 }
 
@@ -101,43 +134,43 @@ impl RunState {
     ///
     /// # Errors
     ///
-    /// If the scope was restarted as often as it allows, or cannot be restarted.
+    /// If the scope was restarted as often as it allows, or cannot be restarted; or if the run would pass over all phases up to
+    /// the current one.
     pub fn after_gate_failure(
         &self,
         on_fail: &OnGateFail,
         depth: usize,
         library: &Library,
     ) -> Result<Option<Self>, LoopError> {
-        let mut new = self.clone();
+        let mut new = self.stepped();
         new.current_path.truncate(depth.max(1));
-        let id = match on_fail {
-            OnGateFail::Stay => return Ok(None),
-            OnGateFail::Loop => return restart(&new, library).map(Some),
-            OnGateFail::Phase(id) => id,
-        };
         let last = new.current_path.last_mut().ok_or(LoopError::NotFound)?;
         let scope = library.get(&last.workflow_key).ok_or(LoopError::NotFound)?;
-        let index = scope.position(id).ok_or(LoopError::NotFound)?;
-        *last = Segment { phase_index: index, ..last.clone() };
-        let loops = new.progress.loops.entry(scope_key(&new.current_path)).or_default();
-        if *loops >= scope.max_loops {
-            return Err(LoopError::Exhausted { max_loops: scope.max_loops });
-        }
-        *loops += 1;
-        new.global_step_count = new.global_step_count.saturating_add(1);
-        Ok(Some(enter(&new, library)))
+        last.phase_index = match on_fail {
+            OnGateFail::Stay => return Ok(None),
+            OnGateFail::Loop if !scope.loopable => return Err(LoopError::Disabled),
+            OnGateFail::Loop => 0,
+            OnGateFail::Phase(id) => scope.position(id).ok_or(LoopError::NotFound)?,
+        };
+        new.count_loop(scope)?;
+        new.arrive_again(self, library).map(Some)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::CheckKind;
     use crate::definition::fixtures::workflow;
-    use crate::definition::{Check, CheckKind};
+    use crate::run::Segment;
 
     fn gate(label: &str, on_fail: OnGateFail) -> Option<Gate> {
         let kind = CheckKind::Approve { question: label.into() };
-        Some(Gate { checks: vec![Check { label: label.into(), kind }], attempts: 3, on_fail })
+        Some(Gate {
+            checks: vec![Check { label: label.into(), kind, outcome: None }],
+            attempts: 3,
+            on_fail,
+        })
     }
 
     #[test]
@@ -157,7 +190,7 @@ mod tests {
         let ahead = |state: &RunState| -> Vec<String> {
             let active = Active::resolve(state, &library).unwrap();
             active
-                .gates_ahead()
+                .gates_ahead(None)
                 .iter()
                 .map(|ahead| format!("{} {}", ahead.of, ahead.depth))
                 .collect()

@@ -13,17 +13,20 @@ mod state;
 mod stored;
 mod summary;
 mod transition;
+mod values;
+mod ways;
 
 pub use active::Active;
 pub use budget::{Allowance, Bound, Spending};
 pub use gates::{Evidence, GateAhead};
 pub use outline::{Outline, Step};
 pub use progress::{
-    Leaving, Pause, PauseReason, Pick, Progress, UsersModel, Visit, phase_key, phase_path,
-    scope_key,
+    Leaving, PassReason, PassedOver, Pause, PauseReason, Pick, Progress, UsersModel, Visit,
+    phase_key, phase_path, scope_key,
 };
 pub use rules::{PROGRESS_VERSION, Seal, hold, pause_reason};
 pub use state::{MAX_TASK, RunState, RunStatus, Segment};
 pub use stored::{Unusable, restore};
 pub use summary::{Summary, cut};
-pub use transition::{Arrival, LoopError, advance, enter, go_to, restart};
+pub use transition::{Arrival, LoopError, advance, begin, enter, go_to, leave, restart};
+pub use ways::{Way, WayBounds, WayEnd, WayStarts, WayStep, Ways, ways};

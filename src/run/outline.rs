@@ -1,6 +1,6 @@
 //! All steps of a workflow in a row, numbered across nested workflows.
 
-use crate::definition::{Entry, Library, Phase};
+use crate::definition::{Entry, EntryKind, Library, Phase};
 
 use super::{Active, Segment};
 
@@ -81,13 +81,13 @@ impl<'a> Walk<'a> {
             if let Some(segment) = self.path.last_mut() {
                 segment.phase_index = index;
             }
-            match entry {
-                Entry::Phase(phase) => {
+            match &entry.kind {
+                EntryKind::Phase(phase) => {
                     self.number = end;
                     let (scopes, path) = (self.scopes.clone(), self.path.clone());
                     self.steps.push(Step { number: end, scopes, path, phase });
                 }
-                Entry::Workflow(key) => {
+                EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = self.library.get(key) {
                         self.scopes.push(&nested.name);
                         self.path.push(Segment::first(key));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::definition::{Measure, Model, ModelSetting, short};
+use crate::definition::{Condition, Measure, Model, ModelSetting, short};
 use crate::usage::{Usage, is_default};
 
 use super::{Allowance, Evidence, RunState, Seal, Segment, Summary};
@@ -17,8 +17,8 @@ pub(super) const MAX_VISITS: usize = 5000;
 /// Maximum number of checks that are kept of a visit, and in all, the last ones.
 pub(super) const MAX_EVIDENCE: usize = 2000;
 
-/// Maximum length of the name of a phase, in characters.
-const MAX_NAME: usize = 80;
+/// Maximum length of the name of an entry, and of a value in a reason, in characters.
+pub(super) const MAX_NAME: usize = 80;
 
 /// The fields of a run that the reference does not have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -65,6 +65,15 @@ pub struct Progress {
     /// The user's model while the run uses another one, or another thinking level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_model: Option<UsersModel>,
+    /// The values of the inputs that the run was started with, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, String>,
+    /// The outcome with which each phase and each nested workflow was left last, by the [`phase_key`] of its entry.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub outcomes: BTreeMap<String, String>,
+    /// The entries that were passed over when the run came to them last, by [`phase_key`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub passed_over: BTreeMap<String, PassedOver>,
     /// The decisions of the user about budgets, by [`phase_key`] or [`scope_key`]; those of a phase hold for its last visit.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub allowances: BTreeMap<String, Allowance>,
@@ -124,6 +133,13 @@ pub enum PauseReason {
         label: String,
         times: u32,
     },
+    /// An outcome leads back, and the workflow was restarted as often as it allows.
+    Loops {
+        /// The name of the phase.
+        of: String,
+        outcome: String,
+        times: u32,
+    },
     /// The user has not approved yet.
     Approval { question: String },
     /// The user has not allowed the commands of a gate.
@@ -159,9 +175,12 @@ pub enum PauseReason {
 }
 
 impl PauseReason {
-    /// Tests if a gate is the reason: the pause ends when the gate is left behind.
-    pub fn is_of_gate(&self) -> bool {
-        matches!(self, Self::Gate { .. } | Self::Approval { .. } | Self::Commands)
+    /// Tests if the phase cannot be left: the pause ends when it is left in another way.
+    pub fn is_at_exit(&self) -> bool {
+        matches!(
+            self,
+            Self::Gate { .. } | Self::Loops { .. } | Self::Approval { .. } | Self::Commands
+        )
     }
 
     /// Tests if a budget is the reason.
@@ -176,7 +195,7 @@ impl PauseReason {
 
     /// Tests if the agent must not leave the phase before the user resumes the run.
     pub fn keeps_phase(&self) -> bool {
-        self.is_of_gate() || self.needs_resume()
+        self.is_at_exit() || self.needs_resume()
     }
 
     /// Tests if only `/workflow :resume` ends it, not a message of the user.
@@ -231,6 +250,55 @@ impl Visit {
     }
 }
 
+/// An entry that was passed over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PassedOver {
+    /// Its name, for those who read the session without the files.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The number of steps of the run then.
+    pub step: u64,
+    #[serde(flatten)]
+    pub because: PassReason,
+}
+
+/// The reason why an entry was passed over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum PassReason {
+    /// A condition of it did not hold.
+    Condition {
+        /// Its key: `input.NAME` or `outcome.ID`.
+        of: String,
+        /// The value of the run, if it had one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value: Option<String>,
+        /// The first values with which it holds.
+        wanted: Vec<String>,
+    },
+    /// The outcome of the phase of this id led past it.
+    Outcome { of: String, outcome: String },
+}
+
+impl PassReason {
+    /// The reason that this condition does not hold with a value of the run. Long texts are shortened, and of many wanted
+    /// values the first are kept: every state entry of the session holds the reason of each entry that was passed over.
+    pub(super) fn refused(Condition { of, values }: &Condition, value: Option<String>) -> Self {
+        let shortened = |text: &String| short(text, MAX_NAME);
+        let mut room = MAX_NAME;
+        let wanted = values.iter().take_while(|value| {
+            let has_room = room > 0;
+            room = room.saturating_sub(value.chars().count());
+            has_room
+        });
+        Self::Condition {
+            of: short(&of.to_string(), MAX_NAME),
+            value: value.as_ref().map(shortened),
+            wanted: wanted.map(shortened).collect(),
+        }
+    }
+}
+
 /// The way in which a phase is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaving {
@@ -250,11 +318,26 @@ pub fn phase_key(path: &[Segment]) -> String {
 
 /// Returns the path that a [`phase_key`] was made of.
 pub fn phase_path(key: &str) -> Option<Vec<Segment>> {
-    let segment = |part: &str| {
-        let (workflow_key, index) = part.rsplit_once(':')?;
-        Some(Segment { workflow_key: workflow_key.to_owned(), phase_index: index.parse().ok()? })
-    };
-    key.split('/').map(segment).collect()
+    let mut path = Vec::new();
+    // A part ends at `:INDEX`: the key of a package's workflow has `/` too.
+    let mut workflow_key = String::new();
+    for part in key.split('/') {
+        workflow_key.push_str(part);
+        let index = workflow_key.rsplit_once(':').and_then(|(key, index)| {
+            Some((
+                key.len(),
+                index.parse().ok().filter(|_| index.bytes().all(|b| b.is_ascii_digit()))?,
+            ))
+        });
+        match index {
+            Some((length, phase_index)) => {
+                workflow_key.truncate(length);
+                path.push(Segment { workflow_key: std::mem::take(&mut workflow_key), phase_index });
+            }
+            None => workflow_key.push('/'),
+        }
+    }
+    (workflow_key.is_empty() && !path.is_empty()).then_some(path)
 }
 
 /// Returns a name for the innermost scope of a path.
@@ -280,7 +363,7 @@ impl RunState {
         }
         (self.progress.continuations, self.progress.idle) = (0, 0);
         self.progress.gate_attempts.clear();
-        self.progress.paused.take_if(|pause| pause.reason.is_of_gate());
+        self.progress.paused.take_if(|pause| pause.reason.is_at_exit());
         // A scope that was left begins anew when it is entered again.
         let mut scopes =
             (1..=self.current_path.len()).filter_map(|depth| self.current_path.get(..depth));
@@ -344,8 +427,12 @@ impl RunState {
         let mut new = self.clone();
         let pause = new.progress.paused.take();
         (new.progress.continuations, new.progress.idle) = (0, 0);
-        if pause.is_some_and(|pause| pause.reason.is_of_gate()) {
-            new.progress.gate_attempts.clear();
+        match pause.map(|pause| pause.reason) {
+            Some(PauseReason::Loops { .. }) => {
+                new.progress.loops.remove(&scope_key(&new.current_path));
+            }
+            Some(reason) if reason.is_at_exit() => new.progress.gate_attempts.clear(),
+            Some(_) | None => {}
         }
         new
     }

@@ -106,6 +106,7 @@ impl PauseReason {
             | Self::Idle { .. }
             | Self::Limit { .. }
             | Self::Gate { .. }
+            | Self::Loops { .. }
             | Self::Approval { .. }
             | Self::Commands
             | Self::Budget { .. }

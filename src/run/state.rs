@@ -2,7 +2,9 @@
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use crate::definition::trim;
+use std::collections::BTreeMap;
+
+use crate::definition::{Input, Workflow, trim};
 
 use super::Progress;
 
@@ -101,6 +103,15 @@ impl RunState {
             started_at: unix_ms,
             progress: Progress::default(),
         }
+    }
+
+    /// Returns the run with these values of the workflow's inputs, and the defaults of the others.
+    pub fn with_inputs(mut self, workflow: &Workflow, values: &BTreeMap<String, String>) -> Self {
+        let given = |input: &Input| values.get(&input.name).or(input.default.as_ref()).cloned();
+        let inputs = workflow.inputs.iter();
+        self.progress.inputs =
+            inputs.filter_map(|input| Some((input.name.clone(), given(input)?))).collect();
+        self
     }
 
     /// Tests if the agent is to work on its phases.

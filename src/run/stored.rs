@@ -11,8 +11,8 @@ use crate::usage::{MAX_NAMES, Usage};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::PROGRESS_VERSION;
 use super::{
-    Allowance, Evidence, Pause, PauseReason, Pick, Progress, RunState, RunStatus, Seal, Segment,
-    Summary, UsersModel, Visit,
+    Allowance, Evidence, PassReason, PassedOver, Pause, PauseReason, Pick, Progress, RunState,
+    RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
 /// Maximum length of an entry, in bytes of JSON.
@@ -107,6 +107,9 @@ fn measure(data: &Value) -> Result<(), Unusable> {
         bounded(progress, "gateAttempts", MAX_COUNTS)?;
         bounded(progress, "loops", MAX_COUNTS)?;
         bounded(progress, "visits", MAX_VISITS)?;
+        bounded(progress, "inputs", MAX_COUNTS)?;
+        bounded(progress, "outcomes", MAX_VISITS)?;
+        bounded(progress, "passedOver", MAX_VISITS)?;
         bounded(progress, "toolsAdded", MAX_COUNTS)?;
         bounded(progress, "toolsHidden", MAX_COUNTS)?;
         let visits = get(progress, "visits").and_then(Value::as_object);
@@ -225,6 +228,9 @@ fn progress(data: &Value) -> Progress {
             "toolsAdded" => progress.tools_added = strings(value),
             "toolsHidden" => progress.tools_hidden = strings(value),
             "forgotten" => progress.forgotten = usage(value),
+            "inputs" => progress.inputs = map(value, string),
+            "outcomes" => progress.outcomes = map(value, string),
+            "passedOver" => progress.passed_over = map(value, passed_over),
             "allowances" => progress.allowances = map(value, allowance),
             "freshStart" => progress.fresh_start = *value == Value::Bool(true),
             "usersModel" => progress.users_model = users_model(value),
@@ -300,6 +306,11 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         "idle" => PauseReason::Idle { times: times()? },
         "limit" => PauseReason::Limit { times: times()? },
         "gate" => PauseReason::Gate { label: string(get(reason, "label")?)?, times: times()? },
+        "loops" => PauseReason::Loops {
+            of: string(get(reason, "of")?)?,
+            outcome: string(get(reason, "outcome")?)?,
+            times: times()?,
+        },
         "approval" => PauseReason::Approval { question: string(get(reason, "question")?)? },
         "commands" => PauseReason::Commands,
         "budget" => PauseReason::Budget {
@@ -364,6 +375,23 @@ fn allowance(data: &Value) -> Option<Allowance> {
         added.filter_map(|(name, value)| Some((Measure::from_name(name)?, value.as_u64()?)));
     let added = Budget(added.collect());
     Some(Allowance { added, unknown_cost: is("unknownCost"), told: is("told") })
+}
+
+fn passed_over(data: &Value) -> Option<PassedOver> {
+    let because = match get(data, "kind")?.as_str()? {
+        "condition" => PassReason::Condition {
+            of: string(get(data, "of")?)?,
+            value: get(data, "value").and_then(string),
+            wanted: strings(get(data, "wanted")?),
+        },
+        "outcome" => PassReason::Outcome {
+            of: string(get(data, "of")?)?,
+            outcome: string(get(data, "outcome")?)?,
+        },
+        _ => return None,
+    };
+    let name = get(data, "name").and_then(string).unwrap_or_default();
+    Some(PassedOver { name, step: get(data, "step")?.as_u64()?, because })
 }
 
 fn usage(data: &Value) -> Usage {
@@ -558,6 +586,7 @@ mod tests {
             PauseReason::Idle { times: 1 },
             PauseReason::Limit { times: 2 },
             PauseReason::Gate { label, times: 3 },
+            PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2 },
             PauseReason::Approval { question },
             PauseReason::Commands,
             PauseReason::Budget { of, measure: Measure::OutputTokens, spent: 5, limit: 4 },
@@ -587,6 +616,22 @@ mod tests {
                     before: model("o"),
                 }),
                 forgotten: usage.clone(),
+                inputs: [("i".to_owned(), "v".to_owned())].into(),
+                outcomes: [("a:0".to_owned(), "small".to_owned())].into(),
+                passed_over: [
+                    PassReason::Condition {
+                        of: "outcome.t".into(),
+                        value: Some("v".into()),
+                        wanted: vec!["w".into()],
+                    },
+                    PassReason::Outcome { of: "t".into(), outcome: "o".into() },
+                ]
+                .into_iter()
+                .enumerate()
+                .map(|(index, because)| {
+                    (format!("a:{index}"), PassedOver { name: "N".into(), step: 2, because })
+                })
+                .collect(),
                 allowances: [(
                     "a:0".to_owned(),
                     Allowance {

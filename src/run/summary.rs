@@ -140,5 +140,16 @@ mod tests {
         assert!(lengths[0] < 200 && lengths[49] == 4000);
         assert_eq!(phase_path("a:b:1/c:x"), None);
         assert_eq!(phase_path("a:b:1").unwrap()[0].workflow_key, "a:b");
+        assert_eq!(phase_path(""), None);
+        assert_eq!(phase_path("a/b"), None);
+        assert_eq!(phase_path("a:1/b"), None);
+        for keys in [&["@s/kit/x", "y", "kit/z"][..], &["kit/x"], &["a:b", "c/d:e"]] {
+            let path: Vec<Segment> = keys
+                .iter()
+                .enumerate()
+                .map(|(index, key)| Segment { workflow_key: (*key).into(), phase_index: index })
+                .collect();
+            assert_eq!(phase_path(&phase_key(&path)), Some(path));
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use crate::definition::{Entry, Library};
+use crate::definition::{Entry, EntryKind, Library, OnMaxLoops, Workflow, short};
 
-use super::{RunState, RunStatus, Segment, scope_key};
+use super::progress::MAX_NAME;
+use super::{PassReason, PassedOver, RunState, RunStatus, Segment, phase_key, scope_key};
 
 /// The destination of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,14 +16,16 @@ pub enum Arrival {
     Done,
 }
 
-/// An error of [`restart`].
+/// An error of [`restart`] and [`leave`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopError {
     /// The workflow says `loopable: false`.
     Disabled,
     /// It was restarted as often as its `maxLoops` allows.
     Exhausted { max_loops: u32 },
-    /// The library lacks the workflow.
+    /// The conditions of all entries from there up to the current phase do not hold.
+    PassedOver,
+    /// The library lacks the workflow, or the phase lacks the outcome.
     NotFound,
 }
 
@@ -34,98 +37,254 @@ impl fmt::Display for LoopError {
                 f,
                 "This workflow has been looped {max_loops} times, which is all it allows (maxLoops). Go on with action='next', or leave it to the user."
             ),
+            Self::PassedOver => f.write_str(
+                "The conditions of all phases from there on do not hold, up to the current one.",
+            ),
             Self::NotFound => f.write_str("The workflow is no longer available."),
         }
     }
 }
 
-/// Moves a run to its next phase, or to its end.
+/// Moves a run to its next phase, or to its end. The current phase has no outcome.
 ///
-/// At a nested workflow: into it, down to the first phase. At a phase with another entry behind it
-/// in its scope: to that entry. At the last of a nested scope: out of every scope that has no more,
-/// and on. At the last of the root: the run is done.
+/// At a nested workflow: into it. At a phase with another entry behind it in its scope: to that entry. At the last of a
+/// nested scope: out of every scope that has no more, and on. At the last of the root: the run is done. Entries whose
+/// conditions do not hold are passed over.
 ///
 /// A scope that the library lacks has no more entries.
 ///
 /// Specification: state management, "Phase Transitions", cases 1 to 4.
 pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
-    let mut new = state.clone();
-    new.global_step_count = new.global_step_count.saturating_add(1);
-    if let Some(Entry::Workflow(_)) = current_entry(&new, library) {
-        return (enter(&new, library), Arrival::Phase);
+    let mut new = state.stepped();
+    if let Some(EntryKind::Workflow { .. }) = current_entry(&new, library).map(|entry| &entry.kind)
+    {
+        return new.arrive(None, state, library);
     }
-    let depth = new.current_path.iter().rposition(|segment| {
-        library
-            .get(&segment.workflow_key)
-            .is_some_and(|scope| segment.phase_index.saturating_add(1) < scope.phases.len())
-    });
-    match depth.and_then(|depth| {
-        new.current_path.truncate(depth + 1);
-        new.current_path.last_mut()
-    }) {
-        Some(segment) => {
-            segment.phase_index += 1;
-            (enter(&new, library), Arrival::Phase)
-        }
-        None => {
-            // A run that ends inside a nested workflow has left it: its path is behind the root's
-            // last entry.
-            if new.current_path.len() > 1 {
-                new.current_path.truncate(1);
-                if let Some(root) = new.current_path.first_mut()
-                    && let Some(workflow) = library.get(&root.workflow_key)
-                {
-                    root.phase_index = workflow.phases.len();
-                }
-            }
-            new.status = RunStatus::Done { announced: false };
-            (new, Arrival::Done)
-        }
+    new.progress.outcomes.remove(&phase_key(&new.current_path));
+    if let Some(segment) = new.current_path.last_mut() {
+        segment.phase_index = segment.phase_index.saturating_add(1);
     }
+    new.arrive(None, state, library)
 }
 
-/// Moves a run to the first phase of its innermost scope.
+/// Moves a run to where this outcome of its phase leads; without one, to its next phase or to its end.
 ///
 /// # Errors
 ///
-/// If that workflow says `loopable: false`, was restarted as often as it allows, or is gone.
+/// If the outcome leads back and the scope was restarted as often as it allows, unless its workflow goes to the next entry
+/// then; or if the phase has no such outcome.
+pub fn leave(
+    state: &RunState,
+    outcome: Option<&str>,
+    library: &Library,
+) -> Result<(RunState, Arrival), LoopError> {
+    match outcome {
+        Some(outcome) => follow(state, outcome, library),
+        None => Ok(advance(state, library)),
+    }
+}
+
+/// Moves a run to where this outcome of its phase leads.
+fn follow(
+    state: &RunState,
+    outcome: &str,
+    library: &Library,
+) -> Result<(RunState, Arrival), LoopError> {
+    let mut new = state.stepped();
+    let key = phase_key(&new.current_path);
+    let segment = new.current_path.last_mut().ok_or(LoopError::NotFound)?;
+    let scope = library.get(&segment.workflow_key).ok_or(LoopError::NotFound)?;
+    let phase = scope.phases.get(segment.phase_index).and_then(Entry::as_phase);
+    let phase = phase.ok_or(LoopError::NotFound)?;
+    let taken = phase.outcomes.iter().find(|other| other.name == outcome);
+    let target = &taken.ok_or(LoopError::NotFound)?.target;
+    let (from, next) = (segment.phase_index, segment.phase_index.saturating_add(1));
+    let mut to = scope.target(from, target).ok_or(LoopError::NotFound)?;
+    new.progress.outcomes.insert(key, outcome.to_owned());
+    if to <= from {
+        match (new.count_loop(scope), scope.on_max_loops) {
+            (Err(LoopError::Exhausted { .. }), OnMaxLoops::Next) => to = next,
+            (counted, OnMaxLoops::Pause | OnMaxLoops::Next) => counted?,
+        }
+    }
+    for index in next..to {
+        let because =
+            PassReason::Outcome { of: short(&phase.id, MAX_NAME), outcome: outcome.to_owned() };
+        new.set_index(index);
+        new.pass_over(scope.phases.get(index), because, library);
+    }
+    new.set_index(to);
+    Ok(new.arrive(Some(outcome), state, library))
+}
+
+/// Moves a run to the beginning of its innermost scope.
+///
+/// # Errors
+///
+/// If that workflow says `loopable: false`, was restarted as often as it allows, or is gone; or if the run would pass over
+/// all phases up to the current one.
 ///
 /// Specification: state management, "Loop Phase".
 pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopError> {
-    let mut new = state.clone();
-    let segment = new.current_path.last_mut().ok_or(LoopError::NotFound)?;
+    let mut new = state.stepped();
+    let segment = new.current_path.last().ok_or(LoopError::NotFound)?;
     let scope = library.get(&segment.workflow_key).ok_or(LoopError::NotFound)?;
     if !scope.loopable {
         return Err(LoopError::Disabled);
     }
-    segment.phase_index = 0;
-    new.global_step_count = new.global_step_count.saturating_add(1);
-    let loops = new.progress.loops.entry(scope_key(&new.current_path)).or_default();
-    if *loops >= scope.max_loops {
-        return Err(LoopError::Exhausted { max_loops: scope.max_loops });
-    }
-    *loops += 1;
-    Ok(enter(&new, library))
+    new.count_loop(scope)?;
+    new.set_index(0);
+    new.arrive_again(state, library)
 }
 
-/// Moves a run whose path ends at a nested workflow to the first phase in it.
+/// Moves a new run to its first phase; to its end, if no entry can be entered.
+pub fn begin(state: &RunState, library: &Library) -> (RunState, Arrival) {
+    state.clone().arrive(None, state, library)
+}
+
+/// Moves a run whose path ends at a nested workflow to the first phase in it, whatever its conditions.
 ///
 /// Specification: state management, "Case 1"; the number of steps does not change.
 pub fn enter(state: &RunState, library: &Library) -> RunState {
     let mut new = state.clone();
-    while let Some(Entry::Workflow(key)) = current_entry(&new, library) {
+    while let Some(EntryKind::Workflow { key, .. }) =
+        current_entry(&new, library).map(|entry| &entry.kind)
+    {
         new.current_path.push(Segment::first(key));
     }
     new
 }
 
-/// Moves a run to the phase at a path.
-pub fn go_to(state: &RunState, path: Vec<Segment>) -> RunState {
-    RunState {
-        current_path: path,
-        global_step_count: state.global_step_count.saturating_add(1),
-        ..state.clone()
+impl RunState {
+    /// Returns the run with one more step.
+    pub(super) fn stepped(&self) -> Self {
+        let global_step_count = self.global_step_count.saturating_add(1);
+        Self { global_step_count, ..self.clone() }
     }
+
+    /// Counts a restart of the innermost scope.
+    pub(super) fn count_loop(&mut self, scope: &Workflow) -> Result<(), LoopError> {
+        let loops = self.progress.loops.entry(scope_key(&self.current_path)).or_default();
+        if *loops >= scope.max_loops {
+            return Err(LoopError::Exhausted { max_loops: scope.max_loops });
+        }
+        *loops += 1;
+        Ok(())
+    }
+
+    /// Sets the index of the entry in the innermost scope.
+    pub(super) fn set_index(&mut self, index: usize) {
+        if let Some(segment) = self.current_path.last_mut() {
+            segment.phase_index = index;
+        }
+    }
+
+    /// Moves a run, whose gate has failed or whose scope begins again, from the entry at its path to the first phase that it
+    /// can enter, see [`Self::arrive`]. `before` is the run at the phase where that happened.
+    ///
+    /// # Errors
+    ///
+    /// If a way back would lead past that phase, or another one out of the scope: gates would be passed that are not checked.
+    pub(super) fn arrive_again(self, before: &Self, library: &Library) -> Result<Self, LoopError> {
+        let indices = |state: &Self| -> Vec<usize> {
+            state.current_path.iter().map(|segment| segment.phase_index).collect()
+        };
+        let (target, at) = (indices(&self), indices(before));
+        let outer = target.len().saturating_sub(1);
+        let (new, arrival) = self.arrive(None, before, library);
+        let to = indices(&new);
+        let stays = if target <= at { to <= at } else { to.get(..outer) == at.get(..outer) };
+        if arrival == Arrival::Phase && stays { Ok(new) } else { Err(LoopError::PassedOver) }
+    }
+
+    fn pass_over(&mut self, entry: Option<&Entry>, because: PassReason, library: &Library) {
+        let name = short(entry.map_or("", |entry| library.entry_name(entry)), MAX_NAME);
+        let passed = PassedOver { name, step: self.global_step_count, because };
+        self.progress.passed_over.insert(phase_key(&self.current_path), passed);
+    }
+
+    /// Drops the outcomes in a nested workflow and what was passed over in it: it begins anew. `key` is that of its entry.
+    fn forget_below(&mut self, key: &str) {
+        let below = format!("{key}/");
+        let outcomes = std::mem::take(&mut self.progress.outcomes).into_iter();
+        self.progress.outcomes.extend(outcomes.filter(|(key, _)| !key.starts_with(&below)));
+        let passed = std::mem::take(&mut self.progress.passed_over).into_iter();
+        self.progress.passed_over.extend(passed.filter(|(key, _)| !key.starts_with(&below)));
+    }
+
+    /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter: over
+    /// entries whose conditions do not hold, into nested workflows, and out of those that have no more entries.
+    ///
+    /// `outcome` is that of the phase that it leaves: the workflows that end with it have the same. `before` is the run at
+    /// that phase.
+    pub(super) fn arrive(
+        mut self,
+        mut outcome: Option<&str>,
+        before: &Self,
+        library: &Library,
+    ) -> (Self, Arrival) {
+        // Those of the innermost workflow, which may have thousands of entries.
+        let mut inputs = self.inputs(self.current_path.len(), library);
+        while let Some(last) = self.current_path.last() {
+            let (key, index) = (phase_key(&self.current_path), last.phase_index);
+            match library.get(&last.workflow_key).and_then(|scope| scope.phases.get(index)) {
+                Some(entry) => {
+                    if let Some((condition, value)) =
+                        self.refusal_with(&entry.when, &inputs, library)
+                    {
+                        let because = PassReason::refused(condition, value);
+                        self.pass_over(Some(entry), because, library);
+                        self.set_index(index + 1);
+                        continue;
+                    }
+                    self.progress.passed_over.remove(&key);
+                    match &entry.kind {
+                        EntryKind::Phase(_) => return (self, Arrival::Phase),
+                        EntryKind::Workflow { key: nested, .. } => {
+                            self.forget_below(&key);
+                            self.current_path.push(Segment::first(nested));
+                            inputs = self.inputs(self.current_path.len(), library);
+                            outcome = None;
+                        }
+                    }
+                }
+                None if self.current_path.len() == 1 => break,
+                None => {
+                    self.current_path.pop();
+                    let key = phase_key(&self.current_path);
+                    match outcome {
+                        Some(outcome) => self.progress.outcomes.insert(key, outcome.to_owned()),
+                        None => self.progress.outcomes.remove(&key),
+                    };
+                    let index = self.current_path.last().map_or(0, |entry| entry.phase_index);
+                    self.set_index(index.saturating_add(1));
+                    inputs = self.inputs(self.current_path.len(), library);
+                }
+            }
+        }
+        // A run that ends inside a nested workflow has left it: its path is behind the root's last entry.
+        self.current_path.clone_from(&before.current_path);
+        self.current_path.truncate(1);
+        if before.current_path.len() > 1
+            && let Some(root) = self.current_path.first_mut()
+            && let Some(workflow) = library.get(&root.workflow_key)
+        {
+            root.phase_index = workflow.phases.len();
+        }
+        self.status = RunStatus::Done { announced: false };
+        (self, Arrival::Done)
+    }
+}
+
+/// Moves a run to the phase at a path, whatever its conditions. The phase that it leaves has no outcome then.
+pub fn go_to(state: &RunState, path: Vec<Segment>) -> RunState {
+    let mut new = RunState { current_path: path, ..state.stepped() };
+    new.progress.outcomes.remove(&phase_key(&state.current_path));
+    for depth in 1..=new.current_path.len() {
+        let entry = new.current_path.get(..depth).unwrap_or_default();
+        new.progress.passed_over.remove(&phase_key(entry));
+    }
+    new
 }
 
 fn current_entry<'a>(state: &RunState, library: &'a Library) -> Option<&'a Entry> {
@@ -197,6 +356,23 @@ mod tests {
         // A stored index is anything that JavaScript can count.
         let odd = [("release", 9_007_199_254_740_991), ("security", 1)];
         advances(&odd, &[("release", 3)], Arrival::Done);
+    }
+
+    #[test]
+    fn a_phase_that_the_run_goes_to_is_not_passed_over_and_the_one_before_has_no_outcome() {
+        let mut state = at(&[("release", 0)]);
+        for index in [1, 2] {
+            state.set_index(index);
+            let because = PassReason::Outcome { of: "build".into(), outcome: "a".into() };
+            state.pass_over(None, because, &Library::default());
+        }
+        state.set_index(0);
+        for entry in ["release:0", "release:2"] {
+            state.progress.outcomes.insert(entry.into(), "a".into());
+        }
+        let new = go_to(&state, at(&[("release", 1), ("review", 0)]).current_path);
+        assert!(new.progress.passed_over.keys().eq(["release:2"]));
+        assert!(new.progress.outcomes.keys().eq(["release:2"]), "the phase was left without one");
     }
 
     #[test]

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::definition::{Entry, Library, ToolPolicy, Workflow};
+use crate::definition::{Entry, EntryKind, Library, ToolPolicy};
 use crate::run::{Active, Outline, RunState};
 
+use super::inputs::inputs;
 use super::template::resolve_with;
+use super::ways::outcome_lines;
 use super::{confinement, gate, results, steps};
 
 /// The last paragraph of the context prompt, without an `advanceReminder` of the workflow.
@@ -53,7 +55,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     let root = active.root;
     let phase = active.phase;
     let own = |template: &Option<String>, default: &str| {
-        resolve_own(template.as_deref().unwrap_or(default), active)
+        resolve_own(template.as_deref().unwrap_or(default), active, 1)
     };
     let position = format!(
         "({}/{} {})",
@@ -71,6 +73,8 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         format!("**Current Phase:** {} {}", phase.emoji, phase.name),
         format!("**Progress:** Step {} {position}", active.state.global_step_count),
     ];
+    let values = inputs(active, active.state.current_path.len());
+    lines.extend(values.map(|values| format!("**Inputs:** {values}")));
     let pass = active.state.pass();
     if pass > 1 {
         lines.push(format!("**Pass:** {pass}"));
@@ -95,6 +99,13 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     if let Some(requirements) = gate::requirements(active) {
         lines.extend([requirements, String::new()]);
     }
+    if !phase.outcomes.is_empty() {
+        lines.push(
+            "**Outcomes:** with `next`, give workflow_step one of these as `outcome`:".into(),
+        );
+        lines.extend(outcome_lines(phase));
+        lines.push(String::new());
+    }
     lines.push(own(&root.advance_reminder, DEFAULT_ADVANCE_REMINDER));
     lines.join("\n")
 }
@@ -109,7 +120,7 @@ pub fn context_reminder(active: &Active) -> String {
         outline.current, outline.total
     );
     match &active.root.advance_reminder {
-        Some(own) => reminder.push_str(&resolve_own(own, active)),
+        Some(own) => reminder.push_str(&resolve_own(own, active, 1)),
         None => reminder.push_str("Phase done? Call workflow_step with action='next'."),
     }
     shorten(&mut reminder, MAX_REMINDER);
@@ -178,22 +189,22 @@ fn hand_over_line(required: bool) -> String {
 
 /// Returns the instructions of the current phase with its variables resolved.
 pub fn phase_instructions(active: &Active) -> String {
-    resolve_own(&active.phase.instructions, active)
+    resolve_own(&active.phase.instructions, active, active.state.current_path.len())
 }
 
 /// Resolves the template of instructions, `roleInstruction` or `advanceReminder`.
 ///
-/// `previousPhaseName` and `nextPhaseName` are those of the innermost scope.
+/// `previousPhaseName` and `nextPhaseName` are those of the innermost scope; `depth` as in [`run_variable`].
 ///
 /// Specification: template variables, "Phase Instructions Variables".
-fn resolve_own(template: &str, active: &Active) -> String {
-    resolve_with(template, |name| variable(name, active))
+fn resolve_own(template: &str, active: &Active, depth: usize) -> String {
+    resolve_with(template, |name| variable(name, active, depth))
 }
 
 /// Replacement for a missing value, such as a summary or a list of profiles.
 const NONE: &str = "(none)";
 
-fn variable<'a>(name: &str, active: &Active<'a>) -> Option<Cow<'a, str>> {
+fn variable<'a>(name: &str, active: &Active<'a>, depth: usize) -> Option<Cow<'a, str>> {
     let entry_name = |entry: Option<&'a Entry>, none: &'static str| {
         Cow::Borrowed(entry.map_or(none, |entry| active.library.entry_name(entry)))
     };
@@ -213,18 +224,25 @@ fn variable<'a>(name: &str, active: &Active<'a>) -> Option<Cow<'a, str>> {
         "toolName" => STEP_TOOL.into(),
         "breadcrumbPath" => Cow::Owned(active.breadcrumb().join(" > ")),
         "globalStepCount" => Cow::Owned(active.state.global_step_count.to_string()),
-        _ => summary_variable(name, active.state, active.root, active.library)?,
+        _ => run_variable(name, active.state, depth, active.library)?,
     })
 }
 
-/// Returns the value of `previousSummary` or `summary.PHASEID`; `None` for any other name, and for a phase that the
-/// workflow does not have.
-pub(super) fn summary_variable<'a>(
+/// Returns the value of a variable that names an input, an outcome or a summary: `input.NAME`, `outcome.ID`,
+/// `previousSummary` or `summary.ID`. `None` for any other name, and for an input or a phase that there is not.
+///
+/// `depth` is that of the workflow whose template it is, from 1 for the root: its inputs are meant, and its phases before those of
+/// the workflows around it.
+pub(super) fn run_variable<'a>(
     name: &str,
     state: &'a RunState,
-    root: &Workflow,
+    depth: usize,
     library: &Library,
 ) -> Option<Cow<'a, str>> {
+    if let Some(value) = value_variable(name, state, depth, library) {
+        return Some(value);
+    }
+    let root = library.get(&state.current_path.first()?.workflow_key)?;
     let summary = match name.strip_prefix("summary.") {
         None if name == "previousSummary" => results::previous(state),
         None => return None,
@@ -236,15 +254,37 @@ pub(super) fn summary_variable<'a>(
     Some(Cow::Borrowed(summary.unwrap_or(NONE)))
 }
 
+/// Returns the value of a variable that names an input or an outcome, as [`run_variable`] does.
+pub(super) fn value_variable<'a>(
+    name: &str,
+    state: &'a RunState,
+    depth: usize,
+    library: &Library,
+) -> Option<Cow<'a, str>> {
+    if let Some(name) = name.strip_prefix("input.") {
+        return state.inputs(depth, library).remove(name).map(Cow::Owned);
+    }
+    let id = name.strip_prefix("outcome.")?;
+    let known = (1..=depth).rev().find(|depth| has_outcome(state, *depth, id, library))?;
+    Some(Cow::Borrowed(state.outcome(known, id, library).unwrap_or(NONE)))
+}
+
+/// Tests if the workflow at this depth of the path has an entry of this name.
+fn has_outcome(state: &RunState, depth: usize, id: &str, library: &Library) -> bool {
+    let segment = depth.checked_sub(1).and_then(|index| state.current_path.get(index));
+    let workflow = segment.and_then(|segment| library.get(&segment.workflow_key));
+    workflow.is_some_and(|workflow| workflow.phases.iter().any(|entry| entry.is_called(id)))
+}
+
 fn has_phase<'a>(
     library: &'a Library,
     entries: &'a [Entry],
     id: &str,
     visited: &mut BTreeSet<&'a str>,
 ) -> bool {
-    entries.iter().any(|entry| match entry {
-        Entry::Phase(phase) => phase.id == id,
-        Entry::Workflow(key) => library.get(key).is_some_and(|nested| {
+    entries.iter().any(|entry| match &entry.kind {
+        EntryKind::Phase(phase) => phase.id == id,
+        EntryKind::Workflow { key, .. } => library.get(key).is_some_and(|nested| {
             visited.insert(key) && has_phase(library, &nested.phases, id, visited)
         }),
     })
@@ -259,15 +299,15 @@ fn all_profiles<'a>(active: &Active<'a>) -> Vec<&'a str> {
         names: &mut Vec<&'a str>,
     ) {
         for entry in entries {
-            match entry {
-                Entry::Phase(phase) => {
+            match &entry.kind {
+                EntryKind::Phase(phase) => {
                     for profile in phase.profiles.iter().flatten() {
                         if !names.contains(&profile.as_str()) {
                             names.push(profile);
                         }
                     }
                 }
-                Entry::Workflow(key) => {
+                EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = library.get(key)
                         && visited.insert(key)
                     {
@@ -296,7 +336,7 @@ mod tests {
         plan.profiles = Some(vec!["planner".into()]);
         plan.instructions = "After {previousPhaseName}, before {nextPhaseName}: {description} without {blockedToolsList}. {unknown}".into();
         let mut root = workflow("rpir", &["research", "x", "build"]);
-        root.phases[1] = Entry::Phase(plan.into());
+        root.phases[1] = Entry::phase(plan);
         let library = Library::new(vec![root], &mut Vec::new());
         let state = RunState {
             current_path: vec![Segment { workflow_key: "rpir".into(), phase_index: 1 }],

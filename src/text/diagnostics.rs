@@ -1,6 +1,8 @@
 //! The texts of diagnostics, for users.
 
-use crate::definition::{Diagnostic, Library, Severity};
+use std::collections::BTreeMap;
+
+use crate::definition::{Diagnostic, Library, Severity, Workflow, on_one_line};
 
 /// The notice at the start of a session, on one line; `None` if no file has errors. A single error is given with its
 /// place, several in one file with the file.
@@ -23,7 +25,9 @@ pub fn diagnostic_notice(library: &Library, diagnostics: &[Diagnostic]) -> Optio
 /// All diagnostics, each with its place, the line there and its help; last, their number.
 pub fn check_report(library: &Library, diagnostics: &[Diagnostic]) -> String {
     let mut blocks: Vec<String> = diagnostics.iter().map(diagnostic_text).collect();
-    blocks.push(check_summary(library.iter().count(), library.left_out().len(), diagnostics));
+    let mut summary = check_summary(library.iter().count(), library.left_out().len(), diagnostics);
+    summary.extend(package_counts(library.iter()));
+    blocks.push(summary);
     blocks.join("\n\n")
 }
 
@@ -40,6 +44,19 @@ pub fn check_summary(workflows: usize, left_out: usize, diagnostics: &[Diagnosti
         count => format!(" {count} workflows are left out."),
     };
     format!("{}, {}.{left_out}", plural(errors, "error"), plural(warnings, "warning"))
+}
+
+/// The packages of these workflows, each with the number of its workflows, as a sentence behind another one; `None` if no
+/// workflow comes from a package.
+pub fn package_counts<'a>(workflows: impl Iterator<Item = &'a Workflow>) -> Option<String> {
+    let mut packages: BTreeMap<&str, usize> = BTreeMap::new();
+    for package in workflows.filter_map(Workflow::package) {
+        *packages.entry(package).or_default() += 1;
+    }
+    let packages = packages.into_iter().map(|(package, count)| format!("{package} ({count})"));
+    let packages: Vec<String> = packages.collect();
+    (!packages.is_empty())
+        .then(|| format!(" From packages: {}.", on_one_line(&packages.join(", "))))
 }
 
 /// One diagnostic. Editors and terminals make a link of the first line.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::step_result::PASSED_OVER;
+use crate::definition::short;
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE,
     GRAPH_TYPE,
@@ -67,7 +69,12 @@ pub fn draw_step_call(input: &str, expanded: bool) -> Drawing {
     let input: Value = serde_json::from_str(input).unwrap_or_default();
     let field = |name| input.get(name).and_then(Value::as_str).unwrap_or_default();
     let name = Span { bold: true, ..span("workflow_step ", Color::ToolTitle) };
-    let mut lines = vec![vec![name, span(field("action"), Color::Accent)]];
+    let mut call = vec![name, span(field("action"), Color::Accent)];
+    let outcome = short(field("outcome"), MAX_OUTCOME);
+    if !outcome.is_empty() {
+        call.push(span(format!(" {outcome}"), Color::Accent));
+    }
+    let mut lines = vec![call];
     let summary = collapsed(field("summary").trim(), SUMMARY_LINES, expanded);
     lines.extend(summary.lines().map(|line| vec![span(line, Color::ToolOutput)]));
     Drawing::Lines(lines)
@@ -83,7 +90,10 @@ fn collapsed(text: &str, limit: usize, expanded: bool) -> Cow<'_, str> {
     Cow::Owned(format!("{}\n… {} more lines", first.join("\n"), count - limit))
 }
 
-/// Draws a result of `workflow_step`: its first line, or all lines if `expanded`; as Markdown if the run has ended or a
+/// Maximum length of an outcome in the line of a call, in characters.
+const MAX_OUTCOME: usize = 80;
+
+/// Draws a result of `workflow_step`: its first line and one on what was passed over, or all lines if `expanded`; as Markdown if the run has ended or a
 /// cancellation is pending.
 pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
     let details: Value = serde_json::from_str(details).unwrap_or_default();
@@ -93,10 +103,11 @@ pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
     if ends {
         return Drawing::Markdown(text.to_owned());
     }
-    let lines = if expanded { usize::MAX } else { 1 };
-    Drawing::Lines(
-        text.lines().take(lines).map(|line| vec![span(line, Color::ToolOutput)]).collect(),
-    )
+    let lines = text.lines().enumerate();
+    let lines = lines.take_while(|(index, line)| {
+        expanded || *index == 0 || (*index == 1 && line.starts_with(PASSED_OVER))
+    });
+    Drawing::Lines(lines.map(|(_, line)| vec![span(line, Color::ToolOutput)]).collect())
 }
 
 /// Draws an entry of this package: `{"content": …}`, with the name of the `workflow` for the end of a run.

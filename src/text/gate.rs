@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::names::phase_title;
-use crate::definition::{Check, CheckKind, Entry, Library, Phase};
-use crate::run::{Active, Evidence, GateAhead, RunState, phase_key};
+use crate::definition::{Check, CheckKind, Library, Phase};
+use crate::run::{Active, Evidence, RunState, phase_key, phase_path};
 
 /// Maximum number of lines of a command's output for the agent.
 const MAX_TAIL_LINES: usize = 40;
@@ -22,17 +22,29 @@ pub const GATE_HAD: &str = "[workflow] A gate was checked in this answer already
 
 /// Returns the part of the context prompt about the gates ahead; `None` without gates.
 pub(super) fn requirements(active: &Active) -> Option<String> {
-    let gates = active.gates_ahead();
-    if gates.is_empty() {
-        return None;
-    }
     let mut lines = vec![
         "**Gate:** `next` is accepted only if all of this holds; it is checked for you:".to_owned(),
     ];
-    for GateAhead { gate, .. } in gates {
-        lines.extend(gate.checks.iter().map(|check| format!("- {}", requirement(check))));
+    let outcomes = active.outcomes();
+    // Each check once, with the outcomes for which it is made.
+    let mut checks: Vec<(&Check, Vec<&str>)> = Vec::new();
+    for outcome in &outcomes {
+        for check in active.gates_ahead(*outcome).into_iter().flat_map(|ahead| ahead.checks) {
+            match checks.iter_mut().find(|(known, _)| std::ptr::eq(*known, check)) {
+                Some((_, of)) => of.extend(outcome),
+                None => checks.push((check, outcome.iter().copied().collect())),
+            }
+        }
     }
-    Some(lines.join("\n"))
+    lines.extend(checks.iter().map(|(check, of)| {
+        let of = if of.len() == outcomes.len() || of.is_empty() {
+            String::new()
+        } else {
+            format!("with outcome `{}`: ", of.join("`, `"))
+        };
+        format!("- {of}{}", requirement(check))
+    }));
+    (!checks.is_empty()).then(|| lines.join("\n"))
 }
 
 /// Returns the requirement of a check.
@@ -104,9 +116,9 @@ fn last_bytes(text: &str, limit: usize) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// Returns sample evidence in which every check of the gates ahead has passed.
-pub fn sample_evidence(active: &Active) -> Vec<Evidence> {
-    let checks = active.gates_ahead().into_iter().flat_map(|ahead| &ahead.gate.checks);
+/// Returns sample evidence in which every check of the gates ahead with this outcome has passed.
+pub fn sample_evidence(active: &Active, outcome: Option<&str>) -> Vec<Evidence> {
+    let checks = active.gates_ahead(outcome).into_iter().flat_map(|ahead| ahead.checks);
     let passed = |check: &Check| {
         let (result, duration_ms) = match &check.kind {
             CheckKind::Run { .. } => ("exit status 0", 1000),
@@ -176,11 +188,8 @@ pub(super) fn all_evidence_lines(state: &RunState, library: &Library) -> Vec<Str
 
 /// Returns the phase of a key of [`phase_key`].
 fn phase_at<'a>(key: &str, library: &'a Library) -> Option<&'a Phase> {
-    let (workflow, index) = key.rsplit('/').next()?.rsplit_once(':')?;
-    match library.get(workflow)?.phases.get(index.parse::<usize>().ok()?)? {
-        Entry::Phase(phase) => Some(phase),
-        Entry::Workflow(_) => None,
-    }
+    let segment = phase_path(key)?.pop()?;
+    library.get(&segment.workflow_key)?.phases.get(segment.phase_index)?.as_phase()
 }
 
 /// Returns the lines of [`evidence_lines`] for the phase at a path.

@@ -1,10 +1,17 @@
 //! Diagrams of workflows.
 
-use crate::definition::{Entry, Gate, Library, OnGateFail, Phase, ToolPolicy, Workflow};
+use std::collections::BTreeMap;
+
+use crate::definition::{
+    Entry, EntryKind, Gate, Library, OnGateFail, OnMaxLoops, Outcome, Phase, Target, ToolPolicy,
+    Workflow,
+};
 use crate::definition::{columns, on_one_line};
+use crate::run::{RunState, Segment, phase_key};
 
 use super::budget::budget_note;
 use super::confinement::limits_note;
+use super::ways::when_note;
 
 /// Maximum number of phases in a diagram.
 const MAX_PHASES: usize = 200;
@@ -38,7 +45,39 @@ pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) ->
     Some(format!("on failure: back to {} {}", to.emoji, to.name))
 }
 
-/// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the limits, the budget and the gate below it.
+/// Returns a note on the outcomes of a phase of `scope`, and where each leads; `None` without outcomes.
+fn outcomes_note(phase: &Phase, scope: &Workflow, library: &Library) -> Option<String> {
+    let index = scope.position(&phase.id)?;
+    let lines = phase.outcomes.iter().map(|Outcome { name, target }| {
+        let to = scope.target(index, target);
+        let entry = to.and_then(|to| library.first_phase(scope.phases.get(to..)?));
+        let back = if to.is_some_and(|to| to <= index) { "back to " } else { "" };
+        match (target, entry) {
+            (Target::Loop | Target::Phase(_), Some(to)) => {
+                format!("{name} → {back}{} {}", to.emoji, to.name)
+            }
+            (target, _) => format!("{name} → {}", target.word()),
+        }
+    });
+    let lines: Vec<String> = lines.collect();
+    (!lines.is_empty()).then(|| format!("outcomes: {}", lines.join(", ")))
+}
+
+/// Returns a note on the number of times that the outcomes of a phase can lead back; `None` if the run pauses then.
+fn loops_note(phase: &Phase, scope: &Workflow) -> Option<String> {
+    let index = scope.position(&phase.id)?;
+    let mut targets = phase.outcomes.iter().map(|outcome| scope.target(index, &outcome.target));
+    let leads_back = targets.any(|to| to.is_some_and(|to| to <= index));
+    let goes_on = leads_back && scope.on_max_loops == OnMaxLoops::Next;
+    goes_on.then(|| format!("after {}: next", loops(scope.max_loops)))
+}
+
+fn loops(count: u32) -> String {
+    format!("{count} loop{}", if count == 1 { "" } else { "s" })
+}
+
+/// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the limits, the budget, the gate and
+/// the outcomes below it.
 pub fn noted(
     name: &str,
     phase: &Phase,
@@ -53,7 +92,10 @@ pub fn noted(
         .chain(limits_note(phase, scope))
         .chain(budget_note(&phase.budget))
         .chain(gate_note(gate));
-    let notes = notes.chain(failure_note(gate, scope, library));
+    let notes = notes
+        .chain(failure_note(gate, scope, library))
+        .chain(outcomes_note(phase, scope, library))
+        .chain(loops_note(phase, scope));
     let notes = notes.map(|note| format!("{indent}{note}"));
     let lines = std::iter::once(format!("{name}{tools}")).chain(notes);
     lines.map(|line| on_one_line(&line)).collect()
@@ -66,15 +108,15 @@ fn context_note(phase: &Phase, scope: &Workflow) -> Option<String> {
 /// Returns the index of the entry at which a loop is drawn: the last phase of a scope that may be looped. In a nested
 /// workflow after it the agent can only loop that one. `None` if the loop would lead back to the same phase.
 fn loops_from(scope: &Workflow) -> Option<usize> {
-    let last = scope.phases.iter().rposition(|entry| matches!(entry, Entry::Phase(_)));
+    let last = scope.phases.iter().rposition(|entry| matches!(&entry.kind, EntryKind::Phase(_)));
     last.filter(|&index| scope.loopable && index > 0)
 }
 
 /// Returns the phases of a workflow on one line, nested workflows by their names.
 pub fn phase_names(workflow: &Workflow, library: &Library) -> String {
-    let names = workflow.phases.iter().take(MAX_NAMES).map(|entry| match entry {
-        Entry::Phase(phase) => format!("{} {}", phase.emoji, phase.name),
-        Entry::Workflow(_) => library.entry_name(entry).to_owned(),
+    let names = workflow.phases.iter().take(MAX_NAMES).map(|entry| match &entry.kind {
+        EntryKind::Phase(phase) => format!("{} {}", phase.emoji, phase.name),
+        EntryKind::Workflow { .. } => library.entry_name(entry).to_owned(),
     });
     let mut names: Vec<String> = names.collect();
     if workflow.phases.len() > MAX_NAMES {
@@ -86,13 +128,20 @@ pub fn phase_names(workflow: &Workflow, library: &Library) -> String {
 /// Maximum number of phases on the line of [`phase_names`].
 const MAX_NAMES: usize = 12;
 
-/// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, tool policies, limits and gates as notes, and edges
-/// back for the loops that the agent may take and for gates with `onGateFail`.
-pub fn mermaid(workflow: &Workflow, library: &Library) -> String {
-    let mut chart = Chart::new(library);
+/// Returns the reason why a run passed over the entry at this path when it came there last.
+fn passed_note(run: Option<&RunState>, path: &[Segment]) -> Option<String> {
+    let passed = run?.progress.passed_over.get(&phase_key(path))?;
+    Some(format!("passed over: {}", passed.because))
+}
+
+/// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, conditions as rhombuses, tool policies, limits and
+/// gates as notes, outcomes as labels of edges, and edges back for the loops that the agent may take and for gates with
+/// `onGateFail`. Entries that `run` passed over have a note with the reason.
+pub fn mermaid(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> String {
+    let mut chart = Chart::new(library, run);
     chart.line(&format!("start([{}])", label(&workflow.name)));
-    chart.last = Some("start".into());
-    chart.scope(workflow, 1);
+    chart.ends.push(End::of("start"));
+    chart.scope(workflow);
     if chart.phases >= MAX_PHASES {
         chart.line("more[\"…\"]");
         chart.connect("more");
@@ -106,80 +155,183 @@ pub fn mermaid(workflow: &Workflow, library: &Library) -> String {
     chart.lines.join("\n")
 }
 
+/// The tail of an edge to a node that is not drawn yet.
+struct End {
+    node: String,
+    /// The edge without its head.
+    arrow: String,
+}
+
+impl End {
+    fn of(node: &str) -> Self {
+        Self { node: node.to_owned(), arrow: "-->".into() }
+    }
+}
+
 struct Chart<'a> {
     library: &'a Library,
+    run: Option<&'a RunState>,
     lines: Vec<String>,
     /// Written after the groups, so that they belong to none of them.
     edges: Vec<String>,
-    depth: usize,
+    /// The path to the current entry. Its length is the depth of the lines.
+    path: Vec<Segment>,
     phases: usize,
+    conditions: usize,
     groups: usize,
     notes: usize,
-    /// The node before the next one.
-    last: Option<String>,
+    /// Those of the edges to the next node.
+    ends: Vec<End>,
 }
 
 impl<'a> Chart<'a> {
-    fn new(library: &'a Library) -> Self {
+    fn new(library: &'a Library, run: Option<&'a RunState>) -> Self {
         let (lines, edges) = (vec!["flowchart TD".to_owned()], Vec::new());
-        Self { library, lines, edges, depth: 1, phases: 0, groups: 0, notes: 0, last: None }
+        let (path, ends) = (Vec::new(), Vec::new());
+        let (phases, conditions, groups, notes) = (0, 0, 0, 0);
+        Self { library, run, lines, edges, path, phases, conditions, groups, notes, ends }
     }
 
     fn line(&mut self, text: &str) {
-        self.lines.push(format!("{}{text}", "  ".repeat(self.depth)));
+        self.lines.push(format!("{}{text}", "  ".repeat(self.path.len().max(1))));
     }
 
     fn connect(&mut self, node: &str) {
-        if let Some(last) = self.last.replace(node.to_owned()) {
-            self.edges.push(format!("  {last} --> {node}"));
+        for End { node: from, arrow } in std::mem::replace(&mut self.ends, vec![End::of(node)]) {
+            self.edges.push(format!("  {from} {arrow} {node}"));
         }
     }
 
-    fn scope(&mut self, workflow: &'a Workflow, depth: usize) {
-        let first = self.phases + 1;
+    fn scope(&mut self, workflow: &'a Workflow) {
+        self.path.push(Segment::first(&workflow.key));
         // The first node of each entry of `phases`.
         let mut nodes = Vec::new();
+        // The ends of edges to later entries, by their index; to the end of the workflow with the number of entries.
+        let mut ahead: BTreeMap<usize, Vec<End>> = BTreeMap::new();
+        let mut is_complete = true;
         for (index, entry) in workflow.phases.iter().enumerate() {
+            self.ends.extend(ahead.remove(&index).unwrap_or_default());
             if self.phases >= MAX_PHASES {
-                return;
+                is_complete = false;
+                break;
             }
-            nodes.push(self.phases + 1);
-            match entry {
-                Entry::Phase(phase) => {
+            if let Some(segment) = self.path.last_mut() {
+                segment.phase_index = index;
+            }
+            let node = self.first_node(entry);
+            nodes.push(node.clone());
+            let otherwise = self.condition(entry);
+            match &entry.kind {
+                EntryKind::Phase(phase) => {
                     self.phase(phase, workflow);
                     self.failure(phase.gate.as_ref(), workflow, &nodes);
-                    if loops_from(workflow) == Some(index) {
-                        self.edges.push(format!("  p{} -. loop .-> p{first}", self.phases));
+                    if let Some(first) =
+                        nodes.first().filter(|_| loops_from(workflow) == Some(index))
+                    {
+                        self.edges.push(format!("  p{} -. loop .-> {first}", self.phases));
                     }
+                    self.outcomes((phase, index), workflow, &nodes, &mut ahead);
                 }
-                Entry::Workflow(key) => {
+                EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = self.library.get(key) {
                         self.groups += 1;
                         let group = format!("subgraph g{}[{}]", self.groups, label(&nested.name));
                         self.line(&group);
-                        self.depth = depth + 1;
-                        self.scope(nested, depth + 1);
-                        self.depth = depth;
+                        self.scope(nested);
                         self.line("end");
                     }
                 }
             }
+            if let Some(note) = passed_note(self.run, &self.path) {
+                self.note(&node, &note);
+            }
+            self.ends.extend(otherwise);
         }
-        if let Some(note) = gate_note(workflow.gate.as_ref()) {
-            self.note(&note);
+        self.ends.extend(ahead.into_values().flatten());
+        if is_complete {
+            if let Some(note) = gate_note(workflow.gate.as_ref()) {
+                self.note(&format!("p{}", self.phases), &note);
+            }
+            self.failure(workflow.gate.as_ref(), workflow, &nodes);
         }
-        self.failure(workflow.gate.as_ref(), workflow, &nodes);
+        self.path.pop();
+    }
+
+    /// Returns the node with which an entry that is not drawn yet begins.
+    fn first_node(&self, mut entry: &'a Entry) -> String {
+        while entry.when.is_empty()
+            && let EntryKind::Workflow { key, .. } = &entry.kind
+            && let Some(first) = self.library.get(key).and_then(|nested| nested.phases.first())
+        {
+            entry = first;
+        }
+        match entry.when.is_empty() {
+            true => format!("p{}", self.phases + 1),
+            false => format!("w{}", self.conditions + 1),
+        }
+    }
+
+    /// Adds the conditions of an entry, and returns the end of the edge past it.
+    fn condition(&mut self, entry: &Entry) -> Option<End> {
+        let note = when_note(&entry.when)?;
+        self.conditions += 1;
+        let node = format!("w{}", self.conditions);
+        self.line(&format!("{node}{{{}}}", label(&note)));
+        self.connect(&node);
+        Some(End { node, arrow: "-. otherwise .->".into() })
+    }
+
+    /// Adds the edges of the outcomes of the last phase, the entry at `index`: those back at once, the others with the entry to
+    /// which they lead.
+    fn outcomes(
+        &mut self,
+        (phase, index): (&Phase, usize),
+        scope: &Workflow,
+        nodes: &[String],
+        ahead: &mut BTreeMap<usize, Vec<End>>,
+    ) {
+        let mut targets: Vec<(usize, Vec<&str>)> = Vec::new();
+        for Outcome { name, target } in &phase.outcomes {
+            let Some(to) = scope.target(index, target) else { continue };
+            match targets.iter_mut().find(|(other, _)| *other == to) {
+                Some((_, names)) => names.push(name),
+                None => targets.push((to, vec![name])),
+            }
+        }
+        if targets.is_empty() {
+            return;
+        }
+        self.ends.clear();
+        let node = format!("p{}", self.phases);
+        let mut back = Vec::new();
+        for (to, names) in targets {
+            let names = names.join(", ");
+            if to > index {
+                let end = End { node: node.clone(), arrow: format!("-->|{}|", label(&names)) };
+                ahead.entry(to).or_default().push(end);
+                continue;
+            }
+            if let Some(to) = nodes.get(to) {
+                self.edges.push(format!("  {node} -. {} .-> {to}", label(&names)));
+            }
+            back.push(names);
+        }
+        if !back.is_empty() && scope.on_max_loops == OnMaxLoops::Next {
+            let after = format!("{} after {}", back.join(", "), loops(scope.max_loops));
+            let end = End { node, arrow: format!("-. {} .->", label(&after)) };
+            ahead.entry(index + 1).or_default().push(end);
+        }
     }
 
     /// Adds the edge from the last phase back to the target of `onGateFail`, if the run does not stay.
-    fn failure(&mut self, gate: Option<&Gate>, scope: &Workflow, nodes: &[usize]) {
+    fn failure(&mut self, gate: Option<&Gate>, scope: &Workflow, nodes: &[String]) {
         let entry = match gate.map(|gate| &gate.on_fail) {
             None | Some(OnGateFail::Stay) => None,
             Some(OnGateFail::Loop) => Some(0),
             Some(OnGateFail::Phase(id)) => scope.position(id),
         };
         if let Some(node) = entry.and_then(|entry| nodes.get(entry)) {
-            self.edges.push(format!("  p{} -. gate fails .-> p{node}", self.phases));
+            self.edges.push(format!("  p{} -. gate fails .-> {node}", self.phases));
         }
     }
 
@@ -195,16 +347,16 @@ impl<'a> Chart<'a> {
             gate_note(phase.gate.as_ref()),
         ];
         for note in notes.into_iter().flatten() {
-            self.note(&note);
+            self.note(&node, &note);
         }
         self.connect(&node);
     }
 
-    /// Adds a note to the last phase.
-    fn note(&mut self, text: &str) {
+    /// Adds a note to a node.
+    fn note(&mut self, node: &str, text: &str) {
         self.notes += 1;
         self.line(&format!("n{}>{}]:::note", self.notes, label(text)));
-        self.edges.push(format!("  p{} -.- n{}", self.phases, self.notes));
+        self.edges.push(format!("  {node} -.- n{}", self.notes));
     }
 }
 
@@ -214,49 +366,71 @@ fn label(text: &str) -> String {
     format!("\"{}\"", text.replace('>', "#gt;").replace('`', "#96;"))
 }
 
-/// Returns the diagram as boxes of text: a nested workflow is a box within the box.
-pub fn boxes(workflow: &Workflow, library: &Library) -> Vec<String> {
-    let mut phases = 0;
-    let mut lines = framed(&workflow.name, content(workflow, library, &mut phases));
+/// Returns the diagram as boxes of text: a nested workflow is a box within the box. Entries that `run` passed over have a note with
+/// the reason.
+pub fn boxes(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> Vec<String> {
+    let mut boxes = Boxes { library, run, path: Vec::new(), phases: 0 };
+    let mut lines = framed(&workflow.name, boxes.content(workflow));
     lines.push("  ↓".into());
     lines.push("  DONE".into());
     lines
 }
 
-fn content(workflow: &Workflow, library: &Library, phases: &mut usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let loops_from = loops_from(workflow);
-    for (index, entry) in workflow.phases.iter().enumerate() {
-        if !lines.is_empty() {
-            lines.push("↓".to_owned());
-        }
-        if *phases >= MAX_PHASES {
-            lines.push("…".to_owned());
-            break;
-        }
-        match entry {
-            Entry::Phase(phase) => {
-                *phases += 1;
-                let name = format!("{} {}", phase.emoji, phase.name);
-                lines.extend(noted(&name, phase, workflow, library, "   "));
-                if loops_from == Some(index) && index + 1 < workflow.phases.len() {
-                    lines.push(LOOP.to_owned());
+struct Boxes<'a> {
+    library: &'a Library,
+    run: Option<&'a RunState>,
+    /// The path to the current entry.
+    path: Vec<Segment>,
+    phases: usize,
+}
+
+impl Boxes<'_> {
+    fn content(&mut self, workflow: &Workflow) -> Vec<String> {
+        let mut lines = Vec::new();
+        let loops_from = loops_from(workflow);
+        self.path.push(Segment::first(&workflow.key));
+        for (index, entry) in workflow.phases.iter().enumerate() {
+            if !lines.is_empty() {
+                lines.push("↓".to_owned());
+            }
+            if self.phases >= MAX_PHASES {
+                lines.push("…".to_owned());
+                break;
+            }
+            if let Some(segment) = self.path.last_mut() {
+                segment.phase_index = index;
+            }
+            let notes = when_note(&entry.when).into_iter();
+            let notes = notes.chain(passed_note(self.run, &self.path));
+            let notes = notes.map(|note| on_one_line(&note));
+            match &entry.kind {
+                EntryKind::Phase(phase) => {
+                    self.phases += 1;
+                    let name = format!("{} {}", phase.emoji, phase.name);
+                    lines.extend(noted(&name, phase, workflow, self.library, "   "));
+                    lines.extend(notes.map(|note| format!("   {note}")));
+                    if loops_from == Some(index) && index + 1 < workflow.phases.len() {
+                        lines.push(LOOP.to_owned());
+                    }
+                }
+                EntryKind::Workflow { key, .. } => {
+                    if let Some(nested) = self.library.get(key) {
+                        let mut content: Vec<String> = notes.collect();
+                        content.extend(self.content(nested));
+                        lines.extend(framed(&nested.name, content));
+                    }
                 }
             }
-            Entry::Workflow(key) => {
-                if let Some(nested) = library.get(key) {
-                    lines.extend(framed(&nested.name, content(nested, library, phases)));
-                }
-            }
         }
+        self.path.pop();
+        let gate = workflow.gate.as_ref();
+        let notes = gate_note(gate).into_iter().chain(failure_note(gate, workflow, self.library));
+        lines.extend(notes.map(|note| on_one_line(&note)));
+        if loops_from.is_some_and(|index| index + 1 == workflow.phases.len()) {
+            lines.push(LOOP.to_owned());
+        }
+        lines
     }
-    let gate = workflow.gate.as_ref();
-    let notes = gate_note(gate).into_iter().chain(failure_note(gate, workflow, library));
-    lines.extend(notes.map(|note| on_one_line(&note)));
-    if loops_from.is_some_and(|index| index + 1 == workflow.phases.len()) {
-        lines.push(LOOP.to_owned());
-    }
-    lines
 }
 
 const LOOP: &str = "↺ loop";
@@ -277,8 +451,9 @@ fn framed(title: &str, content: Vec<String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::fixtures::{phase, workflow};
+    use crate::definition::fixtures::{Files, phase, workflow};
     use crate::definition::{Check, CheckKind, OnGateFail};
+    use crate::run::{begin, leave};
 
     fn gate(label: &str) -> Option<Gate> {
         back(label, OnGateFail::Stay)
@@ -286,7 +461,7 @@ mod tests {
 
     fn back(label: &str, on_fail: OnGateFail) -> Option<Gate> {
         let kind = CheckKind::Approve { question: label.into() };
-        let checks = vec![Check { label: label.into(), kind }];
+        let checks = vec![Check { label: label.into(), kind, outcome: None }];
         Some(Gate { checks, attempts: 3, on_fail })
     }
 
@@ -297,7 +472,7 @@ mod tests {
         let mut review = workflow("review", &["check", "sign"]);
         review.name = "The \"review\"".into();
         let mut root = workflow("release", &["x", "@review", "ship"]);
-        root.phases[0] = Entry::Phase(build.into());
+        root.phases[0] = Entry::phase(build);
         root.loopable = false;
         root.gate = gate("Ship it?");
         Library::new(vec![root, review], &mut Vec::new())
@@ -307,7 +482,7 @@ mod tests {
     fn a_flowchart_has_groups_notes_and_loops() {
         let library = release();
         assert_eq!(
-            mermaid(library.get("release").unwrap(), &library),
+            mermaid(library.get("release").unwrap(), &library, None),
             "flowchart TD
   start([\"The release\"])
   p1[\"🔹 Build\"]
@@ -337,7 +512,7 @@ mod tests {
     fn boxes_are_closed() {
         let library = release();
         assert_eq!(
-            boxes(library.get("release").unwrap(), &library).join("\n"),
+            boxes(library.get("release").unwrap(), &library, None).join("\n"),
             "┌ The release ─────────────┐
 │ 🔹 Build  (without bash) │
 │    gate: the tests       │
@@ -362,13 +537,13 @@ mod tests {
         let mut root = workflow("r", &["a", "b", "@s"]);
         let mut b = phase("b");
         b.gate = back("x", OnGateFail::Phase("a".into()));
-        root.phases[1] = Entry::Phase(b.into());
+        root.phases[1] = Entry::phase(b);
         root.gate = back("y", OnGateFail::Loop);
         let mut nested = workflow("s", &["@t", "c", "d"]);
         nested.gate = back("z", OnGateFail::Phase("c".into()));
         let mut d = phase("d");
         d.gate = back("w", OnGateFail::Loop);
-        nested.phases[2] = Entry::Phase(d.into());
+        nested.phases[2] = Entry::phase(d);
         let only_nested = workflow("n", &["@t", "@t"]);
         let behind_one = workflow("o", &["a", "@t"]);
         let all = vec![root, nested, workflow("t", &["e"]), only_nested, behind_one];
@@ -379,7 +554,7 @@ mod tests {
     fn a_loop_is_drawn_only_where_it_can_be_taken() {
         let library = ways();
         assert_eq!(
-            mermaid(library.get("r").unwrap(), &library),
+            mermaid(library.get("r").unwrap(), &library, None),
             "flowchart TD
   start([\"The r\"])
   p1[\"🔹 A\"]
@@ -415,7 +590,7 @@ mod tests {
   classDef note stroke-dasharray: 3 3"
         );
         assert_eq!(
-            boxes(library.get("r").unwrap(), &library).join("\n"),
+            boxes(library.get("r").unwrap(), &library, None).join("\n"),
             "┌ The r ──────────────────────────┐
 │ 🔹 A                            │
 │ ↓                               │
@@ -446,8 +621,181 @@ mod tests {
         );
         for key in ["n", "o"] {
             let workflow = library.get(key).unwrap();
-            assert!(!mermaid(workflow, &library).contains("loop"), "{key}");
-            assert!(!boxes(workflow, &library).join("\n").contains("loop"), "{key}");
+            assert!(!mermaid(workflow, &library, None).contains("loop"), "{key}");
+            assert!(!boxes(workflow, &library, None).join("\n").contains("loop"), "{key}");
+        }
+    }
+
+    /// Outcomes that lead on, past entries, back and to the end; entries with conditions, also a nested workflow.
+    fn branches() -> Library {
+        let phase = |id: &str, outcomes: &str| {
+            let name = id.to_uppercase();
+            let front = format!("id: {id}\nname: {name}\nemoji: '*'\n{outcomes}");
+            format!("---\n{front}---\nDo {id}.\n")
+        };
+        let mut files = Files::default();
+        for (path, text) in [
+            (
+                "fix/workflow.yaml",
+                "name: Fix
+commandName: fix
+initialMessage: Go
+inputs:
+  scope: { type: choice, options: [api, web], default: api }
+maxLoops: 2
+onMaxLoops: next
+phases:
+  - triage.md
+  - { phase: design.md, when: { outcome.triage: large } }
+  - implement.md
+  - { subworkflow: scan, when: { input.scope: api, outcome.triage: [large, small] } }
+  - review.md
+  - ship.md
+"
+                .to_owned(),
+            ),
+            (
+                "scan/workflow.yaml",
+                "name: Scan\nshow: workflows\nphases: [look.md, note.md]\nloopable: false\n"
+                    .to_owned(),
+            ),
+            (
+                "fix/triage.md",
+                phase("triage", "outcomes: { small: next, large: next, none: done }\n"),
+            ),
+            ("fix/design.md", phase("design", "")),
+            ("fix/implement.md", phase("implement", "")),
+            (
+                "fix/review.md",
+                phase(
+                    "review",
+                    "outcomes: { clean: next, bad: implement, poor: implement, redo: loop }\n",
+                ),
+            ),
+            ("fix/ship.md", phase("ship", "")),
+            ("scan/look.md", phase("look", "outcomes: { ok: done, odd: next }\n")),
+            ("scan/note.md", phase("note", "")),
+        ] {
+            files.global.insert(path.to_owned(), text);
+        }
+        let (library, diagnostics) = Library::load(&files).unwrap();
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        library
+    }
+
+    #[test]
+    fn outcomes_are_labels_and_conditions_have_an_edge_past_the_entry() {
+        let library = branches();
+        let fix = library.get("fix").unwrap();
+        assert_eq!(
+            mermaid(fix, &library, None),
+            "flowchart TD
+  start([\"Fix\"])
+  p1[\"* TRIAGE\"]
+  w1{\"when: outcome.triage is large\"}
+  p2[\"* DESIGN\"]
+  p3[\"* IMPLEMENT\"]
+  w2{\"when: input.scope is api, outcome.triage is large or small\"}
+  subgraph g1[\"Scan\"]
+    p4[\"* LOOK\"]
+    p5[\"* NOTE\"]
+  end
+  p6[\"* REVIEW\"]
+  p7[\"* SHIP\"]
+  done([\"DONE\"])
+  start --> p1
+  p1 -->|\"small, large\"| w1
+  w1 --> p2
+  p2 --> p3
+  w1 -. otherwise .-> p3
+  p3 --> w2
+  w2 --> p4
+  p4 -->|\"odd\"| p5
+  p5 --> p6
+  p4 -->|\"ok\"| p6
+  w2 -. otherwise .-> p6
+  p6 -. \"bad, poor\" .-> p3
+  p6 -. \"redo\" .-> p1
+  p6 -->|\"clean\"| p7
+  p6 -. \"bad, poor, redo after 2 loops\" .-> p7
+  p7 -. loop .-> p1
+  p7 --> done
+  p1 -->|\"none\"| done"
+        );
+        assert_eq!(boxes(fix, &library, None).join("\n"), "┌ Fix ──────────────────────────────────────────────────────────────────────────────────────────────────────┐
+│ * TRIAGE                                                                                                  │
+│    outcomes: small → next, large → next, none → done                                                      │
+│ ↓                                                                                                         │
+│ * DESIGN                                                                                                  │
+│    when: outcome.triage is large                                                                          │
+│ ↓                                                                                                         │
+│ * IMPLEMENT                                                                                               │
+│ ↓                                                                                                         │
+│ ┌ Scan ──────────────────────────────────────────────────────┐                                            │
+│ │ when: input.scope is api, outcome.triage is large or small │                                            │
+│ │ * LOOK                                                     │                                            │
+│ │    outcomes: ok → done, odd → next                         │                                            │
+│ │ ↓                                                          │                                            │
+│ │ * NOTE                                                     │                                            │
+│ └────────────────────────────────────────────────────────────┘                                            │
+│ ↓                                                                                                         │
+│ * REVIEW                                                                                                  │
+│    outcomes: clean → next, bad → back to * IMPLEMENT, poor → back to * IMPLEMENT, redo → back to * TRIAGE │
+│    after 2 loops: next                                                                                    │
+│ ↓                                                                                                         │
+│ * SHIP                                                                                                    │
+│ ↺ loop                                                                                                    │
+└───────────────────────────────────────────────────────────────────────────────────────────────────────────┘
+  ↓
+  DONE");
+    }
+
+    #[test]
+    fn entries_that_the_run_passed_over_have_the_reason() {
+        let library = branches();
+        let values = BTreeMap::from([("scope".to_owned(), "web".to_owned())]);
+        let run = RunState::new("fix", "the task", 0, 0);
+        let run = run.with_inputs(library.get("fix").unwrap(), &values);
+        let (run, _) = begin(&run, &library);
+        let (run, _) = leave(&run, Some("small"), &library).unwrap();
+        let (run, _) = leave(&run, None, &library).unwrap();
+        let fix = library.get("fix").unwrap();
+        let boxes = boxes(fix, &library, Some(&run)).join("\n");
+        let chart = mermaid(fix, &library, Some(&run));
+        assert_eq!(boxes, "┌ Fix ──────────────────────────────────────────────────────────────────────────────────────────────────────┐
+│ * TRIAGE                                                                                                  │
+│    outcomes: small → next, large → next, none → done                                                      │
+│ ↓                                                                                                         │
+│ * DESIGN                                                                                                  │
+│    when: outcome.triage is large                                                                          │
+│    passed over: outcome.triage is small, not large                                                        │
+│ ↓                                                                                                         │
+│ * IMPLEMENT                                                                                               │
+│ ↓                                                                                                         │
+│ ┌ Scan ──────────────────────────────────────────────────────┐                                            │
+│ │ when: input.scope is api, outcome.triage is large or small │                                            │
+│ │ passed over: input.scope is web, not api                   │                                            │
+│ │ * LOOK                                                     │                                            │
+│ │    outcomes: ok → done, odd → next                         │                                            │
+│ │ ↓                                                          │                                            │
+│ │ * NOTE                                                     │                                            │
+│ └────────────────────────────────────────────────────────────┘                                            │
+│ ↓                                                                                                         │
+│ * REVIEW                                                                                                  │
+│    outcomes: clean → next, bad → back to * IMPLEMENT, poor → back to * IMPLEMENT, redo → back to * TRIAGE │
+│    after 2 loops: next                                                                                    │
+│ ↓                                                                                                         │
+│ * SHIP                                                                                                    │
+│ ↺ loop                                                                                                    │
+└───────────────────────────────────────────────────────────────────────────────────────────────────────────┘
+  ↓
+  DONE");
+        for (node, reason) in
+            [("w1", "outcome.triage is small, not large"), ("w2", "input.scope is web, not api")]
+        {
+            let line = chart.lines().find(|line| line.contains(reason)).unwrap();
+            let (note, _) = line.trim().split_once('>').unwrap();
+            assert!(chart.contains(&format!("\n  {node} -.- {note}\n")), "{chart}");
         }
     }
 }

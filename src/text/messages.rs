@@ -6,7 +6,7 @@ use std::cell::Cell;
 use crate::definition::{Library, ToolPolicy, Workflow, short};
 use crate::run::{Active, RunState};
 
-use super::context_prompt::{phase_instructions, summary_variable, tools_rule};
+use super::context_prompt::{phase_instructions, run_variable, tools_rule, value_variable};
 use super::template::{resolve, resolve_with};
 use super::{gate, results, usage};
 
@@ -48,19 +48,20 @@ pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
         ToolPolicy::Except(refused) => format!("all except: {}", refused.join(", ")),
         ToolPolicy::Only(allowed) => allowed.join(", "),
     };
-    let variables = [
-        ("workflowName", Cow::Borrowed(&*active.root.name)),
-        ("phaseName", Cow::Borrowed(&*active.phase.name)),
-        ("toolName", Cow::Borrowed(tool)),
-        ("allowedTools", Cow::Owned(allowed)),
-    ];
-    Some(match &active.root.block_reason_template {
-        Some(own) => resolve(own, &variables),
-        None => {
-            let reason = resolve(DEFAULT_BLOCK_REASON, &variables);
-            format!("{reason}\nTools in this phase: {}", tools_rule(policy))
-        }
-    })
+    let own = active.root.block_reason_template.as_deref();
+    let mut reason = resolve_with(own.unwrap_or(DEFAULT_BLOCK_REASON), |name| {
+        Some(match name {
+            "workflowName" => Cow::Borrowed(&*active.root.name),
+            "phaseName" => Cow::Borrowed(&*active.phase.name),
+            "toolName" => Cow::Borrowed(tool),
+            "allowedTools" => Cow::Borrowed(&*allowed),
+            _ => value_variable(name, active.state, 1, active.library)?,
+        })
+    });
+    if own.is_none() {
+        reason.push_str(&format!("\nTools in this phase: {}", tools_rule(policy)));
+    }
+    Some(reason)
 }
 
 /// Returns the message at the end of a run: the workflow's `completionMessage`, or the default with the summaries of the
@@ -89,7 +90,7 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
                     names_usage.set(true);
                     Cow::Owned(took().unwrap_or_else(|| "(nothing)".to_owned()))
                 }
-                _ => summary_variable(name, state, workflow, library)?,
+                _ => run_variable(name, state, 1, library)?,
             })
         });
     let mut append = |title: &str, lines: &str| {
@@ -142,7 +143,7 @@ pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
                 "taskDescription" => Cow::Borrowed(&active.state.task_description),
                 "taskId" => Cow::Borrowed(&active.state.task_id),
                 "workflowKey" => Cow::Borrowed(&active.state.workflow_key),
-                _ => summary_variable(name, active.state, active.root, active.library)?,
+                _ => run_variable(name, active.state, 1, active.library)?,
             })
         },
     )
@@ -151,25 +152,25 @@ pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
 /// Returns the prompt that starts a run.
 ///
 /// Specification: template variables, "`initialMessage` Variables".
-pub fn initial_message(workflow: &Workflow, library: &Library, task: &str) -> String {
-    let first = library.first_phase(&workflow.phases);
+pub fn initial_message(workflow: &Workflow, library: &Library, state: &RunState) -> String {
+    let first = Active::resolve(state, library).map(|active| active.phase);
     let of_first =
         |field: fn(&crate::definition::Phase) -> &str| Cow::Borrowed(first.map_or("", field));
     let profiles = first
         .and_then(|phase| phase.profiles.as_ref())
         .map_or("(none)".to_owned(), |profiles| profiles.join(", "));
-    resolve(
-        &workflow.initial_message,
-        &[
-            ("workflowName", Cow::Borrowed(&*workflow.name)),
-            ("workflowKey", Cow::Borrowed(&*workflow.key)),
-            ("description", Cow::Borrowed(task)),
-            ("firstPhaseId", of_first(|phase| &phase.id)),
-            ("firstPhaseName", of_first(|phase| &phase.name)),
-            ("firstPhaseEmoji", of_first(|phase| &phase.emoji)),
-            ("firstPhaseProfiles", Cow::Owned(profiles)),
-        ],
-    )
+    resolve_with(&workflow.initial_message, |name| {
+        Some(match name {
+            "workflowName" => Cow::Borrowed(&*workflow.name),
+            "workflowKey" => Cow::Borrowed(&*workflow.key),
+            "description" => Cow::Borrowed(&*state.task_description),
+            "firstPhaseId" => of_first(|phase| &phase.id),
+            "firstPhaseName" => of_first(|phase| &phase.name),
+            "firstPhaseEmoji" => of_first(|phase| &phase.emoji),
+            "firstPhaseProfiles" => Cow::Borrowed(&*profiles),
+            _ => value_variable(name, state, 1, library)?,
+        })
+    })
 }
 
 /// Returns the session's name: the prefix, and the task shortened to the workflow's length.
@@ -195,6 +196,7 @@ pub fn session_name(workflow: &Workflow, task: &str) -> String {
 mod tests {
     use super::*;
     use crate::definition::fixtures::workflow;
+    use crate::definition::{EntryKind, Input, InputKind};
     use crate::definition::{schema, variables};
     use crate::run::Evidence;
     use crate::text::{DefaultRole, context_prompt};
@@ -219,7 +221,7 @@ mod tests {
                 other => panic!("{other} is resolved nowhere"),
             }
         }
-        let crate::definition::Entry::Phase(phase) = &mut root.phases[0] else { panic!() };
+        let EntryKind::Phase(phase) = &mut root.phases[0].kind else { panic!() };
         let phase = std::rc::Rc::make_mut(phase);
         phase.instructions = all(&variables::PHASE_VARIABLES).unwrap();
         phase.tools = ToolPolicy::Only(vec![]);
@@ -227,13 +229,51 @@ mod tests {
         let state = RunState::new("w", "task", 0, 0);
         let active = Active::resolve(&state, &library).unwrap();
         for text in [
-            initial_message(&root, &library, "task"),
+            initial_message(&root, &library, &RunState::new("w", "task", 0, 0)),
             context_prompt(&active, DefaultRole::Worker),
             block_reason(&active, "edit").unwrap(),
             completion_message(&state, &root, &library),
             not_done_reminder(&active, false),
         ] {
             assert!(text.contains('<') && !text.contains('{'), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_template_knows_inputs_and_outcomes() {
+        let template =
+            || Some("<{input.note} {input.other} {outcome.a} {outcome.other}>".to_owned());
+        let input =
+            Input { name: "note".into(), kind: InputKind::Text, default: None, description: None };
+        let mut root = Workflow {
+            inputs: vec![input],
+            initial_message: template().unwrap(),
+            role_instruction: template(),
+            advance_reminder: template(),
+            block_reason_template: template(),
+            completion_message: template(),
+            not_done_reminder: template(),
+            ..workflow("w", &["a", "b"])
+        };
+        let EntryKind::Phase(phase) = &mut root.phases[1].kind else { panic!() };
+        let phase = std::rc::Rc::make_mut(phase);
+        phase.instructions = template().unwrap();
+        phase.tools = ToolPolicy::Only(vec![]);
+        let library = Library::new(vec![root.clone()], &mut Vec::new());
+        let mut state = RunState::new("w", "task", 0, 0);
+        state.current_path[0].phase_index = 1;
+        state.progress.inputs.insert("note".into(), "{description}".into());
+        let active = Active::resolve(&state, &library).unwrap();
+        let expected = "<{description} {input.other} (none) {outcome.other}>";
+        let prompt = context_prompt(&active, DefaultRole::Worker);
+        assert_eq!(prompt.matches(expected).count(), 3, "{prompt}");
+        for text in [
+            initial_message(&root, &library, &state),
+            block_reason(&active, "edit").unwrap(),
+            completion_message(&state, &root, &library),
+            not_done_reminder(&active, false),
+        ] {
+            assert!(text.starts_with(expected), "{text}");
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! The default texts and the formats are those of the specification, because stored sessions contain them.
 
+mod all_ways;
 mod budget;
 mod confinement;
 mod context_prompt;
@@ -12,6 +13,7 @@ mod exact;
 mod fresh_start;
 mod gate;
 mod graph;
+mod inputs;
 mod messages;
 mod models;
 mod names;
@@ -26,7 +28,9 @@ mod step_result;
 mod steps;
 mod template;
 mod usage;
+mod ways;
 
+pub use all_ways::all_ways;
 pub use budget::{
     budget_nearly_used_up, budget_notice, budget_question, budget_refusal, no_amount,
     unpriced_model,
@@ -36,7 +40,9 @@ pub use context_prompt::{
     DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, context_reminder, phase_instructions,
 };
 pub use description::description;
-pub use diagnostics::{check_report, check_summary, diagnostic_notice, diagnostic_text};
+pub use diagnostics::{
+    check_report, check_summary, diagnostic_notice, diagnostic_text, package_counts,
+};
 pub use drawing::{
     Color, Drawing, Span, draw_content, draw_entry, draw_step_call, draw_step_result,
 };
@@ -47,18 +53,22 @@ pub use gate::{
     sample_evidence,
 };
 pub use graph::{boxes, mermaid, phase_names};
+pub use inputs::{
+    bad_input, input_question, missing_inputs, missing_options, no_input, open_quote,
+    repeated_input, start_usage, unknown_input,
+};
 pub use messages::{
     COMMAND_CANCELLED_MESSAGE, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,
     DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, block_reason, command_cancelled_message,
     completion_message, initial_message, not_done_reminder, session_name,
 };
 pub use models::no_model;
-pub use names::{phase_title, short_name, short_task, task_too_long};
+pub use names::{origin, phase_title, short_name, short_task, task_too_long};
 pub use pause::{ended_line, held, held_notice, pause_notice, paused, run_name, unfinished_line};
 pub use preview::preview;
 pub use questions::{
-    Dialog, Question, approval_question, cancel_question, consent_question, in_question,
-    replacement_notice, replacement_question, start_another_question,
+    Dialog, GateSource, Question, approval_question, cancel_question, consent_question,
+    in_question, replacement_notice, replacement_question, start_another_question,
 };
 pub use report::{Circumstances, Report};
 pub use status_line::status_line;
@@ -68,3 +78,7 @@ pub use step_result::{
 };
 pub use template::{Variables, resolve};
 pub use usage::usage;
+pub use ways::{
+    no_more_loops, no_outcome_of, no_phase_with_outcomes, nothing_to_do, outcome_missing, target,
+    unknown_outcome, unknown_phase,
+};

@@ -1,6 +1,6 @@
 //! Names and tasks shortened to one line, for the status bar, notices and questions.
 
-use crate::definition::{Phase, short};
+use crate::definition::{Phase, Workflow, short};
 use crate::run::{MAX_TASK, RunState};
 
 /// Maximum length of a name, in characters.
@@ -11,6 +11,14 @@ const MAX_SHORT_TASK: usize = 200;
 /// Returns the name of a workflow or a phase on one line.
 pub fn short_name(name: &str) -> String {
     short(name, MAX_NAME)
+}
+
+/// Returns the origin of a workflow: its package, or its folder.
+pub fn origin(workflow: &Workflow) -> String {
+    match workflow.package() {
+        Some(package) => format!("package {package}"),
+        None => workflow.folder.clone(),
+    }
 }
 
 /// Returns the emoji and the name of a phase.

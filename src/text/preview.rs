@@ -1,9 +1,11 @@
 //! Preview of a workflow for its author: all phases, also nested ones, and the resolved templates.
 
-use crate::definition::{Library, Workflow, on_one_line};
+use crate::definition::{EntryKind, Input, Library, Workflow, on_one_line};
 use crate::run::{Active, Outline, RunState, Step, enter, go_to};
 
 use super::graph::{failure_note, gate_note, noted};
+use super::inputs::input_lines;
+use super::ways::when_note;
 use super::{
     DefaultRole, block_reason, completion_message, context_prompt, description, initial_message,
     not_done_reminder, phase_instructions, sample_evidence, session_name, steps,
@@ -14,9 +16,15 @@ const MAX_STEPS: usize = 200;
 
 /// Returns the phases of a workflow and of those nested in it, and each of its templates, resolved for a sample task.
 pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
-    let first = enter(&RunState::new(&workflow.key, task, SAMPLE_TIME, 0), library);
+    let sample = |input: &Input| (input.name.clone(), input.sample());
+    let samples = workflow.inputs.iter().map(sample).collect();
+    let first = RunState::new(&workflow.key, task, SAMPLE_TIME, 0).with_inputs(workflow, &samples);
+    let first = enter(&first, library);
     let Some(active) = Active::resolve(&first, library) else { return String::new() };
     let mut parts = vec![head(workflow, library)];
+    if !workflow.inputs.is_empty() {
+        parts.push(titled("Inputs", &input_lines(workflow).join("\n")));
+    }
     let all = Outline::steps(&active, 1, MAX_STEPS);
     let list: Vec<String> = all
         .iter()
@@ -24,7 +32,7 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
         .collect();
     parts.push(titled("Phases", &list.join("\n")));
     parts.push(titled("Session name", &session_name(workflow, &first.task_description)));
-    parts.push(titled("initialMessage", &initial_message(workflow, library, task)));
+    parts.push(titled("initialMessage", &initial_message(workflow, library, &first)));
     parts.push(titled(
         "Context prompt of the first phase",
         &context_prompt(&active, DefaultRole::Worker),
@@ -44,7 +52,8 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     parts.push(titled("notDoneReminder, in the first phase", &not_done_reminder(&active, false)));
     let ended = all.iter().fold(first.clone(), |state, step| {
         let state = go_to(&state, step.path.clone()).begun(step.number);
-        let evidence = Active::resolve(&state, library).map(|active| sample_evidence(&active));
+        let evidence =
+            Active::resolve(&state, library).map(|active| sample_evidence(&active, None));
         state.with_evidence(evidence.unwrap_or_default())
     });
     parts.push(titled("completionMessage", &completion_message(&ended, workflow, library)));
@@ -60,7 +69,8 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     lines.push(if workflow.command_name.is_empty() {
         format!("Used by other workflows as `subworkflow: {}`.", workflow.key)
     } else {
-        format!("Started by /workflow {} TASK.", workflow.command_name)
+        let name = library.start_name(workflow);
+        format!("Started by /workflow {} TASK.", name.as_ref().unwrap_or(&workflow.command_name))
     });
     let gate = workflow.gate.as_ref();
     lines.extend(gate_note(gate).map(|note| {
@@ -78,7 +88,26 @@ fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
     let name = format!("{:>3}. {}", step.number, steps::name(step));
     let Some(active) = Active::resolve(state, library) else { return vec![name] };
     let mut lines = noted(&name, step.phase, active.scope, library, INDENT);
-    for (_, scope) in active.ending_scopes().filter(|(depth, _)| *depth > 1) {
+    // Those of a nested workflow are listed with its first phase.
+    let first_of = |depth: usize| {
+        let inner = step.path.get(depth..).unwrap_or_default();
+        inner.iter().all(|segment| segment.phase_index == 0)
+    };
+    for depth in (1..=step.path.len()).filter(|depth| first_of(*depth)) {
+        let entry = step.path.get(depth - 1).and_then(|segment| {
+            library.get(&segment.workflow_key)?.phases.get(segment.phase_index)
+        });
+        let Some((entry, note)) = entry.and_then(|entry| Some((entry, when_note(&entry.when)?)))
+        else {
+            continue;
+        };
+        let of = match &entry.kind {
+            EntryKind::Phase(_) => String::new(),
+            EntryKind::Workflow { .. } => format!("{}, ", library.entry_name(entry)),
+        };
+        lines.push(on_one_line(&format!("{INDENT}{of}{note}")));
+    }
+    for (_, scope) in active.ending_scopes(None).filter(|(depth, _)| *depth > 1) {
         let gate = scope.gate.as_ref();
         let of = gate_note(gate).map(|note| format!("{}, at its end: {note}", scope.name));
         let notes = of.into_iter().chain(failure_note(gate, scope, library));
@@ -94,8 +123,54 @@ fn titled(title: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::fixtures::workflow;
+    use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{Check, CheckKind, Gate, OnGateFail};
+    use crate::definition::{Condition, Entry, InputKind, Outcome, Source, Target};
+
+    #[test]
+    fn inputs_are_listed() {
+        let input = |name: &str, kind, default: Option<&str>, about: Option<&str>| Input {
+            name: name.into(),
+            kind,
+            default: default.map(Into::into),
+            description: about.map(Into::into),
+        };
+        let inputs = vec![
+            input("scope", InputKind::Choice(vec!["a".into(), "b".into()]), Some("a"), None),
+            input("issue", InputKind::Number, None, Some("Its\nnumber")),
+        ];
+        let library =
+            Library::new(vec![Workflow { inputs, ..workflow("w", &["a"]) }], &mut Vec::new());
+        let text = preview(library.get("w").unwrap(), &library, "the task");
+        let list =
+            "━━ Inputs ━━\n\nscope=… (`a` or `b`, default `a`)\nissue=… (a number): Its number\n\n";
+        assert!(text.contains(list), "{text}");
+        assert!(text.contains("\n**Inputs:** scope: a, issue: 1\n"), "{text}");
+    }
+
+    #[test]
+    fn conditions_are_listed_with_the_first_phase_of_their_entry() {
+        let mut outer = workflow("w", &["a", "@s"]);
+        let of = Source::Input("scope".into());
+        outer.phases[1].when = vec![Condition { of, values: vec!["api".into(), "web".into()] }];
+        let outcome = |name: &str, target| Outcome { name: name.into(), target };
+        let mut a = phase("a");
+        a.outcomes = vec![outcome("clean", Target::Next), outcome("again", Target::Loop)];
+        outer.phases[0] = Entry::phase(a);
+        let options = vec!["api".into(), "web".into()];
+        outer.inputs = vec![Input {
+            name: "scope".into(),
+            kind: InputKind::Choice(options),
+            default: None,
+            description: None,
+        }];
+        let mut diagnostics = Vec::new();
+        let library = Library::new(vec![outer, workflow("s", &["b", "c"])], &mut diagnostics);
+        assert_eq!(diagnostics, []);
+        let text = preview(library.get("w").unwrap(), &library, "the task");
+        let list = "  1. 🔹 A\n     outcomes: clean → next, again → back to 🔹 A\n  2. The s > 🔹 B\n     The s, when: input.scope is api or web\n  3. The s > 🔹 C\n\n";
+        assert!(text.contains(list), "{text}");
+    }
 
     #[test]
     fn everything_is_resolved() {
@@ -119,7 +194,7 @@ mod tests {
     fn gates_of_nested_workflows_are_shown() {
         let gate = |label: &str, on_fail| {
             let kind = CheckKind::Run { command: label.into(), timeout_ms: 1 };
-            let checks = vec![Check { label: label.into(), kind }];
+            let checks = vec![Check { label: label.into(), kind, outcome: None }];
             Some(Gate { checks, attempts: 3, on_fail })
         };
         let mut root = workflow("w", &["a", "@s", "@s"]);

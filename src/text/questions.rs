@@ -35,8 +35,26 @@ pub enum Dialog {
     Program,
 }
 
-/// Returns the question about the commands of a project's gate.
-pub fn consent_question(of: &str, commands: &[String], dialog: Dialog) -> Question {
+/// The source of a workflow that is not the user's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateSource {
+    /// The project.
+    Project,
+    /// An installed package.
+    Package,
+}
+
+/// Returns the question about the commands of a gate of a project or a package.
+pub fn consent_question(
+    of: &str,
+    source: GateSource,
+    commands: &[String],
+    dialog: Dialog,
+) -> Question {
+    let (small, capital) = match source {
+        GateSource::Project => ("project", "Project"),
+        GateSource::Package => ("package", "Package"),
+    };
     let lines = |width| commands.iter().flat_map(|command| framed(command, width)).collect();
     match dialog {
         Dialog::Terminal { options } => {
@@ -44,12 +62,12 @@ pub fn consent_question(of: &str, commands: &[String], dialog: Dialog) -> Questi
                 1 => "1 command".to_owned(),
                 number => format!("{number} commands"),
             };
-            let first = format!("Allow project gate {}?", quoted(of, 18));
-            let above = format!("Project gate {} runs:", quoted(of, 18));
+            let first = format!("Allow {small} gate {}?", quoted(of, 18));
+            let above = format!("{capital} gate {} runs:", quoted(of, 18));
             in_terminal(first, lines(COLUMNS), options, &number, above)
         }
         Dialog::Program => {
-            let first = format!("This project's gate of {} runs:", quoted(of, 60));
+            let first = format!("This {small}'s gate of {} runs:", quoted(of, 60));
             let mut question = by_program(first, lines(WIDE));
             question.title.push_str("\nAllow it?");
             question
@@ -165,10 +183,16 @@ mod tests {
     fn a_question_in_a_terminal_is_short_and_begins_with_our_words() {
         for name in hostile() {
             for text in hostile() {
-                let consent = consent_question(&name, std::slice::from_ref(&text), TERMINAL);
+                let consent = consent_question(
+                    &name,
+                    GateSource::Project,
+                    std::slice::from_ref(&text),
+                    TERMINAL,
+                );
                 let approval =
                     approval_question(&name, &name, &text, Dialog::Terminal { options: 3 });
-                let four = consent_question(&name, &vec![text.clone(); 4], TERMINAL);
+                let four =
+                    consent_question(&name, GateSource::Project, &vec![text.clone(); 4], TERMINAL);
                 for (question, begin, most) in [
                     (&consent, "Allow project gate \"", 2),
                     (&approval, "Approve \"", 3),
@@ -200,7 +224,7 @@ mod tests {
     #[test]
     fn a_short_command_stands_in_the_question() {
         let commands = ["npm test".to_owned()];
-        let question = |dialog| consent_question("Plan", &commands, dialog);
+        let question = |dialog| consent_question("Plan", GateSource::Project, &commands, dialog);
         let title = "Allow project gate \"Plan\"?\n│ npm test".to_owned();
         assert_eq!(question(TERMINAL), Question { title, above: None });
         let title = "This project's gate of \"Plan\" runs:\n│ npm test\nAllow it?".to_owned();
@@ -210,7 +234,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_stands_above() {
         let commands = ["a\nb".to_owned(), "x".repeat(40)];
-        let question = consent_question("Plan", &commands, TERMINAL);
+        let question = consent_question("Plan", GateSource::Project, &commands, TERMINAL);
         assert_eq!(
             question.title,
             "Allow project gate \"Plan\"?\n2 commands, 4 lines: shown above"
@@ -230,7 +254,7 @@ mod tests {
             for text in hostile() {
                 let commands = vec![text.clone(); 300];
                 for Question { title, above } in [
-                    consent_question(&name, &commands, Dialog::Program),
+                    consent_question(&name, GateSource::Project, &commands, Dialog::Program),
                     approval_question(&name, &name, &text.repeat(300), Dialog::Program),
                 ] {
                     let begins = ["This project's gate of \"", "Approve \""];

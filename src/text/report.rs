@@ -29,7 +29,7 @@ const MAX_BLOCK: usize = 4000;
 /// The columns of the table of figures. A wider table would not fit into 80 columns.
 const FIGURES: [&str; 7] = ["Phase", "Visits", "At work", "Waiting", "Turns", "Tokens", "Cost"];
 /// The columns of the table below it.
-const DETAILS: [&str; 4] = ["Phase", "Models", "Gate attempts", "Refused calls"];
+const DETAILS: [&str; 5] = ["Phase", "Outcome", "Models", "Gate attempts", "Refused calls"];
 
 /// The cell of a table for something that is not known, or is 0 everywhere in its row.
 const NONE: &str = "–";
@@ -46,6 +46,9 @@ pub struct Report<'a> {
     /// The reason for the pause, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pause: Option<String>,
+    /// The values of the inputs, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    inputs: &'a BTreeMap<String, String>,
     started_at: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<u64>,
@@ -61,6 +64,9 @@ pub struct Report<'a> {
     steps: u64,
     /// The phases that the run visited, in the order of the workflow.
     phases: Vec<PhaseReport<'a>>,
+    /// The phases and nested workflows that were passed over when the run came to them last, in the order of the workflow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    passed_over: Vec<PassedReport<'a>>,
 }
 
 /// The outcome of a run.
@@ -73,6 +79,18 @@ enum Outcome {
     Cancelled,
     /// Another run was started in its place.
     Replaced,
+}
+
+/// The report of an entry that was passed over.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct PassedReport<'a> {
+    /// See [`phase_key`].
+    key: &'a str,
+    name: &'a str,
+    /// The reason, in words.
+    because: String,
+    #[serde(skip)]
+    path: Vec<usize>,
 }
 
 /// The report of one phase.
@@ -90,6 +108,9 @@ struct PhaseReport<'a> {
     started_at: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<u64>,
+    /// The outcome with which it was left last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'a str>,
     /// The user skipped it.
     skipped: bool,
     /// The run is in it.
@@ -139,6 +160,7 @@ impl<'a> Report<'a> {
             task: &state.task_description,
             outcome,
             pause: pause.map(|reason| reason.to_string()),
+            inputs: &progress.inputs,
             started_at: state.started_at,
             ended_at: match outcome {
                 Outcome::Done => last_visit().or(ended_at),
@@ -150,6 +172,7 @@ impl<'a> Report<'a> {
             repeated_visits: (!progress.visits.is_empty()).then(|| repeated.map(u64::from).sum()),
             steps: state.global_step_count,
             phases: phases(state, matches!(outcome, Outcome::Running | Outcome::Paused)),
+            passed_over: passed_over(state),
         }
     }
 
@@ -161,6 +184,7 @@ impl<'a> Report<'a> {
         }
         sections.extend(self.tables());
         sections.extend(section("Skipped by the user", self.skipped()));
+        sections.extend(section("Passed over", self.passed_over()));
         sections.extend(section("Gates", self.checks()));
         sections.extend(section("Summaries", self.summaries()));
         sections.join("\n\n")
@@ -192,6 +216,12 @@ impl<'a> Report<'a> {
             format!("**Steps:** {}{}", self.steps, repeated.unwrap_or_default()),
             format!("**Task ID:** {}", name(self.task_id)),
         ];
+        let inputs = self.inputs.iter();
+        let inputs: Vec<String> =
+            inputs.map(|(input, value)| format!("{}: {}", name(input), name(value))).collect();
+        if !inputs.is_empty() {
+            items.push(format!("**Inputs:** {}", inputs.join(", ")));
+        }
         items.extend(self.only_model().map(|model| format!("**Model:** {}", name(model))));
         items
             .extend(self.fingerprint.as_deref().map(|of| format!("**Fingerprint:** {}", name(of))));
@@ -218,11 +248,11 @@ impl<'a> Report<'a> {
             };
             let title = format!("{mark} {}", phase.title());
             figures.push(figures_row(title.clone(), phase.passes.to_string(), &phase.usage));
-            details.push(details_row(title, &phase.usage, has_models));
+            details.push(details_row(title, phase.outcome, &phase.usage, has_models));
         }
         let whole = "**In all**".to_owned();
         figures.push(figures_row(whole.clone(), String::new(), &self.usage));
-        details.push(details_row(whole, &self.usage, has_models));
+        details.push(details_row(whole, None, &self.usage, has_models));
         details.retain(|row| row.iter().skip(1).any(|cell| !cell.is_empty()));
 
         let mut tables = vec![grid(FIGURES, &figures)];
@@ -242,6 +272,14 @@ impl<'a> Report<'a> {
         let skipped = self.phases.iter().filter(|phase| phase.skipped).take(MAX_ROWS);
         let names: Vec<String> = skipped.map(|phase| format!("- ⤼ {}", phase.title())).collect();
         if names.is_empty() { names } else { vec![names.join("\n")] }
+    }
+
+    fn passed_over(&self) -> Vec<String> {
+        let lines = self.passed_over.iter().take(MAX_ROWS).map(|passed| {
+            format!("- ⤼ {}: {}", name(passed.name), inline(&passed.because, MAX_CHECK))
+        });
+        let lines: Vec<String> = lines.collect();
+        if lines.is_empty() { lines } else { vec![lines.join("\n")] }
     }
 
     /// Returns the checks of each phase, with the output of those that failed.
@@ -306,6 +344,7 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
             passes: visit.passes,
             started_at: visit.started_at,
             ended_at: visit.ended_at,
+            outcome: state.progress.outcomes.get(key).map(String::as_str),
             skipped: visit.skipped,
             current: in_progress && *key == current,
             models: usage.models.keys().cloned().collect(),
@@ -320,6 +359,22 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
         phases.insert(at, phase);
     }
     phases
+}
+
+/// Returns the entries that were passed over, in the order of the workflow.
+fn passed_over(state: &RunState) -> Vec<PassedReport<'_>> {
+    let passed = state.progress.passed_over.iter().map(|(key, passed)| {
+        let path = phase_path(key).unwrap_or_default();
+        PassedReport {
+            key,
+            name: if passed.name.trim().is_empty() { key } else { &passed.name },
+            because: passed.because.to_string(),
+            path: path.iter().map(|segment| segment.phase_index).collect(),
+        }
+    });
+    let mut passed: Vec<PassedReport> = passed.collect();
+    passed.sort_by(|one, other| one.path.cmp(&other.path));
+    passed
 }
 
 /// Returns a row below [`FIGURES`].
@@ -340,7 +395,12 @@ fn figures_row(phase: String, visits: String, usage: &Usage) -> [String; 7] {
 }
 
 /// Returns a row below [`DETAILS`].
-fn details_row(phase: String, usage: &Usage, has_models: bool) -> [String; 4] {
+fn details_row(
+    phase: String,
+    outcome: Option<&str>,
+    usage: &Usage,
+    has_models: bool,
+) -> [String; 5] {
     let list = |counts: &BTreeMap<String, u32>| {
         let counts = counts.iter().map(|(what, count)| format!("{}: {count}", name(what)));
         counts.collect::<Vec<_>>().join(", ")
@@ -355,7 +415,7 @@ fn details_row(phase: String, usage: &Usage, has_models: bool) -> [String; 4] {
         (attempts, 0) => attempts.to_string(),
         (attempts, failures) => format!("{attempts} ({failures} failed)"),
     };
-    [phase, models, attempts, list(&usage.refusals)]
+    [phase, outcome.map(name).unwrap_or_default(), models, attempts, list(&usage.refusals)]
 }
 
 /// Returns a table without the columns that are empty.

@@ -1,6 +1,6 @@
 //! The text in the status bar.
 
-use crate::definition::{Entry, Library};
+use crate::definition::{EntryKind, Library};
 use crate::run::{RunState, pause_reason};
 
 use super::pause::run_name;
@@ -33,7 +33,7 @@ fn place(state: &RunState, library: &Library) -> Option<String> {
         let phases = &library.get(&segment.workflow_key)?.phases;
         let entry = phases.get(segment.phase_index)?;
         line.push_str(" > ");
-        if let Entry::Phase(phase) = entry {
+        if let EntryKind::Phase(phase) = &entry.kind {
             line.push_str(&short_name(&phase.emoji));
             line.push(' ');
         }

@@ -5,8 +5,10 @@ use std::time::Duration;
 use crate::definition::{ModelSetting, on_one_line, short};
 use crate::run::{Active, Outline, Step, Visit, phase_key};
 
+use super::inputs::inputs;
 use super::names::short_name;
 use super::usage::{short_usage, usage};
+use super::ways::passed;
 use super::{budget, confinement, gate, results, status_line, step_result, steps};
 
 /// Maximum number of steps in the panel of `/workflow :status`.
@@ -33,14 +35,18 @@ pub fn status_panel(
             step_result::timestamp(state.started_at),
             duration(state.started_at, now)
         ),
-        String::new(),
     ];
+    lines.extend(inputs(active, 1).map(|inputs| format!("Inputs: {inputs}")));
+    lines.push(String::new());
     let steps = Outline::steps(active, 1, MAX_STEPS);
     for step in &steps {
         let visit = progress.visits.get(&phase_key(&step.path));
         let current = step.number == outline.current;
-        let mut line = marked(step, visit, current);
-        if let Some(visit) = visit {
+        let passed = passed(state, &step.path).filter(|_| !current);
+        let mut line = marked(step, visit, passed.is_some(), current);
+        if let Some(passed) = passed {
+            line.push_str(&format!("  passed over: {}", passed.because));
+        } else if let Some(visit) = visit {
             let end = if current { now } else { visit.ended_at.unwrap_or(now) };
             line.push_str(&format!("  {}", duration(visit.started_at, end)));
             if visit.passes > 1 {
@@ -49,6 +55,11 @@ pub fn status_panel(
             let in_use = in_use.filter(|_| current).map(ToString::to_string);
             if let Some(model) = in_use.as_ref().or(visit.model.as_ref()) {
                 line.push_str(&format!(", {}", on_one_line(model)));
+            }
+            if let Some(outcome) =
+                progress.outcomes.get(&phase_key(&step.path)).filter(|_| !current)
+            {
+                line.push_str(&format!(", outcome {}", on_one_line(outcome)));
             }
         }
         lines.push(line);
@@ -89,7 +100,15 @@ pub fn phase_panel(active: &Active) -> Vec<String> {
     lines.extend(steps.iter().map(|step| {
         let visit = active.state.progress.visits.get(&phase_key(&step.path));
         let current = step.number == outline.current;
-        let mut line = short(&marked(step, visit, current), MAX_PANEL_LINE);
+        let passed = passed(active.state, &step.path).filter(|_| !current);
+        let mut line = short(&marked(step, visit, passed.is_some(), current), MAX_PANEL_LINE);
+        if let Some(passed) = passed {
+            line.push_str(&format!("  {}", passed.because));
+            return line;
+        }
+        let outcomes = &active.state.progress.outcomes;
+        let outcome = outcomes.get(&phase_key(&step.path)).filter(|_| !current);
+        line.extend(outcome.map(|outcome| format!("  {}", short(outcome, MAX_PANEL_LINE))));
         let took = visit.and_then(|visit| short_usage(&visit.all_usage()));
         line.extend(took.into_iter().flat_map(|took| ["  ".to_owned(), took]));
         line
@@ -103,9 +122,10 @@ const PANEL_STEPS: usize = 7;
 const MAX_PANEL_LINE: usize = 200;
 
 /// Returns a step with its mark.
-fn marked(step: &Step, visit: Option<&Visit>, current: bool) -> String {
+fn marked(step: &Step, visit: Option<&Visit>, passed_over: bool, current: bool) -> String {
     let mark = match visit {
         _ if current => "▸",
+        _ if passed_over => "⤼",
         Some(visit) if visit.skipped => "⤼",
         Some(Visit { ended_at: Some(_), .. }) => "✓",
         _ => "○",

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::run::{Active, Outline};
+use crate::run::{Active, Outline, Segment};
 
 use super::context_prompt::phase_instructions;
+use super::ways::passed;
 use super::{confinement, results, steps};
 
 /// The latest time whose year has four digits: 9999-12-31T23:59:59.999Z.
@@ -14,29 +15,48 @@ const MAX_UNIX_MS: u64 = 253_402_300_799_999;
 pub const PROMPT_FOLLOWS: &str =
     "The instructions of this phase follow the result of the call that made this one.";
 
-/// Returns the result of a `next` that led to another phase. The context prompt of that phase follows it.
-pub fn advanced(before: &Active, after: &Active) -> String {
+/// Returns the result of a `next` with this outcome that led to another phase. The context prompt of that phase follows it.
+pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> String {
     let depth = |active: &Active| active.state.current_path.len();
     let verb = if depth(after) > depth(before) {
         format!("Entered subworkflow '{}'", after.scope.name)
     } else if depth(after) < depth(before) {
         format!("Exited subworkflow, returning to {}", after.breadcrumb().join(" > "))
+    } else if before.state.current_path.starts_with(outer(after)) && after.index <= before.index {
+        "Went back".to_owned()
     } else {
         "Advanced".to_owned()
     };
+    let verb = outcome.map_or(verb.clone(), |outcome| format!("{verb} with `{outcome}`"));
     let (phase, current) = (before.phase, after.phase);
-    format!(
-        "✓ {verb}: {} → {} {}\n\n{}\n\n",
-        phase.name,
-        current.emoji,
-        current.name,
-        position(after),
-    )
+    let mut text = format!("✓ {verb}: {} → {} {}\n", phase.name, current.emoji, current.name);
+    text.extend(passed_over(after).map(|line| format!("{line}\n")));
+    text.push_str(&format!("\n{}\n\n", position(after)));
+    text
 }
 
-/// Returns the result of a `next` that led to DONE.
-pub fn done(before: &Active) -> String {
-    format!("✓ Advanced: {} → DONE\n\n🎉 **All phases complete!**", before.phase.name)
+/// The path of the scopes around the innermost one.
+fn outer<'a>(active: &Active<'a>) -> &'a [Segment] {
+    active.state.current_path.split_last().map_or(&[], |(_, outer)| outer)
+}
+
+/// The beginning of the line with the entries that a step passed over.
+pub(super) const PASSED_OVER: &str = "Passed over: ";
+
+/// Returns a line with the entries that the last step passed over.
+fn passed_over(active: &Active) -> Option<String> {
+    let state = active.state;
+    let passed = state.progress.passed_over.iter();
+    let passed = passed.filter(|(_, passed)| passed.step == state.global_step_count);
+    let lines = passed.map(|(_, passed)| format!("{} ({})", passed.name, passed.because));
+    let lines: Vec<String> = lines.collect();
+    (!lines.is_empty()).then(|| format!("{PASSED_OVER}{}", lines.join(", ")))
+}
+
+/// Returns the result of a `next` with this outcome that led to DONE.
+pub fn done(before: &Active, outcome: Option<&str>) -> String {
+    let with = outcome.map_or(String::new(), |outcome| format!(" with `{outcome}`"));
+    format!("✓ Advanced{with}: {} → DONE\n\n🎉 **All phases complete!**", before.phase.name)
 }
 
 /// Returns the result of a `loop` of the scope with this name. The context prompt of the first phase follows it.
@@ -110,17 +130,34 @@ pub fn status(active: &Active) -> String {
 fn position(active: &Active) -> String {
     let outline = Outline::of(active);
     let first = outline.current.saturating_sub(1).max(1);
-    let around = Outline::steps(active, first, 3);
+    let around = Outline::steps(active, first, 2);
     let step = |label: &str, number: u64, none: &str| {
-        let name = around.iter().find(|step| step.number == number).map(steps::name);
-        format!("**{label}:** {}", name.as_deref().unwrap_or(none))
+        let Some(step) = around.iter().find(|step| step.number == number) else {
+            return format!("**{label}:** {none}");
+        };
+        let passed = passed(active.state, &step.path).filter(|_| number != outline.current);
+        let note = passed.map_or("", |_| " (passed over)");
+        format!("**{label}:** {}{note}", steps::name(step))
     };
     [
         step("Previous", outline.current - 1, "(start)"),
         step("Current", outline.current, "") + &format!(" ({}/{})", outline.current, outline.total),
-        step("Next", outline.current.saturating_add(1), "DONE"),
+        format!("**Next:** {}", next(active, outline)),
     ]
     .join("\n")
+}
+
+/// Returns the next step; where an outcome decides on it, the one that is next in order.
+fn next(active: &Active, outline: Outline) -> String {
+    let after = active.after(None).filter(|_| active.phase.outcomes.is_empty());
+    let number = match &after {
+        Some(after) => {
+            Active::resolve(after, active.library).map(|next| Outline::of(&next).current)
+        }
+        None => Some(outline.current.saturating_add(1)),
+    };
+    let steps = number.map(|number| Outline::steps(active, number, 1)).unwrap_or_default();
+    steps.first().map_or_else(|| "DONE".to_owned(), steps::name)
 }
 
 /// Returns a time in the format of JavaScript's `toISOString`.
@@ -144,9 +181,9 @@ mod tests {
             let (new, _) = advance(&state, &library);
             let before = Active::resolve(&state, &library).unwrap();
             match Active::resolve(&new, &library) {
-                Some(after) => texts.push(advanced(&before, &after)),
+                Some(after) => texts.push(advanced(&before, &after, None)),
                 None => {
-                    texts.push(done(&before));
+                    texts.push(done(&before, None));
                     break;
                 }
             }

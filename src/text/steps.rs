@@ -1,5 +1,6 @@
 //! The list of all steps in the context prompt.
 
+use super::ways::passed;
 use crate::run::{Active, Outline, Step};
 
 /// Maximum number of steps of a complete list; of a longer one, the steps around the current one are listed.
@@ -24,7 +25,12 @@ pub(super) fn list(active: &Active) -> String {
         let steps = Outline::steps(active, first, usize::try_from(count).unwrap_or(usize::MAX));
         lines.extend(steps.iter().map(|step| {
             let current = step.number == current;
-            let (mark, note) = if current { ("▸", " (current)") } else { (" ", "") };
+            let passed = passed(active.state, &step.path).filter(|_| !current);
+            let (mark, note) = match (current, passed) {
+                (true, _) => ("▸", " (current)".to_owned()),
+                (false, Some(passed)) => (" ", format!(" (passed over: {})", passed.because)),
+                (false, None) => (" ", String::new()),
+            };
             format!("{mark} {}. {}{note}", step.number, name(step))
         }));
         listed = last;

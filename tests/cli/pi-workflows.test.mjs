@@ -1,13 +1,13 @@
 // The command `pi-workflows`, run as a process.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { canConfine } from "../../host-shim/confinement/sandbox.js";
-import { NODE, REPO } from "../pi/harness/pi.mjs";
+import { NODE, PI_VERSIONS, REPO, piCli } from "../pi/harness/pi.mjs";
 import { workflow } from "../pi/harness/workflows.mjs";
 
 const CLI = join(REPO, "cli/pi-workflows.js");
@@ -210,6 +210,92 @@ test("show and run-through print the messages to an agent", (t) => {
   });
 });
 
+/** A triage whose outcome decides on the design, and a review that leads back. */
+const BRANCHES = workflow(
+  "fix",
+  [
+    { id: "triage", outcomes: { small: "next", large: "next" } },
+    "design",
+    { id: "review", outcomes: { issues: "triage", clean: "next" } },
+  ],
+  {
+    inputs: { scope: { type: "choice", options: ["api", "web"] }, note: { type: "text", default: "none" } },
+    maxLoops: 1,
+    phases: ["triage.md", { phase: "design.md", when: { "outcome.triage": "large", "input.scope": "api" } }, "review.md"],
+  },
+);
+
+test("run-through goes the way of the inputs and outcomes", (t) => {
+  const { run } = place(t, BRANCHES);
+  assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "1 workflow, no errors.\n", stderr: "" });
+  const titles = (/** @type {string[]} */ ...options) => {
+    const { status, stdout, stderr } = run(["run-through", "fix", ...options]);
+    assert.deepEqual([status, stderr], [0, ""]);
+    return stdout.split("\n").filter((line) => line.startsWith("━━")).slice(2);
+  };
+  assert.deepEqual(titles("--input", "scope=api"), [
+    "━━ Step 2: it calls workflow_step with next and the outcome small, and is told ━━",
+    "━━ It calls workflow_step with next and the outcome clean, and is told ━━",
+    "━━ What the user is shown at the end ━━",
+  ]);
+  const large = ["--input", "scope=api", "--outcome", "triage=large,small"];
+  assert.deepEqual(titles(...large, "--outcome", "review=issues"), [
+    "━━ Step 2: it calls workflow_step with next and the outcome large, and is told ━━",
+    "━━ Step 3: it calls workflow_step with next, and is told ━━",
+    "━━ Step 4: it calls workflow_step with next and the outcome issues, and is told ━━",
+    "━━ Step 5: it calls workflow_step with next and the outcome small, and is told ━━",
+    "━━ It calls workflow_step with next and the outcome issues, and is told ━━",
+    "━━ What the user is told ━━",
+  ]);
+  // The task is not read as values of inputs.
+  const { stdout } = run(["run-through", "fix", "--task", "scope=web note=x", "--input", "scope=api", "--input", 'note=a "b" \\ c=d']);
+  assert.ok(stdout.includes("Do triage for scope=web note=x."), stdout);
+  assert.ok(stdout.includes('a "b" \\ c=d'), stdout);
+});
+
+test("run-through --all-ways lists the ways", (t) => {
+  const { run } = place(t, { ...BRANCHES, ...FLOW, ...PART });
+  const { status, stdout: web, stderr } = run(["run-through", "fix", "--all-ways", "--input", "scope=web"]);
+  assert.deepEqual([status, stderr], [0, ""]);
+  const paragraphs = web.trimEnd().split("\n\n");
+  assert.equal(paragraphs.length, 11);
+  assert.deepEqual(paragraphs.slice(0, 4), [
+    "10 ways through The fix:",
+    "1. scope=web: triage (small) → review (clean) → DONE\n   passed over: design (outcome.triage is small, not large)",
+    "2. scope=web: triage (large) → review (clean) → DONE\n   passed over: design (input.scope is web, not api)",
+    "3. scope=web: triage (small) → review (issues) → triage (small) → review (issues) → paused (maxLoops: 1)\n   passed over: design (outcome.triage is small, not large)",
+  ]);
+  const both = run(["run-through", "fix", "--all-ways"]).stdout;
+  assert.ok(both.startsWith("20 ways through The fix:\n\n1. scope=api: triage (small) → review (clean) → DONE\n"), both);
+  assert.ok(both.includes(". scope=api: triage (large) → design → review (clean) → DONE\n\n"), both);
+  const { stdout } = run(["run-through", "flow", "--all-ways"]);
+  assert.equal(stdout, "1 way through The flow:\n\n1. look → part > do → part > see → DONE\n");
+  assert.match(run(["run-through", "part", "--all-ways"]).stdout, /\n1\. do → see → DONE\n$/);
+});
+
+test("run-through refuses inputs and outcomes that there are not", (t) => {
+  const { run } = place(t, BRANCHES);
+  const api = ["--input", "scope=api"];
+  for (const [options, stderr] of /** @type {[string[], string][]} */ ([
+    [[], "Inputs without a value: --input scope=… (`api` or `web`)\n"],
+    [["--input", "scope=wep"], "`scope`: expected `api` or `web`, found `wep`. Did you mean `web`?\n"],
+    [["--input", "scop=web"], "There is no input `scop`. Did you mean `scope`?\n"],
+    [["--input", "scope"], '--input takes NAME=VALUE, but is "scope".\n'],
+    [["--input", "=x"], '--input takes NAME=VALUE, but is "=x".\n'],
+    [["--input", ""], "--input needs a value.\n"],
+    [[...api, ...api], "`scope` is given twice.\n"],
+    [[...api, "--outcome", "triage="], '--outcome takes ID=NAME[,NAME...], but is "triage=".\n'],
+    [[...api, "--outcome", "triage=small,lage"], "`lage` is no outcome of `triage`. Did you mean `large`? There are small, large.\n"],
+    [[...api, "--outcome", "triag=small"], "There is no phase `triag` with outcomes. Did you mean `triage`? There are review, triage.\n"],
+    [["--all-ways", "--outcome", "triage=small"], "--all-ways takes no --outcome.\n"],
+    [["--all-ways", "--task", "x"], "--all-ways takes no --task.\n"],
+    [["--all-ways", "--input", "scope=x"], "`scope`: expected `api` or `web`, found `x`.\n"],
+  ])) {
+    assert.deepEqual(run(["run-through", "fix", ...options]), { status: 2, stdout: "", stderr }, options.join(" "));
+  }
+  assert.deepEqual(run(["show", "fix", ...api]), { status: 2, stdout: "", stderr: "pi-workflows show takes no --input.\n" });
+});
+
 const LIMITED = workflow("flow", [
   { id: "plan", write: ["docs/plan.md", "tests/"], network: false },
   { id: "look", write: [], tools: { whitelist: ["read", "bash", "deploy"] } },
@@ -308,6 +394,98 @@ test("new writes a workflow that checks clean and runs through", (t) => {
   assert.equal(run(["new", "../x"]).status, 2);
   assert.equal(run(["new", "mine", "--global"]).status, 0);
   assert.ok(existsSync(join(home, ".pi/agent/workflows/mine/workflow.yaml")));
+});
+
+test("new --package writes a package that checks clean, runs through and passes its own test", (t) => {
+  const { run, project, root } = place(t, {});
+  const { status, stdout } = run(["new", "--package", "@acme/ship-it"]);
+  assert.equal(status, 0);
+  const files = ["package.json", "README.md", "test/workflows.test.js", ...["workflow.yaml", "plan.md", "do.md"].map((name) => `workflows/ship-it/${name}`)];
+  assert.deepEqual(stdout.split("\n\n")[0].split("\n"), files.map((file) => join("ship-it", file)));
+  assert.match(stdout, /"pi install \.\/ship-it"/);
+  const manifest = JSON.parse(readFileSync(join(project, "ship-it/package.json"), "utf8"));
+  assert.equal(manifest.name, "@acme/ship-it");
+  assert.deepEqual(manifest["pi-workflows"], { workflows: ["./workflows"] });
+  assert.deepEqual(run(["check", "--strict", "ship-it"]), { status: 0, stdout: "1 workflow, no errors. From packages: @acme/ship-it (1).\n", stderr: "" });
+  assert.deepEqual(run(["check", "ship-it/workflows/ship-it"]).stdout, "1 workflow, no errors. From packages: @acme/ship-it (1).\n");
+  for (const name of ["ship-it", "@acme/ship-it/ship-it"]) assert.match(run(["run-through", name, "--dir", "ship-it"]).stdout, /Plan first|DONE/);
+  passesItsTest(root, join(project, "ship-it"));
+  const before = readFileSync(join(project, "ship-it/package.json"), "utf8");
+  assert.deepEqual(run(["new", "--package", "ship-it"]), { status: 2, stdout: "", stderr: "ship-it is there already.\n" });
+  assert.equal(readFileSync(join(project, "ship-it/package.json"), "utf8"), before);
+  for (const name of ["Ship", "../x", "@acme/", "@/x", "a/b", "node_modules", "a b", ".x", "x".repeat(215), "é"]) {
+    const refused = run(["new", "--package", name]);
+    assert.equal(refused.status, 2, name);
+    assert.match(refused.stderr, /^".*" is not a valid name of a package: .*\n$/);
+  }
+  assert.equal(run(["new", "--package", "x", "--global"]).stderr, "new takes --package or --global, not both.\n");
+  assert.deepEqual(readdirSync(project), ["ship-it"]);
+});
+
+test("the example package checks clean and passes its own test", (t) => {
+  const { root, run } = place(t, {});
+  const folder = join(root, "package-example");
+  cpSync(join(REPO, "package-example"), folder, { recursive: true });
+  assert.deepEqual(run(["check", "--strict", folder]), { status: 0, stdout: "2 workflows, no errors. From packages: review-kit (2).\n", stderr: "" });
+  passesItsTest(root, folder);
+});
+
+/**
+ * Runs the test of a package, with the command pi-workflows.
+ * @param {string} root a folder for the command
+ * @param {string} cwd
+ */
+function passesItsTest(root, cwd) {
+  const bin = join(root, "bin");
+  write(bin, { "pi-workflows": `#!/bin/sh\nexec "${NODE}" "${CLI}" "$@"\n` });
+  chmodSync(join(bin, "pi-workflows"), 0o755);
+  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: root };
+  const { status, stdout } = spawnSync(NODE, ["--test", "--test-reporter=tap"], { cwd, env, encoding: "utf8" });
+  assert.equal(status, 0, stdout);
+  assert.match(stdout, /^# pass 2$/m);
+}
+
+/** A package with these workflows, as files by path. @param {string} name @param {Record<string, string>} workflows */
+const packageOf = (name, workflows) => ({
+  "package.json": JSON.stringify({ name, "pi-workflows": { workflows: ["./workflows"] } }),
+  ...Object.fromEntries(Object.entries(workflows).map(([path, text]) => [`workflows/${path}`, text])),
+});
+
+test("installed packages are read where pi can be loaded", (t) => {
+  const { run, home, project, root } = place(t, { ...FLOW, ...PART }, { "settings.json": JSON.stringify({ packages: ["../../../kit"] }) });
+  write(join(root, "kit"), packageOf("@acme/kit", { ...FLOW, ...PART, ...workflow("ship", ["go"]) }));
+  write(join(project, "tools/two"), packageOf("two", workflow("two", ["go"])));
+  write(join(project, ".pi"), { "settings.json": JSON.stringify({ packages: ["../tools/two"] }) });
+  const pi = join(root, "bin/pi");
+  mkdirSync(dirname(pi));
+  symlinkSync(piCli()[1], pi);
+  const cli = (/** @type {string} */ PATH, /** @type {string[]} */ ...parameters) => {
+    const { status, stdout, stderr } = spawnSync(NODE, [CLI, ...parameters], { cwd: project, env: { PATH, HOME: home }, encoding: "utf8" });
+    return { status, stdout, stderr };
+  };
+  const names = (/** @type {string} */ stdout) => stdout.trim().split("\n").map((line) => line.split("  ")[0]);
+  for (const version of PI_VERSIONS) {
+    rmSync(pi);
+    symlinkSync(piCli(version)[1], pi);
+    const { stdout, stderr } = cli(dirname(pi), "list");
+    assert.deepEqual(names(stdout), ["flow", "(part)", "@acme/kit/flow", "(@acme/kit/part)", "ship", "two"]);
+    assert.match(stdout, /^ship .* package @acme\/kit: .*kit\/workflows\/ship$/m);
+    assert.equal(stderr, "");
+  }
+  const check = cli(dirname(pi), "check");
+  assert.match(check.stdout, /`\/workflow flow` starts "flow" \(.pi\/workflows\/flow\/workflow.yaml\), not this workflow of the package "@acme\/kit"/);
+  assert.match(check.stdout, /0 errors, 1 warning\. From packages: @acme\/kit \(3\), two \(1\)\.\n$/);
+  assert.match(cli(dirname(pi), "show", "@acme/kit/flow").stdout, /^Started by \/workflow @acme\/kit\/flow TASK\.$/m);
+  assert.equal(cli(dirname(pi), "run-through", "@acme/kit/flow").status, 0);
+  // Beside the packed files there is no pi.
+  const alone = join(root, "alone");
+  for (const part of ["cli", "host-shim", "package.json"]) cpSync(join(REPO, part), join(alone, part), { recursive: true });
+  const without = run(["list"], join(alone, "cli/pi-workflows.js"));
+  const told = "Installed pi packages are not looked at: pi cannot be loaded. It is found by the command `pi`, or beside this package.\n";
+  const env = { PATH: "/nowhere", HOME: home };
+  const nowhere = spawnSync(NODE, [join(alone, "cli/pi-workflows.js"), "list"], { cwd: project, env, encoding: "utf8" });
+  assert.deepEqual([nowhere.status, nowhere.stderr, names(nowhere.stdout)], [0, told, ["flow", "(part)"]]);
+  assert.equal(without.status, 0);
 });
 
 test("list prints the workflows that load", (t) => {

@@ -66,13 +66,13 @@ test("a report has every part, in order", () => {
   assert.match(source, /^<!doctype html>\n<html lang="en">/);
   assert.ok(source.includes(`<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; `));
   assert.deepEqual(all(source, "h1"), ["The clock in the status bar is an hour late after the change to summer time"]);
-  assert.deepEqual(all(source, "h2"), ["Totals", "Course", "Tokens and cost by phase", "Phases", "Evidence of gates", "Refused tool calls", "Summaries"]);
+  assert.deepEqual(all(source, "h2"), ["Totals", "Course", "Tokens and cost by phase", "Phases", "Passed over", "Evidence of gates", "Refused tool calls", "Summaries"]);
   for (const part of [
     ...["\nDone\n", "\nWorkflow\nrpir\n", "\n2026-11-20 09:12:30\nUTC+00:00\n", "\n2026-11-21 02:44:46\n", "\n17h 32m\n", "\n/home/user/clock\n"],
     ...["\nTurns\n107\n212 tool calls\n", "\nTokens\n2.24M\ninput 255.1k, output 73.8k (28.7k of it reasoning), cache read 1.72M, cache written 188.6k\n"],
     ...["\nCost\n$3.66\n+ unknown\n21 turns without a price\n", "\nAt work\n1h 13m\n", "\nWaiting for the user\n16h 19m\n", "\nRepeated visits\n2\n12 steps\n"],
     ...["\nNested workflow\nimplement-review\n", "\nA\n14h 12m waiting for the user\n", "\nB\n2h 5m paused:\nthe agent did nothing in 3 automatic continuations\n"],
-    ...["\n10 visits in order of time\n", "\nReview\n3\n12m\n21\n464.1k\nunknown\n", "\nChangelog\n⤼ skipped by the user\n", "\nexample/large\n× 41\nexample/small\n× 17\n"],
+    ...["\n10 visits in order of time\n", "\nInputs\nzone\n:\nEurope/Zurich\ndry\n:\nfalse\n", "\n⤼\nTranslate\ninput.dry is false, not true\n", "\nReview\n3\nclean\n12m\n21\n464.1k\nunknown\n", "\nChangelog\n⤼ skipped by the user\n", "\nexample/large\n× 41\nexample/small\n× 17\n"],
     ...["\n✗ failed\n:\nexit status 1\nThe end of the output\nnot ok 12 - summer time begins\n", "\nPaths that may be written\n2\nPlan\n× 2\n", "\nThe zone is added twice: once in `clock.js`"],
     "\nRun\ntask-7f3a\n, fingerprint of the workflow\n3:9b1c7e52\n",
   ]) {
@@ -104,7 +104,7 @@ test("the timeline has a text alternative for each phase, and a legend", () => {
 test("every table has headings of its columns and rows", () => {
   const source = reportHtml(ordinary());
   const tables = [...source.matchAll(/<table[^]*?<\/table>/g)].map(([table]) => table);
-  assert.equal(tables.length, 6);
+  assert.equal(tables.length, 7);
   for (const table of tables) {
     const columns = all(table, "th").length - table.split('scope="row"').length + 1;
     for (const [row] of table.matchAll(/<tr role="row"(?: class="sum")?><th scope="row" role="rowheader">[^]*?<\/tr>/g)) {

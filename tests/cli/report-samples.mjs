@@ -62,7 +62,7 @@ export function ordinary() {
       summary: "The formatter takes the zone from the clock. 14 tests added.",
       evidence: [check(1, false, "exit status 1", 75_000, "not ok 12 - summer time begins\n  expected 03:00, found 02:00\n# fail 1"), check(2, true, "exit status 0", 70_000), check(3, true, "exit status 0", 68_000), check(4, true, "exit status 0", 66_000)],
     }),
-    phase("rpir:2/implement-review:1", "Review", used(21, 17, 0, { unpriced: 21, models: { "local/reviewer": 21 } }), { summary: "No findings are left." }),
+    phase("rpir:2/implement-review:1", "Review", used(21, 17, 0, { unpriced: 21, models: { "local/reviewer": 21 } }), { summary: "No findings are left.", outcome: "clean" }),
     phase("rpir:3", "Changelog", { turns: 1, input: 900, output: 40, cost: 0.004, models: { "example/small": 1 } }, { skipped: true }),
     phase("rpir:4", "Hand over", used(4, 2, 0.07), { summary: "Handed over." }),
   ];
@@ -71,6 +71,7 @@ export function ordinary() {
   return {
     taskId: "task-7f3a", workflow: "rpir", task: "The clock in the status bar is an hour late after the change to summer time", outcome: "done", startedAt: START, endedAt: now,
     fingerprint: "3:9b1c7e52", repeatedVisits: 2, steps: 12, phases,
+    inputs: { zone: "Europe/Zurich", dry: "false" }, passedOver: [{ key: "rpir:5", name: "Translate", because: "input.dry is false, not true" }],
     usage: { ...Object.fromEntries(fields.map((field) => [field, sum(field)])), refusals: { write: 2, tools: 1, gate: 3 }, models: { "example/large": 68, "example/small": 18, "local/reviewer": 21 } },
     session: { file: "/home/user/.pi/agent/sessions/--home-user-clock--/2026-11-20T09-12-30-000Z_7f3a.jsonl", id: "7f3a", cwd: "/home/user/clock" },
     course: { visits, spans },
@@ -101,11 +102,12 @@ export function hostile() {
   const attack = () => ATTACKS[next++ % ATTACKS.length];
   const usage = () => ({ turns: 3, input: 100, output: 10, cost: 0.1, workMs: 1000, models: { [attack()]: 3, ["__proto__"]: 1 }, refusals: { [attack()]: 1, constructor: 2 }, gateAttempts: 2, gateFailures: 1 });
   const phases = ATTACKS.map((text, index) => ({
-    key: `${text}:0/${text}:${index}`, name: text, depth: 1, passes: 2, startedAt: START + index * MINUTE, endedAt: START + index * MINUTE + 50 * SECOND, skipped: index % 3 === 0, current: index === 4,
+    key: `${text}:0/${text}:${index}`, name: text, depth: 1, passes: 2, startedAt: START + index * MINUTE, endedAt: START + index * MINUTE + 50 * SECOND, skipped: index % 3 === 0, current: index === 4, outcome: text,
     usage: usage(), models: [text], summary: text, evidence: [{ label: text, passed: index % 2 === 0, result: text, durationMs: 10, attempt: 1, tail: text }],
   }));
   return {
     taskId: attack(), workflow: attack(), task: `${ATTACKS.join(" ")}\n${"long ".repeat(20_000)}`, outcome: attack(), pause: attack(), startedAt: START, fingerprint: attack(), usage: usage(), repeatedVisits: 1, steps: 2, phases,
+    inputs: Object.fromEntries(ATTACKS.map((text) => [text, text])), passedOver: ATTACKS.map((text) => ({ key: text, name: text, because: text })),
     session: { file: attack(), id: attack(), cwd: attack() },
     course: {
       visits: phases.map(({ key, name, startedAt, endedAt }) => ({ key, name, pass: 1, from: startedAt, to: endedAt, how: attack() })),
@@ -129,11 +131,11 @@ export function huge() {
     now += length;
   }
   const phases = Array.from({ length: 5_000 }, (_, index) => ({
-    key: `w:${index}`, name: index % 2 === 0 ? `Phase ${index}` : text, depth: 0, passes: 2, startedAt: START, endedAt: START + 1, skipped: false, current: false, summary: text,
+    key: `w:${index}`, name: index % 2 === 0 ? `Phase ${index}` : text, depth: 0, passes: 2, startedAt: START, endedAt: START + 1, skipped: false, current: false, outcome: text, summary: text,
     usage: { turns: 2, input: index, output: 5, cost: 0.01, workMs: index * 10, models: Object.fromEntries(Array.from({ length: 20 }, (_, model) => [`m${model}`, 1])) },
     evidence: [{ label: text, passed: true, result: text, durationMs: 1, attempt: 1, tail: text }],
   }));
-  return { taskId: "huge", workflow: "w", task: text, outcome: "paused", pause: text, startedAt: START, usage: { turns: 10_000, input: 5, output: 5, cost: 50, workMs: 1 }, repeatedVisits: 5_000, steps: 10_000, phases, course: { visits, spans } };
+  return { taskId: "huge", workflow: "w", task: text, outcome: "paused", pause: text, startedAt: START, usage: { turns: 10_000, input: 5, output: 5, cost: 50, workMs: 1 }, repeatedVisits: 5_000, steps: 10_000, phases, passedOver: phases.map(({ key }) => ({ key, name: text, because: text })), course: { visits, spans } };
 }
 
 /** Visits of a millisecond beside one of three days, all at work. @returns {Report} */

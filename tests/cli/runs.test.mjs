@@ -11,6 +11,7 @@ import { courseOf } from "../../cli/runs/course.js";
 import { findRuns } from "../../cli/runs/find.js";
 import { RUN_FORMATS } from "../../cli/runs/formats.js";
 import { encoded } from "../../cli/runs/sessions.js";
+import { indicesOf, phaseTitle } from "../../cli/runs/state.js";
 import { NODE, REPO } from "../pi/harness/pi.mjs";
 import { CANCELLED, DONE, Recording, START, state, used, visit } from "./session-files.mjs";
 
@@ -400,5 +401,23 @@ Each figure: the median, the maximum, and in brackets the number of runs. Of few
     const file = write("a.jsonl", took(1, 1));
     for (let copy = 0; copy < 5; copy += 1) SessionManager.forkFrom(file, project, sessions);
     assert.match(run(["stats"]).stdout, /^flow: 1 run since/);
+  });
+});
+
+suite("keys of phases", () => {
+  test("a part ends at its index, and the keys of packages have slashes", () => {
+    for (const [key, indices, title] of /** @type {[string, number[], string][]} */ ([
+      ["flow:0", [0], "Unit"],
+      ["flow:1/tests:2", [1, 2], "tests > Unit"],
+      ["@acme/kit/flow:1/kit/tests:0", [1, 0], "kit/tests > Unit"],
+      ["flow:1/@acme/kit/tests:10/part:3", [1, 10, 3], "@acme/kit/tests > part > Unit"],
+      ["a:b:1", [1], "Unit"],
+      ["a:1/odd", [1, 0], "odd > Unit"],
+      ["", [0], "Unit"],
+    ])) {
+      assert.deepEqual(indicesOf(key), indices, key);
+      assert.equal(phaseTitle({ key, name: "Unit" }), title, key);
+      assert.equal(phaseTitle({ key, name: key }), key);
+    }
   });
 });

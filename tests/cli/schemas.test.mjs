@@ -35,6 +35,14 @@ const VALUES = [
   [{ run: "x", timeout: 0 }], [{ run: "x", contains: "y" }], [{ file: "a/*.md", contains: "y" }], [{ file: "a", timeout: 1 }],
   [{ run: null }], [{ run: "x", timeout: null, label: null }], [{ run: "x", contains: null }], [{ run: null, approve: "x" }],
   [{ file: "a", contains: null }], [{ approve: "x", timeout: null }], [{ approve: "x" }], [{ approve: " " }], [{ run: "x", approve: "y" }], [{ run: "x", rum: "y" }], Array(51).fill({ run: "x" }),
+  "pause", [{ phase: "a.md" }], [{ phase: " " }], [{ phase: "a.md", subworkflow: "s" }], [{ phase: "a.md", more: 1 }],
+  [{ phase: "a.md", when: null }], [{ phase: "a.md", when: {} }], [{ phase: "a.md", when: "x" }], [{ phase: "a.md", when: { x: "y" } }], [{ phase: "a.md", with: {} }],
+  [{ subworkflow: "s", with: {} }], [{ subworkflow: "s", with: null }], [{ subworkflow: "s", with: [] }], [{ subworkflow: "s", with: { x: [] } }], [{ when: {} }],
+  { a: "next" }, { a: "next", "b-1": "done", c: "loop" }, { "a b": "next" }, { a: null }, { a: [] }, { a: {} }, { ["a".repeat(60)]: "next" }, { ["a".repeat(61)]: "next" }, Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`a${n}`, "next"])),
+  { a: { type: "text" } }, { a: { type: "text", default: "x", description: "About" } }, { a: { type: "number", default: 1 } }, { a: { type: "flag", default: true } },
+  { a: { type: "choice" } }, { a: { type: "choice", options: ["x", 1, true] } }, { a: { type: "choice", options: [] } }, { a: { type: "choice", options: ["x"], default: "x" } },
+  { a: { type: "text", options: ["x"] } }, { a: { type: "text", options: null, default: null } }, { a: { type: "word" } }, { a: { type: "text", more: 1 } }, { "a b": { type: "text" } },
+  { a: { type: "choice", options: Array(51).fill("x") } }, { a: { type: "text", default: [] } }, { a: { default: "x" } }, { a: { type: null } }, { a: { type: "choice", options: "x" } },
 ];
 
 test("all examples are valid", () => {
@@ -64,12 +72,14 @@ test("the component accepts exactly the values that the schemas accept", (t) => 
   write("s/a.md", GOOD.phase);
   writeFileSync(join(folder, "w/x"), "---\nid: x\nname: X\nemoji: x\n---\nDo it.\n");
   const workflows = openWorkflows([{ name: "project", path: folder }]);
+  // A schema does not know the ids of phases.
+  const beyond = /^unused phase file: no workflow lists it$| or the id of a phase of the workflow "w", found /;
   /** Returns true if the component reports no diagnostic about these fields. */
   const sound = (/** @type {object} */ workflow, /** @type {object} */ phase) => {
     write("w/workflow.yaml", workflow);
     write("w/a.md", phase);
     const { diagnostics } = workflows.check({ tools: [], moreTools: true });
-    return diagnostics.filter(({ message }) => message !== "unused phase file: no workflow lists it").length === 0;
+    return diagnostics.filter(({ message }) => !beyond.test(message)).length === 0;
   };
   /** @type {object[]} */
   const disagreements = [];

@@ -58,6 +58,12 @@ fn each_runs_from_its_stored_state_to_its_end() {
     }
 }
 
+/// The first outcome that the prompt of a phase lists; empty without outcomes.
+fn first_outcome(prompt: &str) -> &str {
+    let behind = prompt.split("**Outcomes:**").nth(1).and_then(|list| list.split('`').nth(5));
+    behind.unwrap_or_default()
+}
+
 #[track_caller]
 fn to_the_end(pi: &mut Pi, name: &str) {
     let mut prompt = pi.event(Event::BeforeAgentStart);
@@ -69,7 +75,9 @@ fn to_the_end(pi: &mut Pi, name: &str) {
         }
         assert_eq!(pi.tool_call("workflow_step"), "none");
         pi.host().calls.clear();
-        let next = pi.step_with(r#"{"action":"next","summary":"Found out."}"#);
+        let outcome = first_outcome(&prompt);
+        let next = format!(r#"{{"action":"next","summary":"Found out.","outcome":"{outcome}"}}"#);
+        let next = pi.step_with(&next);
         let next = pi.agreeing(next);
         let Stepped::Says { text, .. } = next else { panic!("{name}: {next:?}") };
         if text.contains("→ DONE") {

@@ -1,6 +1,6 @@
 //! A stand-in for pi: records every call, and returns the results that the test sets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 use std::thread;
@@ -613,9 +613,27 @@ impl files::Host for Host {
             let prefix = format!("{root}/");
             self.files.keys().any(|path| path.starts_with(&prefix))
         });
-        let roots = there
-            .map(|root| files::Root { name: root.into(), path: format!("~/{root}") })
+        let roots = there.map(|root| files::Root {
+            name: root.into(),
+            path: format!("~/{root}"),
+            installed: None,
+        });
+        // Files `package:NAME/PATH` are those of an installed package.
+        let packages: BTreeSet<&str> = self
+            .files
+            .keys()
+            .filter_map(|path| path.strip_prefix("package:")?.split('/').next())
             .collect();
+        let packages = packages.into_iter().map(|name| files::Root {
+            name: format!("package:{name}"),
+            path: format!("~/{name}"),
+            installed: Some(files::InstalledPackage {
+                name: name.into(),
+                scope: files::PackageScope::User,
+                value: r#"["./workflows"]"#.into(),
+            }),
+        });
+        let roots = roots.chain(packages).collect();
         self.asked("roots".into());
         self.file_answer("roots", roots)
     }

@@ -359,4 +359,28 @@ export const DIFFERENCES = [
     ours: "It has a line with the turns, tokens, cost and time of the run too.",
     why: "The user should see what a run took.",
   },
+  {
+    number: 60,
+    reference: "Ignores `inputs` in `workflow.yaml`, and `with` beside `subworkflow`.",
+    ours: "`/workflow NAME INPUT=VALUE … TASK` gives the run values; what is missing is asked for. The context prompt shows them, templates and conditions use them. A workflow without `inputs` takes all of the text as its task.",
+    why: "A task often needs values that a template names.",
+  },
+  {
+    number: 61,
+    reference: "Ignores `outcomes` in a phase file and `onMaxLoops` in `workflow.yaml`: `next` leads to the next phase.",
+    ours: "`next` needs one of the outcomes and leads where the outcome does; without one it is refused. A way back counts as a loop.",
+    why: "A review leads to a fix or to the end.",
+  },
+  {
+    number: 62,
+    reference: "Does not load a workflow with an entry `phase: FILE`, and ignores `when` beside `subworkflow`.",
+    ours: "`phase: FILE` is the phase in the file. An entry with `when` is passed over unless its conditions hold.",
+    why: "A small task needs fewer phases.",
+  },
+  {
+    number: 63,
+    reference: "Of a global and a project's workflow with one command name in folders of different names, `/workflow NAME` starts the global one.",
+    ours: "It starts the project's, after the question of difference 53.",
+    why: "The project's workflows come before the user's.",
+  },
 ];

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { demoAgent } from "../../scripts/demo/agent.mjs";
 import { VERSIONS } from "./harness/extent.mjs";
 import { REPO } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
@@ -12,6 +13,7 @@ import { stage } from "./harness/stage.mjs";
 import {
   contextPrompt,
   ends,
+  leave,
   nextUntilDone,
   notices,
   states,
@@ -32,8 +34,11 @@ const EXAMPLES = readdirSync(FOLDER, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !entry.name.startsWith("_"))
   .map(({ name }) => name);
 
-/** The workflows with a loop, and the phase in which the model calls `loop` once. */
+/** The workflows with a loop, and the phase that leads back once, by `loop` or an outcome. */
 const LOOPS = /** @type {Record<string, string>} */ ({ "until-clean": "Review", rpir: "Review", bugfix: "Verify" });
+
+/** The outcomes of phases at their first and later visits. */
+const OUTCOMES = /** @type {Record<string, string[]>} */ ({ Triage: ["large"], Review: ["issues", "clean"] });
 
 /** The questions of the gates. */
 const GATES = /** @type {Record<string, number>} */ ({ bugfix: 1, release: 1 });
@@ -48,13 +53,26 @@ function copy(folder) {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(FOLDER, path), "utf8")]));
 }
 
-/** Calls `next` until DONE, but `loop` at the first visit of a phase. @param {string | undefined} phase */
-function goingRound(phase) {
+/**
+ * Calls `next` until DONE, but `loop` at the first visit of a phase without outcomes.
+ *
+ * @param {string | undefined} phase
+ * @param {typeof OUTCOMES} [outcomes]
+ */
+function goingRound(phase, outcomes = OUTCOMES) {
   let looped = false;
+  /** @type {Record<string, number>} */
+  const visits = {};
   return (/** @type {import("./harness/scripted-model.mjs").ChatRequest} */ request) => {
     // A phase that starts fresh sees its own prompt only.
     const prompts = [...toolResults(request), contextPrompt(request) ?? ""];
-    const there = !looped && phase && prompts.some((text) => new RegExp(`▸ \\S+ ${phase}\\]\n`).test(text));
+    const newest = (request.messages.at(-1)?.role === "tool" ? toolResults(request).at(-1) : contextPrompt(request)) ?? "";
+    const [, name = ""] = /\[Workflow path: .*▸ \S+ (.*)\]\n/.exec(newest) ?? [];
+    if (/\n\*\*Outcomes:\*\* /.test(newest)) {
+      const visit = (visits[name] = (visits[name] ?? 0) + 1);
+      return handingOver(leave(outcomes[name][visit - 1] ?? outcomes[name].at(-1)));
+    }
+    const there = !looped && phase && prompts.some((text) => new RegExp(`▸ \\S+ ${phase}\\]\n`).test(text) && !text.includes("**Outcomes:**"));
     if (!there) return handingOver(nextUntilDone(request));
     looped = true;
     return step("loop");
@@ -99,7 +117,7 @@ for (const version of VERSIONS) {
         const visited = statusTexts(rpc).slice(1, -1).map(leaf);
         const entries = await rpc.entries();
         const results = entries.flatMap(({ message }) => (message?.role === "toolResult" ? [message.content[0].text] : []));
-        const loop = results.findIndex((text) => text.startsWith("🔄 Looped"));
+        const loop = results.findIndex((text) => /^(🔄 Looped|✓ Went back)/.test(text));
         if (LOOPS[name]) {
           assert.ok(loop > 0, "it goes round");
           // The loop leads back to an earlier phase.
@@ -122,6 +140,33 @@ for (const version of VERSIONS) {
         assert.deepEqual(rpc.extensionErrors(), []);
         assert.equal(asked.length, GATES[name] ?? 0);
         assert.equal(readdirSync(sandbox.project).includes("tested"), name === "bugfix");
+      });
+    }
+
+    test("bugfix takes small bugs past the reproduction", async (t) => {
+      const files = { "package.json": JSON.stringify({ scripts: { test: "touch tested" } }) };
+      const outcomes = { Triage: ["small"] };
+      const { model, sandbox } = await stage(t, goingRound(undefined, outcomes), { projectFiles: copy("bugfix"), files });
+      const onDialog = (/** @type {any} */ { options }) => options.find((/** @type {string} */ option) => option.startsWith("Yes"));
+      const rpc = await startRpc({ version, sandbox, onDialog });
+      await rpc.promptAndSettle("/workflow bugfix A typo in a message");
+      const visited = statusTexts(rpc).slice(1, -1).map((text) => text?.replace(/^.* > | \[.*$/g, ""));
+      assert.deepEqual(visited, ["🚦 Triage", "🩹 Patch", "🧪 Verify"]);
+      const [patch] = toolResults(model.requests[1]);
+      assert.match(patch, /^✓ Advanced with `small`: Triage → 🩹 Patch\nPassed over: Reproduce \(outcome\.triage is small, not large\)\n/);
+      assert.match(patch, /\n {2}2\. 🪤 Reproduce \(passed over: outcome\.triage is small, not large\)\n/);
+      assert.equal(states(await rpc.entries()).at(-1).active, false);
+    });
+
+    for (const name of ["bugfix", "until-clean"]) {
+      test(`${name} is played to DONE by the model of the demo`, async (t) => {
+        const projectFiles = { ...copy(name), ...copy("_shared") };
+        const files = { "README.md": "# Demo\n", "package.json": JSON.stringify({ scripts: { test: "true" } }) };
+        const { sandbox } = await stage(t, demoAgent({ paceMs: 0 }), { projectFiles, files });
+        const onDialog = (/** @type {any} */ { options }) => options.find((/** @type {string} */ option) => option.startsWith("Yes"));
+        const rpc = await startRpc({ version, sandbox, onDialog });
+        await rpc.promptAndSettle(`/workflow ${name} Add a greeting`);
+        assert.equal(states(await rpc.entries()).at(-1).active, false);
       });
     }
 

@@ -22,16 +22,19 @@ const manifest = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
 /** All published files. */
 const PACKED = [
   ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"],
-  ...["formats", "new", "pi-workflows", "places", "words", "workflows"].map((name) => `cli/${name}.js`),
+  ...["formats", "new", "new-package", "packages", "pi-workflows", "places", "words", "workflows"].map((name) => `cli/${name}.js`),
   ...["branch", "course", "figures", "find", "formats", "report", "sessions", "state", "stats"].map((name) => `cli/runs/${name}.js`),
   ...["report", "style", "text", "timeline"].map((name) => `cli/runs/html/${name}.js`),
   ...["differences", "moving", "performance", "reference", "tutorial"].map((name) => `docs/${name}.md`),
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
   ...["actions", "calls", "commands", "context", "confinement", "dialogs", "drawing", "events", "exec", "extension", "files"].map((name) => `host-shim/${name}.js`),
-  ...["guest", "interface", "json", "load", "messages", "models", "renderers", "requests", "session", "snapshot", "usage"].map((name) => `host-shim/${name}.js`),
+  ...["guest", "interface", "json", "load", "messages", "models", "packages", "renderers", "requests", "session", "snapshot", "usage"].map((name) => `host-shim/${name}.js`),
   ...["index.cjs", "store.js", "terminal-watch.js", "timers.js", "tools.js", "ui.js", "view.js", "write-target.js"].map((name) => `host-shim/${name}`),
   ...["bubblewrap", "hard-links", "placeholders", "running-commands", "sandbox", "seatbelt", "seccomp", "session-folder", "shell-quote"].map((name) => `host-shim/confinement/${name}.js`),
+  ...["README.md", "package.json", "test/workflows.test.js"].map((name) => `package-example/${name}`),
+  ...["review-branch/read.md", "review-branch/report.md", "review-branch/workflow.yaml"].map((name) => `package-example/workflows/${name}`),
+  ...["run.md", "workflow.yaml"].map((name) => `package-example/workflows/_shared/run-checks/${name}`),
   ...["schemas/phase.json", "schemas/workflow.json", "skills/workflow-authoring/SKILL.md"],
   ...["wit/extension.wit", "wit/tools/tools.wit"],
   ...Object.entries({
@@ -41,7 +44,7 @@ const PACKED = [
     "_shared/quality-check/": ["sign-off.md", "static-checks.md", "workflow.yaml"],
     "_shared/test-suite/": ["run.md", "triage.md", "workflow.yaml"],
     "audit/": ["inspect.md", "report.md", "scope.md", "workflow.yaml"],
-    "bugfix/": ["patch.md", "reproduce.md", "verify.md", "workflow.yaml"],
+    "bugfix/": ["patch.md", "reproduce.md", "triage.md", "verify.md", "workflow.yaml"],
     "quick/": ["do.md", "look.md", "workflow.yaml"],
     "release/": ["prepare.md", "publish-notes.md", "workflow.yaml"],
     "rpir/": ["implement.md", "plan.md", "research.md", "review.md", "workflow.yaml"],
@@ -49,7 +52,7 @@ const PACKED = [
   }).flatMap(([folder, names]) => names.map((name) => `workflows-examples/${folder}${name}`)),
 ].sort();
 /** In bytes. */
-const MAX_TARBALL = 700_000;
+const MAX_TARBALL = 800_000;
 
 /** Runs the machine's npm; pi runs on the repository's own Node. */
 function npm(/** @type {string[]} */ parameters, /** @type {string} */ cwd) {

@@ -11,7 +11,7 @@ pub struct Files(pub BTreeMap<String, BTreeMap<String, Vec<u8>>>);
 
 impl WorkflowFiles for Files {
     fn roots(&self) -> Result<Vec<Root>, Stale> {
-        Ok(vec![Root { name: "global".into(), path: "workflows".into() }])
+        Ok(vec![Root { name: "global".into(), path: "workflows".into(), package: None }])
     }
 
     fn list(&self, _root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {

@@ -14,6 +14,7 @@ import { ENDINGS, KINDS, spansOf, timeline, visitsOf } from "./timeline.js";
  * @property {string} part the workflow that it belongs to, if that is a nested one
  * @property {number} depth
  * @property {number} passes
+ * @property {string} outcome
  * @property {boolean} skipped
  * @property {boolean} current
  * @property {Usage} usage
@@ -25,7 +26,7 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; 
 
 /** Maximum numbers of things, and of characters. */
 const MAX = {
-  phases: 300, bars: 30, visits: 150, pauses: 40, evidence: 200, summaries: 60, models: 6,
+  phases: 300, bars: 30, visits: 150, pauses: 40, evidence: 200, summaries: 60, models: 6, inputs: 20,
   title: 160, task: 6_000, summary: 3_000, result: 300, tail: 1_500,
 };
 
@@ -84,6 +85,7 @@ ${totals(fields, usage)}
 ${courseSection(visits, spans, phases, records(course.visits).length > 0)}
 ${bars(phases)}
 ${phaseTable(phases, usage)}
+${passedOver(records(fields.passedOver))}
 ${gates(phases)}
 ${refusals(usage, phases)}
 ${summaries(phases)}
@@ -104,6 +106,7 @@ function phaseOf(fields) {
     part: nestedIn(key),
     depth: Math.min(3, Math.floor(count(fields.depth))),
     passes: count(fields.passes),
+    outcome: line(fields.outcome, 80),
     skipped: fields.skipped === true,
     current: fields.current === true,
     usage: usageOf(fields.usage),
@@ -177,11 +180,13 @@ function head(fields, title, visits) {
   const [started, ended] = [time(fields.startedAt), time(fields.endedAt)];
   const last = ended ?? visits.reduce((latest, { to }) => Math.max(latest, to), 0);
   const task = shown(fields.task, MAX.task);
+  const inputs = Object.entries(record(fields.inputs)).slice(0, MAX.inputs);
   const facts = /** @type {[string, unknown][]} */ ([
     ["Workflow", line(fields.workflow, 200) && name(fields.workflow, 200)],
     ["Started", started !== undefined && html`${date(started)} <span class="muted">${zone(started)}</span>`],
     ["Ended", ended !== undefined && date(ended)],
     [ended === undefined ? "Time up to the last record" : "Time from start to end", started !== undefined && last > started && preciseDuration(last - started)],
+    ["Inputs", inputs.length > 0 && inputs.map(([input, value]) => html`<div>${name(input, 80)}: ${name(value, 200)}</div>`)],
     ["Folder", line(session.cwd, 400) && name(session.cwd, 400)],
     ["Session file", line(session.file, 400) && name(session.file, 400)],
   ]).filter(([, value]) => value);
@@ -320,6 +325,8 @@ function phaseTable(phases, total) {
   const gated = phases.some(({ usage }) => usage.gateAttempts > 0) || total.gateAttempts > 0;
   const known = !total.unknown || phases.some(({ usage }) => !usage.unknown);
   const headings = /** @type {Heading[]} */ ([["Phase"], ["Visits", "n"]]);
+  const withOutcomes = phases.some(({ outcome }) => outcome !== "");
+  if (withOutcomes) headings.push(["Outcome"]);
   if (known) headings.push(...FIGURES);
   if (known && gated) headings.push(["Gate attempts", "n wide"]);
   if (known) headings.push(["Models", "wide models"]);
@@ -335,12 +342,21 @@ function phaseTable(phases, total) {
   for (const phase of kept) {
     if (phase.part !== part && phase.part !== "") rows.push({ cells: [html`Nested workflow ${name(phase.part)}`], className: "part" });
     part = phase.part;
-    rows.push({ cells: [html`<div class="d${phase.depth}">${phaseName(phase)}</div>`, phase.passes || "", ...figures(phase.usage)] });
+    rows.push({ cells: [html`<div class="d${phase.depth}">${phaseName(phase)}</div>`, phase.passes || "", ...(withOutcomes ? [phase.outcome && name(phase.outcome)] : []), ...figures(phase.usage)] });
   }
-  if (!total.unknown) rows.push({ cells: ["The whole run", "", ...figures(total)], className: "sum" });
+  if (!total.unknown) rows.push({ cells: ["The whole run", "", ...(withOutcomes ? [""] : []), ...figures(total)], className: "sum" });
   return html`<section aria-labelledby="phases"><h2 id="phases">Phases</h2>
 ${table(headings, rows)}
 ${more(left, "phase")}</section>`;
+}
+
+/** The entries that were passed over. @param {Fields[]} entries */
+function passedOver(entries) {
+  if (entries.length === 0) return undefined;
+  const rows = entries.slice(0, MAX.phases).map((entry) => ({ cells: [html`⤼ ${name(entry.name)}`, name(entry.because, MAX.result)] }));
+  return html`<section aria-labelledby="passed"><h2 id="passed">Passed over</h2>
+${table([["Phase"], ["Reason", "wide"]], rows)}
+${more(entries.length - rows.length, "phase")}</section>`;
 }
 
 /** The models with their turns. @param {Usage} usage */

@@ -15,8 +15,8 @@ fn a_gate_is_read() {
     assert_eq!(diagnostics, [""; 0]);
     let workflow = library.get("w").unwrap();
     assert_eq!((&*workflow.root, &workflow.gate), ("global", &None));
-    let Some(Entry::Phase(phase)) = workflow.phases.first() else { panic!() };
-    let Phase { gate: Some(gate), .. } = &**phase else { panic!() };
+    let Some(phase) = workflow.phases[0].as_phase() else { panic!() };
+    let Phase { gate: Some(gate), .. } = phase else { panic!() };
     let run = |command: &str, timeout_ms| CheckKind::Run { command: command.into(), timeout_ms };
     let kinds: Vec<&CheckKind> = gate.checks.iter().map(|check| &check.kind).collect();
     let CheckKind::File { path, contains: Some(pattern) } = kinds[2] else { panic!() };
@@ -100,7 +100,7 @@ fn a_label_is_one_short_line() {
     let label = |lines: &str| {
         let phase = phase_with(lines);
         let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
-        let Some(Entry::Phase(phase)) = library.get("w").unwrap().phases.first() else { panic!() };
+        let Some(phase) = library.get("w").unwrap().phases[0].as_phase() else { panic!() };
         let gate = phase.gate.as_ref().unwrap();
         (gate.checks[0].label.clone(), diagnostics)
     };

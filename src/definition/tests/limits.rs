@@ -10,7 +10,7 @@ fn limits(lines: &str) -> (Option<Confinement>, Vec<String>) {
     let (library, diagnostics) =
         load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(&format!("{lines}\n")))]);
     let of_phase = |workflow: &Workflow| match &workflow.phases[..] {
-        [Entry::Phase(phase)] => phase.confinement.clone(),
+        [entry] => entry.as_phase().unwrap().confinement.clone(),
         other => panic!("{other:?}"),
     };
     (library.get("w").map(of_phase), diagnostics)
@@ -119,7 +119,7 @@ fn limits_of_a_phase_stand_before_those_of_the_workflow() {
     assert_eq!(diagnostics, [""; 0]);
     let of = |key: &str, index: usize| {
         let workflow = library.get(key).unwrap();
-        let Entry::Phase(phase) = &workflow.phases[index] else { panic!() };
+        let EntryKind::Phase(phase) = &workflow.phases[index].kind else { panic!() };
         let limits = Limits::of(phase, workflow);
         let write = limits.write.map(<[String]>::to_vec);
         (write, limits.write_file, limits.network, limits.sandbox, limits.confine_commands())
@@ -136,7 +136,7 @@ fn tests_are_checked_and_are_no_rules() {
     let files = [("w/workflow.yaml", FLOW), ("w/a.md", &phase_with(wrong))];
     let (library, diagnostics) = load(&files);
     assert_eq!(diagnostics, [""; 0], "a load does not look at them");
-    let Entry::Phase(phase) = &library.get("w").unwrap().phases[0] else { panic!() };
+    let EntryKind::Phase(phase) = &library.get("w").unwrap().phases[0].kind else { panic!() };
     let [test] = &phase.tests[..] else { panic!("{:?}", phase.tests) };
     assert_eq!((test.parts(), test.allowed), (("write", Some("x")), true));
 

@@ -9,7 +9,7 @@ fn read(lines: &str) -> (Option<Read>, Vec<String>) {
     let phase = PHASE.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}\n"), 1);
     let (library, diagnostics) = load(&[("w/workflow.yaml", FLOW), ("w/a.md", &phase)]);
     let of_phase = |workflow: &Workflow| match &workflow.phases[..] {
-        [Entry::Phase(phase)] => (phase.model.clone(), phase.thinking),
+        [entry] => entry.as_phase().map(|phase| (phase.model.clone(), phase.thinking)).unwrap(),
         other => panic!("{other:?}"),
     };
     (library.get("w").map(of_phase), diagnostics)

@@ -1,8 +1,9 @@
 //! Completions of what follows `/workflow`.
 
-use crate::definition::{WorkflowFiles, is_space};
+use crate::definition::{Input, Workflow, WorkflowFiles, is_space};
 use crate::text;
 
+use super::arguments;
 use crate::engine::state::Engine;
 
 /// A proposal for what follows `/workflow`.
@@ -28,7 +29,13 @@ impl Engine {
         let (before, name) = match prefix.split_once(is_space) {
             None => ("", prefix),
             Some((":graph", name)) => (":graph ", name.trim_start_matches(is_space)),
-            Some(_) => return Vec::new(),
+            Some((control @ (":next" | ":skip"), word)) => {
+                return self.ways(control, word.trim_start_matches(is_space));
+            }
+            Some((name, _)) => {
+                let workflow = library.by_command_name(name);
+                return workflow.map(|workflow| inputs(workflow, prefix)).unwrap_or_default();
+            }
         };
         let controls = self.controls(prefix).map(|(name, description)| Completion {
             value: name.to_owned(),
@@ -37,10 +44,15 @@ impl Engine {
         });
         let workflows = library
             .for_users()
-            .filter(|workflow| workflow.command_name.starts_with(name))
-            .map(|workflow| Completion {
-                value: format!("{before}{}", workflow.command_name),
-                label: workflow.command_name.clone(),
+            .filter_map(|(start_name, workflow)| {
+                // The name of its package may be typed although the command name is enough.
+                let names = [Some(start_name), workflow.name_with_package()];
+                let fits = |typed: &String| typed.starts_with(name);
+                Some((names.into_iter().flatten().find(fits)?, workflow))
+            })
+            .map(|(start_name, workflow)| Completion {
+                value: format!("{before}{start_name}"),
+                label: start_name,
                 description: match text::description(workflow, library) {
                     Some(about) => format!("{}: {about}", text::short_name(&workflow.name)),
                     None => text::short_name(&workflow.name),
@@ -51,7 +63,68 @@ impl Engine {
         } else {
             workflows.chain(controls).collect()
         };
-        let is_complete = completions.iter().any(|completion| completion.value == prefix);
-        if is_complete { Vec::new() } else { completions }
+        unless_complete(completions, prefix)
     }
+
+    /// Completions of `:next` with the outcomes of the phase, or of `:skip` with the ids of phases.
+    fn ways(&self, control: &str, word: &str) -> Vec<Completion> {
+        let Some(active) = self.active() else { return Vec::new() };
+        let completion = |(label, description): (&str, String)| Completion {
+            value: format!("{control} {label}"),
+            label: label.to_owned(),
+            description,
+        };
+        let completions: Vec<Completion> = if control == ":next" {
+            let outcomes = active.phase.outcomes.iter();
+            let outcomes = outcomes.map(|outcome| (&*outcome.name, text::target(&outcome.target)));
+            outcomes.map(completion).collect()
+        } else {
+            let others = active.scope.own_phases().filter(|phase| phase.id != active.phase.id);
+            others.map(|phase| completion((&phase.id, text::phase_title(phase)))).collect()
+        };
+        let begins = |completion: &Completion| completion.label.starts_with(word);
+        unless_complete(
+            completions.into_iter().filter(begins).collect(),
+            &format!("{control} {word}"),
+        )
+    }
+}
+
+/// The completions, or none if one of them is what is there.
+fn unless_complete(completions: Vec<Completion>, prefix: &str) -> Vec<Completion> {
+    let is_complete = completions.iter().any(|completion| completion.value == prefix);
+    if is_complete { Vec::new() } else { completions }
+}
+
+/// Completions of the last word after the name of a workflow: the inputs that have no value yet, or the options of one. None
+/// where the task has begun.
+fn inputs(workflow: &Workflow, prefix: &str) -> Vec<Completion> {
+    let (before, word) = prefix.rsplit_once(is_space).unwrap_or(("", prefix));
+    let mut words = before.split(is_space).skip(1).filter(|word| !word.is_empty());
+    let name_of = |word: &str| word.split_once('=').map(|(name, _)| name.to_owned());
+    let given: Option<Vec<String>> = words.by_ref().map(name_of).collect();
+    let Some(given) = given else { return Vec::new() };
+    let completion = |text: String, about: &Input| Completion {
+        value: format!("{before} {text}"),
+        label: text,
+        description: about.description.clone().unwrap_or_else(|| about.expected()),
+    };
+    let open = workflow.inputs.iter().filter(|input| !given.contains(&input.name));
+    let completions: Vec<Completion> = match word.split_once('=') {
+        None => open
+            .filter(|input| input.name.starts_with(word))
+            .map(|input| completion(format!("{}=", input.name), input))
+            .collect(),
+        Some((name, value)) => open
+            .filter(|input| input.name == name)
+            .flat_map(|input| {
+                let options =
+                    input.options().into_iter().filter(|option| option.starts_with(value));
+                let option =
+                    |option| completion(format!("{name}={}", arguments::quoted(option)), input);
+                options.map(option).collect::<Vec<_>>()
+            })
+            .collect(),
+    };
+    unless_complete(completions, prefix)
 }

@@ -80,11 +80,19 @@ impl Control {
                 "Go on after a pause or an interrupted countdown",
                 WhileHeld::Works,
             ),
-            Self::Next => changes(":next", "Go to the next phase", WhileHeld::RefusedInPhase),
+            Self::Next => changes(
+                ":next",
+                "Go to the next phase, or where an outcome leads",
+                WhileHeld::RefusedInPhase,
+            ),
             Self::Back => {
                 changes(":back", "Go back to the phase before", WhileHeld::RefusedInPhase)
             }
-            Self::Skip => changes(":skip", "Pass over the phase", WhileHeld::RefusedInPhase),
+            Self::Skip => changes(
+                ":skip",
+                "Pass over the phase, or go to another one",
+                WhileHeld::RefusedInPhase,
+            ),
             Self::Cancel => changes(":cancel", "Cancel the run", WhileHeld::Works),
             Self::Graph => shows(":graph", "Show a workflow as a diagram", false),
             Self::Report => shows(":report", "Show what the run took", false),
@@ -94,7 +102,7 @@ impl Control {
     }
 
     fn takes_argument(self) -> bool {
-        matches!(self, Self::Graph | Self::Resume)
+        matches!(self, Self::Graph | Self::Resume | Self::Next | Self::Skip)
     }
 
     /// Tests if it changes nothing of the run.
@@ -167,9 +175,9 @@ impl Engine {
                 }
             }
             Control::Resume => return Ok(self.resume_by_user(argument, was_at_rest, cx)),
-            Control::Next => return Ok(self.next_by_user(cx)),
+            Control::Next => return Ok(self.next_by_user(argument, cx)),
             Control::Back => self.back_by_user(cx),
-            Control::Skip => self.skip_by_user(cx),
+            Control::Skip => self.skip_by_user(argument, cx),
             Control::Cancel => self.cancel_by_user(cx),
         }
         Ok(Reply::None)

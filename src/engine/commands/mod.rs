@@ -10,6 +10,7 @@
 //! | `show` | the controls that show something |
 //! | `complete` | completions of what follows `/workflow` |
 
+pub(super) mod arguments;
 mod complete;
 mod controls;
 mod moves;

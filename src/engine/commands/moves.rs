@@ -1,6 +1,8 @@
 //! The controls that move, resume or cancel the run.
 
-use crate::run::{Active, Arrival, Evidence, Leaving, Outline, RunState, advance, go_to};
+use crate::run::{
+    Active, Arrival, Evidence, Leaving, LoopError, Outline, RunState, advance, go_to, leave,
+};
 use crate::text;
 
 use crate::engine::budget::Widened;
@@ -13,7 +15,7 @@ pub(super) const UNAVAILABLE: &str = "The workflow's files are no longer availab
 
 impl Engine {
     /// Goes on after a pause, or where the run waits for the user. A gate that waits for the user is checked again at
-    /// once. `more` is added to a budget that is used up.
+    /// once, unless the phase has outcomes. `more` is added to a budget that is used up.
     pub(in crate::engine) fn resume_by_user(
         &mut self,
         more: &str,
@@ -35,11 +37,12 @@ impl Engine {
             Widened::No => return Reply::None,
             Widened::Asked(reply) => return reply,
         }
-        let gate_waits = self.active().is_some()
+        // With which outcome the phase is to be left, the agent says again.
+        let gate_waits = self.active().is_some_and(|active| active.phase.outcomes.is_empty())
             && self.pause_reason().is_some_and(|reason| reason.waits_at_gate());
         let was_paused = self.resume(cx);
-        if gate_waits && !self.gate_is_open() && self.gates_ahead(Requester::User).is_some() {
-            return self.next_by_user(cx);
+        if gate_waits && !self.gate_is_open() && self.gates_ahead(Requester::User, None).is_some() {
+            return self.next_by_user("", cx);
         }
         if !was_held && !was_paused && !was_at_rest {
             cx.notify(Level::Info, "The workflow is not paused.");
@@ -51,37 +54,69 @@ impl Engine {
         Reply::None
     }
 
-    /// Moves the run on, if its gate is passed.
-    pub(super) fn next_by_user(&mut self, cx: &mut Cx) -> Reply {
+    /// Moves the run on, if its gate is passed: to where this outcome leads, or without one to the next phase.
+    pub(super) fn next_by_user(&mut self, outcome: &str, cx: &mut Cx) -> Reply {
         if self.gate_is_open() {
             cx.notify(Level::Info, "The gate of this phase is being checked.");
             return Reply::None;
         }
-        match self.gates_ahead(Requester::User) {
+        let phase = self.active().map(|active| active.phase).filter(|_| !outcome.is_empty());
+        if let Some(phase) = phase
+            && phase.outcomes.iter().all(|other| other.name != outcome)
+        {
+            cx.fail(Level::Warning, text::unknown_outcome(phase, outcome));
+            return Reply::None;
+        }
+        let outcome = Some(outcome).filter(|outcome| !outcome.is_empty());
+        match self.gates_ahead(Requester::User, outcome.map(Into::into)) {
             Some(gate) => return self.begin_gate(gate, cx),
-            None => self.advance_by_user(Vec::new(), cx),
+            None => self.advance_by_user(outcome, Vec::new(), cx),
         }
         Reply::None
     }
 
-    /// Moves the run on, its gate passed with this evidence.
-    pub(in crate::engine) fn advance_by_user(&mut self, evidence: Vec<Evidence>, cx: &mut Cx) {
+    /// Moves the run to where this outcome leads, or without one to the next phase, its gate passed with this evidence.
+    pub(in crate::engine) fn advance_by_user(
+        &mut self,
+        outcome: Option<&str>,
+        evidence: Vec<Evidence>,
+        cx: &mut Cx,
+    ) {
         let Some(active) = self.active() else {
             cx.fail(Level::Warning, UNAVAILABLE);
             return;
         };
-        let (new, arrival) = advance(&active.state.with_evidence(evidence), active.library);
-        self.go(new, arrival, Leaving::Done, cx);
+        match leave(&active.state.with_evidence(evidence), outcome, active.library) {
+            Ok((new, arrival)) => self.go(new, arrival, Leaving::Done, cx),
+            Err(LoopError::Exhausted { max_loops }) => {
+                cx.fail(Level::Warning, text::no_more_loops(active.scope, max_loops));
+            }
+            Err(error @ (LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound)) => {
+                cx.fail(Level::Warning, error.to_string());
+            }
+        }
     }
 
-    /// Passes over the phase; the evidence of earlier attempts stays.
-    pub(super) fn skip_by_user(&mut self, cx: &mut Cx) {
+    /// Passes over the phase, up to the phase of this id in the same workflow if there is one; whatever its conditions. The
+    /// evidence of earlier attempts stays.
+    pub(super) fn skip_by_user(&mut self, id: &str, cx: &mut Cx) {
         let Some(active) = self.active() else {
             cx.fail(Level::Warning, UNAVAILABLE);
             return;
         };
-        let (new, arrival) = advance(active.state, active.library);
-        self.go(new, arrival, Leaving::Skipped, cx);
+        if id.is_empty() {
+            let (new, arrival) = advance(active.state, active.library);
+            return self.go(new, arrival, Leaving::Skipped, cx);
+        }
+        let Some(index) = active.scope.position(id) else {
+            cx.fail(Level::Warning, text::unknown_phase(active.scope, id));
+            return;
+        };
+        let mut path = active.state.current_path.clone();
+        if let Some(segment) = path.last_mut() {
+            segment.phase_index = index;
+        }
+        self.go(go_to(active.state, path), Arrival::Phase, Leaving::Skipped, cx);
     }
 
     pub(super) fn back_by_user(&mut self, cx: &mut Cx) {

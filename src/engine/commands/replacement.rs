@@ -5,7 +5,7 @@ use crate::text;
 use crate::engine::context::Cx;
 use crate::engine::effect::{Level, Reply, Request};
 use crate::engine::event::Answer;
-use crate::engine::state::{Engine, PendingRequest, Replacement, ReplacementStep};
+use crate::engine::state::{Engine, PendingRequest, Replacement, ReplacementStep, Start};
 
 /// Kind of the values in the store that remember a yes.
 const REMEMBERED: &str = "replaced-workflow";
@@ -15,31 +15,25 @@ const OPTIONS: [&str; 2] = ["No", "Yes"];
 impl Engine {
     /// Starts a run. If that reaches workflows of the project that replace the user's own, the user is asked
     /// before their first start in this project; without a user interface they are only named.
-    pub(super) fn start_unless_replaced(
-        &mut self,
-        command_name: &str,
-        task: &str,
-        cx: &mut Cx,
-    ) -> Reply {
-        let keys = self.replacements(command_name);
+    pub(super) fn start_unless_replaced(&mut self, start: Start, cx: &mut Cx) -> Reply {
+        let keys = self.replacements(&start.command_name);
         if keys.is_empty() {
-            return self.start(command_name, task, cx);
+            return self.start(&start, cx);
         }
         if !cx.ui.exists() {
             for key in &keys {
-                let text = text::replacement_notice(key, &self.key_of(command_name));
+                let text = text::replacement_notice(key, &self.key_of(&start.command_name));
                 cx.notify(Level::Warning, text);
             }
-            return self.start(command_name, task, cx);
+            return self.start(&start, cx);
         }
-        let (command_name, task) = (command_name.to_owned(), task.to_owned());
         let Some(identity) = cx.files.project_identity() else {
-            return self.confirm_replacement(command_name, task, None, keys);
+            return self.confirm_replacement(start, None, keys);
         };
         let recalled = |key: &String| self.session.remembered(REMEMBERED, &identity, key).key;
         let request = Request::Recall { keys: keys.iter().map(recalled).collect() };
         let step = ReplacementStep::Recall { keys };
-        let replacement = Replacement { command_name, task, identity: Some(identity), step };
+        let replacement = Replacement { start, identity: Some(identity), step };
         self.ask(PendingRequest::Replacement(replacement), request)
     }
 
@@ -49,7 +43,7 @@ impl Engine {
         answer: Answer,
         cx: &mut Cx,
     ) -> Reply {
-        let Replacement { command_name, task, identity, step } = replacement;
+        let Replacement { start, identity, step } = replacement;
         match (step, answer) {
             (ReplacementStep::Recall { keys }, Answer::Recalled(values)) => {
                 let mut values = values.into_iter();
@@ -63,16 +57,16 @@ impl Engine {
                     });
                 self.session.accepted_replacements.extend(known);
                 if unknown.is_empty() {
-                    return self.start(&command_name, &task, cx);
+                    return self.start(&start, cx);
                 }
-                self.confirm_replacement(command_name, task, identity, unknown)
+                self.confirm_replacement(start, identity, unknown)
             }
             (ReplacementStep::Confirm { key }, Answer::YES) => {
                 if let Some(identity) = identity {
                     cx.push(self.session.remembered(REMEMBERED, &identity, &key).keep());
                 }
                 self.session.accepted_replacements.insert(key);
-                self.start_unless_replaced(&command_name, &task, cx)
+                self.start_unless_replaced(start, cx)
             }
             _ => {
                 cx.notify(Level::Info, "The workflow is not started.");
@@ -85,16 +79,15 @@ impl Engine {
     /// Asks about the first of these keys.
     fn confirm_replacement(
         &mut self,
-        command_name: String,
-        task: String,
+        start: Start,
         identity: Option<String>,
         keys: Vec<String>,
     ) -> Reply {
         let key = keys.into_iter().next().unwrap_or_default();
-        let title = text::replacement_question(&key, &self.key_of(&command_name));
+        let title = text::replacement_question(&key, &self.key_of(&start.command_name));
         let options = OPTIONS.map(Into::into).into();
         let step = ReplacementStep::Confirm { key };
-        let replacement = Replacement { command_name, task, identity, step };
+        let replacement = Replacement { start, identity, step };
         self.ask(PendingRequest::Replacement(replacement), Request::Select { title, options })
     }
 

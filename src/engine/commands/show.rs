@@ -32,7 +32,7 @@ impl Engine {
     /// Shows a workflow as a diagram: the one of that name, or that of the run.
     pub(super) fn show_graph(&mut self, name: &str, cx: &mut Cx) -> Result<(), Stale> {
         let (library, _) = Library::load(cx.files)?;
-        let mut for_users = library.for_users();
+        let mut for_users = library.for_users().map(|(_, workflow)| workflow);
         let workflow = match (name, self.running()) {
             ("", Some(state)) => library.get(&state.workflow_key),
             ("", None) => for_users.next().filter(|_| for_users.next().is_none()),
@@ -47,9 +47,11 @@ impl Engine {
             cx.fail(Level::Error, text);
             return Ok(());
         };
-        let content = text::boxes(workflow, &library).join("\n");
+        // While the rules hold, the files have the entries that the run passed over.
+        let run = self.active().map(|active| active.state).filter(|_| name.is_empty());
+        let content = text::boxes(workflow, &library, run).join("\n");
         // A program that shows the session may draw better than a terminal does.
-        let data = json!({ "content": content, "mermaid": text::mermaid(workflow, &library) });
+        let data = json!({ "content": content, "mermaid": text::mermaid(workflow, &library, run) });
         cx.push(Effect::AppendEntry { custom_type: GRAPH_TYPE, data });
         if !cx.ui.exists() {
             cx.notify(Level::Info, content);

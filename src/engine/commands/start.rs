@@ -1,13 +1,14 @@
 //! `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start.
 
 use crate::definition::{Library, Show, Stale, is_blank, is_space, nearest, trim};
-use crate::run::{MAX_TASK, RunState};
+use crate::run::{Arrival, MAX_TASK, RunState, begin};
 use crate::text;
 
+use super::arguments::{self, Arguments};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply, Request};
 use crate::engine::event::Answer;
-use crate::engine::state::{Engine, Mover, PendingRequest};
+use crate::engine::state::{Engine, Mover, PendingRequest, Start};
 
 impl Engine {
     pub(super) fn workflow_command(
@@ -22,12 +23,14 @@ impl Engine {
         if name.is_empty() {
             return Ok(self.choose_workflow(cx));
         }
+        let library = &self.definitions.library;
+        let workflow = library.by_command_name(name);
         if is_blank(task) && !cx.ui.is_terminal() {
-            cx.fail(Level::Warning, format!("Usage: /workflow {name} {{description}}"));
+            let inputs = workflow.map_or(&[][..], |workflow| &workflow.inputs);
+            cx.fail(Level::Warning, text::start_usage(name, inputs));
             return Ok(Reply::None);
         }
-        let library = &self.definitions.library;
-        let Some(workflow) = library.by_command_name(name) else {
+        let Some(workflow) = workflow else {
             cx.fail(Level::Error, unknown_workflow(name, library));
             return Ok(Reply::None);
         };
@@ -38,27 +41,41 @@ impl Engine {
             cx.fail(Level::Error, text);
             return Ok(Reply::None);
         }
-        Ok(if is_blank(task) {
-            self.enter_task(name.to_owned())
-        } else {
-            self.start_or_ask(name, task, cx)
-        })
+        let Arguments { values, task } = match arguments::read(&workflow.inputs, task) {
+            Ok(arguments) => arguments,
+            Err(error) => {
+                cx.fail(Level::Error, error);
+                return Ok(Reply::None);
+            }
+        };
+        if !is_blank(&task) {
+            let command_name = name.to_owned();
+            return Ok(self.start_or_ask(Start { command_name, task, values }, cx));
+        }
+        if cx.ui.is_terminal() {
+            return Ok(self.enter_task(name.to_owned(), values));
+        }
+        cx.fail(Level::Warning, text::start_usage(name, &workflow.inputs));
+        Ok(Reply::None)
     }
 
     /// Starts a run, or asks first if one is in progress.
-    pub(super) fn start_or_ask(&mut self, name: &str, task: &str, cx: &mut Cx) -> Reply {
-        let length = trim(task).chars().count();
+    pub(super) fn start_or_ask(&mut self, start: Start, cx: &mut Cx) -> Reply {
+        let length = trim(&start.task).chars().count();
         if length > MAX_TASK {
             cx.fail(Level::Error, text::task_too_long(length));
             return Reply::None;
         }
-        let workflow = self.definitions.library.by_command_name(name);
+        let workflow = self.definitions.library.by_command_name(&start.command_name);
         if let Some(error) = workflow.and_then(|workflow| self.unpriced_model(workflow, cx)) {
             cx.fail(Level::Error, error);
             return Reply::None;
         }
+        if let Some(reply) = self.enter_missing_input(&start, cx) {
+            return reply;
+        }
         let Some(state) = self.running() else {
-            return self.start_unless_replaced(name, task, cx);
+            return self.start_unless_replaced(start, cx);
         };
         let phase = self.shown().map_or("unknown", |active| &active.phase.name);
         let request = if cx.ui.is_terminal() {
@@ -74,19 +91,17 @@ impl Engine {
             );
             Request::Confirm { title: "Workflow already active".to_owned(), message }
         };
-        let (command_name, task) = (name.to_owned(), task.to_owned());
-        self.ask(PendingRequest::StartAnother { command_name, task }, request)
+        self.ask(PendingRequest::StartAnother(start), request)
     }
 
     pub(in crate::engine) fn answer_start_another(
         &mut self,
-        command_name: &str,
-        task: &str,
+        start: Start,
         answer: Answer,
         cx: &mut Cx,
     ) -> Reply {
         if answer.is_yes() {
-            return self.start_unless_replaced(command_name, task, cx);
+            return self.start_unless_replaced(start, cx);
         }
         self.not_started(cx);
         Reply::None
@@ -100,15 +115,24 @@ impl Engine {
     }
 
     /// Starts a run: stores its state, names the session, prompts the agent.
-    pub(super) fn start(&mut self, command_name: &str, task: &str, cx: &mut Cx) -> Reply {
+    pub(super) fn start(&mut self, start: &Start, cx: &mut Cx) -> Reply {
+        if let Some(reply) = self.enter_missing_input(start, cx) {
+            return reply;
+        }
+        let Start { command_name, task, values } = start;
         let library = &self.definitions.library;
         let Some(workflow) = library.by_command_name(command_name) else {
             cx.fail(Level::Error, unknown_workflow(command_name, library));
             return Reply::None;
         };
         let state = RunState::new(&workflow.key, task, cx.unix_ms, cx.random);
+        let (state, arrival) = begin(&state.with_inputs(workflow, values), library);
+        if arrival == Arrival::Done {
+            cx.fail(Level::Error, text::nothing_to_do(&state, library));
+            return Reply::None;
+        }
         let state = state.sealed(library).begun(cx.unix_ms);
-        let mut prompt = text::initial_message(workflow, library, &state.task_description);
+        let mut prompt = text::initial_message(workflow, library, &state);
         let session_name = text::session_name(workflow, &state.task_description);
         self.stop_countdown(cx);
         self.withdraw_gate(cx);
@@ -131,9 +155,7 @@ impl Engine {
 pub(super) fn usage(library: &Library) -> String {
     let workflows: Vec<String> = library
         .for_users()
-        .map(|workflow| {
-            format!("  {} — {}", workflow.command_name, text::short_name(&workflow.name))
-        })
+        .map(|(name, workflow)| format!("  {name} — {}", text::short_name(&workflow.name)))
         .collect();
     format!(
         "Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}",
@@ -146,10 +168,9 @@ pub(super) fn unknown_workflow(name: &str, library: &Library) -> String {
     if library.left_out().iter().any(|left_out| left_out.is_called(name)) {
         return format!("The workflow \"{name}\" has errors: /workflow :check shows them.");
     }
-    let names: Vec<&str> =
-        library.for_users().map(|workflow| workflow.command_name.as_str()).collect();
+    let names: Vec<String> = library.for_users().map(|(name, _)| name).collect();
     let available = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
-    let meant = nearest(name, names.iter().copied())
+    let meant = nearest(name, names.iter().map(String::as_str))
         .map_or(String::new(), |meant| format!("\nDid you mean \"{meant}\"?"));
     format!("Unknown workflow: \"{name}\". Available: {available}{meant}")
 }

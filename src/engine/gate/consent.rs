@@ -66,7 +66,7 @@ impl Engine {
     /// The commands of a gate that need the user's consent: those of workflows that are not the user's own, and that the
     /// user has not allowed for this session.
     pub(super) fn commands_without_consent(&self, gate: &OpenGate) -> Vec<String> {
-        let commands = gate.foreign_commands().into_iter().map(|(command, _)| command);
+        let commands = gate.foreign_commands().into_iter().map(|(command, ..)| command);
         let allowed = &self.session.allowed_commands;
         commands.filter(|command| !allowed.contains(*command)).map(Into::into).collect()
     }
@@ -115,11 +115,12 @@ impl Engine {
         cx: &mut Cx,
     ) -> Reply {
         let foreign = gate.foreign_commands();
-        let first = foreign.iter().find(|(command, _)| commands.iter().any(|one| one == command));
-        let of = first.map_or("", |(_, of)| of);
+        let first = foreign.iter().find(|(command, ..)| commands.iter().any(|one| one == command));
+        let (of, source) =
+            first.map_or(("", text::GateSource::Project), |(_, of, source)| (*of, *source));
         let options: Vec<String> =
             Consent::options(identity.as_deref()).map(|(_, option)| option.into()).collect();
-        let question = text::consent_question(of, &commands, dialog(cx.ui, options.len()));
+        let question = text::consent_question(of, source, &commands, dialog(cx.ui, options.len()));
         self.select(gate, Awaited::Consent { commands, identity }, question, options, cx)
     }
 

@@ -27,9 +27,13 @@ use files::{FileFailure, Work, check_file};
 use verdict::Outcome;
 
 impl Engine {
-    /// The gates that the run must pass to leave its phase; `None` if there are none.
-    pub(super) fn gates_ahead(&self, requester: Requester) -> Option<OpenGate> {
-        OpenGate::ahead_of(&self.active()?, requester)
+    /// The gates that the run must pass to leave its phase with this outcome; `None` if there are none.
+    pub(super) fn gates_ahead(
+        &self,
+        requester: Requester,
+        outcome: Option<String>,
+    ) -> Option<OpenGate> {
+        OpenGate::ahead_of(&self.active()?, requester, outcome)
     }
 
     /// Tests if a call of the agent's waits for a gate.

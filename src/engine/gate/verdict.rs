@@ -59,11 +59,13 @@ impl Engine {
         self.agent.noted.gate_failures += u32::from(matches!(outcome, Outcome::Failed));
         match outcome {
             Outcome::Passed => {
-                let evidence = gate.kept_evidence();
+                let (evidence, outcome) = (gate.kept_evidence(), gate.outcome.as_deref());
                 match &gate.requester {
-                    Requester::Agent(caller) => self.advance_by_agent(caller, evidence, cx),
+                    Requester::Agent(caller) => {
+                        self.advance_by_agent(caller, outcome, evidence, cx)
+                    }
                     Requester::User => {
-                        self.advance_by_user(evidence, cx);
+                        self.advance_by_user(outcome, evidence, cx);
                         Reply::None
                     }
                 }
@@ -156,8 +158,7 @@ impl Engine {
         self.transition(back, cx);
         let to = self
             .active()
-            .map(|active| format!("{} {}", active.phase.emoji, active.phase.name))
-            .unwrap_or_default();
+            .map_or_else(|| "DONE".to_owned(), |active| text::phase_title(active.phase));
         text.push_str(&format!("\n\nThe workflow goes back to {to}."));
         if by_user && paused && !self.agent.is_working() {
             self.agent.note = Some(text.clone());

@@ -1,11 +1,32 @@
 //! A gate whose checks are being made.
 
 use crate::definition::{Check, CheckKind, Gate};
-use crate::run::{Active, Evidence, GateAhead, RunState, Segment};
+use crate::run::{Active, Evidence, RunState, Segment};
 use crate::text;
 
 /// The root of workflows whose commands run without a question: the user's own.
 const OWN_WORKFLOWS: &str = "global";
+/// The root of the project's workflows.
+const PROJECT_WORKFLOWS: &str = "project";
+
+/// The origin of a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The user's own workflows.
+    Own,
+    /// Workflows of others, with this source.
+    Foreign(text::GateSource),
+}
+
+impl Origin {
+    fn of_root(root: &str) -> Self {
+        match root {
+            OWN_WORKFLOWS => Self::Own,
+            PROJECT_WORKFLOWS => Self::Foreign(text::GateSource::Project),
+            _ => Self::Foreign(text::GateSource::Package),
+        }
+    }
+}
 
 /// The party that wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +66,8 @@ pub struct Caller {
 #[derive(Debug)]
 pub struct OpenGate {
     pub requester: Requester,
+    /// The outcome with which the phase is to be left.
+    pub outcome: Option<String>,
     place: Place,
     gates: Vec<GateToPass>,
     checks: Vec<PlannedCheck>,
@@ -84,8 +107,7 @@ pub struct GateToPass {
     pub key: String,
     /// See [`GateAhead::depth`].
     pub depth: usize,
-    /// It is one of the user's own workflows.
-    own: bool,
+    origin: Origin,
     /// The number of this attempt, from 1.
     attempt: u32,
 }
@@ -113,28 +135,32 @@ pub enum Awaited {
 }
 
 impl OpenGate {
-    /// The gates ahead of the run; `None` if they have no checks.
-    pub fn ahead_of(active: &Active, requester: Requester) -> Option<Self> {
+    /// The gates ahead of the run with this outcome; `None` if they have no checks.
+    pub fn ahead_of(
+        active: &Active,
+        requester: Requester,
+        outcome: Option<String>,
+    ) -> Option<Self> {
         let attempts = &active.state.progress.gate_attempts;
-        let to_pass = |ahead: GateAhead| GateToPass {
-            gate: ahead.gate.clone(),
-            of: ahead.of.to_owned(),
-            depth: ahead.depth,
-            own: ahead.root == OWN_WORKFLOWS,
-            attempt: attempts.get(&ahead.key).map_or(1, |attempts| attempts.saturating_add(1)),
-            key: ahead.key,
-        };
-        let gates: Vec<GateToPass> = active.gates_ahead().into_iter().map(to_pass).collect();
-        let mut checks = Vec::new();
-        for (gate, ahead) in gates.iter().enumerate() {
+        let (mut gates, mut checks) = (Vec::new(), Vec::new());
+        for (gate, ahead) in active.gates_ahead(outcome.as_deref()).into_iter().enumerate() {
             let planned = |check: &Check| PlannedCheck { check: check.clone(), gate };
-            checks.extend(ahead.gate.checks.iter().map(planned));
+            checks.extend(ahead.checks.into_iter().map(planned));
+            gates.push(GateToPass {
+                gate: ahead.gate.clone(),
+                of: ahead.of.to_owned(),
+                depth: ahead.depth,
+                origin: Origin::of_root(ahead.root),
+                attempt: attempts.get(&ahead.key).map_or(1, |attempts| attempts.saturating_add(1)),
+                key: ahead.key,
+            });
         }
         if checks.is_empty() {
             return None;
         }
         Some(Self {
             requester,
+            outcome,
             place: Place::of(active.state),
             gates,
             checks,
@@ -179,16 +205,17 @@ impl OpenGate {
         (self.done + 1, self.checks.len())
     }
 
-    /// The commands of workflows that are not the user's own, each once, with the name of what has the gate.
-    pub fn foreign_commands(&self) -> Vec<(&str, &str)> {
-        let mut commands: Vec<(&str, &str)> = Vec::new();
+    /// The commands of workflows that are not the user's own, each once, with the name of the phase or workflow that has
+    /// the gate.
+    pub fn foreign_commands(&self) -> Vec<(&str, &str, text::GateSource)> {
+        let mut commands: Vec<(&str, &str, text::GateSource)> = Vec::new();
         for PlannedCheck { check, gate } in &self.checks {
             if let (CheckKind::Run { command, .. }, Some(gate)) =
                 (&check.kind, self.gates.get(*gate))
-                && !gate.own
-                && commands.iter().all(|(known, _)| known != command)
+                && let Origin::Foreign(source) = gate.origin
+                && commands.iter().all(|(known, ..)| known != command)
             {
-                commands.push((command, &gate.of));
+                commands.push((command, &gate.of, source));
             }
         }
         commands

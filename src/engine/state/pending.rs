@@ -44,9 +44,10 @@ impl Pending {
         self.requests.get(&ticket).is_some_and(|request| match request {
             PendingRequest::Cancel { .. } => true,
             PendingRequest::Gate(gate) => gate.is_for_user() && gate.requester != Requester::User,
-            PendingRequest::StartAnother { .. }
+            PendingRequest::StartAnother(_)
             | PendingRequest::ChooseWorkflow { .. }
             | PendingRequest::EnterTask { .. }
+            | PendingRequest::EnterInput { .. }
             | PendingRequest::MoreBudget { .. }
             | PendingRequest::Replacement(_) => false,
         })
@@ -56,10 +57,11 @@ impl Pending {
     pub fn gates(&self) -> impl Iterator<Item = &OpenGate> {
         self.requests.values().filter_map(|request| match request {
             PendingRequest::Gate(gate) => Some(&**gate),
-            PendingRequest::StartAnother { .. }
+            PendingRequest::StartAnother(_)
             | PendingRequest::Cancel { .. }
             | PendingRequest::ChooseWorkflow { .. }
             | PendingRequest::EnterTask { .. }
+            | PendingRequest::EnterInput { .. }
             | PendingRequest::MoreBudget { .. }
             | PendingRequest::Replacement(_) => None,
         })
@@ -92,13 +94,15 @@ impl Pending {
 #[derive(Debug)]
 pub enum PendingRequest {
     /// Confirmation of a start although a run is in progress.
-    StartAnother { command_name: String, task: String },
+    StartAnother(Start),
     /// Confirmation of a cancellation by the agent.
     Cancel { nested: bool, task_id: String },
     /// Choice of the workflow to start.
     ChooseWorkflow { command_names: Vec<String> },
     /// The task of the workflow to start.
-    EnterTask { command_name: String },
+    EnterTask { command_name: String, values: BTreeMap<String, String> },
+    /// The value of an input of the workflow to start; `options` are those that are shown.
+    EnterInput { start: Start, name: String, options: Vec<String> },
     /// Confirmation of a start in which the project replaces workflows of the user.
     Replacement(Replacement),
     /// The amount that the user adds to a budget.
@@ -110,10 +114,11 @@ pub enum PendingRequest {
 impl PendingRequest {
     fn is_for_user(&self) -> bool {
         match self {
-            Self::StartAnother { .. }
+            Self::StartAnother(_)
             | Self::Cancel { .. }
             | Self::ChooseWorkflow { .. }
             | Self::EnterTask { .. }
+            | Self::EnterInput { .. }
             | Self::MoreBudget { .. } => true,
             Self::Replacement(replacement) => {
                 matches!(replacement.step, ReplacementStep::Confirm { .. })
@@ -126,20 +131,29 @@ impl PendingRequest {
         match self {
             Self::Cancel { nested, .. } => *nested,
             Self::Gate(gate) => gate.requester.is_nested_call(),
-            Self::StartAnother { .. }
+            Self::StartAnother(_)
             | Self::ChooseWorkflow { .. }
             | Self::EnterTask { .. }
+            | Self::EnterInput { .. }
             | Self::MoreBudget { .. }
             | Self::Replacement(_) => false,
         }
     }
 }
 
+/// A run to start.
+#[derive(Debug, Clone)]
+pub struct Start {
+    pub command_name: String,
+    pub task: String,
+    /// The values of inputs, by name.
+    pub values: BTreeMap<String, String>,
+}
+
 /// A start that waits for the user's yes.
 #[derive(Debug)]
 pub struct Replacement {
-    pub command_name: String,
-    pub task: String,
+    pub start: Start,
     /// The project's identity, where it is known.
     pub identity: Option<String>,
     pub step: ReplacementStep,

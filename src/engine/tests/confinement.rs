@@ -23,7 +23,7 @@ fn limited(own: Confinement, default: Confinement, tools: ToolPolicy) -> Session
     let mut root = workflow("w", &["a", "b"]);
     let mut first = phase("a");
     (first.confinement, first.tools) = (own, tools);
-    root.phases[0] = Entry::Phase(first.into());
+    root.phases[0] = Entry::phase(first);
     root.confinement = default;
     session.engine.definitions.library = Library::new(vec![root], &mut Vec::new());
     let _ = session.command("workflow", "w x");
@@ -283,9 +283,9 @@ fn an_open_gate_refuses_first() {
     let mut first = phase("a");
     first.confinement = write(&["docs/"]);
     let kind = CheckKind::Approve { question: "Go on?".into() };
-    let checks = vec![Check { label: "it".into(), kind }];
+    let checks = vec![Check { label: "it".into(), kind, outcome: None }];
     first.gate = Some(Gate { checks, attempts: 3, on_fail: OnGateFail::Stay });
-    root.phases[0] = Entry::Phase(first.into());
+    root.phases[0] = Entry::phase(first);
     session.engine.definitions.library = Library::new(vec![root], &mut Vec::new());
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
@@ -331,9 +331,9 @@ fn the_limits_are_shown_to_the_user() {
     let mut session = limited(write(&["docs/", "a.md"]), network(), ToolPolicy::All);
     let library = &session.engine.definitions.library;
     let workflow = library.get("w").unwrap();
-    let chart = text::mermaid(workflow, library);
+    let chart = text::mermaid(workflow, library, None);
     assert!(chart.contains("n1>\"writes docs/, a.md, no network\"]:::note\n"), "{chart}");
-    let boxes = text::boxes(workflow, library).join("\n");
+    let boxes = text::boxes(workflow, library, None).join("\n");
     assert!(
         boxes.contains("│ 🔹 A\n") || boxes.contains("│    writes docs/, a.md, no network"),
         "{boxes}"

@@ -17,7 +17,7 @@ fn with(first: Phase, hides_tools: bool) -> Session {
     let mut session = Session::new(&[("w", &["a", "b"])]);
     let mut root = workflow("w", &["a", "b"]);
     root.hides_tools = hides_tools;
-    root.phases[0] = Entry::Phase(first.into());
+    root.phases[0] = Entry::phase(first);
     session.engine.definitions.library = Library::new(vec![root], &mut Vec::new());
     session.files.tools =
         vec!["read", "bash", "edit", "write", "grep", "find", "ls", "deploy", "workflow_step"];

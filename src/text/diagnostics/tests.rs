@@ -152,7 +152,7 @@ fn missing_and_unknown_fields() {
 ~/workflows/w/workflow.yaml:5:23: warning: unknown field `times`; it has no effect
   5 |   - {subworkflow: w2, times: 3}
     |                       ^^^^^
-  help: available fields: `subworkflow`
+  help: available fields: `phase`, `subworkflow`, `when` and `with`
 
 1 error, 1 warning. 1 workflow is left out.",
     );
@@ -246,11 +246,11 @@ fn values_that_are_not_understood() {
 1 error, 0 warnings. 1 workflow is left out.",
     );
     with(&[("- a.md", "- a.md\n  - 7\n  - subworkflow: ' '")], "\
-~/workflows/w/workflow.yaml:6:5: error: `phases`: expected a file name or `subworkflow: KEY`, found a number
+~/workflows/w/workflow.yaml:6:5: error: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a number
   6 |   - 7
     |     ^
 
-~/workflows/w/workflow.yaml:7:5: error: `phases`: expected a file name or `subworkflow: KEY`, found a mapping
+~/workflows/w/workflow.yaml:7:5: error: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a mapping
   7 |   - subworkflow: ' '
     |     ^^^^^^^^^^^^^^^^
 
@@ -547,7 +547,7 @@ fn references_between_workflows() {
     );
     // a broken one
     reports(&place(&[("global/w/workflow.yaml", "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - subworkflow: b\n"), ("global/b/workflow.yaml", "name: B\nshow: workflows\nphases: [7]\n")]), "\
-~/workflows/b/workflow.yaml:3:10: error: `phases`: expected a file name or `subworkflow: KEY`, found a number
+~/workflows/b/workflow.yaml:3:10: error: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a number
   3 | phases: [7]
     |          ^
 
@@ -581,17 +581,17 @@ fn references_between_workflows() {
 fn names_that_are_taken() {
     // one command twice
     reports(&place(&[("global/v/workflow.yaml", "name: Flow\ncommandName: Flow\ninitialMessage: Go\nphases:\n  - ../w/a.md\n"), ("global/w/workflow.yaml", FLOW), ("global/w/a.md", PHASE), ("project/x/workflow.yaml", FLOW), ("project/x/a.md", PHASE)]), "\
-.pi/workflows/x/workflow.yaml:2:14: warning: duplicate command name \"flow\" of \"x\" and \"w\" (~/workflows/w/workflow.yaml); \"w\" is used
-  2 | commandName: flow
-    |              ^^^^
-  help: give each workflow a `commandName` of its own
-
-.pi/workflows/x/workflow.yaml:2:14: warning: the command names \"Flow\" of \"v\" and \"flow\" of \"x\" differ in case only
+~/workflows/w/workflow.yaml:2:14: warning: duplicate command name \"flow\" of \"w\" and \"x\" (.pi/workflows/x/workflow.yaml); \"x\" is used
   2 | commandName: flow
     |              ^^^^
   help: give each workflow a `commandName` of its own
 
 ~/workflows/w/workflow.yaml:2:14: warning: the command names \"Flow\" of \"v\" and \"flow\" of \"w\" differ in case only
+  2 | commandName: flow
+    |              ^^^^
+  help: give each workflow a `commandName` of its own
+
+.pi/workflows/x/workflow.yaml:2:14: warning: the command names \"Flow\" of \"v\" and \"flow\" of \"x\" differ in case only
   2 | commandName: flow
     |              ^^^^
   help: give each workflow a `commandName` of its own
@@ -983,7 +983,7 @@ fn what_an_entry_of_phases_may_mean() {
         ("file: b.md", "b.md"),
     ] {
         with(&[("- a.md", &format!("- a.md\n  - {entry}"))], &format!("\
-~/workflows/w/workflow.yaml:6:5: error: `phases`: expected a file name or `subworkflow: KEY`, found a mapping
+~/workflows/w/workflow.yaml:6:5: error: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a mapping
   6 |   - {entry}
     |     {:^<2$}
   help: did you mean `{}`?
@@ -1550,4 +1550,96 @@ fn aliases_of_models_with_errors() {
 1 error, 0 warnings.",
     );
     reports(&of("\n# nothing\n"), "1 workflow, no errors.");
+}
+
+#[test]
+fn entries_with_conditions_and_values() {
+    with(&[("- a.md", "- a.md\n    when: { input.x: y }")], "\
+~/workflows/w/workflow.yaml:6:9: error: not valid YAML: mapping values are not allowed in this context
+  6 |     when: { input.x: y }
+    |         ^^^^^^^^^^^^^^^^
+  help: write the entry as `- phase: FILE`, and `when` below `phase`
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(&[("- a.md", "- a.md:\n    when: { input.x: y }")], "\
+~/workflows/w/workflow.yaml:5:5: error: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a mapping
+  5 |   - a.md:
+    |     ^^^^^
+  help: did you mean `phase: a.md`?
+
+1 error, 0 warnings. 1 workflow is left out.");
+    with(
+        &[("- a.md", "- phase: a.md\n    with: { x: y }")],
+        "\
+~/workflows/w/workflow.yaml:6:5: error: `with`: expected `subworkflow` beside it, found `phase`
+  6 |     with: { x: y }
+    |     ^^^^^^^^^^^^^^
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    with(
+        &[("phases:", "outcomes: { x: next }\nphases:")],
+        "\
+~/workflows/w/workflow.yaml:4:1: warning: unknown field `outcomes`; it has no effect
+  4 | outcomes: { x: next }
+    | ^^^^^^^^
+  help: `outcomes` belongs in the front matter of a phase file
+
+0 errors, 1 warning.",
+    );
+    with(
+        &[("emoji", "when: { input.x: y }\ninputs: {}\nemoji")],
+        "\
+~/workflows/w/a.md:4:1: warning: unknown field `when`; it has no effect
+  4 | when: { input.x: y }
+    | ^^^^
+  help: `when` belongs in an entry of `phases` in `workflow.yaml`
+
+~/workflows/w/a.md:5:1: warning: unknown field `inputs`; it has no effect
+  5 | inputs: {}
+    | ^^^^^^
+  help: `inputs` belongs in `workflow.yaml`
+
+0 errors, 2 warnings.",
+    );
+    with(&[("emoji", "outcomes: [x, y]\nemoji")], "\
+~/workflows/w/a.md:4:11: error: `outcomes`: expected a mapping like `{ clean: next, issues: implement }`, found a list
+  4 | outcomes: [x, y]
+    |           ^^^^^^
+
+1 error, 0 warnings. 1 workflow is left out.");
+    nesting(
+        "part: {input.x}",
+        "\
+~/workflows/w/workflow.yaml:6:19: error: `with.part`: expected a value, found a mapping
+  6 |     with: { part: {input.x} }
+    |                   ^^^^^^^^^
+  help: did you mean `\"{input.x}\"`?
+
+1 error, 0 warnings. 1 workflow is left out.",
+    );
+    nesting("part: '{input.x}'", "\
+~/workflows/w/workflow.yaml:6:19: error: `with.part`: expected a text of 1 to 1000 characters, found `{input.x}`, which the workflow does not have
+  6 |     with: { part: '{input.x}' }
+    |                   ^^^^^^^^^^^
+
+1 error, 0 warnings. 1 workflow is left out.");
+    nesting("prt: x", "\
+~/workflows/w/workflow.yaml:6:13: error: `with`: expected an input of the workflow \"n\": `part`, found `prt`
+  6 |     with: { prt: x }
+    |             ^^^^^^
+  help: did you mean `part`?
+
+1 error, 0 warnings. 1 workflow is left out.");
+}
+
+/// Checks a workflow that gives these values to one with the input `part`.
+#[track_caller]
+fn nesting(values: &str, expected: &str) {
+    let flow = FLOW.replace("a.md", &format!("subworkflow: n\n    with: {{ {values} }}\n  - a.md"));
+    let nested =
+        "name: N\nshow: workflows\ninputs:\n  part: { type: text }\nphases:\n  - ../w/a.md\n";
+    let files = [("w/workflow.yaml", &*flow), ("w/a.md", PHASE), ("n/workflow.yaml", nested)];
+    let files = files.map(|(path, text)| (format!("global/{path}"), text));
+    reports(&place(&files.each_ref().map(|(path, text)| (path.as_str(), *text))), expected);
 }

@@ -24,6 +24,9 @@ fn release() -> Value {
         "globalStepCount": 7, "startedAt": 1_747_234_567_890_u64,
         "progress": {
             "version": 1, "seal": { "version": 3, "hash": "abcd" },
+            "inputs": { "scope": "web", "issue": "12" },
+            "outcomes": { "release:1/review:0": "clean", "release:1": "clean" },
+            "passedOver": { "release:3": { "name": "Translate", "step": 6, "kind": "condition", "of": "input.scope", "value": "web", "wanted": ["api"] } },
             "loops": { "/release": 1, "release:1/review": 2 },
             "visits": {
                 "release:10": { "name": "Ship", "startedAt": 1_747_234_900_000_u64, "passes": 1 },
@@ -55,6 +58,7 @@ fn a_report_has_the_outcome_the_phases_and_what_they_took() {
 - **Time:** started 2025-05-14T14:56:07.890Z
 - **Steps:** 7, **repeated visits:** 1
 - **Task ID:** wf-1-abc
+- **Inputs:** issue: 12, scope: web
 - **Fingerprint:** 3:abcd
 
 **Task:**
@@ -72,15 +76,19 @@ Soon.
 | ▸ Ship | 1 | – | – | – | – | – |
 | **In all** |  | 3m 4s | 5s | 6 | 6.0k | \$0.10 and an unknown part |
 
-| Phase | Models | Gate attempts | Refused calls |
-| --- | --- | --- | --- |
-| ✓ Build | a/x |  | tools: 2, write: 1 |
-| ✓ review > Check | a/x: 1, b/y: 6 | 3 (2 failed) |  |
-| **In all** | a/x: 3, b/y: 6 | 3 (2 failed) | tools: 2, write: 1 |
+| Phase | Outcome | Models | Gate attempts | Refused calls |
+| --- | --- | --- | --- | --- |
+| ✓ Build |  | a/x |  | tools: 2, write: 1 |
+| ✓ review > Check | clean | a/x: 1, b/y: 6 | 3 (2 failed) |  |
+| **In all** |  | a/x: 3, b/y: 6 | 3 (2 failed) | tools: 2, write: 1 |
 
 ## Skipped by the user
 
 - ⤼ Notes
+
+## Passed over
+
+- ⤼ Translate: input.scope is web, not api
 
 ## Gates
 
@@ -267,6 +275,12 @@ fn no_text_can_be_anything_but_text() {
         (data["workflowKey"], data["taskId"]) = (text.into(), text.into());
         data["taskDescription"] = text.into();
         data["progress"]["seal"]["hash"] = text.into();
+        let part: String = text.chars().take(1000).collect();
+        data["progress"]["inputs"] = json!({ &part: part });
+        data["progress"]["outcomes"] = json!({ "release:0": format!("x{part}") });
+        let passed =
+            json!({ "name": part, "step": 1, "kind": "outcome", "of": part, "outcome": part });
+        data["progress"]["passedOver"] = json!({ "release:3": passed });
         for visit in data["progress"]["visits"].as_object_mut().unwrap().values_mut() {
             (visit["name"], visit["summary"]) = (text.into(), summary.clone());
             visit["skipped"] = true.into();
@@ -281,7 +295,7 @@ fn no_text_can_be_anything_but_text() {
     };
     let expected = [false, true].map(|has_models| elements(&report("plain", has_models)));
     let cells = expected.each_ref().map(|of| (of["TableRow"], of["TableCell"]));
-    assert_eq!(cells, [(10, 60), (10, 66)]);
+    assert_eq!(cells, [(10, 66), (10, 72)]);
     let long = "|`".repeat(50_000);
     for text in HOSTILE.into_iter().chain([&*long]) {
         let one = report(text, false);

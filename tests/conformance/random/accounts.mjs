@@ -20,6 +20,9 @@ const REFUSED_BY_OURS = [
   [45, /: not valid YAML: found invalid Unicode character escape code/],
   [45, /: YAML directives are not supported/],
   [48, /: unknown YAML tag /],
+  [60, /: (`(inputs|with)[.`]|unknown field `with`)/],
+  [61, /: `(outcomes|onMaxLoops)[.`]/],
+  [62, /: (`when[.`]|no way )/],
   [52, /: (unknown field `|unknown tool `.*`: the names of tools are case-sensitive)/],
 ];
 
@@ -36,6 +39,7 @@ const REFUSED_BY_REFERENCE = [
   [44, /: Comments must be separated from other tokens/],
   [44, /: Block collections are not allowed within flow collections/],
   [44, /: Could not resolve tag: /],
+  [62, /^\[pi-workflows\] Invalid phase entry in .*: expected string or \{ subworkflow: key \} object$/],
 ];
 
 /**
@@ -48,6 +52,10 @@ const READ_DIFFERENTLY = [
   [46, /(?<![\w.'"])([-+]?0\d+|[-+]?0b[01]+|[-+]0[xo]\w+|[-+]?1e400)(?![\w.'"])/g, () => "7"],
   // Characters that only one of the two treats as a line end or ignores.
   [47, /[\u0085\u2028\u2029]|\r(?!\n)|(?<=[^])\ufeff/g, (odd) => (odd === "\r" ? "\n" : "")],
+  // Fields that only ours knows.
+  [60, /(?<=^|\n)(\? )?["']?inputs["']?\s*:.*(\r?\n|$)/g, () => ""],
+  [61, /(?<=^|\n)(\? )?["']?outcomes["']?\s*:.*(\r?\n|$)/g, () => ""],
+  [62, /, when: \{[^{}]*\}/g, () => ""],
   // A missing key, a colon as a value, a multi-line key in a flow mapping, a quoted string that ends in an escaped quote.
   [45, /(?<=^|\n)(?<!(?:^|\n)\? [^\n]*\n):(?=\s)/g, () => "x:"],
   [45, /(?<=^\ufeff?)---[^\n-](?=:\s)/g, () => "---\nx"],

@@ -1,7 +1,7 @@
 // Random actions of a user, an agent and pi.
 
 import { visible } from "./shrink.mjs";
-import { TOOLS, loadable } from "./trees.mjs";
+import { TOOLS, isPhase, loadable } from "./trees.mjs";
 import { TIME_STEP } from "./world.mjs";
 
 /**
@@ -33,6 +33,7 @@ const TASKS = [
 const ODD_ACTIONS = ["NEXT", " next", "", "skip", 1, true, null, ["next"], { action: "next" }, undefined];
 const MORE_ARGUMENTS = [
   ...[{ summary: "Done, all of it." }, { summary: " Two\n\nlines: {description} " }, { summary: "" }, { summary: null }, { summary: 7 }, { summary: ["a"] }],
+  ...[{ outcome: "ok" }, { outcome: " so-so\n" }, { outcome: "Ok" }, { outcome: "" }],
   ...[{ reason: "why not" }, { action2: "cancel" }, { toolName: "x", __proto__x: [1] }],
 ];
 const SEPARATORS = [" ", "  ", "\n", "\t", "\u00a0", "\u3000", "\ufeff", "\u2028", "\u0085", "\u200b"];
@@ -60,11 +61,12 @@ export function makeActions(choices, tree, length) {
  * @returns {Action[]}
  */
 function makeScene(choices, tree, names) {
+  const hasOutcomes = tree.some(({ phases }) => phases.some((entry) => isPhase(entry) && entry.outcomes));
   /** @type {(action: unknown) => Action} */
   const step = (action) => ({
     do: "step",
     action,
-    ...(choices.chance(0.15) && { more: choices.pick(MORE_ARGUMENTS) }),
+    ...(choices.chance(0.15) ? { more: choices.pick(MORE_ARGUMENTS) } : hasOutcomes && choices.chance(0.8) && { more: { outcome: "ok" } }),
     ...(choices.chance(0.3) && { no: /** @type {const} */ (true) }),
   });
   const anyStep = () =>

@@ -44,11 +44,47 @@ export function contextPrompt(prompt, place, visits, delegates) {
   const pass = visits.pass(place.state);
   prompt = replaced(18, prompt, WHAT_TO_DO, `${allSteps(place)}\n\n${WHAT_TO_DO}`);
   if (results) prompt = replaced(40, prompt, WHAT_TO_DO, `${results}\n\n${WHAT_TO_DO}`);
+  const inputs = Object.entries(place.inputs()).map(([name, value]) => `${name}: ${value}`).join(", ");
+  if (inputs) prompt = replaced(60, prompt, "\n\n**All steps:**", `\n**Inputs:** ${inputs}\n\n**All steps:**`);
   if (pass > 1) prompt = replaced(39, prompt, "\n\n**All steps:**", `\n**Pass:** ${pass}\n\n**All steps:**`);
   prompt = replaced(39, prompt, "\n**All profiles:** \n", "\n**All profiles:** (none)\n");
   const end = `\n\n${resolve(lastParagraph, right)}`;
   if (!prompt.endsWith(end)) return prompt;
-  return because(39, prompt, `${prompt.slice(0, -end.length)}\n**Tools in this phase:** ${toolsRule(place)}\n${handOverLine(place)}${end}`);
+  const begin = `${prompt.slice(0, -end.length)}\n**Tools in this phase:** ${toolsRule(place)}\n${handOverLine(place)}`;
+  prompt = because(39, prompt, `${begin}${end}`);
+  return place.phase.outcomes ? because(61, prompt, `${begin}\n\n${OUTCOMES}\n${outcomeLines(place)}${end}`) : prompt;
+}
+
+const OUTCOMES = "**Outcomes:** with `next`, give workflow_step one of these as `outcome`:";
+
+/** Returns the list of the outcomes of the phase. @param {Place} place */
+function outcomeLines({ phase: { outcomes = {} } }) {
+  const lines = Object.entries(outcomes).map(([name, target]) => `- \`${name}\`: ${target === "next" ? "the next phase" : "the end of this workflow"}`);
+  return lines.join("\n");
+}
+
+/**
+ * 61: returns the result of `next` without an outcome of the phase.
+ * @param {Place} place
+ * @param {any} input
+ */
+export function outcomeMissing(place, input) {
+  const title = `${place.phase.emoji} ${place.phase.name}`;
+  const given = typeof input?.outcome === "string" ? input.outcome.trim() : "";
+  const found = given === "" ? `The phase ${title} is left with an outcome` : `\`${given}\` is no outcome of the phase ${title}`;
+  const text = `⚠️ ${found}. Call workflow_step with action='next' again and give it an \`outcome\`:\n${outcomeLines(place)}`;
+  return { text, details: { active: true, error: "outcome required" } };
+}
+
+/**
+ * 61: adds the outcome with which the phase was left.
+ * @param {any} answer
+ * @param {string | undefined} outcome
+ */
+export function withOutcome(answer, outcome) {
+  if (outcome === undefined) return answer;
+  const text = answer.details.to === "DONE" ? answer.text : answer.text.replace(/^✓ (.*?): /, (/** @type {string} */ _, /** @type {string} */ verb) => `✓ ${verb} with \`${outcome}\`: `);
+  return because(61, answer, { ...answer, text, details: { ...answer.details, outcome } });
 }
 
 /** @param {string} prompt */

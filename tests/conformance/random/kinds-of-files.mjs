@@ -39,4 +39,8 @@ export const KINDS = {
   "no instructions": /\n---\s*$/,
   "a path out of the folder": /- \.\.\//,
   "a nested workflow": /subworkflow/,
+  inputs: /^inputs: \{/m,
+  outcomes: /^outcomes: \{/m,
+  conditions: /\{subworkflow: inner, when: /,
+  "a phase in a mapping": /\{phase: /,
 };

@@ -114,13 +114,16 @@ export class OurSide extends Side {
    * @param {Trigger | undefined} trigger
    * @param {Effects} effects
    */
-  #rest(trigger, { prompts }) {
+  #rest(trigger, effects) {
+    const { prompts } = effects;
     const place = Place.of(this.state, this.tree);
     const begins = () => {
       if (!trigger) return false;
       if ("restart" in trigger || "back" in trigger) return true;
       if ("key" in trigger) return this.#wasAtRest && this.setting.mode === "tui";
-      if ("command" in trigger) return this.#wasAtRest;
+      // The agent has stopped during the question, and the answer starts nothing.
+      const stopped = "answer" in effects && "during" in trigger && trigger.during.some((other) => "stop" in other && (other.stop === "stop" || other.stop === undefined));
+      if ("command" in trigger) return this.#wasAtRest || stopped;
       const isOver = "stop" in trigger && (trigger.stop === "stop" || trigger.stop === undefined);
       return isOver && place?.root.fields.autoContinue === false && this.setting.mode !== "print" && !this.asking;
     };

@@ -92,6 +92,32 @@ export class Place {
     return { ...this.variables(), previousPhaseName: this.#nameOf(previous, "(start)") };
   }
 
+  /** Returns the values of the inputs of the innermost workflow. @returns {Record<string, string>} */
+  inputs() {
+    /** @type {Record<string, string>} */
+    let values = {};
+    for (const [depth, { fields }] of this.scopes.entries()) {
+      const outer = values;
+      const entry = depth > 0 ? this.scopes[depth - 1].phases[this.state.currentPath[depth - 1].phaseIndex] : undefined;
+      const given = entry && !isPhase(entry) ? (entry.with ?? {}) : {};
+      const valueOf = (/** @type {string} */ text) => (text === "{input.scope}" ? outer.scope : text);
+      const own = Object.entries(fields.inputs ?? {}).map(([name, input]) =>
+        /** @type {const} */ ([name, Object.hasOwn(given, name) ? valueOf(given[name]) : (input.default ?? "false")]),
+      );
+      values = Object.fromEntries(own);
+    }
+    return values;
+  }
+
+  /**
+   * Returns the outcome that the arguments of `workflow_step` name, if the phase has it.
+   * @param {any} input
+   */
+  outcome(input) {
+    const outcome = typeof input?.outcome === "string" ? input.outcome.trim() : "";
+    return Object.hasOwn(this.phase.outcomes ?? {}, outcome) ? outcome : undefined;
+  }
+
   /** Returns the names of all steps of the root workflow. */
   steps() {
     /** @type {string[]} */

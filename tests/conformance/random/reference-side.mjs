@@ -1,6 +1,6 @@
 // The reference's side of a walk. Applies the deliberate differences to its behaviour or to its recorded effects.
 
-import { contextPrompt, everyRun, moved, notDone, reminder, toolsRule } from "./context-prompt.mjs";
+import { contextPrompt, everyRun, moved, notDone, outcomeMissing, reminder, toolsRule, withOutcome } from "./context-prompt.mjs";
 import { UNAVAILABLE } from "./default-texts.mjs";
 import { because } from "./explained.mjs";
 import { Place, enter, resolve } from "./place.mjs";
@@ -71,6 +71,9 @@ export class ReferenceSide extends Side {
     if (trigger && "stop" in trigger) this.#holdBack(trigger, effects);
     if (trigger && "retry" in trigger) this.#waitForRetry(effects);
     const refused = trigger && "step" in trigger && (await this.#refuse(trigger, effects));
+    if (trigger && "step" in trigger && effects.answer?.details?.advanced) {
+      effects.answer = withOutcome(effects.answer, this.#place?.outcome(this.pi.validated("workflow_step", trigger.input)));
+    }
     const starts = trigger && "command" in trigger && effects.prompts.length > 0;
     if (trigger && ("back" in trigger || starts)) {
       this.#stopCountdown(5);
@@ -244,6 +247,10 @@ export class ReferenceSide extends Side {
     const place = this.#place;
     const refusal = () => {
       if (late && place && (step === "next" || step === "loop" || step === "cancel")) return because(43, answer, outdated(place));
+      const input = this.pi.validated("workflow_step", trigger.input);
+      if (step === "next" && place?.phase.outcomes && answer.details?.advanced && place.outcome(input) === undefined) {
+        return because(61, answer, outcomeMissing(place, input));
+      }
       if (step === "next" && place && answer.details?.advanced && !this.#handsOver(trigger, place)) {
         return because(40, answer, summaryMissing(place));
       }
@@ -390,6 +397,9 @@ export class ReferenceSide extends Side {
       const names = this.#startable().map(({ fields }) => fields.commandName);
       return because(23, text, unknown + (names.join(", ") || "(none)"));
     }
+    const [, asked] = /^Usage: \/workflow (.*) \{description\}$/s.exec(text) ?? [];
+    const inputs = this.tree.find(({ fields }) => fields.commandName === asked)?.fields.inputs;
+    if (asked !== undefined && inputs) return because(60, text, `Usage: /workflow ${asked} ${Object.keys(inputs).map((name) => `[${name}=…] `).join("")}{description}`);
     const usage = /^Usage: \/workflow \{name\} \{description\}\n\nAvailable workflows:\n/.exec(text)?.[0];
     if (!usage) return text;
     const lines = this.#startable().map(({ fields }) => `  ${fields.commandName} — ${fields.name}`);

@@ -22,10 +22,10 @@ export function rulesOf(tree, key) {
     const bounds = autoContinue && { delaySeconds: 3, maxPerPhase: 10, maxIdle: 3, ...autoContinue };
     const entries = phases.map((entry) => {
       if (!isPhase(entry)) return reached.add(entry.subworkflow) && entry.subworkflow;
-      const { id, tools, summary } = entry;
+      const { id, tools, summary, outcomes } = entry;
       const whitelist = tools?.whitelist && [...new Set(tools.whitelist)].sort();
       const blacklist = tools?.blacklist && [...new Set(tools.blacklist)].sort();
-      return { id, whitelist, blacklist: whitelist ? undefined : blacklist, summary };
+      return { id, whitelist, blacklist: whitelist ? undefined : blacklist, summary, outcomes };
     });
     rules.push({ name, root, bounds, maxLoops, loopable, entries });
   }

@@ -11,8 +11,10 @@ import { without } from "./shrink.mjs";
  * @property {{ blacklist?: string[], whitelist?: string[] }} [tools]
  * @property {string[]} [availableProfiles]
  * @property {"required"} [summary] of ours only
+ * @property {Record<string, "next" | "done">} [outcomes] of ours only; none leads back or past a phase
  *
- * @typedef {{ subworkflow: string }} Reference
+ * @typedef {{ subworkflow: string, when?: Record<string, string[]>, with?: Record<string, string> }} Reference `when` holds; it
+ *   and `with` are of ours only
  * @typedef {Phase | Reference} Entry
  *
  * @typedef {object} Workflow
@@ -37,6 +39,8 @@ import { without } from "./shrink.mjs";
  * @property {false | { maxPerPhase?: number, maxIdle?: number }} [autoContinue] of ours only
  * @property {number} [maxLoops] of ours only
  * @property {"everyRun"} [contextInjection] of ours only
+ * @property {Record<string, { type: string, options?: string[], default?: string }>} [inputs] of ours only; all have defaults
+ * @property {"pause" | "next"} [onMaxLoops] of ours only
  *
  * @typedef {Workflow[]} Tree
  */
@@ -77,22 +81,28 @@ export function makeTree(choices) {
   for (const [index, key] of keys.entries()) {
     const most = Math.ceil(phasesLeft / (count - index));
     const length = large ? Math.max(1, most) : choices.between(1, Math.max(1, Math.min(6, most)));
+    const fields = makeFields(choices, index);
     /** @type {Entry[]} */
     const phases = choices.list(length, () => {
       const nested = tree.filter((other) => (depths.get(other.key) ?? 0) < MAX_DEPTH - 1);
-      if (nested.length > 0 && choices.chance(0.4)) return { subworkflow: choices.pick(nested).key };
+      if (nested.length > 0 && choices.chance(0.4)) return makeReference(choices, choices.pick(nested), fields);
       phasesLeft -= 1;
       return makePhase(choices, `${keys.indexOf(key)}.${phasesLeft}`);
     });
+    const last = phases[phases.length - 1];
+    if (isPhase(last) && last.outcomes && choices.chance(0.5)) last.outcomes.ok = "done";
     const below = phases.map((entry) => (isPhase(entry) ? -1 : (depths.get(entry.subworkflow) ?? 0)));
     depths.set(key, Math.max(...below) + 1);
     const root = choices.chance(0.75) ? "global" : "project";
-    tree.push({ key, root, fields: makeFields(choices, index), phases });
+    tree.push({ key, root, fields, phases });
   }
   if (choices.chance(0.1)) {
     const replaced = choices.pick(tree);
     const root = replaced.root === "global" ? "project" : "global";
-    tree.push({ ...replaced, root, fields: makeFields(choices, tree.length), phases: [makePhase(choices, "other")] });
+    // The workflows that nest it may give it values.
+    const { inputs: _inputs, ...fields } = makeFields(choices, tree.length);
+    const { inputs } = replaced.fields;
+    tree.push({ ...replaced, root, fields: { ...fields, ...(inputs && { inputs }) }, phases: [makePhase(choices, "other")] });
   }
   return tree;
 }
@@ -117,6 +127,27 @@ function makePhase(choices, mark) {
     ...(tools && { tools }),
     ...(choices.chance(0.4) && { availableProfiles: choices.some(PROFILES, 0.4) }),
     ...(choices.chance(0.05) && { summary: /** @type {const} */ ("required") }),
+    ...(choices.chance(0.08) && { outcomes: makeOutcomes(choices) }),
+  };
+}
+
+/** @param {import("./choices.mjs").Choices} choices @returns {Record<string, "next" | "done">} */
+const makeOutcomes = (choices) => (choices.chance(0.5) ? { ok: "next" } : { ok: "next", "so-so": "next" });
+
+/**
+ * @param {import("./choices.mjs").Choices} choices
+ * @param {Workflow} nested
+ * @param {Fields} fields of the workflow that nests it
+ * @returns {Reference}
+ */
+function makeReference(choices, { key, fields: { inputs = {} } }, fields) {
+  const own = Object.entries(fields.inputs ?? {}).filter(([, input]) => input.default !== undefined);
+  const [condition] = own.filter(() => choices.chance(0.3));
+  const given = Object.keys(inputs).filter((name) => name === "scope" && choices.chance(0.5));
+  return {
+    subworkflow: key,
+    ...(condition && { when: { [`input.${condition[0]}`]: [/** @type {string} */ (condition[1].default), condition[1].type === "number" ? "4" : "web"] } }),
+    ...(given.length > 0 && { with: { scope: fields.inputs?.scope ? "{input.scope}" : "web" } }),
   };
 }
 
@@ -144,7 +175,15 @@ function makeFields(choices, index) {
     ...(choices.chance(0.2) && { autoContinue: makeAutoContinue(choices) }),
     ...(choices.chance(0.2) && { maxLoops: choices.between(0, 3) }),
     ...(choices.chance(0.1) && { contextInjection: /** @type {const} */ ("everyRun") }),
+    ...(choices.chance(0.1) && { inputs: makeInputs(choices) }),
+    ...(choices.chance(0.05) && { onMaxLoops: choices.pick(/** @type {const} */ (["pause", "next"])) }),
   };
+}
+
+/** @param {import("./choices.mjs").Choices} choices @returns {NonNullable<Fields["inputs"]>} */
+function makeInputs(choices) {
+  const scope = { type: "choice", options: ["api", "web"], default: "api" };
+  return choices.chance(0.5) ? { scope } : { scope, dry: { type: "flag" }, count: { type: "number", default: "3" } };
 }
 
 /** @param {import("./choices.mjs").Choices} choices */
@@ -260,7 +299,11 @@ export function* smallerTrees(tree) {
     const instead = (/** @type {Partial<Workflow>} */ change) => tree.with(at, { ...workflow, ...change });
     for (const phases of without(workflow.phases)) if (phases.length > 0) yield instead({ phases });
     for (const [index, entry] of workflow.phases.entries()) {
-      if (!isPhase(entry)) continue;
+      if (!isPhase(entry)) {
+        const { subworkflow, ...more } = entry;
+        if (Object.keys(more).length > 0) yield instead({ phases: workflow.phases.with(index, { subworkflow }) });
+        continue;
+      }
       for (const smaller of smallerPhases(entry)) yield instead({ phases: workflow.phases.with(index, smaller) });
     }
     if (workflow.root !== "global") yield instead({ root: "global" });
@@ -279,7 +322,7 @@ export function* smallerTrees(tree) {
  * @returns {Generator<Phase>}
  */
 function* smallerPhases(phase) {
-  for (const field of /** @type {const} */ (["tools", "availableProfiles", "summary"])) {
+  for (const field of /** @type {const} */ (["tools", "availableProfiles", "summary", "outcomes"])) {
     const { [field]: dropped, ...rest } = phase;
     if (dropped) yield rest;
   }

@@ -359,7 +359,10 @@ export function* smallerWalks(walk) {
 export function scriptOf({ setting, tree, actions }) {
   const workflows = tree.map(({ key, root, fields, phases }) => {
     const lines = phases.map((entry) => {
-      if (!isPhase(entry)) return `    → ${entry.subworkflow}`;
+      if (!isPhase(entry)) {
+        const { subworkflow, ...rest } = entry;
+        return `    → ${subworkflow}${Object.keys(rest).length > 0 ? ` ${visible(rest)}` : ""}`;
+      }
       const { id, ...rest } = entry;
       return `    ${id} ${visible(rest)}`;
     });

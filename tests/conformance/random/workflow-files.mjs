@@ -71,6 +71,8 @@ function workflowYaml(choices, phaseFiles) {
     ["blockReasonTemplate", 0.25, long],
     ["completionMessage", 0.25, long],
     ["notDoneReminder", 0.25, long],
+    ["inputs", 0.06, () => choices.pick([` {scope: {type: choice, options: [api, web], default: api}}\n`, " {dry: {type: flag}, note: {type: text}}\n", " {scope: {type: list}}\n"])],
+    ["onMaxLoops", 0.06, one('next pause "pause" ~ done 7')],
     ["unknownField", 0.15, () => ` ${choices.pick(ODD_SCALARS)}\n`],
     ["phases", 0.99, () => phases(choices, phaseFiles)],
   ];
@@ -84,9 +86,11 @@ function workflowYaml(choices, phaseFiles) {
 function phases(choices, phaseFiles) {
   const odd = "./p.md|../w/p.md|p.md/|P.md|missing.md|../../x.md|/etc/passwd|p.md |sub\\q.md|7|~|[p.md]|{file: p.md}".split("|");
   const nested = ["subworkflow: inner", "{subworkflow: inner}", '"subworkflow": "inner"'];
+  const ways = ["{subworkflow: inner, when: {input.scope: api}}", "{subworkflow: inner, when: {outcome.phase-0: ok}}", "{phase: p.md}", "{phase: p.md, when: {input.scope: [web]}}", "{subworkflow: inner, with: {a: b}}"];
   const broken = ["subworkflow: nowhere", "subworkflow: [inner]", "subworkflow: ''"];
   const entries = phaseFiles.map((file) => choices.weighted([[6, file], [1, `"${file}"`], [1, `'${file}'`]]));
   if (choices.chance(0.25)) entries.splice(choices.between(0, entries.length), 0, choices.pick(nested));
+  if (choices.chance(0.06)) entries.push(choices.pick(ways));
   if (choices.chance(0.08)) entries.push(choices.pick(choices.pick([odd, broken, ODD_SCALARS])));
   const indent = choices.pick(["", "  ", "    "]);
   const line = (/** @type {string} */ entry) => `${indent}- ${entry}${comment(choices)}\n${idleLine(choices)}`;
@@ -133,6 +137,7 @@ function phaseFile(choices, index) {
     ["tools", 0.5, tools],
     ["availableProfiles", 0.3, () => names()],
     ["description", 0.1, () => textValue(choices, paragraphs(choices), 0)],
+    ["outcomes", 0.06, () => choices.pick([" {ok: next}\n", ' {"ok": next, bad: loop, end: done}\n', ` {again: ${id}}\n`, " {ok: nowhere}\n", " [ok]\n"])],
   ];
   const opening = choices.chance(0.97) ? "---\n" : choices.pick(["--- \n", "--- \n", "\n---\n", "----\n", "---\n\n", ""]);
   const closing = choices.chance(0.97) ? "---\n" : choices.pick(["---", "--- \n", "----\n", "...\n", "", " ---\n"]);

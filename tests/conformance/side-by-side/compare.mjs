@@ -11,7 +11,7 @@ import { KNOWN, mapStrings, states } from "./known.mjs";
  * Without `at`, ours has the text `ours` wherever the reference has the text `reference`. With `at`, a path, each side has
  * the declared content there: a value, a pattern for its JSON, or nothing. A path that ends in `[2..]` means all items from
  * that index on: a list of such contents, or one pattern for all. `states[1]` and `results[1]` are the second state and tool result
- * of all sessions. Differences are removed one after the other, so a path refers to the records without the previous ones.
+ * of all sessions. 61 is in every record with the tool, and need not be declared. Differences are removed one after the other, so a path refers to the records without the previous ones.
  *
  * @typedef {number | TextDifference | PlaceDifference} Difference
  * @typedef {{ number: number, at?: undefined, reference: string, ours: string }} TextDifference
@@ -26,7 +26,8 @@ export function assertSame(records, differs) {
   let both = records;
   /** @type {string[]} */
   const complaints = [];
-  for (const difference of differs) {
+  const everywhere = records.ours.tool.definition ? [61] : [];
+  for (const difference of [...everywhere, ...differs]) {
     const without = structuredClone(both);
     try {
       assert.ok(takeAway(without, difference) > 0, "there is no such difference");

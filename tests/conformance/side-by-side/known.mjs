@@ -32,7 +32,17 @@ export const KNOWN = {
   54: held,
   55: waits,
   59: usage,
+  61: outcome,
 };
+
+/** The tool of ours has the parameter `outcome`. @param {Both} both */
+function outcome({ ours }) {
+  const properties = ours.tool.definition?.parameters.properties;
+  const parameter = properties?.outcome;
+  assert.equal(parameter?.type, "string");
+  delete properties?.outcome;
+  return 1;
+}
 
 /** The reference shows the model `{description}`, ours the task. @param {Both} both */
 function templates({ reference, ours }) {

@@ -30,7 +30,7 @@ import { recordErrors, recordRequests, recordScreen, recordSessions, recordTool 
  * @typedef {object} PlayRecord
  * @property {import("./record.mjs").Request[]} requests the requests to the model
  * @property {import("./record.mjs").Entry[][]} sessions the entries of the session files, oldest first
- * @property {unknown} tool the definition of `workflow_step`
+ * @property {ReturnType<typeof recordTool>} tool the definition of `workflow_step`
  * @property {string[]} screen the output and questions to the user, in order
  * @property {string[]} printed the output that bypassed pi's interface
  * @property {string[]} checked the diagnostics of ours, each once

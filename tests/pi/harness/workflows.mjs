@@ -18,12 +18,16 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string[]} [availableProfiles]
  * @property {"required"} [summary]
  * @property {"fresh" | "shared"} [context]
+ * @property {Record<string, string>} [outcomes]
  * @property {object[]} [gate]
  * @property {number} [gateAttempts]
  * @property {string} [onGateFail]
  * @property {string | string[]} [model]
  * @property {string} [thinking]
  * @property {object} [budget]
+ * @property {Record<string, string>} [outcomes]
+ * @property {Record<string, unknown>} [when] of its entry in `phases`
+ * @property {Record<string, unknown>} [with] of its entry in `phases`
  * @property {string} [instructions] `Do ID for {description}.` by default
  */
 
@@ -46,10 +50,10 @@ export function workflow(key, phases, fields = {}) {
   /** @type {Record<string, string>} */
   const files = {};
   const entries = phases.map((phase) => {
-    const spec = typeof phase === "string" ? { id: phase } : phase;
-    if (spec.id.startsWith("@")) return { subworkflow: spec.id.slice(1) };
+    const { when, with: values, ...spec } = typeof phase === "string" ? { id: phase } : phase;
+    if (spec.id.startsWith("@")) return { subworkflow: spec.id.slice(1), when, with: values };
     files[`${key}/${spec.id}.md`] = phaseFile(spec);
-    return `${spec.id}.md`;
+    return when ? { phase: `${spec.id}.md`, when } : `${spec.id}.md`;
   });
   files[`${key}/workflow.yaml`] = yaml({
     name: `The ${key}`,
@@ -80,6 +84,16 @@ function yaml(fields) {
  */
 export function step(...actions) {
   return { calls: actions.map((action) => ({ name: "workflow_step", arguments: { action } })) };
+}
+
+/**
+ * Returns one answer of the model that calls `next` with an outcome.
+ *
+ * @param {string} outcome
+ * @param {object} [more] other arguments
+ */
+export function leave(outcome, more = {}) {
+  return { calls: [{ name: "workflow_step", arguments: { action: "next", outcome, ...more } }] };
 }
 
 /**

@@ -36,7 +36,7 @@ export default [
         number: 28,
         at: "screen[1..]",
         reference: ["notify warning: Usage: /workflow :status {description}", 'notify error: Unknown workflow: ":next". Available: w'],
-        ours: ["notify info: No active workflow.", /^notify error: Unknown control: ":next now"/],
+        ours: ["notify info: No active workflow.", "notify info: No active workflow."],
       },
     ],
   },
@@ -80,6 +80,17 @@ export default [
     differs: [
       { number: 2, reference: "(1/2 in current scope)", ours: "(1/1 in current scope)" },
       3, 5, 14, 59, 17, 18, 22, 25, 39, 53,
+    ],
+  },
+  {
+    name: "a project's and a global one of the same command name",
+    global: workflow("one", ["a"], { name: "Global", commandName: "same" }),
+    project: workflow("two", ["a"], { name: "Project", commandName: "same" }),
+    actions: [command("/workflow")],
+    differs: [
+      { number: 63, reference: "  same — Global\n  same — Project", ours: "  same — Project" },
+      { number: 63, at: "checked[0]", ours: /duplicate command name "same" of "one" and "two" .*; "two" is used/ },
+      { number: 63, at: "printed[0..]", reference: [/"one" and "two"\. The first one found will be used/, /The first one found will be used/] },
     ],
   },
   {

@@ -1,0 +1,83 @@
+// The installed pi packages, as far as pi can be loaded; and a package in a folder.
+import { readFileSync, realpathSync } from "node:fs";
+import { delimiter, dirname, join, relative, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { fieldOf } from "../host-shim/files.js";
+import { readManifest } from "../host-shim/load.js";
+import { installedPackages, packageIn } from "../host-shim/packages.js";
+
+/** @typedef {import("../host-shim/packages.js").Installed} Installed */
+
+/** The grants of packages in the manifest of this package. */
+export const GRANTS = readManifest(new URL("../package.json", import.meta.url)).files.filter((grant) => grant.base === "packages");
+
+const NOT_LOADED =
+  "Installed pi packages are not looked at: pi cannot be loaded. It is found by the command `pi`, or beside this package.";
+
+/**
+ * Returns the packages that pi's settings list here. pi is loaded only if there are any.
+ * @param {string} agentDir pi's own folder
+ * @returns {Promise<{ packages: Installed[], problem?: string }>}
+ */
+export async function listedPackages(agentDir) {
+  const settings = [agentDir, ".pi"].map((folder) => join(folder, "settings.json"));
+  if (!settings.some(hasPackages)) return { packages: [] };
+  const pi = await loadPi();
+  if (!pi?.DefaultPackageManager) return { packages: [], problem: NOT_LOADED };
+  const bases = { agentDir: () => agentDir, cwd: () => process.cwd(), configDirName: ".pi", isProjectTrusted: () => true };
+  return { packages: installedPackages(pi, bases)() };
+}
+
+/** Tests if a settings file lists packages. @param {string} file */
+function hasPackages(file) {
+  try {
+    const { packages } = JSON.parse(readFileSync(file, "utf8").replace(/^\ufeff/, ""));
+    return Array.isArray(packages) && packages.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Loads the pi that the command `pi` starts, or the one that is installed beside this package.
+ * @returns {Promise<import("../host-shim/packages.js").PackageSource | undefined>}
+ */
+async function loadPi() {
+  const commands = (process.env.PATH ?? "").split(delimiter).filter(Boolean).map((folder) => join(folder, "pi"));
+  const bundles = commands.flatMap((command) => {
+    try {
+      return [pathToFileURL(join(dirname(realpathSync(command)), "index.js")).href];
+    } catch {
+      return [];
+    }
+  });
+  for (const module of [...bundles, "@earendil-works/pi-coding-agent"]) {
+    try {
+      const pi = await import(module);
+      if (pi.DefaultPackageManager) return pi;
+    } catch {
+      // The next one.
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Returns the package with workflows that a folder is or lies in; `undefined` if there is none. `only` is the path of the
+ * folder in the package, if it is not the package's own. The folder `.pi` of a project is not part of a package.
+ *
+ * @param {string} folder absolute
+ * @returns {{ packages: Installed[], only?: string } | undefined}
+ */
+export function packageAround(folder) {
+  const real = realpathSync(folder);
+  for (let above = real; ; above = dirname(above)) {
+    const found = packageIn(above, "user", () => true);
+    if (found && GRANTS.some((grant) => fieldOf(found.manifest, grant.field) !== undefined)) {
+      const parts = relative(above, real).split(sep);
+      return parts.includes(".pi") ? undefined : { packages: [found], only: parts.join("/") || undefined };
+    }
+    if (found || dirname(above) === above) return undefined;
+  }
+}

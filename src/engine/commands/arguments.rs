@@ -1,0 +1,190 @@
+//! What follows the NAME of `/workflow NAME`: values of inputs, and the task.
+
+use std::collections::BTreeMap;
+
+use crate::definition::{Input, is_input_name, is_space, trim};
+use crate::text;
+
+/// The values of inputs by name, and the task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Arguments {
+    pub values: BTreeMap<String, String>,
+    pub task: String,
+}
+
+/// Reads the values before the task: `NAME=VALUE`, with quotes as in a shell; `--` ends them. For a workflow without inputs
+/// all of the text is the task.
+///
+/// # Errors
+///
+/// The notice for an unknown or repeated name, or for a value that is not of the type.
+pub fn read(inputs: &[Input], text: &str) -> Result<Arguments, String> {
+    let mut arguments = Arguments::default();
+    let mut rest = trim(text);
+    while !inputs.is_empty() {
+        if let Some(task) = rest.strip_prefix("--").filter(|task| begins_blank(task)) {
+            rest = task;
+            break;
+        }
+        let Some((name, behind)) = rest.split_once('=').filter(|(name, _)| is_input_name(name))
+        else {
+            break;
+        };
+        if inputs.iter().all(|input| input.name != name) {
+            return Err(text::unknown_input(name, inputs));
+        }
+        let (value, behind) = word(behind).ok_or_else(|| text::open_quote(name))?;
+        add(&mut arguments.values, inputs, name, &value)?;
+        rest = trim(behind);
+    }
+    arguments.task = trim(rest).to_owned();
+    Ok(arguments)
+}
+
+/// Returns a value as it is written in arguments.
+pub fn quoted(value: &str) -> String {
+    let is_plain = |c: char| !is_space(c) && !matches!(c, '\'' | '"' | '\\');
+    if !value.is_empty() && value.chars().all(is_plain) {
+        return value.to_owned();
+    }
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Reads values that are apart.
+///
+/// # Errors
+///
+/// The message for an unknown or repeated name, or for a value that is not of the type.
+pub fn values(
+    inputs: &[Input],
+    given: &[(String, String)],
+) -> Result<BTreeMap<String, String>, String> {
+    let mut values = BTreeMap::new();
+    for (name, value) in given {
+        add(&mut values, inputs, name, value)?;
+    }
+    Ok(values)
+}
+
+fn add(
+    values: &mut BTreeMap<String, String>,
+    inputs: &[Input],
+    name: &str,
+    value: &str,
+) -> Result<(), String> {
+    let Some(input) = inputs.iter().find(|input| input.name == name) else {
+        return Err(text::no_input(name, inputs));
+    };
+    let value = input.value(value).ok_or_else(|| text::bad_input(input, value))?;
+    match values.insert(name.to_owned(), value) {
+        Some(_) => Err(text::repeated_input(name)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the text that [`read`] reads as these values and this task.
+pub fn written(inputs: &[Input], values: &BTreeMap<String, String>, task: &str) -> String {
+    if inputs.is_empty() {
+        return task.to_owned();
+    }
+    let values = values.iter().map(|(name, value)| format!("{name}={} ", quoted(value)));
+    format!("{}-- {task}", values.collect::<String>())
+}
+
+fn begins_blank(text: &str) -> bool {
+    text.chars().next().is_none_or(is_space)
+}
+
+/// The first word of a text without its quotes, and the text behind it; `None` if a quote is not closed.
+fn word(text: &str) -> Option<(String, &str)> {
+    let mut word = String::new();
+    let mut quote = None;
+    let mut characters = text.char_indices();
+    while let Some((at, c)) = characters.next() {
+        match (quote, c) {
+            (None, c) if is_space(c) => return Some((word, text.get(at..)?)),
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            (None, '\\') => word.push(characters.next().map_or('\\', |(_, c)| c)),
+            (Some('"'), '\\') if is_escaped_in_quotes(text, at) => {
+                word.extend(characters.next().map(|(_, c)| c));
+            }
+            (_, c) => word.push(c),
+        }
+    }
+    quote.is_none().then_some((word, ""))
+}
+
+/// Tests if the character behind the backslash at `at` loses its meaning in double quotes, as in a shell.
+fn is_escaped_in_quotes(text: &str, at: usize) -> bool {
+    text.get(at + 1..).is_some_and(|rest| rest.starts_with(['"', '\\', '$', '`']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::InputKind;
+
+    fn inputs() -> Vec<Input> {
+        let input =
+            |name: &str, kind| Input { name: name.into(), kind, default: None, description: None };
+        let options = vec!["api".into(), "web".into()];
+        vec![
+            input("scope", InputKind::Choice(options)),
+            input("issue", InputKind::Number),
+            input("dry", InputKind::Flag),
+            input("note", InputKind::Text),
+        ]
+    }
+
+    #[track_caller]
+    fn reads(text: &str, values: &[(&str, &str)], task: &str) {
+        let values =
+            values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        assert_eq!(read(&inputs(), text), Ok(Arguments { values, task: task.into() }), "{text}");
+    }
+
+    #[test]
+    fn values_come_before_the_task() {
+        reads("the task", &[], "the task");
+        reads("scope=web issue=12 the task", &[("issue", "12"), ("scope", "web")], "the task");
+        reads("the task with a=b", &[], "the task with a=b");
+        reads("dry=true\tfix a=b", &[("dry", "true")], "fix a=b");
+        reads("dry=true -- scope=web", &[("dry", "true")], "scope=web");
+        reads("-- ", &[], "");
+        reads("--verbose is ignored", &[], "--verbose is ignored");
+        reads("note='a \"b\"' x", &[("note", "a \"b\"")], "x");
+        reads(r#"note="a \"b\" \\"'c'\ d x"#, &[("note", r#"a "b" \c d"#)], "x");
+        reads(r#"note="C:\dir\\" x"#, &[("note", r"C:\dir\")], "x");
+        reads("scope=web", &[("scope", "web")], "");
+        reads("a == b", &[], "a == b");
+        assert_eq!(read(&[], " scope=web x ").map(|read| read.task), Ok("scope=web x".into()));
+    }
+
+    #[test]
+    fn written_arguments_are_read_back() {
+        let given = [("note", "a \"b\" \\ 'c'\nd=e"), ("issue", "12")];
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let values = values(&inputs(), &given).unwrap();
+        for task in ["the task", "scope=web", "-- x", ""] {
+            let text = written(&inputs(), &values, task);
+            let expected = Arguments { values: values.clone(), task: task.into() };
+            assert_eq!(read(&inputs(), &text), Ok(expected), "{text}");
+        }
+        assert_eq!(written(&[], &BTreeMap::new(), "-- x"), "-- x");
+    }
+
+    #[test]
+    fn wrong_values_are_refused() {
+        for (text, expected) in [
+            ("scop=web x", "There is no input `scop`. Did you mean `scope`?"),
+            ("scope=wep x", "`scope`: expected `api` or `web`, found `wep`. Did you mean `web`?"),
+            ("issue=abc x", "`issue`: expected a number, found `abc`."),
+            ("dry=yes x", "`dry`: expected `true` or `false`, found `yes`."),
+            ("note='a x", "`note`: a quote is not closed."),
+            ("issue=1 issue=2 x", "`issue` is given twice."),
+        ] {
+            assert_eq!(read(&inputs(), text), Err(expected.into()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The values that conditions and templates name: inputs and outcomes.
+
+use std::collections::BTreeMap;
+
+use crate::definition::{Condition, EntryKind, Given, Input, Library, Source};
+
+use super::{RunState, Segment, phase_key};
+
+impl RunState {
+    /// Returns the values of the inputs of the workflow at this depth of the path, by name; 1 is the root.
+    ///
+    /// Those of the root are stored with the run; an input that the files got later has its default. Those of a nested workflow follow from them: the entry that nests it gives
+    /// a value or that of an input of the outer workflow, and others have their defaults.
+    pub fn inputs(&self, depth: usize, library: &Library) -> BTreeMap<String, String> {
+        let mut values = self.progress.inputs.clone();
+        let root = self.current_path.first().and_then(|root| library.get(&root.workflow_key));
+        for input in root.map(|root| &root.inputs[..]).unwrap_or_default() {
+            if let (Some(default), None) = (&input.default, values.get(&input.name)) {
+                values.insert(input.name.clone(), default.clone());
+            }
+        }
+        for nesting in self.current_path.get(..depth).unwrap_or_default().windows(2) {
+            let [outer, inner] = nesting else { continue };
+            let entry = library
+                .get(&outer.workflow_key)
+                .and_then(|outer_workflow| outer_workflow.phases.get(outer.phase_index));
+            let with = match entry.map(|entry| &entry.kind) {
+                Some(EntryKind::Workflow { with, .. }) => with,
+                Some(EntryKind::Phase(_)) | None => return BTreeMap::new(),
+            };
+            let value = |input: &Input| match with.get(&input.name) {
+                Some(Given::Value(value)) => input.value(value),
+                Some(Given::Input(name)) => values.get(name).cloned(),
+                None => input.default.clone(),
+            };
+            let inputs = library.get(&inner.workflow_key).map(|nested| &nested.inputs[..]);
+            let inputs = inputs.unwrap_or_default().iter();
+            values = inputs.filter_map(|input| Some((input.name.clone(), value(input)?))).collect();
+        }
+        values
+    }
+
+    /// Returns the outcome of the phase of this id, or of the nested workflow of this key, in the workflow at this depth of
+    /// the path: that with which it was left last. `None` if there is none. Of several the last before the current entry
+    /// counts; if these have none, the last of all.
+    pub fn outcome(&self, depth: usize, id: &str, library: &Library) -> Option<&str> {
+        let path = self.current_path.get(..depth)?;
+        let (last, outer) = path.split_last()?;
+        let entries = &library.get(&last.workflow_key)?.phases;
+        let at = last.phase_index.min(entries.len());
+        let latest_first = (0..at).rev().chain((at..entries.len()).rev());
+        let called = latest_first
+            .filter(|index| entries.get(*index).is_some_and(|entry| entry.is_called(id)));
+        let mut outcomes = called.filter_map(|index| {
+            let entry = Segment { phase_index: index, ..last.clone() };
+            self.progress.outcomes.get(&phase_key(&[outer, &[entry]].concat()))
+        });
+        outcomes.next().map(String::as_str)
+    }
+
+    /// Returns the first of these conditions of an entry of the innermost workflow that does not hold, with the value of
+    /// the run, if there is one.
+    pub fn refusal<'a>(
+        &self,
+        when: &'a [Condition],
+        library: &Library,
+    ) -> Option<(&'a Condition, Option<String>)> {
+        if when.is_empty() {
+            return None;
+        }
+        self.refusal_with(when, &self.inputs(self.current_path.len(), library), library)
+    }
+
+    /// As [`Self::refusal`], with the inputs of the innermost workflow.
+    pub(super) fn refusal_with<'a>(
+        &self,
+        when: &'a [Condition],
+        inputs: &BTreeMap<String, String>,
+        library: &Library,
+    ) -> Option<(&'a Condition, Option<String>)> {
+        let depth = self.current_path.len();
+        let workflow = library.get(&self.current_path.last()?.workflow_key)?;
+        when.iter().find_map(|condition| {
+            let (value, holds) = match &condition.of {
+                Source::Input(name) => {
+                    let value = inputs.get(name).map(String::as_str);
+                    let input = workflow.inputs.iter().find(|input| input.name == *name);
+                    let holds = input.zip(value);
+                    let holds = holds
+                        .is_some_and(|(input, value)| input.is_one_of(value, &condition.values));
+                    (value, holds)
+                }
+                Source::Outcome(id) => {
+                    let value = self.outcome(depth, id, library);
+                    let is_value = |value| condition.values.iter().any(|other| other == value);
+                    (value, value.is_some_and(is_value))
+                }
+            };
+            (!holds).then(|| (condition, value.map(ToOwned::to_owned)))
+        })
+    }
+}

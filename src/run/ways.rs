@@ -1,0 +1,439 @@
+//! The ways from the start of a workflow to its end, by the outcomes of its phases.
+//!
+//! The agent's `loop`, failed gates and the user's controls are not ways.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::definition::{EntryKind, Given, Input, Library, Source, Workflow};
+
+use super::{
+    Active, Arrival, Leaving, PassReason, RunState, Segment, begin, leave, phase_path, scope_key,
+};
+
+/// Bounds of the search for ways.
+#[derive(Debug, Clone, Copy)]
+pub struct WayBounds {
+    /// The number of times that outcomes lead back in one scope, where its `maxLoops` is not smaller.
+    pub loops: u32,
+    /// Maximum number of ways that are returned.
+    pub ways: usize,
+    /// Maximum number of steps of all ways that are returned, entries that are passed over included.
+    pub steps: usize,
+    /// Maximum number of transitions, each with a surcharge for the size of its state.
+    pub work: usize,
+}
+
+/// A way from the start to the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// The values of the inputs that conditions use, by name.
+    pub inputs: BTreeMap<String, String>,
+    pub steps: Vec<WayStep>,
+    pub end: WayEnd,
+}
+
+/// A part of a way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WayStep {
+    /// The phase at the path is left.
+    Phase {
+        path: Vec<Segment>,
+        outcome: Option<String>,
+        /// The outcome leads back, and the run went on instead: it was there as often as `maxLoops` allows.
+        goes_on: bool,
+    },
+    /// The entry at the path is passed over.
+    PassedOver { path: Vec<Segment>, because: PassReason },
+}
+
+/// The end of a way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WayEnd {
+    /// DONE.
+    Done,
+    /// The last outcome leads back once too often: the run pauses.
+    Paused { max_loops: u32 },
+}
+
+/// The ways through a workflow, the shortest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ways {
+    pub ways: Vec<Way>,
+    /// The number of other ways that were found.
+    pub others: usize,
+    /// There are more ways, which were not searched.
+    pub is_cut: bool,
+    /// There are more ways, with more loops.
+    pub has_more_loops: bool,
+}
+
+/// The runs with which a search begins.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WayStarts {
+    /// A run for each combination of values of the inputs that conditions use.
+    pub runs: Vec<RunState>,
+    /// The names of these inputs.
+    pub inputs: BTreeSet<String>,
+    /// There are more combinations.
+    pub is_cut: bool,
+}
+
+/// Maximum number of combinations of values of inputs.
+const MAX_STARTS: usize = 1000;
+
+impl WayStarts {
+    /// Returns the runs of a workflow with these values of its inputs, and each combination of values of the others that
+    /// conditions use and that have few values.
+    ///
+    /// # Errors
+    ///
+    /// The inputs that conditions use and that have no value, no default and many values.
+    pub fn of<'a>(
+        workflow: &'a Workflow,
+        given: &BTreeMap<String, String>,
+        library: &Library,
+    ) -> Result<Self, Vec<&'a Input>> {
+        let inputs = used_inputs(&workflow.key, library, &mut BTreeMap::new());
+        let (mut combinations, mut is_cut) = (vec![given.clone()], false);
+        let is_open =
+            |input: &&Input| inputs.contains(&input.name) && !given.contains_key(&input.name);
+        let (listed, others): (Vec<&Input>, Vec<&Input>) =
+            workflow.inputs.iter().filter(is_open).partition(|input| !input.options().is_empty());
+        let missing: Vec<&Input> =
+            others.into_iter().filter(|input| input.default.is_none()).collect();
+        if !missing.is_empty() {
+            return Err(missing);
+        }
+        for input in listed {
+            let with = |values: &BTreeMap<String, String>, option: &str| {
+                let mut values = values.clone();
+                values.insert(input.name.clone(), option.to_owned());
+                values
+            };
+            let options = input.options();
+            combinations = combinations
+                .iter()
+                .flat_map(|values| options.iter().map(|option| with(values, option)))
+                .take(MAX_STARTS + 1)
+                .collect();
+            is_cut |= combinations.len() > MAX_STARTS;
+            combinations.truncate(MAX_STARTS);
+        }
+        let run = |values| RunState::new(&workflow.key, "", 0, 0).with_inputs(workflow, &values);
+        Ok(Self { runs: combinations.into_iter().map(run).collect(), inputs, is_cut })
+    }
+}
+
+/// The inputs of a workflow that its conditions use, or those of nested workflows through `with`. `known` has those of other
+/// workflows.
+fn used_inputs<'a>(
+    key: &str,
+    library: &'a Library,
+    known: &mut BTreeMap<&'a str, BTreeSet<String>>,
+) -> BTreeSet<String> {
+    if let Some(used) = known.get(key) {
+        return used.clone();
+    }
+    let Some(workflow) = library.get(key) else { return BTreeSet::new() };
+    let mut used = BTreeSet::new();
+    for entry in &workflow.phases {
+        used.extend(entry.when.iter().filter_map(|condition| match &condition.of {
+            Source::Input(name) => Some(name.clone()),
+            Source::Outcome(_) => None,
+        }));
+        let EntryKind::Workflow { key, with } = &entry.kind else { continue };
+        let nested = used_inputs(key, library, known);
+        used.extend(with.iter().filter_map(|(name, given)| match given {
+            Given::Input(own) if nested.contains(name) => Some(own.clone()),
+            Given::Input(_) | Given::Value(_) => None,
+        }));
+    }
+    known.insert(&workflow.key, used.clone());
+    used
+}
+
+/// Returns the ways of these runs, the shortest first.
+pub fn ways(starts: &WayStarts, library: &Library, bounds: WayBounds) -> Ways {
+    let found = Ways { is_cut: starts.is_cut, ..Ways::default() };
+    let (ahead, links) = (VecDeque::new(), Vec::new());
+    let mut search = Search { starts, library, bounds, ahead, links, found, steps: 0, work: 0 };
+    for run in &starts.runs {
+        let (state, arrival) = begin(run, library);
+        search.go_on(&state, arrival, None);
+    }
+    while let Some((state, last)) = search.ahead.pop_front() {
+        if search.work > bounds.work {
+            search.found.is_cut = true;
+            break;
+        }
+        search.leave(&state, last);
+    }
+    search.found
+}
+
+/// Breadth first.
+struct Search<'a> {
+    starts: &'a WayStarts,
+    library: &'a Library,
+    bounds: WayBounds,
+    /// Runs at a phase, each with its last step.
+    ahead: VecDeque<(RunState, Option<usize>)>,
+    /// The steps of all ways, each with the one before it.
+    links: Vec<(WayStep, Option<usize>)>,
+    found: Ways,
+    /// The number of steps of the ways that are returned.
+    steps: usize,
+    work: usize,
+}
+
+impl Search<'_> {
+    /// Leaves a phase with each of its outcomes.
+    fn leave(&mut self, state: &RunState, last: Option<usize>) {
+        let Some(active) = Active::resolve(state, self.library) else { return };
+        for outcome in active.outcomes() {
+            let loops = outcome.and_then(|outcome| active.outcome_leads_back(outcome));
+            let max_loops = active.scope.max_loops;
+            if loops.is_some_and(|loops| loops >= self.bounds.loops && loops < max_loops) {
+                self.found.has_more_loops = true;
+                continue;
+            }
+            let progress = &state.progress;
+            self.work += progress.outcomes.len() + progress.passed_over.len();
+            self.work += state.current_path.len();
+            let left = leave(state, outcome, self.library);
+            let step = WayStep::Phase {
+                path: state.current_path.clone(),
+                outcome: outcome.map(ToOwned::to_owned),
+                goes_on: left.is_ok() && loops.is_some_and(|loops| loops >= max_loops),
+            };
+            let last = self.link(step, last);
+            match left {
+                Ok((new, arrival)) => {
+                    let mut new = new.moved_from(state, Leaving::Done, 0);
+                    new.progress.visits.clear();
+                    self.go_on(&new, arrival, Some(last));
+                }
+                Err(_) => self.end(state, WayEnd::Paused { max_loops }, Some(last)),
+            }
+        }
+    }
+
+    /// Follows a run that has just arrived.
+    fn go_on(&mut self, state: &RunState, arrival: Arrival, mut last: Option<usize>) {
+        for (path, because) in passed_over(state) {
+            last = Some(self.link(WayStep::PassedOver { path, because }, last));
+        }
+        match arrival {
+            Arrival::Phase => self.ahead.push_back((state.clone(), last)),
+            Arrival::Done => self.end(state, WayEnd::Done, last),
+        }
+    }
+
+    fn link(&mut self, step: WayStep, before: Option<usize>) -> usize {
+        self.links.push((step, before));
+        self.links.len() - 1
+    }
+
+    fn end(&mut self, state: &RunState, end: WayEnd, mut last: Option<usize>) {
+        let mut steps = Vec::new();
+        while let Some((step, before)) = last.and_then(|last| self.links.get(last)) {
+            if self.found.ways.len() >= self.bounds.ways
+                || self.steps + steps.len() >= self.bounds.steps
+            {
+                self.found.others += 1;
+                return;
+            }
+            steps.push(step.clone());
+            last = *before;
+        }
+        steps.reverse();
+        self.steps += steps.len();
+        let values = state.progress.inputs.clone().into_iter();
+        let inputs = values.filter(|(name, _)| self.starts.inputs.contains(name)).collect();
+        self.found.ways.push(Way { inputs, steps, end });
+    }
+}
+
+impl Active<'_> {
+    /// Returns the number of times that the innermost scope was begun again, if this outcome of the phase leads back.
+    pub fn outcome_leads_back(&self, outcome: &str) -> Option<u32> {
+        let taken = self.phase.outcomes.iter().find(|other| other.name == outcome)?;
+        let to = self.scope.target(self.index, &taken.target)?;
+        let loops = self.state.progress.loops.get(&scope_key(&self.state.current_path));
+        (to <= self.index).then_some(loops.copied().unwrap_or_default())
+    }
+}
+
+/// The entries that the last step of a run passed over, in their order.
+fn passed_over(state: &RunState) -> Vec<(Vec<Segment>, PassReason)> {
+    let passed = state.progress.passed_over.iter();
+    let passed = passed.filter(|(_, passed)| passed.step == state.global_step_count);
+    let paths = passed.filter_map(|(key, passed)| Some((phase_path(key)?, passed.because.clone())));
+    let mut ordered: Vec<(Vec<Segment>, PassReason)> = paths.collect();
+    ordered.sort_by_cached_key(|(path, _)| -> Vec<usize> {
+        path.iter().map(|segment| segment.phase_index).collect()
+    });
+    ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::{phase, workflow};
+    use crate::definition::{Condition, Entry, InputKind, OnMaxLoops, Outcome, Target};
+
+    const BOUNDS: WayBounds = WayBounds { loops: 3, ways: 100, steps: 10_000, work: 10_000 };
+
+    fn with_outcomes(id: &str, outcomes: &[(&str, Target)]) -> Entry {
+        let mut phase = phase(id);
+        let outcome = |(name, target): &(&str, Target)| Outcome {
+            name: (*name).into(),
+            target: target.clone(),
+        };
+        phase.outcomes = outcomes.iter().map(outcome).collect();
+        Entry::phase(phase)
+    }
+
+    fn library_of(workflows: Vec<Workflow>) -> Library {
+        let mut diagnostics = Vec::new();
+        let library = Library::new(workflows, &mut diagnostics);
+        assert_eq!(diagnostics, []);
+        library
+    }
+
+    fn search(library: &Library, bounds: WayBounds) -> Ways {
+        let workflow = library.get("w").unwrap();
+        ways(&WayStarts::of(workflow, &BTreeMap::new(), library).unwrap(), library, bounds)
+    }
+
+    /// The ways in short: the ids with the outcomes, `!` behind one that goes on; `-id` is passed over.
+    fn in_short(ways: &Ways, library: &Library) -> Vec<String> {
+        let id = |path: &[Segment]| {
+            let last = path.last().unwrap();
+            library.get(&last.workflow_key).unwrap().phases[last.phase_index].id().to_owned()
+        };
+        let step = |step: &WayStep| match step {
+            WayStep::Phase { path, outcome, goes_on } => {
+                let outcome = outcome.as_ref().map_or(String::new(), |name| format!(":{name}"));
+                format!("{}{outcome}{}", id(path), if *goes_on { "!" } else { "" })
+            }
+            WayStep::PassedOver { path, .. } => format!("-{}", id(path)),
+        };
+        let way = |Way { steps, end, .. }: &Way| {
+            let steps: Vec<String> = steps.iter().map(step).collect();
+            let end = if *end == WayEnd::Done { "DONE" } else { "PAUSE" };
+            format!("{} {end}", steps.join(" "))
+        };
+        ways.ways.iter().map(way).collect()
+    }
+
+    /// `a` (`on`, `out`), then `b` (`ok`, `back`) with loops.
+    fn looping(max_loops: u32, on_max_loops: OnMaxLoops) -> Library {
+        let mut root = workflow("w", &["a", "b", "c"]);
+        root.phases[0] = with_outcomes("a", &[("on", Target::Next), ("out", Target::Done)]);
+        root.phases[1] =
+            with_outcomes("b", &[("ok", Target::Next), ("back", Target::Phase("b".into()))]);
+        (root.max_loops, root.on_max_loops) = (max_loops, on_max_loops);
+        library_of(vec![root])
+    }
+
+    #[test]
+    fn the_shortest_way_comes_first_and_the_bound_of_loops_ends_the_others() {
+        let library = looping(2, OnMaxLoops::Pause);
+        let found = search(&library, BOUNDS);
+        assert_eq!(
+            in_short(&found, &library),
+            [
+                "a:out -b -c DONE",
+                "a:on b:ok c DONE",
+                "a:on b:back b:ok c DONE",
+                "a:on b:back b:back b:back PAUSE",
+                "a:on b:back b:back b:ok c DONE",
+            ]
+        );
+        assert!(!found.has_more_loops && !found.is_cut && found.others == 0);
+        let library = looping(1, OnMaxLoops::Next);
+        assert_eq!(
+            in_short(&search(&library, BOUNDS), &library)[2..],
+            ["a:on b:back b:ok c DONE", "a:on b:back b:back! c DONE"]
+        );
+    }
+
+    #[test]
+    fn the_search_is_bounded() {
+        let library = looping(50, OnMaxLoops::Pause);
+        let found = search(&library, WayBounds { loops: 1, ..BOUNDS });
+        assert!(found.has_more_loops && !found.is_cut);
+        assert_eq!(found.ways.len(), 3);
+        let found = search(&library, WayBounds { loops: 50, ways: 2, ..BOUNDS });
+        assert_eq!((found.ways.len(), found.others, found.is_cut), (2, 51, false));
+        let found = search(&library, WayBounds { loops: 50, steps: 7, ..BOUNDS });
+        assert_eq!((found.ways.len(), found.others), (2, 51));
+        let found = search(&library, WayBounds { loops: 50, work: 20, ..BOUNDS });
+        assert!(found.is_cut && found.ways.len() < 10);
+        // No end within the bounds.
+        let keys: Vec<String> = (0..=60).map(|level| format!("w{level:02}")).collect();
+        let mut all: Vec<Workflow> = keys
+            .windows(2)
+            .map(|pair| workflow(&pair[0], &[&format!("@{}", pair[1]), &format!("@{}", pair[1])]))
+            .collect();
+        all.extend([workflow("w60", &["leaf"]), workflow("w", &["@w00"])]);
+        let found = search(&library_of(all), BOUNDS);
+        assert_eq!((found.ways.len(), found.is_cut), (0, true));
+    }
+
+    fn input(name: &str, kind: InputKind) -> Input {
+        Input { name: name.into(), kind, default: None, description: None }
+    }
+
+    fn when(name: &str, value: &str) -> Vec<Condition> {
+        vec![Condition { of: Source::Input(name.into()), values: vec![value.into()] }]
+    }
+
+    #[test]
+    fn inputs_that_conditions_use_have_all_their_values() {
+        let options = || InputKind::Choice(vec!["x".into(), "y".into()]);
+        let mut root = workflow("w", &["a", "@s"]);
+        root.inputs = vec![
+            input("unused", options()),
+            input("own", InputKind::Flag),
+            input("handed", options()),
+            input("text", InputKind::Text),
+        ];
+        root.phases[0].when = when("own", "true");
+        let with = [("inner", "handed"), ("idle", "unused")]
+            .map(|(inner, outer)| (inner.to_owned(), Given::Input(outer.into())));
+        let key = "s".to_owned();
+        root.phases[1].kind = EntryKind::Workflow { key, with: with.into() };
+        let mut nested = workflow("s", &["b"]);
+        nested.inputs = vec![input("inner", options()), input("idle", options())];
+        nested.phases[0].when = when("inner", "y");
+        let library = library_of(vec![root.clone(), nested.clone()]);
+        let found = search(&library, BOUNDS);
+        let named = |way: &Way| {
+            let values: Vec<String> =
+                way.inputs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            values.join(" ")
+        };
+        let named: Vec<String> = found.ways.iter().map(named).collect();
+        assert_eq!(
+            in_short(&found, &library),
+            ["-a -b DONE", "a -b DONE", "-a b DONE", "a b DONE"]
+        );
+        assert_eq!(
+            named,
+            ["handed=x own=false", "handed=x own=true", "handed=y own=false", "handed=y own=true"]
+        );
+        // A text has no list of values.
+        nested.phases[0].when = when("inner", "z");
+        nested.inputs[0].kind = InputKind::Text;
+        let EntryKind::Workflow { with, .. } = &mut root.phases[1].kind else { panic!() };
+        with.insert("inner".into(), Given::Input("text".into()));
+        let library = library_of(vec![root, nested]);
+        let workflow = library.get("w").unwrap();
+        let missing = WayStarts::of(workflow, &BTreeMap::new(), &library).unwrap_err();
+        assert_eq!(missing, [&workflow.inputs[3]]);
+        let given = BTreeMap::from([("text".into(), "z".into()), ("own".into(), "true".into())]);
+        assert_eq!(WayStarts::of(workflow, &given, &library).unwrap().runs.len(), 1);
+    }
+}

@@ -1,0 +1,113 @@
+//! Texts about the inputs of a workflow.
+
+use crate::definition::{Input, InputKind, Workflow, nearest, on_one_line};
+use crate::run::Active;
+
+use super::names::short_name;
+use super::questions::in_question;
+
+/// Returns the values of the inputs of the workflow at this depth of the path, from 1 for the root; `None` without any.
+pub(super) fn inputs(active: &Active, depth: usize) -> Option<String> {
+    let segment = active.state.current_path.get(depth.checked_sub(1)?)?;
+    let values = active.state.inputs(depth, active.library);
+    let inputs = active.library.get(&segment.workflow_key)?.inputs.iter();
+    let inputs = inputs.filter_map(|Input { name, .. }| {
+        Some(format!("{name}: {}", on_one_line(values.get(name)?)))
+    });
+    let inputs: Vec<String> = inputs.collect();
+    (!inputs.is_empty()).then(|| inputs.join(", "))
+}
+
+/// Returns the error for a name that no input has.
+pub fn no_input(name: &str, inputs: &[Input]) -> String {
+    let names = inputs.iter().map(|input| &*input.name);
+    let known = match nearest(name, names.clone()) {
+        Some(meant) => return format!("There is no input `{name}`. Did you mean `{meant}`?"),
+        None => names.map(|name| format!("`{name}`")).collect::<Vec<String>>(),
+    };
+    match &known[..] {
+        [] => format!("There is no input `{name}`: the workflow has none."),
+        known => format!("There is no input `{name}`, only {}.", known.join(", ")),
+    }
+}
+
+/// Returns the error for a name that no input has, before a task.
+pub fn unknown_input(name: &str, inputs: &[Input]) -> String {
+    let error = no_input(name, inputs);
+    match nearest(name, inputs.iter().map(|input| &*input.name)) {
+        Some(_) => error,
+        None => format!("{error} `--` ends the values: -- {name}=…"),
+    }
+}
+
+/// Returns the error for a value that is not of the type of its input.
+pub fn bad_input(input: &Input, value: &str) -> String {
+    let meant = nearest(value, input.options());
+    let meant = meant.map_or_else(String::new, |meant| format!(" Did you mean `{meant}`?"));
+    let (name, expected) = (&input.name, input.expected());
+    format!("`{name}`: expected {expected}, found `{}`.{meant}", short_name(value))
+}
+
+/// Returns the error for an input that is given twice.
+pub fn repeated_input(name: &str) -> String {
+    format!("`{name}` is given twice.")
+}
+
+/// Returns the error for a value whose quote is not closed.
+pub fn open_quote(name: &str) -> String {
+    format!("`{name}`: a quote is not closed.")
+}
+
+/// Returns the error without a user interface for inputs that are missing.
+pub fn missing_inputs(missing: &[&Input]) -> String {
+    let lines: Vec<String> = missing
+        .iter()
+        .map(|input| {
+            let about = input
+                .description
+                .as_ref()
+                .map_or_else(String::new, |about| format!(": {}", short_name(about)));
+            format!("  {}=… ({}){about}", input.name, input.expected())
+        })
+        .collect();
+    format!("These values are missing before the task:\n{}", lines.join("\n"))
+}
+
+/// Returns the error of the command line for inputs that are missing.
+pub fn missing_options(missing: &[&Input]) -> String {
+    let option = |input: &&Input| format!("--input {}=… ({})", input.name, input.expected());
+    let options: Vec<String> = missing.iter().map(option).collect();
+    format!("Inputs without a value: {}", options.join(", "))
+}
+
+/// Returns the title of the dialog for an input.
+pub fn input_question(workflow: &Workflow, input: &Input) -> String {
+    let about = input
+        .description
+        .as_ref()
+        .map_or_else(String::new, |about| format!("\n│ {}", in_question(about)));
+    // The others have options, or take any text.
+    let kind = if input.kind == InputKind::Number { " (a number)" } else { "" };
+    format!("{}: `{}`{kind}?{about}", in_question(&workflow.name), input.name)
+}
+
+/// Returns the usage of the command for a workflow with this command name and these inputs.
+pub fn start_usage(name: &str, inputs: &[Input]) -> String {
+    let inputs = inputs.iter().map(|input| match input.default {
+        None => format!("{}=… ", input.name),
+        Some(_) => format!("[{}=…] ", input.name),
+    });
+    format!("Usage: /workflow {name} {}{{description}}", inputs.collect::<String>())
+}
+
+/// Returns a line for each input of a workflow.
+pub(super) fn input_lines(workflow: &Workflow) -> Vec<String> {
+    let line = |input: &Input| {
+        let default = input.default.as_ref().map(|value| format!(", default `{value}`"));
+        let about = input.description.as_ref().map(|about| format!(": {about}"));
+        let (default, about) = (default.unwrap_or_default(), about.unwrap_or_default());
+        let (name, expected) = (&input.name, input.expected());
+        on_one_line(&format!("{name}=… ({expected}{default}){about}"))
+    };
+    workflow.inputs.iter().map(line).collect()
+}

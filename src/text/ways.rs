@@ -1,0 +1,152 @@
+//! Texts about the way of a run: outcomes, and entries that were passed over.
+
+use std::fmt;
+
+use crate::definition::{
+    Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line,
+};
+use crate::run::{PassReason, PassedOver, RunState, Segment, cut, phase_key};
+
+use super::names::{phase_title, short_name};
+
+/// The reason in a few words, such as "outcome.triage is small, not large".
+impl fmt::Display for PassReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Condition { of, value, wanted } => {
+                let wanted = any_of(wanted);
+                match value {
+                    Some(value) => write!(f, "{} is {}, not {wanted}", short(of), short(value)),
+                    None => write!(f, "{} is not known; it must be {wanted}", short(of)),
+                }
+            }
+            Self::Outcome { of, outcome } => {
+                write!(f, "`{}` of {} leads past it", short(outcome), short(of))
+            }
+        }
+    }
+}
+
+fn any_of(values: &[String]) -> String {
+    let values: Vec<String> = values.iter().map(|value| short(value)).collect();
+    short(&values.join(" or "))
+}
+
+/// Returns a note on the conditions of an entry; `None` if it has none.
+pub(super) fn when_note(when: &[Condition]) -> Option<String> {
+    let condition = |Condition { of, values }: &Condition| {
+        format!("{} is {}", short(&of.to_string()), any_of(values))
+    };
+    let all: Vec<String> = when.iter().map(condition).collect();
+    (!all.is_empty()).then(|| format!("when: {}", all.join(", ")))
+}
+
+pub(super) fn short(text: &str) -> String {
+    cut(&on_one_line(text), 60)
+}
+
+/// Returns the entry with which the step at this path was passed over: its own, or that of a workflow around it.
+pub(super) fn passed<'a>(state: &'a RunState, path: &[Segment]) -> Option<&'a PassedOver> {
+    let paths = (1..=path.len()).filter_map(|depth| path.get(..depth));
+    paths.filter_map(|path| state.progress.passed_over.get(&phase_key(path))).next()
+}
+
+/// Returns the refusal of a `next` without the outcome that the phase needs, or with an unknown one.
+pub fn outcome_missing(phase: &Phase, given: &str) -> String {
+    let title = phase_title(phase);
+    let found = match given {
+        "" => format!("The phase {title} is left with an outcome"),
+        given => format!("`{}` is no outcome of the phase {title}", short_name(given)),
+    };
+    format!(
+        "⚠️ {found}. Call workflow_step with action='next' again and give it an `outcome`:\n{}",
+        outcome_lines(phase).join("\n")
+    )
+}
+
+/// Returns a list item for each outcome of a phase, with where it leads.
+pub(super) fn outcome_lines(phase: &Phase) -> Vec<String> {
+    let outcomes = phase.outcomes.iter();
+    outcomes.map(|Outcome { name, target: to }| format!("- `{name}`: {}", target(to))).collect()
+}
+
+/// Returns where an outcome leads.
+pub fn target(target: &Target) -> String {
+    match target {
+        Target::Next => "the next phase".to_owned(),
+        Target::Loop => "back to the first phase".to_owned(),
+        Target::Done => "the end of this workflow".to_owned(),
+        Target::Phase(id) => format!("the phase `{id}`"),
+    }
+}
+
+/// Returns the error for a start whose run passes over every entry.
+pub fn nothing_to_do(state: &RunState, library: &Library) -> String {
+    let workflow = library.get(&state.workflow_key);
+    let name = workflow.map_or("", |workflow| &workflow.name);
+    let reasons = state.progress.passed_over.values().take(MAX_REASONS);
+    let reasons: Vec<String> = reasons.map(|passed| format!("  {}", passed.because)).collect();
+    format!(
+        "{} has nothing to do: the conditions of no phase hold.\n{}",
+        short_name(name),
+        reasons.join("\n")
+    )
+}
+
+/// Maximum number of reasons in an error.
+const MAX_REASONS: usize = 10;
+
+/// Returns the refusal of `/workflow :next` with an outcome that the phase does not have.
+pub fn unknown_outcome(phase: &Phase, given: &str) -> String {
+    let names: Vec<&str> = phase.outcomes.iter().map(|outcome| &*outcome.name).collect();
+    let title = phase_title(phase);
+    if names.is_empty() {
+        return format!("The phase {title} has no outcomes: /workflow :next goes on.");
+    }
+    let meant = meant(given, &names);
+    format!(
+        "`{}` is no outcome of {title}.{meant} There are {}.",
+        short_name(given),
+        names.join(", ")
+    )
+}
+
+/// Returns the refusal of `/workflow :next` with an outcome that leads back, after all loops that the workflow allows.
+pub fn no_more_loops(workflow: &Workflow, max_loops: u32) -> String {
+    let (name, s) = (short_name(&workflow.name), if max_loops == 1 { "" } else { "s" });
+    format!(
+        "{name} allows {max_loops} loop{s} (maxLoops), and there were as many. /workflow :skip ID goes to any of its phases."
+    )
+}
+
+/// Returns the refusal of `/workflow :skip` with an id that no phase of the workflow has.
+pub fn unknown_phase(workflow: &Workflow, given: &str) -> String {
+    let ids: Vec<&str> = workflow.own_phases().map(|phase| &*phase.id).collect();
+    let (name, meant) = (short_name(&workflow.name), meant(given, &ids));
+    format!(
+        "{name} has no phase `{}`.{meant} There are {}.",
+        short_name(given),
+        short(&ids.join(", "))
+    )
+}
+
+/// Returns the error for outcomes of a phase that the workflow and those nested in it do not have. `ids` are the phases with
+/// outcomes.
+pub fn no_phase_with_outcomes(given: &str, ids: &[&str]) -> String {
+    let known = match ids {
+        [] => " The workflow has no outcomes.".to_owned(),
+        ids => format!(" There are {}.", short(&ids.join(", "))),
+    };
+    format!("There is no phase `{}` with outcomes.{}{known}", short_name(given), meant(given, ids))
+}
+
+/// Returns the error for an outcome that the phase of this id does not have.
+pub fn no_outcome_of(id: &str, given: &str, names: &[&str]) -> String {
+    let (meant, known) = (meant(given, names), names.join(", "));
+    format!("`{}` is no outcome of `{id}`.{meant} There are {known}.", short_name(given))
+}
+
+fn meant(given: &str, names: &[&str]) -> String {
+    let meant = nearest(given, names.iter().copied());
+    meant.map_or_else(String::new, |name| format!(" Did you mean `{name}`?"))
+}

@@ -1,0 +1,579 @@
+//! Properties of runs through workflows with inputs, outcomes and conditions.
+
+use std::collections::BTreeMap;
+
+use pi_workflows::definition::{Entry, EntryKind, Library, Target, Workflow};
+use pi_workflows::engine::{Engine, Event, Facts, Ui};
+use pi_workflows::run::{
+    Active, Arrival, Leaving, PassReason, PassedOver, PauseReason, RunState, Segment, WayBounds,
+    WayEnd, WayStarts, WayStep, begin, leave, phase_key, phase_path, restart, restore, ways,
+};
+use pi_workflows::text::{boxes, mermaid};
+use proptest::prelude::*;
+
+use super::Play;
+use super::one_level::Files;
+
+/// Names of outcomes. The first entries of a list are the outcomes of a phase.
+const OUTCOMES: [&str; 3] = ["ok", "odd", "bad"];
+const MAX_LOOPS: u32 = 3;
+
+/// Random numbers that an entry of `phases` is made of.
+#[derive(Debug, Clone)]
+struct RawEntry {
+    /// A nested workflow, if there is one with this distance.
+    nested: u8,
+    /// The targets of the outcomes of a phase.
+    targets: Vec<u8>,
+    /// For each condition: its source, and the values as bits.
+    conditions: Vec<(u8, u8)>,
+    /// The values of the inputs of a nested workflow.
+    with: (u8, bool),
+}
+
+#[derive(Debug, Clone)]
+struct RawWorkflow {
+    entries: Vec<RawEntry>,
+    max_loops: u32,
+    goes_on: bool,
+}
+
+fn raw_entry() -> impl Strategy<Value = RawEntry> {
+    let targets = prop_oneof![1 => Just(vec![]), 2 => prop::collection::vec(any::<u8>(), 1..=3)];
+    let conditions = prop_oneof![
+        3 => Just(vec![]),
+        2 => prop::collection::vec((any::<u8>(), 1_u8..8), 1..3),
+    ];
+    let nested = prop_oneof![2 => Just(u8::MAX), 1 => 0_u8..3];
+    (nested, targets, conditions, (0_u8..3, any::<bool>())).prop_map(
+        |(nested, targets, conditions, with)| RawEntry { nested, targets, conditions, with },
+    )
+}
+
+/// Workflows `w0` to `w2` with the inputs `c` (`x` or `y`), `f` (a flag) and `n` (a number). Each contains phases and workflows
+/// with higher numbers. Conditions refer to inputs and to the outcomes of earlier entries.
+pub fn branching_files() -> impl Strategy<Value = Files> {
+    let entries = prop::collection::vec(raw_entry(), 1..5);
+    let workflow = (entries, 0..=MAX_LOOPS, any::<bool>())
+        .prop_map(|(entries, max_loops, goes_on)| RawWorkflow { entries, max_loops, goes_on });
+    prop::collection::vec(workflow, 1..4).prop_map(|workflows| {
+        let count = workflows.len();
+        let files = workflows.into_iter().enumerate();
+        Files(files.map(|(index, raw)| (format!("w{index}"), folder(index, count, &raw))).collect())
+    })
+}
+
+fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec<u8>> {
+    let nested = |entry: &RawEntry| {
+        let number = index + 1 + usize::from(entry.nested);
+        (number < count).then_some(number)
+    };
+    let phases: Vec<usize> =
+        (0..raw.entries.len()).filter(|&at| nested(&raw.entries[at]).is_none()).collect();
+    let mut folder = BTreeMap::new();
+    let mut yaml = format!(
+        "name: W{index}\ncommandName: w{index}\ninitialMessage: go\nmaxLoops: {}\nonMaxLoops: {}\ninputs:\n  c: {{ type: choice, options: [x, y] }}\n  f: {{ type: flag }}\n  n: {{ type: number, default: 1 }}\nphases:\n",
+        raw.max_loops,
+        if raw.goes_on { "next" } else { "pause" },
+    );
+    for (at, entry) in raw.entries.iter().enumerate() {
+        let mut fields = Vec::new();
+        match nested(entry) {
+            Some(number) => {
+                let (choice, flag) = entry.with;
+                let choice = ["x", "y", "'{input.c}'"][usize::from(choice)];
+                fields.push(format!("subworkflow: w{number}"));
+                fields.push(format!("with: {{ c: {choice}, f: {flag}, n: '{{input.n}}' }}"));
+            }
+            None => {
+                fields.push(format!("phase: p{at}.md"));
+                let outcomes = OUTCOMES.iter().zip(&entry.targets).map(|(name, target)| {
+                    let target = usize::from(*target) % (4 + phases.len());
+                    let target = match target {
+                        0 | 1 => "next".to_owned(),
+                        2 => "done".into(),
+                        3 => "loop".into(),
+                        number => format!("p{}", phases[number - 4]),
+                    };
+                    format!("  {name}: {target}\n")
+                });
+                let outcomes: String = outcomes.collect();
+                let field = if outcomes.is_empty() { "" } else { "outcomes:\n" };
+                let text = format!(
+                    "---\nid: p{at}\nname: P{at}\nemoji: '*'\n{field}{outcomes}---\nDo {{phaseName}} for {{input.c}}\n"
+                );
+                folder.insert(format!("p{at}.md"), text.into_bytes());
+            }
+        }
+        let earlier: Vec<usize> = phases
+            .iter()
+            .copied()
+            .filter(|&other| other < at && !raw.entries[other].targets.is_empty())
+            .collect();
+        let conditions: BTreeMap<String, String> = entry
+            .conditions
+            .iter()
+            .map(|&(of, values)| condition(&earlier, raw, of, values))
+            .collect();
+        if !conditions.is_empty() {
+            let conditions = conditions.iter().map(|(of, values)| format!("{of}: {values}"));
+            fields.push(format!("when: {{ {} }}", conditions.collect::<Vec<_>>().join(", ")));
+        }
+        yaml.push_str(&format!("  - {{ {} }}\n", fields.join(", ")));
+    }
+    folder.insert("workflow.yaml".into(), yaml.into_bytes());
+    folder
+}
+
+/// A condition on an input or on the outcome of an earlier phase, and its values.
+fn condition(earlier: &[usize], raw: &RawWorkflow, of: u8, values: u8) -> (String, String) {
+    let some = |all: &[&str]| {
+        let chosen = all.iter().enumerate().filter(|(bit, _)| values & (1 << bit) != 0);
+        let chosen: Vec<&str> = chosen.map(|(_, value)| *value).collect();
+        if chosen.is_empty() { format!("[{}]", all[0]) } else { format!("[{}]", chosen.join(", ")) }
+    };
+    match usize::from(of) % (3 + 2 * earlier.len()) {
+        0 => ("input.c".into(), some(&["x", "y"])),
+        1 => ("input.f".into(), some(&["true", "false"])),
+        2 => ("input.n".into(), some(&["1.0", "2"])),
+        number => {
+            let id = earlier[(number - 3) / 2];
+            let outcomes = raw.entries[id].targets.len().min(OUTCOMES.len());
+            (format!("outcome.p{id}"), some(&OUTCOMES[..outcomes]))
+        }
+    }
+}
+
+/// The library of the files. Some of their workflows cannot end or have phases that are never reached: errors, which leave
+/// them out.
+fn library_of(files: &Files) -> Library {
+    Library::load(files).unwrap().0
+}
+
+fn values() -> impl Strategy<Value = BTreeMap<String, String>> {
+    ("[xy]", any::<bool>(), 1_u8..3).prop_map(|(c, f, n)| {
+        [("c", c), ("f", f.to_string()), ("n", n.to_string())]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into()
+    })
+}
+
+/// The maximum number of steps in a workflow after it is entered: between two restarts the run goes forward.
+fn bound(workflow: &Workflow, library: &Library) -> u64 {
+    let entries = workflow.phases.iter().map(|entry| match &entry.kind {
+        EntryKind::Phase(_) => 1,
+        EntryKind::Workflow { key, .. } => {
+            library.get(key).map_or(0, |nested| bound(nested, library))
+        }
+    });
+    (u64::from(workflow.max_loops) + 1) * entries.sum::<u64>()
+}
+
+fn entry_at<'a>(library: &'a Library, path: &[Segment]) -> &'a Entry {
+    let last = path.last().unwrap();
+    &library.get(&last.workflow_key).unwrap().phases[last.phase_index]
+}
+
+/// The run at another path.
+fn at(state: &RunState, path: &[Segment]) -> RunState {
+    RunState { current_path: path.to_vec(), ..state.clone() }
+}
+
+/// Tests if the reason for which the last step passed over an entry follows from the state after that step.
+fn holds(state: &RunState, key: &str, passed: &PassedOver, library: &Library) -> bool {
+    let path = phase_path(key).unwrap();
+    let entry = entry_at(library, &path);
+    match &passed.because {
+        PassReason::Condition { of, value, wanted } => {
+            let refusal =
+                at(state, &path).refusal(&entry.when, library).map(|(condition, value)| {
+                    (condition.of.to_string(), value, condition.values.clone())
+                });
+            refusal == Some((of.clone(), value.clone(), wanted.clone()))
+        }
+        PassReason::Outcome { of, outcome } => {
+            let (last, outer) = path.split_last().unwrap();
+            let scope = library.get(&last.workflow_key).unwrap();
+            let from = scope
+                .phases
+                .iter()
+                .position(|entry| entry.as_phase().is_some_and(|phase| phase.id == *of));
+            let from = from.unwrap();
+            let own = Segment { phase_index: from, ..last.clone() };
+            let key = phase_key(&[outer, &[own]].concat());
+            from < last.phase_index && state.progress.outcomes.get(&key) == Some(outcome)
+        }
+    }
+}
+
+/// Checks the entries that the last step passed over, and that the entries on the path are not among any that were passed
+/// over. `by_conditions` is false if the user chose the phase.
+fn check_passed_over(
+    state: &RunState,
+    library: &Library,
+    by_conditions: bool,
+) -> Result<(), TestCaseError> {
+    for (key, passed) in &state.progress.passed_over {
+        prop_assert!(phase_path(key).is_some());
+        if passed.step == state.global_step_count {
+            prop_assert!(holds(state, key, passed, library), "{key} {passed:?} {state:?}");
+        }
+    }
+    for depth in 1..=state.current_path.len() {
+        let path = &state.current_path[..depth];
+        if !state.is_running() {
+            break;
+        }
+        prop_assert!(!state.progress.passed_over.contains_key(&phase_key(path)), "{state:?}");
+        if by_conditions {
+            let refusal = at(state, path).refusal(&entry_at(library, path).when, library);
+            prop_assert!(refusal.is_none(), "{refusal:?} {state:?}");
+        }
+    }
+    Ok(())
+}
+
+/// The paths of all phases of a workflow and of those nested in it, in their order.
+fn phase_paths(outer: &[Segment], key: &str, library: &Library) -> Vec<Vec<Segment>> {
+    let entries = library.get(key).unwrap().phases.iter().enumerate();
+    let paths = entries.flat_map(|(phase_index, entry)| {
+        let path = [outer, &[Segment { workflow_key: key.to_owned(), phase_index }]].concat();
+        match &entry.kind {
+            EntryKind::Phase(_) => vec![path],
+            EntryKind::Workflow { key, .. } => phase_paths(&path, key, library),
+        }
+    });
+    paths.collect()
+}
+
+/// The indices of a path, which are in the order of the phases.
+fn indices(path: &[Segment]) -> Vec<usize> {
+    path.iter().map(|segment| segment.phase_index).collect()
+}
+
+/// The index of the entry to which an outcome of the phase leads back.
+fn target_of(active: &Active, outcome: Option<&String>) -> usize {
+    let mut outcomes = active.phase.outcomes.iter();
+    match &outcomes.find(|other| Some(&other.name) == outcome).unwrap().target {
+        Target::Loop => 0,
+        Target::Phase(id) => active.scope.position(id).unwrap(),
+        Target::Next | Target::Done => unreachable!("it leads on"),
+    }
+}
+
+/// Tests if the last step passed over a phase or a workflow around it.
+fn is_passed_over(state: &RunState, path: &[Segment]) -> bool {
+    let mut entries = (1..=path.len()).map(|depth| phase_key(&path[..depth]));
+    entries.any(|key| {
+        let passed = state.progress.passed_over.get(&key);
+        passed.is_some_and(|passed| passed.step == state.global_step_count)
+    })
+}
+
+/// An answer of the agent: an outcome by its number, also some that the phase does not have, or `loop`.
+#[derive(Debug, Clone, Copy)]
+enum AnswerOfAgent {
+    Outcome(usize),
+    Missing,
+    Loop,
+}
+
+fn answer() -> impl Strategy<Value = AnswerOfAgent> {
+    prop_oneof![
+        6 => (0_usize..4).prop_map(AnswerOfAgent::Outcome),
+        1 => Just(AnswerOfAgent::Missing),
+        2 => Just(AnswerOfAgent::Loop),
+    ]
+}
+
+/// A control of the user, or an answer of the agent.
+#[derive(Debug, Clone)]
+enum Move {
+    Agent(AnswerOfAgent),
+    User(String),
+    Restart,
+}
+
+fn any_move() -> impl Strategy<Value = Move> {
+    let control = prop_oneof![
+        4 => Just(":back".to_owned()),
+        1 => Just(":skip".to_owned()),
+        1 => Just(":next".to_owned()),
+        1 => (0_usize..5).prop_map(|id| format!(":skip p{id}")),
+        1 => prop::sample::select(OUTCOMES.to_vec()).prop_map(|name| format!(":next {name}")),
+        1 => Just(":resume".to_owned()),
+    ];
+    prop_oneof![
+        5 => answer().prop_map(Move::Agent),
+        4 => control.prop_map(Move::User),
+        1 => Just(Move::Restart),
+    ]
+}
+
+fn begun<'a>(files: &'a Files, values: &BTreeMap<String, String>) -> Play<'a> {
+    let mut play =
+        Play { engine: Engine::default(), files, ui: Ui::Program, entries: vec![], prompts: 0 };
+    play.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+    let values: Vec<String> =
+        values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let arguments = format!("w0 {} -- c=x", values.join(" "));
+    play.on(Event::Command { name: "workflow", arguments: &arguments });
+    play
+}
+
+/// The newest state of the session.
+fn newest(play: &Play) -> Option<RunState> {
+    restore(play.entries.first().map(ToString::to_string)).unwrap()
+}
+
+/// The agent's call, after it was told all that it was told.
+fn call(play: &mut Play, answer: AnswerOfAgent) {
+    play.on(Event::AgentStart);
+    play.on(Event::TurnEnd);
+    let input = match answer {
+        AnswerOfAgent::Outcome(number) => {
+            let outcome = OUTCOMES.get(number).unwrap_or(&"none");
+            format!(r#"{{"action":"next","outcome":"{outcome}"}}"#)
+        }
+        AnswerOfAgent::Missing => r#"{"action":"next"}"#.to_owned(),
+        AnswerOfAgent::Loop => r#"{"action":"loop"}"#.to_owned(),
+    };
+    play.on(Event::Step { input: &input, nested: false });
+    play.on(Event::AgentEnd { stop: pi_workflows::engine::Stop::Completed });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Transitions alone: with any outcomes and loops the run ends, or an outcome leads back once too often, within the steps
+    /// that follow from `maxLoops`. Each entry that is passed over has a reason that holds, each other one has none.
+    #[test]
+    fn any_outcomes_and_loops_lead_to_the_end_or_to_a_pause(
+        files in branching_files(),
+        values in values(),
+        answers in prop::collection::vec(answer(), 1..12),
+    ) {
+        let library = library_of(&files);
+        let Some(workflow) = library.get("w0") else { return Ok(()) };
+        let limit = bound(workflow, &library);
+        let run = RunState::new("w0", "t", 0, 0).with_inputs(workflow, &values);
+        let (mut state, mut arrival) = begin(&run, &library);
+        let mut answers = answers.iter().cycle();
+        while arrival == Arrival::Phase {
+            check_passed_over(&state, &library, true)?;
+            prop_assert!(state.global_step_count <= limit, "{state:?}");
+            let active = Active::resolve(&state, &library).unwrap();
+            let outcomes = active.outcomes();
+            let moved = match answers.next().unwrap() {
+                AnswerOfAgent::Loop => match restart(&state, &library) {
+                    Ok(moved) => Ok(((moved, Arrival::Phase), Leaving::Again)),
+                    // The agent goes on instead.
+                    Err(_) => leave(&state, outcomes[0], &library).map(|moved| (moved, Leaving::Done)),
+                },
+                AnswerOfAgent::Outcome(number) => {
+                    let outcome = outcomes[number % outcomes.len()];
+                    leave(&state, outcome, &library).map(|moved| (moved, Leaving::Done))
+                }
+                AnswerOfAgent::Missing => leave(&state, outcomes[0], &library).map(|moved| (moved, Leaving::Done)),
+            };
+            let Ok(((new, to), leaving)) = moved else { break };
+            prop_assert_eq!(new.global_step_count, state.global_step_count + 1);
+            arrival = to;
+            // All entries between are passed over; after a way back, those behind its target.
+            let mut start = state.current_path.clone();
+            let last = start.last_mut().unwrap();
+            let loops = |state: &RunState| state.progress.loops.values().sum::<u32>();
+            let is_back = loops(&new) > loops(&state);
+            last.phase_index = match (leaving, is_back) {
+                (Leaving::Again, _) => 0,
+                (_, true) => target_of(&active, new.progress.outcomes.get(&phase_key(&state.current_path))),
+                (_, false) => last.phase_index + 1,
+            };
+            let (start, end) = (indices(&start), indices(&new.current_path));
+            for path in phase_paths(&[], "w0", &library) {
+                let own = indices(&path);
+                if own >= start && (to == Arrival::Done || own < end) {
+                    prop_assert!(is_passed_over(&new, &path), "{path:?} {state:?} {new:?}");
+                }
+            }
+            state = new.moved_from(&state, leaving, 0);
+            let stored = restore([serde_json::to_string(&state).unwrap()]).unwrap().unwrap();
+            prop_assert_eq!(&stored, &state);
+        }
+        check_passed_over(&state, &library, true)?;
+    }
+
+    /// Sessions: whatever the agent answers and the user does, each state is restored unchanged, and after the last control of
+    /// the user the run ends or pauses within the bound.
+    #[test]
+    fn any_answers_and_controls_lead_to_the_end_or_to_a_pause(
+        files in branching_files(),
+        values in values(),
+        moves in prop::collection::vec(any_move(), 0..30),
+        answers in prop::collection::vec(answer(), 1..12),
+    ) {
+        let library = library_of(&files);
+        let Some(workflow) = library.get("w0") else { return Ok(()) };
+        let limit = bound(workflow, &library);
+        let mut play = begun(&files, &values);
+        for next in moves {
+            let before = newest(&play);
+            match next.clone() {
+                Move::Agent(answer) => call(&mut play, answer),
+                Move::User(control) => drop(play.on(Event::Command { name: "workflow", arguments: &control })),
+                Move::Restart => {
+                    let stored = newest(&play);
+                    play.on(Event::Session { stored, in_view: None, facts: Facts::default() });
+                }
+            }
+            if let Some(state) = newest(&play) {
+                check_passed_over(&state, &library, false)?;
+                // A phase that the user leaves without an outcome has none.
+                if let (Move::User(control), Some(before)) = (&next, &before)
+                    && (control == ":next" || control.starts_with(":skip"))
+                    && state.global_step_count > before.global_step_count
+                    && state.task_id == before.task_id
+                {
+                    let left = phase_key(&before.current_path);
+                    prop_assert!(!state.progress.outcomes.contains_key(&left), "{control} {state:?}");
+                }
+                boxes(workflow, &library, Some(&state));
+                mermaid(workflow, &library, Some(&state));
+            }
+        }
+        for data in &play.entries {
+            let state = restore([data.to_string()]).unwrap().unwrap();
+            prop_assert_eq!(&serde_json::to_value(&state).unwrap(), data);
+        }
+        let steps = |play: &Play| newest(play).map_or(0, |state| state.global_step_count);
+        let before = steps(&play);
+        let mut rounds = 0;
+        let goes_on = |state: &RunState| state.is_running() && state.progress.paused.is_none();
+        while newest(&play).is_some_and(|state| goes_on(&state)) {
+            for answer in &answers {
+                call(&mut play, *answer);
+            }
+            // The others may be refused, this one leaves every phase.
+            call(&mut play, AnswerOfAgent::Outcome(0));
+            rounds += 1;
+            prop_assert!(rounds <= limit);
+        }
+        prop_assert!(steps(&play) - before <= limit);
+    }
+
+    /// With answers by outcomes only, the run takes a way that the search finds.
+    #[test]
+    fn the_way_of_a_run_is_one_of_all_ways(
+        files in branching_files(),
+        values in values(),
+        answers in prop::collection::vec(0_usize..4, 1..12),
+    ) {
+        let library = library_of(&files);
+        let Some(workflow) = library.get("w0") else { return Ok(()) };
+        let bounds = WayBounds { loops: MAX_LOOPS, ways: 2000, steps: 100_000, work: 30_000 };
+        let starts = WayStarts::of(workflow, &values, &library).unwrap();
+        let all = ways(&starts, &library, bounds);
+        prop_assert!(!all.has_more_loops);
+        prop_assume!(!all.is_cut && all.others == 0);
+        let mut play = begun(&files, &values);
+        let mut answers = answers.iter().cycle();
+        let mut steps = Vec::new();
+        let mut end = WayEnd::Done;
+        while let Some(state) = newest(&play).filter(RunState::is_running) {
+            match state.progress.paused.as_ref().map(|pause| &pause.reason) {
+                Some(PauseReason::Loops { times, .. }) => {
+                    end = WayEnd::Paused { max_loops: *times };
+                    break;
+                }
+                other => prop_assert!(other.is_none(), "{other:?}"),
+            }
+            let outcomes = Active::resolve(&state, &library).unwrap().outcomes();
+            let number = answers.next().unwrap() % outcomes.len();
+            steps.push((state.current_path.clone(), outcomes[number].map(ToOwned::to_owned)));
+            call(&mut play, AnswerOfAgent::Outcome(number));
+        }
+        let phases = |steps: &[WayStep]| -> Vec<(Vec<Segment>, Option<String>)> {
+            steps.iter().filter_map(|step| match step {
+                WayStep::Phase { path, outcome, .. } => Some((path.clone(), outcome.clone())),
+                WayStep::PassedOver { .. } => None,
+            }).collect()
+        };
+        let found = all.ways.iter().filter(|way| way.end == end && phases(&way.steps) == steps);
+        prop_assert_eq!(found.count(), 1, "{:?} {:?}", steps, end);
+    }
+
+    /// Each way that the search finds can be taken, and the shortest come first.
+    #[test]
+    fn each_of_all_ways_can_be_taken(files in branching_files(), values in values()) {
+        let library = library_of(&files);
+        let Some(workflow) = library.get("w0") else { return Ok(()) };
+        let bounds = WayBounds { loops: 1, ways: 50, steps: 10_000, work: 5000 };
+        let all = ways(&WayStarts::of(workflow, &values, &library).unwrap(), &library, bounds);
+        let mut longest = 0;
+        for way in &all.ways {
+            let run = RunState::new("w0", "t", 0, 0).with_inputs(workflow, &values);
+            let (mut state, mut arrival) = begin(&run, &library);
+            let mut count = 0;
+            let mut is_paused = false;
+            for step in &way.steps {
+                match step {
+                    WayStep::Phase { path, outcome, goes_on } => {
+                        count += 1;
+                        prop_assert_eq!(&state.current_path, path);
+                        let before = state.clone();
+                        match leave(&state, outcome.as_deref(), &library) {
+                            Ok((new, to)) => (state, arrival) = (new.moved_from(&before, Leaving::Done, 0), to),
+                            Err(_) => is_paused = true,
+                        }
+                        let went_on = outcome.as_ref().is_some_and(|outcome| {
+                            let active = Active::resolve(&before, &library).unwrap();
+                            let loops = active.outcome_leads_back(outcome);
+                            !is_paused && loops.is_some_and(|loops| loops >= active.scope.max_loops)
+                        });
+                        prop_assert_eq!(*goes_on, went_on);
+                    }
+                    WayStep::PassedOver { path, because } => {
+                        let passed = &state.progress.passed_over[&phase_key(path)];
+                        prop_assert_eq!(&passed.because, because);
+                        prop_assert_eq!(passed.step, state.global_step_count);
+                    }
+                }
+            }
+            prop_assert_eq!(is_paused, matches!(way.end, WayEnd::Paused { .. }));
+            prop_assert_eq!(arrival == Arrival::Done, way.end == WayEnd::Done);
+            prop_assert!(count >= longest);
+            longest = count;
+        }
+    }
+}
+
+/// The random files contain what the properties are about.
+#[test]
+fn most_random_files_load_and_have_branches() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+
+    let mut runner = TestRunner::deterministic();
+    let (mut loaded, mut conditions, mut back, mut paused) = (0, 0, 0, 0);
+    for _ in 0..300 {
+        let files = branching_files().new_tree(&mut runner).unwrap().current();
+        let library = library_of(&files);
+        let Some(workflow) = library.get("w0") else { continue };
+        loaded += 1;
+        let given = BTreeMap::from([("c".to_owned(), "x".to_owned())]);
+        let bounds = WayBounds { loops: 1, ways: 50, steps: 10_000, work: 2000 };
+        let all = ways(&WayStarts::of(workflow, &given, &library).unwrap(), &library, bounds);
+        let has = |is: fn(&WayStep) -> bool| all.ways.iter().any(|way| way.steps.iter().any(is));
+        let is_condition = |step: &WayStep| {
+            matches!(step, WayStep::PassedOver { because: PassReason::Condition { .. }, .. })
+        };
+        conditions += usize::from(has(is_condition));
+        back += usize::from(all.has_more_loops);
+        paused += usize::from(all.ways.iter().any(|way| way.end != WayEnd::Done));
+    }
+    assert!(loaded > 200, "{loaded} of 300 files load");
+    assert!(
+        conditions > 80 && back > 50 && paused > 20,
+        "{conditions} {back} {paused} of {loaded}"
+    );
+}
