@@ -188,8 +188,8 @@ impl Library {
         &self.aliases
     }
 
-    /// The workflow that `/workflow NAME` means: the first of that command name, those of the project before the user's. Of a package's workflow `PACKAGE/NAME`
-    /// is a command name too.
+    /// The workflow that `/workflow NAME` means: the first of that command name, those of the project before the user's. Of a
+    /// package's workflow `PACKAGE/NAME` is a command name too.
     pub fn by_command_name(&self, name: &str) -> Option<&Workflow> {
         self.workflows.get(*self.commands.get(name)?)
     }

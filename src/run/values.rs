@@ -9,8 +9,9 @@ use super::{RunState, Segment, phase_key};
 impl RunState {
     /// Returns the values of the inputs of the workflow at this depth of the path, by name; 1 is the root.
     ///
-    /// Those of the root are stored with the run; an input that the files got later has its default. Those of a nested workflow follow from them: the entry that nests it gives
-    /// a value or that of an input of the outer workflow, and others have their defaults.
+    /// Those of the root are stored with the run; an input that the files got later has its default. Those of a nested
+    /// workflow follow from them: the entry that nests it gives a value or that of an input of the outer workflow, and others
+    /// have their defaults.
     pub fn inputs(&self, depth: usize, library: &Library) -> BTreeMap<String, String> {
         let mut values = self.progress.inputs.clone();
         let root = self.current_path.first().and_then(|root| library.get(&root.workflow_key));

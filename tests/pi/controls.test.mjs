@@ -383,7 +383,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       for (const [control, meant] of [
         [":fly", ""],
         [":", ""],
-        [":next now", ""],
+        [":pause now", ""],
         ["::next", " Did you mean :next?"],
       ]) {
         await first.prompt(`/workflow ${control}`);

@@ -83,7 +83,7 @@ export function outcomeMissing(place, input) {
  */
 export function withOutcome(answer, outcome) {
   if (outcome === undefined) return answer;
-  const text = answer.details.to === "DONE" ? answer.text : answer.text.replace(/^✓ (.*?): /, (/** @type {string} */ _, /** @type {string} */ verb) => `✓ ${verb} with \`${outcome}\`: `);
+  const text = answer.text.replace(/^✓ (.*?): /, (/** @type {string} */ _, /** @type {string} */ verb) => `✓ ${verb} with \`${outcome}\`: `);
   return because(61, answer, { ...answer, text, details: { ...answer.details, outcome } });
 }
 

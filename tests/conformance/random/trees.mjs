@@ -104,6 +104,10 @@ export function makeTree(choices) {
     const { inputs } = replaced.fields;
     tree.push({ ...replaced, root, fields: { ...fields, ...(inputs && { inputs }) }, phases: [makePhase(choices, "other")] });
   }
+  // 63: the two packages start different ones of a global and a project's workflow of one command name.
+  for (const { root, fields } of tree) {
+    if (root === "project" && fields.commandName === "same") fields.commandName = "same-of-project";
+  }
   return tree;
 }
 
