@@ -180,7 +180,7 @@ fn kind(field: &Field) -> Value {
                 "type": type_of("object"),
                 "minProperties": 1,
                 "maxProperties": MAX_INPUTS,
-                "propertyNames": { "pattern": NAME, "maxLength": 60 },
+                "propertyNames": { "pattern": NAME },
                 "additionalProperties": input,
             })
         }
@@ -209,7 +209,7 @@ fn kind(field: &Field) -> Value {
             "type": type_of("object"),
             "minProperties": 1,
             "maxProperties": MAX_OUTCOMES,
-            "propertyNames": { "pattern": NAME, "maxLength": 60 },
+            "propertyNames": { "pattern": NAME },
             "additionalProperties": scalar(),
         }),
         Kind::Conditions => json!({
