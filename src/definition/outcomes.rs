@@ -11,7 +11,7 @@ use super::yaml::{Step, Yaml};
 pub struct Outcome {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
-    /// Where it leads.
+    /// Its target.
     pub target: Target,
 }
 

@@ -45,7 +45,7 @@ pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) ->
     Some(format!("on failure: back to {} {}", to.emoji, to.name))
 }
 
-/// Returns a note on the outcomes of a phase of `scope`, and where each leads; `None` without outcomes.
+/// Returns a note on the outcomes of a phase of `scope`, with their targets; `None` without outcomes.
 fn outcomes_note(phase: &Phase, scope: &Workflow, library: &Library) -> Option<String> {
     let index = scope.position(&phase.id)?;
     let lines = phase.outcomes.iter().map(|Outcome { name, target }| {

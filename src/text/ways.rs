@@ -64,13 +64,13 @@ pub fn outcome_missing(phase: &Phase, given: &str) -> String {
     )
 }
 
-/// Returns a list item for each outcome of a phase, with where it leads.
+/// Returns a list item for each outcome of a phase, with its target.
 pub(super) fn outcome_lines(phase: &Phase) -> Vec<String> {
     let outcomes = phase.outcomes.iter();
     outcomes.map(|Outcome { name, target: to }| format!("- `{name}`: {}", target(to))).collect()
 }
 
-/// Returns where an outcome leads.
+/// Returns the target of an outcome in words.
 pub fn target(target: &Target) -> String {
     match target {
         Target::Next => "the next phase".to_owned(),

@@ -1,4 +1,4 @@
-//! What follows the NAME of `/workflow NAME`: values of inputs, and the task.
+//! The arguments of `/workflow NAME`: values of inputs, and the task.
 
 use std::collections::BTreeMap;
 

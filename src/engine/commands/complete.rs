@@ -1,4 +1,4 @@
-//! Completions of what follows `/workflow`.
+//! Completions of the arguments of `/workflow`.
 
 use crate::definition::{Input, Workflow, WorkflowFiles, is_space};
 use crate::text;
@@ -6,7 +6,7 @@ use crate::text;
 use super::arguments;
 use crate::engine::state::Engine;
 
-/// A proposal for what follows `/workflow`.
+/// A completion of the arguments of `/workflow`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     /// The text that is inserted.
@@ -18,7 +18,7 @@ pub struct Completion {
 }
 
 impl Engine {
-    /// Returns completions of what follows `/workflow`; none where it is complete, so that Enter runs it. At the beginning
+    /// Returns completions of the arguments of `/workflow`; none where it is complete, so that Enter runs it. At the beginning
     /// of the argument the files are read again.
     pub fn complete(&mut self, prefix: &str, files: &dyn WorkflowFiles) -> Vec<Completion> {
         if prefix.is_empty() {

@@ -8,7 +8,7 @@
 //! | `controls` | `/workflow :status` and the like: the controls and their dispatch |
 //! | `moves` | the controls that move, pause, resume or cancel the run |
 //! | `show` | the controls that show something |
-//! | `complete` | completions of what follows `/workflow` |
+//! | `complete` | completions of the arguments of `/workflow` |
 
 pub(super) mod arguments;
 mod complete;
