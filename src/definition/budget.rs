@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::diagnostic::{Expected, Problem};
+use super::diagnostic::Problem;
 use super::fields::Fields;
 use super::schema::{self, MAX_COST, MAX_COUNT, MAX_TOKENS};
 use super::yaml::{Step, Yaml};
@@ -114,16 +114,7 @@ pub(super) fn duration(value: &Yaml) -> Option<Duration> {
 
 /// Reads `budget`; `None` after an error.
 pub(super) fn read(fields: &mut Fields) -> Option<Budget> {
-    let entries = match fields.root.get("budget") {
-        None | Some(Yaml::Null) => return Some(Budget::default()),
-        Some(Yaml::Map(entries)) => entries.clone(),
-        Some(other) => {
-            let (field, found) = ("budget".into(), other.kind());
-            let expected = Expected::Other("a mapping");
-            fields.report(&[Step::Key("budget")], Problem::WrongType { field, expected, found });
-            return None;
-        }
-    };
+    let entries = fields.entries("budget", "a mapping", None)?;
     let mut budget = Budget::default();
     let mut sound = true;
     for (key, value) in &entries {

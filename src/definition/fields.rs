@@ -198,6 +198,29 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Reads the entries of an optional mapping, at least one and at most `limit` where there is a limit; none without the
+    /// field, `None` after an error.
+    pub fn entries(
+        &mut self,
+        field: &'static str,
+        expected: &'static str,
+        limit: Option<usize>,
+    ) -> Option<Vec<(String, Yaml)>> {
+        let problem = match (self.root.get(field), limit) {
+            (None | Some(Yaml::Null), _) => return Some(Vec::new()),
+            (Some(Yaml::Map(entries)), Some(limit)) if !(1..=limit).contains(&entries.len()) => {
+                Problem::EntryCount { field, limit }
+            }
+            (Some(Yaml::Map(entries)), _) => return Some(entries.clone()),
+            (Some(other), _) => {
+                let (expected, found) = (Expected::Other(expected), other.kind());
+                Problem::WrongType { field: field.into(), expected, found }
+            }
+        };
+        self.report(&[Step::Key(field)], problem);
+        None
+    }
+
     /// Reads a field that is one of a few words, and returns its index among them. The first is the default.
     pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> Option<usize> {
         let (found, suggestion) = match self.root.get(field) {

@@ -167,22 +167,7 @@ pub fn is_name(name: &str) -> bool {
 
 /// Reads `inputs`; `None` after an error.
 pub(super) fn read(fields: &mut Fields) -> Option<Vec<Input>> {
-    let entries = match fields.root.get("inputs") {
-        None | Some(Yaml::Null) => return Some(Vec::new()),
-        Some(Yaml::Map(entries)) => entries.clone(),
-        Some(other) => {
-            let (field, found) = ("inputs".into(), other.kind());
-            let expected = Expected::Other("a mapping of names to inputs");
-            let problem = Problem::WrongType { field, expected, found };
-            fields.report(&[Step::Key("inputs")], problem);
-            return None;
-        }
-    };
-    if !(1..=MAX_INPUTS).contains(&entries.len()) {
-        let problem = Problem::EntryCount { field: "inputs", limit: MAX_INPUTS };
-        fields.report(&[Step::Key("inputs")], problem);
-        return None;
-    }
+    let entries = fields.entries("inputs", "a mapping of names to inputs", Some(MAX_INPUTS))?;
     let inputs: Vec<Option<Input>> =
         entries.iter().map(|(name, value)| input(fields, name, value)).collect();
     inputs.into_iter().collect()

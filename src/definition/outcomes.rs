@@ -1,10 +1,10 @@
 //! The field `outcomes` of a phase: the ways in which it can be left.
 
-use super::diagnostic::{Expected, Problem};
+use super::diagnostic::Problem;
 use super::fields::Fields;
 use super::inputs::{is_name, scalar, written};
 use super::schema::MAX_OUTCOMES;
-use super::yaml::{Step, Yaml};
+use super::yaml::Step;
 
 /// A way in which a phase can be left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,22 +54,8 @@ impl Target {
 
 /// Reads `outcomes`; `None` after an error. The ids of phases are checked with the workflow.
 pub(super) fn read(fields: &mut Fields) -> Option<Vec<Outcome>> {
-    let entries = match fields.root.get("outcomes") {
-        None | Some(Yaml::Null) => return Some(Vec::new()),
-        Some(Yaml::Map(entries)) if (1..=MAX_OUTCOMES).contains(&entries.len()) => entries.clone(),
-        Some(Yaml::Map(_)) => {
-            let problem = Problem::EntryCount { field: "outcomes", limit: MAX_OUTCOMES };
-            fields.report(&[Step::Key("outcomes")], problem);
-            return None;
-        }
-        Some(other) => {
-            let (field, found) = ("outcomes".into(), other.kind());
-            let expected = Expected::Other("a mapping like `{ clean: next, issues: implement }`");
-            let problem = Problem::WrongType { field, expected, found };
-            fields.report(&[Step::Key("outcomes")], problem);
-            return None;
-        }
-    };
+    let expected = "a mapping like `{ clean: next, issues: implement }`";
+    let entries = fields.entries("outcomes", expected, Some(MAX_OUTCOMES))?;
     let outcomes: Vec<Option<Outcome>> = entries
         .iter()
         .map(|(name, target)| {

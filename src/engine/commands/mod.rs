@@ -3,6 +3,7 @@
 //! | file | content |
 //! | --- | --- |
 //! | `start` | `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start |
+//! | `arguments` | the values of inputs and the task behind the name of a workflow |
 //! | `picker` | `/workflow` alone: the dialogs for workflow and task |
 //! | `replacement` | the confirmation before a project's workflow runs in the place of one of the user's own |
 //! | `controls` | `/workflow :status` and the like: the controls and their dispatch |
