@@ -11,6 +11,7 @@
 //! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //! | `model`, as it is written, and `thinking` | the user's aliases of models |
 //! | `outcomes`, `onMaxLoops`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
+//! | | `show`, `toolVisibility`: what a user is offered and the model is shown |
 //!
 //! It covers the workflow and every workflow nested in it, at any depth.
 //!
@@ -32,8 +33,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use sha2::{Digest, Sha256};
 
 use super::{
-    AutoContinue, Budget, Check, CheckKind, Condition, Confinement, ContextMode, EntryKind, Gate,
-    Given, Library, Measure, OnGateFail, OnMaxLoops, Outcome, Phase, Sandbox, ToolPolicy, Workflow,
+    AutoContinue, Budget, Check, CheckKind, Condition, Confinement, ContextMode, Entry, EntryKind,
+    Gate, Given, Input, Library, Measure, OnGateFail, OnMaxLoops, Outcome, Phase, Sandbox,
+    ToolPolicy, Workflow,
 };
 
 /// The first version of the sequence of bytes that is hashed.
@@ -117,11 +119,40 @@ struct Rules {
 
 impl Rules {
     fn workflow(&mut self, workflow: &Workflow) {
-        let Workflow { key, root, loopable, max_loops, auto_continue, gate, phases, .. } = workflow;
-        self.limits(&workflow.confinement);
-        self.context(workflow.context);
-        self.budget(&workflow.budget);
-        self.ways(workflow);
+        // Every field is named, here and below: another one does not compile until it is hashed or named as no rule.
+        let Workflow {
+            key,
+            name: _,
+            command_name: _,
+            description: _,
+            initial_message: _,
+            show: _,
+            loopable,
+            session_name_prefix: _,
+            session_name_max_length: _,
+            role_instruction: _,
+            advance_reminder: _,
+            block_reason_template: _,
+            completion_message: _,
+            not_done_reminder: _,
+            confinement,
+            budget,
+            inputs,
+            auto_continue,
+            max_loops,
+            on_max_loops,
+            context_injection: _,
+            hides_tools: _,
+            context,
+            phases,
+            gate,
+            root,
+            folder: _,
+        } = workflow;
+        self.limits(confinement);
+        self.context(*context);
+        self.budget(budget);
+        self.ways(*on_max_loops, inputs);
         self.text(key);
         self.text(root);
         self.number(u64::from(*loopable));
@@ -133,8 +164,8 @@ impl Rules {
             rules.number(u64::from(*max_idle));
         });
         self.option(gate.as_ref(), Self::gate);
-        self.list(phases, |rules, entry| {
-            match &entry.kind {
+        self.list(phases, |rules, Entry { kind, when }| {
+            match kind {
                 EntryKind::Phase(phase) => rules.phase(phase),
                 EntryKind::Workflow { key, with } => {
                     rules.number(1);
@@ -143,7 +174,7 @@ impl Rules {
                 }
             }
             if rules.version >= 3 {
-                rules.list(&entry.when, |rules, Condition { of, values }| {
+                rules.list(when, |rules, Condition { of, values }| {
                     rules.text(&of.to_string());
                     rules.set(values);
                 });
@@ -152,15 +183,32 @@ impl Rules {
     }
 
     fn phase(&mut self, phase: &Phase) {
-        let Phase { id, tools, confinement, summary_required, gate, model, thinking, .. } = phase;
+        let Phase {
+            id,
+            name: _,
+            emoji: _,
+            instructions: _,
+            file: _,
+            tools,
+            confinement,
+            budget,
+            tests: _,
+            profiles: _,
+            summary_required,
+            context,
+            outcomes,
+            gate,
+            model,
+            thinking,
+        } = phase;
         self.number(0);
         self.limits(confinement);
-        self.context(phase.context);
-        self.budget(&phase.budget);
+        self.context(*context);
+        self.budget(budget);
         if self.version >= 3 {
             self.list(model, |rules, name| rules.text(name));
             self.option(thinking.as_ref(), |rules, level| rules.text(level.name()));
-            self.list(&phase.outcomes, |rules, Outcome { name, target }| {
+            self.list(outcomes, |rules, Outcome { name, target }| {
                 rules.text(name);
                 rules.text(target.word());
             });
@@ -197,14 +245,17 @@ impl Rules {
         });
     }
 
-    fn ways(&mut self, workflow: &Workflow) {
+    fn ways(&mut self, on_max_loops: OnMaxLoops, inputs: &[Input]) {
         if self.version < 3 {
             return;
         }
-        self.number(u64::from(workflow.on_max_loops == OnMaxLoops::Next));
-        self.list(&workflow.inputs, |rules, input| {
-            rules.text(&input.name);
-            rules.option(input.default.as_ref(), |rules, default| rules.text(default));
+        self.number(match on_max_loops {
+            OnMaxLoops::Pause => 0,
+            OnMaxLoops::Next => 1,
+        });
+        self.list(inputs, |rules, Input { name, default, kind: _, description: _ }| {
+            rules.text(name);
+            rules.option(default.as_ref(), |rules, default| rules.text(default));
         });
     }
 
@@ -317,7 +368,7 @@ impl Rules {
 #[cfg(test)]
 mod tests {
     use super::super::fixtures::{phase, workflow};
-    use super::super::{Entry, Input, InputKind, Pattern, Source, Target, Thinking};
+    use super::super::{InputKind, Pattern, Source, Target, Thinking};
     use super::*;
 
     fn seal(change: impl Fn(&mut [Workflow])) -> String {
@@ -432,6 +483,43 @@ mod tests {
             at(&mut workflows[0], 0).budget = Budget([(Measure::Time, 60_000)].into());
         });
         assert_eq!(value, "3:22d895bbc250b40e4a6760c944b822e84c4f95bf44e22907a0f8c38a64134449");
+    }
+
+    /// The same for runs with inputs, outcomes and conditions.
+    #[test]
+    fn a_seal_of_ways_is_the_same_for_ever() {
+        let value = seal(|w| {
+            let name = |name: &str| name.to_owned();
+            let input = |name: &str, kind, default: Option<&str>| Input {
+                name: name.to_owned(),
+                kind,
+                default: default.map(str::to_owned),
+                description: Some("D".into()),
+            };
+            w[0].inputs = vec![
+                input("a", InputKind::Text, None),
+                input("b", InputKind::Choice(vec![name("x"), name("y")]), Some("x")),
+            ];
+            w[0].on_max_loops = OnMaxLoops::Next;
+            let targets = [Target::Next, Target::Loop, Target::Done, Target::Phase(name("z"))];
+            at(&mut w[0], 0).outcomes =
+                targets.map(|target| Outcome { name: target.word().into(), target }).into();
+            at(&mut w[0], 0).gate = gate(CheckKind::Approve { question: "Q".into() });
+            at(&mut w[0], 0).gate.as_mut().unwrap().checks[0].outcome = Some(name("next"));
+            w[1].inputs =
+                vec![input("i", InputKind::Flag, Some("true")), input("j", InputKind::Text, None)];
+            let EntryKind::Workflow { with, .. } = &mut w[0].phases[1].kind else { panic!() };
+            with.insert(name("i"), Given::Value(name("false")));
+            with.insert(name("j"), Given::Input(name("a")));
+            let values = vec![name("x"), name("y"), name("x")];
+            w[0].phases[2].when = vec![
+                Condition { of: Source::Input(name("b")), values },
+                Condition { of: Source::Outcome(name("a")), values: vec![name("next")] },
+            ];
+            w[1].phases[1].when =
+                vec![Condition { of: Source::Input(name("i")), values: vec![name("true")] }];
+        });
+        assert_eq!(value, "3:e7c8a593e112e55d1cb635b1398a416b968772980157fa65b230dd074f24730b");
     }
 
     #[test]
