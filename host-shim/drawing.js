@@ -14,13 +14,15 @@
 export class Drawing {
   /** @type {Component | undefined} */
   #component;
+  /** The width that it is described for. */
+  #width = 0;
   #describe;
   #theme;
   #host;
   #padding;
 
   /**
-   * @param {() => Description | undefined} describe
+   * @param {(width: number) => Description | undefined} describe gets the columns that it has
    * @param {Theme} theme
    * @param {import("./load.js").Host} host
    * @param {number} padding columns on the left and on the right
@@ -34,12 +36,14 @@ export class Drawing {
 
   /** @param {number} width */
   render(width) {
-    this.#component ??= this.#make(this.#describe());
+    if (this.#width !== width) this.#component = this.#make(this.#describe(width - 2 * this.#padding)) ?? this.#component;
+    if (this.#component) this.#width = width;
     return this.#component?.render(width) ?? [];
   }
 
   invalidate() {
     this.#component = undefined;
+    this.#width = 0;
   }
 
   /** @param {Description | undefined} description */
@@ -73,7 +77,7 @@ export class Drawing {
  */
 export function guestDrawing(calls, host, padding) {
   /**
-   * @template {"drawToolCall" | "drawToolResult" | "drawMessage" | "drawEntry"} Name
+   * @template {"drawToolCall" | "drawToolResult" | "drawMessage"} Name
    * @param {Theme} theme
    * @param {Name} name
    * @param {Parameters<import("./interface.js").GuestExports[Name]>} parameters

@@ -1,6 +1,9 @@
 // Registers the guest as the renderer of its messages and entries.
-import { guestDrawing, textOf } from "./drawing.js";
+import { Drawing, guestDrawing, textOf } from "./drawing.js";
 import { json } from "./json.js";
+
+/** Columns on the left and on the right, like those of pi's own messages. */
+const PADDING = 1;
 
 export class Renderers {
   /** Types of custom messages that have a renderer. @type {Set<string>} */
@@ -8,6 +11,8 @@ export class Renderers {
   /** Types of custom entries that have a renderer. @type {Set<string>} */
   #entries = new Set();
   #pi;
+  #host;
+  #calls;
   #draw;
 
   /**
@@ -17,7 +22,9 @@ export class Renderers {
    */
   constructor(pi, host, calls) {
     this.#pi = pi;
-    this.#draw = guestDrawing(calls, host, 1);
+    this.#host = host;
+    this.#calls = calls;
+    this.#draw = guestDrawing(calls, host, PADDING);
   }
 
   /** @param {string} customType */
@@ -33,8 +40,9 @@ export class Renderers {
   registerEntry(customType) {
     if (this.#entries.has(customType)) return;
     this.#entries.add(customType);
-    this.#pi.registerEntryRenderer(customType, ({ data }, { expanded }, theme) =>
-      this.#draw(theme, "drawEntry", customType, json(data), expanded),
-    );
+    this.#pi.registerEntryRenderer(customType, ({ data }, { expanded }, theme) => {
+      const draw = (/** @type {number} */ width) => this.#calls.callNow("drawEntry", customType, json(data), expanded, Math.max(0, width));
+      return new Drawing(draw, theme, this.#host, PADDING);
+    });
   }
 }

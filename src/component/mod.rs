@@ -226,11 +226,16 @@ impl Guest for Component {
         text::draw_content(&message.custom_type, &message.content, expanded).map(Into::into)
     }
 
-    fn draw_entry(custom_type: String, data: String, expanded: bool) -> Option<Drawing> {
+    fn draw_entry(
+        custom_type: String,
+        data: String,
+        expanded: bool,
+        width: u32,
+    ) -> Option<Drawing> {
         #[cfg(feature = "fault-switch")]
         fault::trip("draw-entry");
         let data: Value = serde_json::from_str(&data).ok()?;
-        text::draw_entry(&custom_type, &data, expanded).map(Into::into)
+        text::draw_entry(&custom_type, &data, expanded, width as usize).map(Into::into)
     }
 }
 

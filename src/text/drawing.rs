@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::exact::wrapped;
 use super::step_result::PASSED_OVER;
 use crate::definition::short;
 use crate::protocol::{
@@ -110,9 +111,19 @@ pub fn draw_step_result(text: &str, details: &str, expanded: bool) -> Drawing {
     Drawing::Lines(lines.map(|(_, line)| vec![span(line, Color::ToolOutput)]).collect())
 }
 
-/// Draws an entry of this package: `{"content": …}`, with the name of the `workflow` for the end of a run.
-pub fn draw_entry(custom_type: &str, data: &Value, expanded: bool) -> Option<Drawing> {
+/// Draws an entry of this package: `{"content": …}`, with the name of the `workflow` for the end of a run. The lines of a frame
+/// ([`framed`](super::exact::framed)) are broken at `width` columns.
+pub fn draw_entry(
+    custom_type: &str,
+    data: &Value,
+    expanded: bool,
+    width: usize,
+) -> Option<Drawing> {
     let content = data.get("content")?.as_str()?;
+    if custom_type == STATUS_TYPE {
+        let lines = content.lines().flat_map(|line| wrapped(line, width));
+        return Some(Drawing::Lines(lines.map(|line| status_line(&line)).collect()));
+    }
     match data.get("workflow").and_then(Value::as_str) {
         // The message of `/cancel-workflow` does not contain the name.
         Some(name) if custom_type == COMPLETE_TYPE => {
@@ -160,7 +171,6 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
         COUNTDOWN_TYPE => {
             Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]]))
         }
-        STATUS_TYPE => Some(Drawing::Lines(content.lines().map(status_line).collect())),
         CHECK_TYPE => Some(Drawing::Lines(content.lines().map(check_line).collect())),
         GRAPH_TYPE => {
             let line = |line| vec![span(line, Color::Text)];

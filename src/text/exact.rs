@@ -141,40 +141,79 @@ pub fn quoted(name: &str, width: usize) -> String {
     format!("\"{}\"", exact_line(&name, width.saturating_sub(2), Spaces::Single))
 }
 
-/// Returns the lines of a text with a bar before each line, which no other text in a question contains. A line longer than
-/// `width` columns is broken, and its rest begins with another mark; many consecutive spaces are replaced by their count.
-pub fn framed(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for line in text.trim_end_matches('\n').split('\n') {
-        let mut shown = format!("{BAR} ");
-        let mut room = width.saturating_sub(2);
-        let mut rest = line;
-        while !rest.is_empty() {
-            let after_spaces = rest.trim_start_matches(' ');
-            let spaces = rest.len() - after_spaces.len();
-            let (piece, taken): (Vec<(String, usize)>, &str) = if spaces >= MANY_SPACES {
-                let counted = format!(" {SPACES}×{spaces} ");
-                let columns = counted.chars().map(columns).sum();
-                (vec![(counted, columns)], after_spaces)
-            } else {
-                let end = rest.find(&" ".repeat(MANY_SPACES)).unwrap_or(rest.len());
-                let (before, after) = rest.split_at(end);
-                (characters(before).collect(), after)
-            };
-            for (piece, columns) in piece {
-                if columns > room {
-                    lines.push(shown);
-                    shown = format!("{BAR} {BROKEN} ");
-                    room = width.saturating_sub(4);
-                }
-                shown.push_str(&piece);
-                room = room.saturating_sub(columns);
-            }
-            rest = taken;
+/// Returns the lines of a text with a bar before each, which no other text in a question contains; many consecutive spaces
+/// are replaced by their count. [`wrapped`] breaks the lines at the width at which they are shown.
+pub fn framed(text: &str) -> Vec<String> {
+    text.trim_end_matches('\n').split('\n').map(framed_line).collect()
+}
+
+fn framed_line(line: &str) -> String {
+    let mut shown = format!("{BAR} ");
+    let mut rest = line;
+    while !rest.is_empty() {
+        let after_spaces = rest.trim_start_matches(' ');
+        let spaces = rest.len() - after_spaces.len();
+        if spaces >= MANY_SPACES {
+            shown.push_str(&format!(" {SPACES}×{spaces} "));
+            rest = after_spaces;
+        } else {
+            let end = rest.find(&" ".repeat(MANY_SPACES)).unwrap_or(rest.len());
+            let (before, after) = rest.split_at(end);
+            shown.extend(characters(before).map(|(shown, _)| shown));
+            rest = after;
         }
-        lines.push(shown);
     }
-    lines
+    shown
+}
+
+/// Returns a line of [`framed`] as lines of at most `width` columns, each with a bar; another line is returned as it is. The
+/// line is broken before a space, a word only if it does not fit. The rest of a broken line, its space included, follows
+/// directly after the mark `↪`.
+pub fn wrapped(line: &str, width: usize) -> Vec<String> {
+    let Some(content) = line.strip_prefix(BAR).and_then(|line| line.strip_prefix(' ')) else {
+        return vec![line.to_owned()];
+    };
+    let mut lines = Vec::new();
+    let mut mark = format!("{BAR} ");
+    let units = units(content);
+    let mut rest = &*units;
+    loop {
+        let mut room = width.saturating_sub(mark.chars().count());
+        let fitting = rest.iter().take_while(|unit| {
+            let left = room.checked_sub(unit.chars().map(columns).sum());
+            room = left.unwrap_or(0);
+            left.is_some()
+        });
+        let fitting = fitting.count();
+        if fitting == rest.len() {
+            lines.push(mark + &rest.concat());
+            return lines;
+        }
+        let is_space = |at: usize| rest.get(at).is_some_and(|unit| unit.starts_with(' '));
+        let before_space = (1..=fitting).rev().find(|at| is_space(*at) && !is_space(at - 1));
+        let (broken, after) = rest.split_at(before_space.unwrap_or(fitting).max(1));
+        lines.push(mark + &broken.concat());
+        mark = format!("{BAR} {BROKEN}");
+        rest = after;
+    }
+}
+
+/// Returns the parts of a framed line that are not broken: a character, one that is written out, a number of spaces.
+fn units(mut content: &str) -> Vec<&str> {
+    let mut units = Vec::new();
+    while let Some(first) = content.chars().next() {
+        let written_out =
+            content.strip_prefix("\\u{").and_then(|rest| rest.find('}')).map(|at| at + 4);
+        let counted = content.strip_prefix(" ␣×").and_then(|rest| {
+            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            Some(content.len() - rest.get(digits..)?.strip_prefix(' ')?.len())
+        });
+        let length = written_out.or(counted).unwrap_or(first.len_utf8());
+        let (unit, rest) = content.split_at(length);
+        units.push(unit);
+        content = rest;
+    }
+    units
 }
 
 #[cfg(test)]
@@ -243,7 +282,7 @@ mod tests {
                 let text = format!("a{c}b");
                 let within = format!("a{written}b");
                 assert_eq!(exact(&text), within);
-                assert_eq!(framed(&text, 36), [format!("│ {within}")]);
+                assert_eq!(framed(&text), [format!("│ {within}")]);
                 if !"\t\r".contains(c) {
                     assert_eq!(quoted(&text, 36), format!("\"{within}\""));
                 }
@@ -279,17 +318,61 @@ mod tests {
 
     #[test]
     fn a_frame_has_a_bar_before_every_line() {
-        assert_eq!(framed("npm test\n", 38), ["│ npm test"]);
-        assert_eq!(framed("a\n\tb      c", 38), ["│ a", "│ \\u{9}b ␣×6 c"]);
+        assert_eq!(framed("npm test\n"), ["│ npm test"]);
+        assert_eq!(framed("a\n\tb      c"), ["│ a", "│ \\u{9}b ␣×6 c"]);
         assert_eq!(
-            framed("a\n\n│ b ↪ ␣×6\r\n", 38),
+            framed("a\n\n│ b ↪ ␣×6\r\n"),
             ["│ a", "│ ", "│ \\u{2502} b \\u{21aa} \\u{2423}×6\\u{d}"]
         );
-        assert_eq!(framed(&"x".repeat(36), 38), [format!("│ {}", "x".repeat(36))]);
-        let broken = [format!("│ {}", "x".repeat(36)), "│ ↪ x".to_owned()];
-        assert_eq!(framed(&"x".repeat(37), 38), broken);
-        let wide = framed(&"中\u{2800} ".repeat(100), 38);
-        assert!(wide.iter().all(|line| line.starts_with("│ ")));
-        assert!(wide.iter().all(|line| line.chars().map(columns).sum::<usize>() <= 38 + 2));
+    }
+
+    #[track_caller]
+    fn assert_wrapped(text: &str, width: usize, expected: &[&str]) {
+        let lines: Vec<String> =
+            framed(text).iter().flat_map(|line| wrapped(line, width)).collect();
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_line_is_broken_before_a_space() {
+        assert_wrapped("npm test", 12, &["│ npm test"]);
+        assert_wrapped("npm test", 9, &["│ npm", "│ ↪ test"]);
+        assert_wrapped("a  b  cccc", 9, &["│ a  b", "│ ↪  cccc"]);
+        assert_wrapped("   aaaaaaaaaa", 10, &["│    aaaaa", "│ ↪aaaaa"]);
+        assert_wrapped("make      all", 12, &["│ make", "│ ↪ ␣×6 al", "│ ↪l"]);
+        assert_wrapped("ls \u{2800}\u{2800}", 12, &["│ ls", "│ ↪ \\u{2800}", "│ ↪\\u{2800}"]);
+        assert_wrapped("", 2, &["│ "]);
+        assert_eq!(wrapped("no frame, but a long line", 8), ["no frame, but a long line"]);
+    }
+
+    /// The line that a wrapped line was.
+    fn joined(lines: &[String]) -> String {
+        let mut lines = lines.iter();
+        let first = lines.next().cloned().unwrap_or_default();
+        lines.fold(first, |all, line| all + line.strip_prefix("│ ↪").unwrap())
+    }
+
+    #[test]
+    fn a_broken_line_is_exact_at_every_width() {
+        let texts = [
+            "npm run a-script-with-a-long-name -- --all   --strict && rm -rf target/debug",
+            "      a     b ↪ c│d \\u{41} \u{2800}\u{2800} ␣×6 x",
+            "中文한글ひ🔍é\u{301}    中文",
+            &"x".repeat(300),
+            &"中\u{2800} ".repeat(100),
+            " ␣×",
+            "",
+        ];
+        for text in texts {
+            let [line] = &framed(text)[..] else { panic!("{text}") };
+            for width in 0..120 {
+                let lines = wrapped(line, width);
+                assert_eq!(&joined(&lines), line, "{width}");
+                assert!(lines.iter().all(|line| line.starts_with("│ ")));
+                // The marks have one column.
+                let fits = |line: &String| line.chars().map(columns).sum::<usize>() <= width + 2;
+                assert!(width < 20 || lines.iter().all(fits), "{width}: {lines:?}");
+            }
+        }
     }
 }

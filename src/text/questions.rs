@@ -4,7 +4,7 @@
 //! [`framed`]. pi cuts a dialog that is too high for the terminal at its bottom, where the options are, so in a
 //! terminal a question has few lines, and the rest is shown in the transcript above it.
 
-use super::exact::{BAR, Spaces, exact_line, framed, quoted};
+use super::exact::{BAR, Spaces, exact_line, framed, quoted, wrapped};
 
 /// Columns of a dialog in a terminal of 40 columns.
 const COLUMNS: usize = 38;
@@ -55,7 +55,7 @@ pub fn consent_question(
         GateSource::Project => ("project", "Project"),
         GateSource::Package => ("package", "Package"),
     };
-    let lines = |width| commands.iter().flat_map(|command| framed(command, width)).collect();
+    let lines = commands.iter().flat_map(|command| framed(command)).collect();
     match dialog {
         Dialog::Terminal { options } => {
             let number = match commands.len() {
@@ -64,11 +64,11 @@ pub fn consent_question(
             };
             let first = format!("Allow {small} gate {}?", quoted(of, 18));
             let above = format!("{capital} gate {} runs:", quoted(of, 18));
-            in_terminal(first, lines(COLUMNS), options, &number, above)
+            in_terminal(first, lines, options, &number, above)
         }
         Dialog::Program => {
             let first = format!("This {small}'s gate of {} runs:", quoted(of, 60));
-            let mut question = by_program(first, lines(WIDE));
+            let mut question = by_program(first, lines);
             question.title.push_str("\nAllow it?");
             question
         }
@@ -81,11 +81,11 @@ pub fn approval_question(of: &str, workflow: &str, question: &str, dialog: Dialo
         Dialog::Terminal { options } => {
             let first = format!("Approve {}?", quoted(of, 29));
             let above = format!("Gate {} asks:", quoted(of, 26));
-            in_terminal(first, framed(question, COLUMNS), options, "The question", above)
+            in_terminal(first, framed(question), options, "The question", above)
         }
         Dialog::Program => {
             let first = format!("Approve {} of {}?", quoted(of, 60), quoted(workflow, 60));
-            by_program(first, framed(question, WIDE))
+            by_program(first, framed(question))
         }
     }
 }
@@ -134,6 +134,7 @@ pub fn in_question(text: &str) -> String {
     exact_line(text, 100, Spaces::Kept)
 }
 
+/// Returns the question with the lines of [`framed`] in it, or above it, where the transcript breaks them at its own width.
 fn in_terminal(
     first: String,
     lines: Vec<String>,
@@ -141,8 +142,9 @@ fn in_terminal(
     what: &str,
     above: String,
 ) -> Question {
-    if lines.len() < LINES.saturating_sub(options) {
-        return Question { title: format!("{first}\n{}", lines.join("\n")), above: None };
+    let shown: Vec<String> = lines.iter().flat_map(|line| wrapped(line, COLUMNS)).collect();
+    if shown.len() < LINES.saturating_sub(options) {
+        return Question { title: format!("{first}\n{}", shown.join("\n")), above: None };
     }
     let number = match lines.len() {
         1 => "1 line".to_owned(),
@@ -152,15 +154,16 @@ fn in_terminal(
     Question { title, above: Some(format!("{above}\n{}", lines.join("\n"))) }
 }
 
-fn by_program(first: String, mut lines: Vec<String>) -> Question {
+fn by_program(first: String, lines: Vec<String>) -> Question {
     let mut above = None;
-    if lines.len() > MANY_LINES {
+    let mut shown: Vec<String> = lines.iter().flat_map(|line| wrapped(line, WIDE)).collect();
+    if shown.len() > MANY_LINES {
         above = Some(format!("{first}\n{}", lines.join("\n")));
-        let more = lines.len() - MANY_LINES;
-        lines.truncate(MANY_LINES);
-        lines.push(format!("… and {more} more lines: all of them stand above this question"));
+        let more = shown.len() - MANY_LINES;
+        shown.truncate(MANY_LINES);
+        shown.push(format!("… and {more} more lines: all of them stand above this question"));
     }
-    Question { title: format!("{first}\n{}", lines.join("\n")), above }
+    Question { title: format!("{first}\n{}", shown.join("\n")), above }
 }
 
 #[cfg(test)]
@@ -202,7 +205,8 @@ mod tests {
                     assert!(title.starts_with(begin), "{title}");
                     assert!(title.lines().count() <= most, "{title}");
                     let above_lines = above.iter().flat_map(|above| above.lines());
-                    for line in title.lines().chain(above_lines.clone()) {
+                    let shown = above_lines.clone().flat_map(|line| wrapped(line, COLUMNS));
+                    for line in title.lines().map(str::to_owned).chain(shown) {
                         assert!(line.chars().count() <= 38, "{line}");
                     }
                     let rest = title.lines().skip(1);
@@ -237,10 +241,9 @@ mod tests {
         let question = consent_question("Plan", GateSource::Project, &commands, TERMINAL);
         assert_eq!(
             question.title,
-            "Allow project gate \"Plan\"?\n2 commands, 4 lines: shown above"
+            "Allow project gate \"Plan\"?\n2 commands, 3 lines: shown above"
         );
-        let above =
-            format!("Project gate \"Plan\" runs:\n│ a\n│ b\n│ {}\n│ ↪ xxxx", "x".repeat(36));
+        let above = format!("Project gate \"Plan\" runs:\n│ a\n│ b\n│ {}", "x".repeat(40));
         assert_eq!(question.above, Some(above));
         let question =
             approval_question("Plan", "Flow", "a\nb\nc", Dialog::Terminal { options: 3 });

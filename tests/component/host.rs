@@ -867,7 +867,7 @@ impl Pi {
     #[track_caller]
     pub fn draw_entry(&mut self, custom_type: &str, data: &str, expanded: bool) -> String {
         let drawing =
-            self.guest.call_draw_entry(&mut self.store, custom_type, &data.into(), expanded);
+            self.guest.call_draw_entry(&mut self.store, custom_type, &data.into(), expanded, 78);
         drawn(drawing.expect("no trap"))
     }
 

@@ -302,7 +302,7 @@ impl Guest for Hello {
         Some(Drawing::Markdown(message.content))
     }
 
-    fn draw_entry(_: String, data: String, expanded: bool) -> Option<Drawing> {
+    fn draw_entry(_: String, data: String, expanded: bool, _width: u32) -> Option<Drawing> {
         trap("draw-entry");
         let text = format!("A greeting: {data}");
         Some(Drawing::Lines(vec![vec![Span { text, color: Color::Accent, bold: expanded }]]))

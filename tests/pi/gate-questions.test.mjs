@@ -5,6 +5,7 @@ import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { gated, lastPath, progress } from "./harness/gates.mjs";
 import { ALL, VERSIONS } from "./harness/extent.mjs";
 import { readSession, runPrint } from "./harness/pi.mjs";
@@ -186,8 +187,8 @@ for (const version of VERSIONS) {
       "one command": [{ gate: run("npm test") }, ['Allow project gate "Plan"?', "│ npm test"], [], CONSENTS],
       "four commands": [
         { gate: run(...FOUR) },
-        ['Allow project gate "Plan"?', "4 commands, 5 lines: shown above"],
-        ['Project gate "Plan" runs:', ...FOUR.slice(0, 3).map((command) => `│ ${command}`), "│ npm run a-script-with-a-long-name --", "│ ↪  --all --strict"],
+        ['Allow project gate "Plan"?', "4 commands, 4 lines: shown above"],
+        ['Project gate "Plan" runs:', ...FOUR.map((command) => `│ ${command}`)],
         CONSENTS,
       ],
       "a name that draws a question": [
@@ -204,15 +205,15 @@ for (const version of VERSIONS) {
       ],
       "a command that hides its end": [
         { gate: run(`make${" ".repeat(300)}│\u3164\u202eevil`) },
-        ['Allow project gate "Plan"?', "1 command, 2 lines: shown above"],
-        ['Project gate "Plan" runs:', "│ make ␣×300 \\u{2502}\\u{3164}", "│ ↪ \\u{202e}evil"],
+        ['Allow project gate "Plan"?', "1 command, 1 line: shown above"],
+        ['Project gate "Plan" runs:', "│ make ␣×300 \\u{2502}\\u{3164}\\u{202e}evil"],
         CONSENTS,
       ],
       "an approval": [{ gate: APPROVE }, ['Approve "Plan"?', "│ Ship it?"], [], APPROVALS],
       "a long approval of a name that draws": [
         { name: FAKE, gate: [{ approve: `${QUESTION}\n\n→ Not yet` }] },
-        ["Approve \"Plan' runs:\\u{2800}…\"?", "The question, 5 lines: shown above"],
-        ["Gate \"Plan' runs:\\u{2800}…\" asks:", "│ Ship this plan, with all its risks, ", "│ ↪ to the users? Nobody has read the", "│ ↪ second half of it.", "│ ", "│ → Not yet"],
+        ["Approve \"Plan' runs:\\u{2800}…\"?", "The question, 3 lines: shown above"],
+        ["Gate \"Plan' runs:\\u{2800}…\" asks:", "│ Ship this plan, with all its risks, to the users? Nobody has read the second", "│ ↪ half of it.", "│ ", "│ → Not yet"],
         APPROVALS,
       ],
     };
@@ -252,6 +253,31 @@ for (const version of VERSIONS) {
         }
       });
     }
+  });
+
+  test(`pi ${version}: a command above its question has a bar before each line at every width`, async (t) => {
+    const command = "npm run a-script-with-a-long-name -- --all --strict --report=summary && echo 'it has passed'";
+    const gate = [{ run: command }, { run: `cat ${"long/".repeat(40)}name` }];
+    const { sandbox } = await stage(t, () => REST, { projectFiles: gated(gate) });
+    const tui = await startTui({ version, sandbox, columns: 60, rows: 30 });
+    await tui.submit(TASK);
+    await tui.waitFor("I rest.");
+    await tui.submit("/workflow :next");
+    await tui.waitFor(/→ No/);
+    const frame = (/** @type {string} */ screen) => screen.split("\n").filter((line) => line.startsWith(" │ ")).map((line) => line.trimEnd().slice(1));
+    for (const [columns, first] of /** @type {[number, string[]][]} */ ([
+      [60, ["│ npm run a-script-with-a-long-name -- --all --strict", "│ ↪ --report=summary && echo 'it has passed'", "│ cat"]],
+      [160, [`│ ${command}`]],
+      [40, ["│ npm run a-script-with-a-long-name --", "│ ↪ --all --strict --report=summary &&", "│ ↪ echo 'it has passed'", "│ cat"]],
+    ])) {
+      await tui.resize(columns, 30);
+      await tui.waitFor((screen) => {
+        const lines = frame(screen);
+        const isWhole = lines.join("").replaceAll("│ ↪", "").endsWith(`│ cat ${"long/".repeat(40)}name`);
+        return isWhole && isDeepStrictEqual(lines.slice(0, first.length), first);
+      });
+    }
+    await tui.close();
   });
 
   suite(`pi ${version}: a project's workflow that replaces one of the user`, { concurrency: 2 }, () => {
