@@ -55,23 +55,14 @@ fn object(fields: &[Field]) -> Map<String, Value> {
     }
     object.insert("properties".into(), properties.into());
     object.insert("additionalProperties".into(), false.into());
-    let of_gate: Vec<Value> = fields
-        .iter()
-        .filter(|field| ["gateAttempts", "onGateFail"].contains(&field.name))
-        .map(|field| only_with_gate(field.name))
-        .collect();
+    let of_gate =
+        fields.iter().filter(|field| ["gateAttempts", "onGateFail"].contains(&field.name));
+    let of_gate: Map<String, Value> =
+        of_gate.map(|field| (field.name.to_owned(), json!(["gate"]))).collect();
     if !of_gate.is_empty() {
-        object.insert("allOf".into(), of_gate.into());
+        object.insert("dependencies".into(), of_gate.into());
     }
     object
-}
-
-/// A field with a value requires a gate. `dependencies` would also apply to keys without a value.
-fn only_with_gate(name: &str) -> Value {
-    json!({
-        "if": { "required": [name], "properties": { name: { "not": { "type": "null" } } } },
-        "then": { "required": ["gate"], "properties": { "gate": { "type": "array" } } },
-    })
 }
 
 /// Requires these fields. They are declared as properties too, as strict validators demand.
@@ -122,38 +113,38 @@ fn property(field: &Field) -> Value {
 }
 
 fn kind(field: &Field) -> Value {
-    let optional = field.needed == Needed::Not;
-    // An optional key may have no value.
-    let type_of = |name: &str| if optional { json!([name, "null"]) } else { json!(name) };
+    let may_be_empty = field.needed == Needed::Not && field.may_be_empty();
+    let type_of = |name: &str| if may_be_empty { json!([name, "null"]) } else { json!(name) };
     match field.kind {
-        Kind::Template(_) | Kind::FreeText if optional => json!({ "type": type_of("string") }),
+        Kind::Template(_) | Kind::FreeText if may_be_empty => json!({ "type": type_of("string") }),
         Kind::Text | Kind::Template(_) | Kind::FreeText => {
             json!({ "type": type_of("string"), "pattern": "\\S" })
         }
         Kind::CommandName => json!({ "type": type_of("string"), "pattern": "^[A-Za-z0-9_-]+$" }),
         Kind::OneOf(words) => {
-            let words = words.iter().map(|word| json!(word)).chain(optional.then_some(Value::Null));
-            json!({ "enum": words.collect::<Vec<_>>() })
+            json!({ "enum": words })
         }
         Kind::Bool => json!({ "type": type_of("boolean") }),
         Kind::Number => json!({ "type": type_of("number"), "minimum": 0 }),
         Kind::WholeNumber(most) => {
             json!({ "type": type_of("integer"), "minimum": 0, "maximum": most })
         }
-        Kind::Names => {
-            json!({ "type": type_of("array"), "items": scalar() })
+        Kind::Names | Kind::Options => json!({ "type": type_of("array"), "items": scalar() }),
+        Kind::Tools => {
+            let text = json!({ "type": "string", "pattern": "\\S" });
+            let name = one_of(&[text, json!({ "type": "number" }), json!({ "type": "boolean" })]);
+            json!({ "type": "array", "items": name })
         }
         Kind::NameOrNames => {
             let name = json!({ "type": "string", "pattern": "\\S" });
-            let names = json!({ "type": "array", "items": name });
-            one_of(&[name, names, json!({ "type": "null" })])
+            let names = json!({ "type": "array", "minItems": 1, "items": name });
+            one_of(&[name, names])
         }
         Kind::Paths(most) => {
             json!({ "type": "array", "maxItems": most, "items": { "type": "string", "pattern": "\\S" } })
         }
-        Kind::Limit => json!({ "type": "boolean" }),
         Kind::Calls => {
-            json!({ "type": type_of("array"), "items": { "type": "string", "pattern": "\\S" } })
+            json!({ "type": "array", "minItems": 1, "items": { "type": "string", "pattern": "\\S" } })
         }
         Kind::Count(most) => {
             json!({ "type": type_of("integer"), "minimum": 1, "maximum": most })
@@ -162,8 +153,8 @@ fn kind(field: &Field) -> Value {
             let mut input = object(fields);
             let default = input["properties"]["default"].as_object_mut().unwrap();
             default.remove("type");
-            let kinds = ["string", "number", "boolean", "null"];
-            default.insert("anyOf".into(), json!(kinds.map(|kind| json!({ "type": kind }))));
+            default.remove("pattern");
+            default.extend(scalar().as_object().unwrap().clone());
             let options = json!({ "type": "array", "minItems": 1, "maxItems": MAX_OPTIONS });
             input.extend([
                 (
@@ -174,7 +165,7 @@ fn kind(field: &Field) -> Value {
                     "then".into(),
                     json!({ "required": ["options"], "properties": { "options": options } }),
                 ),
-                ("else".into(), json!({ "properties": { "options": { "type": "null" } } })),
+                ("else".into(), json!({ "properties": { "options": false } })),
             ]);
             json!({
                 "type": type_of("object"),
@@ -190,15 +181,10 @@ fn kind(field: &Field) -> Value {
         Kind::Duration(_) => one_of(&[
             json!({ "type": "string", "pattern": "^\\s*(\\d+\\s*[A-Za-z]+\\s*)+$" }),
             json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 86400 }),
-            json!({ "type": "null" }),
         ]),
         Kind::Checks(fields) => {
             let mut check = object(fields);
             let kinds = ["run", "file", "approve"];
-            for name in kinds {
-                // The field that gives the check its kind needs a value.
-                check["properties"][name]["type"] = "string".into();
-            }
             let one = kinds.map(|name| requires(&[name]));
             check.insert("oneOf".into(), json!(one));
             let of = json!({ "timeout": ["run"], "contains": ["file"] });
@@ -223,7 +209,7 @@ fn kind(field: &Field) -> Value {
             ]),
         }),
         Kind::Values => {
-            json!({ "type": type_of("object"), "additionalProperties": scalar() })
+            json!({ "type": "object", "minProperties": 1, "additionalProperties": scalar() })
         }
         Kind::Phases(most, fields) => {
             let entry = |name: &str| {
@@ -234,7 +220,6 @@ fn kind(field: &Field) -> Value {
                 if name == "phase" {
                     entry["properties"].as_object_mut().unwrap().remove("with");
                 }
-                entry["properties"][name]["type"] = "string".into();
                 entry.insert("required".into(), json!([name]));
                 entry
             };
@@ -246,20 +231,16 @@ fn kind(field: &Field) -> Value {
                 "items": { "oneOf": [file, entry("phase"), entry("subworkflow")] },
             })
         }
+        Kind::Tests(fields) => {
+            let mut tests = object(fields);
+            tests.insert("minProperties".into(), 1.into());
+            tests.into()
+        }
         Kind::Mapping { fields, switch, one } => {
             let mut mapping = object(fields);
-            mapping.insert("type".into(), type_of("object"));
+            mapping.insert("minProperties".into(), 1.into());
             if one {
-                // A null value counts as an absent key.
-                let both = needed(fields, Needed::Not);
-                let there = both
-                    .iter()
-                    .map(|name| ((*name).to_owned(), json!({ "not": { "type": "null" } })));
-                let there: Map<String, Value> = there.collect();
-                mapping.insert(
-                    "not".into(),
-                    json!({ "type": "object", "required": both, "properties": there }),
-                );
+                mapping.insert("maxProperties".into(), 1.into());
             }
             if switch {
                 json!({ "anyOf": [{ "type": "boolean" }, mapping] })

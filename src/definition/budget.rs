@@ -125,13 +125,15 @@ pub(super) fn read(fields: &mut Fields) -> Option<Budget> {
             sound = false;
             continue;
         };
-        // A key without a value is an error too: a bound that is ignored protects nothing.
         match measure.amount(value) {
             Some(amount) => {
                 budget.0.insert(measure, amount);
             }
             None => {
+                sound = false;
                 let found = match value {
+                    // Reported as a field without a value.
+                    Yaml::Null => continue,
                     Yaml::Number(_) | Yaml::String(_) => {
                         format!("`{}`", value.scalar_text().unwrap_or_default())
                     }
@@ -142,7 +144,6 @@ pub(super) fn read(fields: &mut Fields) -> Option<Budget> {
                 let expected = measure.expected().to_owned();
                 let suggestion = None;
                 fields.report(&at, Problem::BadValue { field, expected, found, suggestion });
-                sound = false;
             }
         }
     }

@@ -352,10 +352,9 @@ pub(super) fn read(fields: &mut Fields) -> Option<Confinement> {
     Some(Confinement { write: write?, network: network?, sandbox: sandbox? })
 }
 
-/// An empty value is an error: it looks like an empty list, and would allow everything.
 fn write(fields: &mut Fields) -> Option<Option<Vec<String>>> {
     let items = match fields.root.get("write") {
-        None => return Some(None),
+        None | Some(Yaml::Null) => return Some(None),
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
             let found = other.kind();
@@ -414,7 +413,7 @@ fn rule(item: &Yaml) -> Result<String, Problem> {
 
 fn network(fields: &mut Fields) -> Option<Option<bool>> {
     let (found, suggestion) = match fields.root.get("network") {
-        None => return Some(None),
+        None | Some(Yaml::Null) => return Some(None),
         Some(Yaml::Bool(network)) => return Some(Some(*network)),
         Some(Yaml::String(word)) => {
             let meant = match &*word.to_ascii_lowercase() {

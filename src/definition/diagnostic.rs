@@ -95,6 +95,9 @@ pub enum Problem {
     Blank {
         field: String,
     },
+    Empty {
+        field: String,
+    },
     WrongType {
         field: String,
         expected: Expected,
@@ -692,6 +695,14 @@ impl Problem {
                 }
             }
             Self::Blank { field } => error(format!("`{field}` must not be empty")),
+            Self::Empty { field } => {
+                let name = field.rsplit('.').next().unwrap_or(field);
+                let help = match &**field {
+                    "write" => "`write: []` allows nothing; without `write` everything is allowed",
+                    _ => "write a value, or remove the key: a rule without a value protects nothing",
+                };
+                error(format!("`{field}` has no value")).help(help).marking(name)
+            }
             Self::WrongType { field, expected, found } => {
                 let message = format!("`{field}`: expected {expected}, found {found}");
                 error(message).quotes(*expected, *found)

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::diagnostic::{Diagnostic, Expected, Needs, Place, Problem, ValueKind};
 use super::nearest::nearest;
-use super::schema::CONTEXTS;
+use super::schema::{CONTEXTS, Field, Kind, Needed};
 use super::variables::{self, Unknown};
 use super::yaml::{self, Step, Yaml};
 use super::{ContextMode, is_blank};
@@ -98,6 +98,19 @@ impl<'a> Fields<'a> {
             self.report(&[Step::Name(&key)], Problem::UnknownRule { field, rule, here });
             sound = None;
         }
+        sound
+    }
+
+    /// Refuses rules without a value: they would not hold. `None` if there is one. The readers take them for absent.
+    pub fn check_values(&mut self, schema: &[Field]) -> Option<()> {
+        let root = std::mem::replace(&mut self.root, Yaml::Null);
+        let mut empty = Vec::new();
+        find_empty(schema, &root, &[], "", &mut empty);
+        let sound = empty.is_empty().then_some(());
+        for (path, field) in empty {
+            self.report(&path, Problem::Empty { field });
+        }
+        self.root = root;
         sound
     }
 
@@ -221,10 +234,12 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// Reads a field that is one of a few words, and returns its index among them. The first is the default.
+    /// Reads a field that is one of a few words, and returns its index among them. The first is the default, also for a blank
+    /// value, which [`Fields::check_values`] reports.
     pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> Option<usize> {
         let (found, suggestion) = match self.root.get(field) {
             None | Some(Yaml::Null) => return Some(0),
+            Some(value) if is_blank_text(value) => return Some(0),
             Some(Yaml::String(value)) => {
                 if let Some(index) = words.iter().position(|word| word == value) {
                     return Some(index);
@@ -318,6 +333,85 @@ fn rule_meant(key: &str) -> Option<&'static str> {
         "whitelist" => Some("tools.whitelist"),
         _ => None,
     }
+}
+
+/// Finds the rules without a value in a mapping with these fields, each with its path and its name.
+fn find_empty<'a>(
+    fields: &[Field],
+    mapping: &'a Yaml,
+    at: &[Step<'a>],
+    prefix: &str,
+    empty: &mut Vec<(Vec<Step<'a>>, String)>,
+) {
+    let Yaml::Map(entries) = mapping else { return };
+    for (key, value) in entries {
+        let Some(field) = fields.iter().find(|field| field.name == key) else { continue };
+        let name = format!("{prefix}{key}");
+        if field.needed == Needed::Not && is_empty(field, value) {
+            empty.push(([at, &[Step::Name(key)]].concat(), name));
+            continue;
+        }
+        let at = [at, &[Step::Key(key)]].concat();
+        let items = value.items().iter().enumerate();
+        let items = items.map(|(index, item)| ([&at[..], &[Step::Item(index)]].concat(), item));
+        match field.kind {
+            Kind::Mapping { fields, .. } => {
+                find_empty(fields, value, &at, &format!("{name}."), empty);
+            }
+            Kind::Phases(_, fields) => {
+                items.for_each(|(at, item)| find_empty(fields, item, &at, "", empty));
+            }
+            Kind::Checks(fields) => {
+                let prefix = format!("{name}.");
+                items.for_each(|(at, item)| find_empty(fields, item, &at, &prefix, empty));
+            }
+            Kind::Inputs(fields) => {
+                let Yaml::Map(inputs) = value else { continue };
+                for (input, value) in inputs {
+                    let at = [&at[..], &[Step::Key(input)]].concat();
+                    find_empty(fields, value, &at, &format!("{name}.{input}."), empty);
+                }
+            }
+            Kind::Text
+            | Kind::FreeText
+            | Kind::Template(_)
+            | Kind::CommandName
+            | Kind::OneOf(_)
+            | Kind::Bool
+            | Kind::Number
+            | Kind::WholeNumber(_)
+            | Kind::Names
+            | Kind::Tools
+            | Kind::Options
+            | Kind::NameOrNames
+            | Kind::Paths(_)
+            | Kind::Calls
+            | Kind::Count(_)
+            | Kind::Duration(_)
+            | Kind::Dollars(_)
+            | Kind::Conditions
+            | Kind::Values
+            | Kind::Outcomes
+            | Kind::Tests(_) => {}
+        }
+    }
+}
+
+/// Tests if a rule has no value. An empty list of tools or paths is one: it allows or refuses nothing.
+fn is_empty(field: &Field, value: &Yaml) -> bool {
+    match (field.kind, value) {
+        (Kind::Tests(_), _) => false,
+        (_, Yaml::Null) => !field.may_be_empty(),
+        (Kind::Mapping { .. } | Kind::Values, Yaml::Map(entries)) => entries.is_empty(),
+        (Kind::NameOrNames, Yaml::List(items)) => items.is_empty(),
+        (Kind::NameOrNames | Kind::OneOf(_), value) => is_blank_text(value),
+        _ => false,
+    }
+}
+
+/// Tests if a value is a text of white space only.
+pub(super) fn is_blank_text(value: &Yaml) -> bool {
+    matches!(value, Yaml::String(text) if is_blank(text))
 }
 
 /// The items of a list as text, as JavaScript's `String` writes them; or the first that is no scalar, with its index.

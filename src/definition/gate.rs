@@ -201,7 +201,8 @@ pub(super) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
         }
     };
     let items = match fields.root.get("gate") {
-        None | Some(Yaml::Null) => {
+        Some(Yaml::Null) => return None,
+        None => {
             let there = |field: &&str| !matches!(fields.root.get(field), None | Some(Yaml::Null));
             let field = ["gateAttempts", "onGateFail"].into_iter().find(there);
             if let Some(field) = field {
@@ -249,9 +250,10 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             sound = false;
         }
     }
-    let mut text = |field: &'static str, optional: bool| match item.get(field) {
+    let mut text = |field: &'static str| match item.get(field) {
         None => Some(None),
-        Some(Yaml::Null) if optional => Some(None),
+        // Reported as a field without a value.
+        Some(Yaml::Null) => None,
         Some(Yaml::String(text)) if !is_blank(text) => Some(Some(text.clone())),
         Some(other) => {
             let at = [Step::Key("gate"), Step::Item(index), Step::Key(field)];
@@ -267,9 +269,9 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
             None
         }
     };
-    let [run, file, approve] = KINDS.map(|kind| text(kind, false));
-    let (label, contains) = (text("label", true), text("contains", true));
-    let outcome = text("outcome", true);
+    let [run, file, approve] = KINDS.map(&mut text);
+    let (label, contains) = (text("label"), text("contains"));
+    let outcome = text("outcome");
     let timeout = timeout(fields, index, item);
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
     let (timeout_ms, outcome) = (timeout?, outcome?);
@@ -279,8 +281,8 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
         KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
     if let &[kind] = &kinds[..] {
         let others = [("timeout", "run"), ("contains", "file")].into_iter();
-        let mut misplaced =
-            others.filter(|&(field, of)| kind != of && item.get(field).is_some()).peekable();
+        let has = |field| item.get(field).is_some_and(|value| *value != Yaml::Null);
+        let mut misplaced = others.filter(|&(field, of)| kind != of && has(field)).peekable();
         sound = misplaced.peek().is_none();
         for (field, of) in misplaced {
             fields.report(&here, Problem::MisplacedCheckField { field, of });

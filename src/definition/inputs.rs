@@ -192,6 +192,10 @@ fn input(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Input> {
             return None;
         }
     }
+    if value.get("options") == Some(&Yaml::Null) {
+        // Reported as a field without a value.
+        return None;
+    }
     let mut bad = |key: &str, expected: String, suggestion: Option<&str>| {
         let found = value.get(key).map_or_else(|| "nothing".into(), written);
         let field = format!("inputs.{name}.{key}");
@@ -200,7 +204,7 @@ fn input(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Input> {
         fields.report(&[at[0], Step::Key(name), Step::Key(key)], problem);
     };
     let options = match value.get("options") {
-        None | Some(Yaml::Null) => None,
+        None => None,
         Some(list) => {
             let text = |option: &Yaml| Some(trim(&scalar(option)?).to_owned());
             let texts: Option<Vec<String>> = list.items().iter().map(text).collect();

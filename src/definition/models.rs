@@ -191,7 +191,9 @@ fn names(value: &Yaml) -> Result<Vec<String>, (Option<usize>, ValueKind)> {
         _ => None,
     };
     match value {
+        // An alias may stand for no model; a field without a value is reported.
         Yaml::Null => Ok(Vec::new()),
+        Yaml::String(text) if is_blank(text) => Ok(Vec::new()),
         Yaml::List(items) => {
             let items = items.iter().enumerate();
             items.map(|(index, item)| name(item).ok_or((Some(index), item.kind()))).collect()
@@ -220,6 +222,7 @@ pub(super) fn read_names(fields: &mut Fields) -> Option<Vec<String>> {
 pub(super) fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
     let (name, suggestion) = match fields.root.get("thinking")? {
         Yaml::Null => return None,
+        Yaml::String(name) if is_blank(name) => return None,
         Yaml::String(name) => match Thinking::from_name(super::trim(name)) {
             Some(level) => return Some(level),
             None => (format!("`{name}`"), Thinking::nearest(name)),

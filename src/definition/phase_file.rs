@@ -2,7 +2,7 @@
 
 use super::bounded::Bounded;
 use super::diagnostic::{Diagnostic, Expected, Needs, Place, Problem, ValueKind};
-use super::fields::{Fields, texts};
+use super::fields::{Fields, is_blank_text, texts};
 use super::files::{Stale, Surroundings, is_of_pi, tool_in_another_case};
 use super::front_matter::{self, Document};
 use super::nearest::nearest;
@@ -72,7 +72,7 @@ pub(super) fn read(
     let confinement = confinement::read(&mut fields);
     let budget = budget::read(&mut fields);
     let profiles = profiles(&mut fields);
-    let rules = fields.check_rules();
+    let (rules, values) = (fields.check_rules(), fields.check_values(&PHASE_FIELDS));
     let summary = fields.given_choice("summary", &["optional", "required"], [false, true]);
     let context = fields.context();
     let outcomes = outcomes::read(&mut fields);
@@ -86,7 +86,7 @@ pub(super) fn read(
         check_names(&mut fields, surroundings);
     }
     Ok((|| {
-        rules?;
+        rules.and(values)?;
         has_body.then_some(Phase {
             id: id?,
             name: name?,
@@ -236,11 +236,16 @@ struct BadList {
 fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
     match tools.get(list) {
         None | Some(Yaml::Null) => Ok(None),
-        Some(Yaml::List(items)) => texts(items).map(Some).map_err(|(index, found)| BadList {
-            item: Some(index),
-            expected: "the name of a tool",
-            found,
-        }),
+        Some(Yaml::List(items)) => {
+            let is_empty = |item: &Yaml| matches!(item, Yaml::Null) || is_blank_text(item);
+            let empty = items.iter().position(is_empty).map(|index| (index, ValueKind::Null));
+            let names = empty.map_or_else(|| texts(items), Err);
+            names.map(Some).map_err(|(index, found)| BadList {
+                item: Some(index),
+                expected: "the name of a tool",
+                found,
+            })
+        }
         Some(other) => {
             Err(BadList { item: None, expected: "a list of tool names", found: other.kind() })
         }

@@ -44,8 +44,8 @@ pub(super) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<Pha
     let mut problems: Vec<(Vec<Step>, Problem)> = Vec::new();
     let value = fields.root.get("tests").cloned();
     match &value {
-        None | Some(Yaml::Null) => {}
-        Some(Yaml::Map(entries)) => {
+        None => {}
+        Some(Yaml::Map(entries)) if !entries.is_empty() => {
             for (key, _) in entries.iter().filter(|(key, _)| !LISTS.contains(&&**key)) {
                 let problem = Problem::UnknownTests { field: key.clone(), known: &LISTS };
                 problems.push((vec![Step::Key("tests"), Step::Name(key)], problem));
@@ -55,7 +55,7 @@ pub(super) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<Pha
             }
         }
         Some(other) => {
-            let expected = "a mapping with `allowed` and `refused`";
+            let expected = "a mapping with `allowed` or `refused`";
             let problem =
                 Problem::BadTests { field: "tests".into(), expected, found: other.kind() };
             problems.push((vec![Step::Key("tests")], problem));
@@ -94,9 +94,9 @@ fn read_list(
         problems.push((at.to_vec(), problem));
     };
     let items = match entries.iter().find(|(key, _)| key == list).map(|(_, value)| value) {
-        None | Some(Yaml::Null) => return,
-        Some(Yaml::List(items)) => items,
-        Some(other) => return bad(&at, "a list of tool calls", other.kind()),
+        None => return,
+        Some(Yaml::List(items)) if !items.is_empty() => items,
+        Some(other) => return bad(&at, "a list of at least one tool call", other.kind()),
     };
     for (index, item) in items.iter().enumerate() {
         match item {

@@ -43,12 +43,14 @@ pub enum Kind {
     WholeNumber(u32),
     /// A list of names.
     Names,
+    /// A list of names of tools.
+    Tools,
+    /// A list of texts.
+    Options,
     /// A name, or a list of names.
     NameOrNames,
-    /// A list of paths and globs, with at most this many entries. A key without a value is an error.
+    /// A list of paths and globs, with at most this many entries.
     Paths(usize),
-    /// True or false. A key without a value is an error.
-    Limit,
     /// A list of tool calls: the name of a tool, and its path or command.
     Calls,
     /// A list of checks, each a mapping with exactly one of the first three of these fields.
@@ -70,6 +72,8 @@ pub enum Kind {
     /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of the
     /// first two of these fields.
     Phases(usize, &'static [Field]),
+    /// A mapping with these fields, whose errors leave nothing out.
+    Tests(&'static [Field]),
     /// A mapping with these fields; also true and false, if `switch`.
     Mapping {
         /// Its fields.
@@ -79,6 +83,37 @@ pub enum Kind {
         /// At most one of the fields is accepted.
         one: bool,
     },
+}
+
+impl Field {
+    /// Tests if a key without a value is accepted: a text, or the length of one. Every other field is a rule, and an empty
+    /// rule protects nothing.
+    pub const fn may_be_empty(&self) -> bool {
+        match self.kind {
+            Kind::FreeText | Kind::Template(_) | Kind::Number | Kind::Names => true,
+            Kind::Text
+            | Kind::CommandName
+            | Kind::OneOf(_)
+            | Kind::Bool
+            | Kind::WholeNumber(_)
+            | Kind::Tools
+            | Kind::Options
+            | Kind::NameOrNames
+            | Kind::Paths(_)
+            | Kind::Calls
+            | Kind::Checks(_)
+            | Kind::Count(_)
+            | Kind::Duration(_)
+            | Kind::Dollars(_)
+            | Kind::Inputs(_)
+            | Kind::Conditions
+            | Kind::Values
+            | Kind::Outcomes
+            | Kind::Phases(..)
+            | Kind::Tests(_)
+            | Kind::Mapping { .. } => false,
+        }
+    }
 }
 
 /// Condition under which a field is required.
@@ -313,7 +348,7 @@ const WRITE: Field = field(
 
 const NETWORK: Field = field(
     "network",
-    Kind::Limit,
+    Kind::Bool,
     "true",
     "`false`: commands have no network. In `workflow.yaml` the default of its phases.",
 );
@@ -341,7 +376,7 @@ const GATE_ATTEMPTS: Field = field(
 
 const ON_GATE_FAIL: Field = field(
     "onGateFail",
-    Kind::FreeText,
+    Kind::Text,
     "stay",
     "Where a failure leads: `stay`, `loop` (to the beginning of the workflow), or the id of an earlier phase of the workflow.",
 );
@@ -422,7 +457,7 @@ pub const PHASE_FIELDS: [Field; 18] = [
     SANDBOX,
     field(
         "tests",
-        Kind::Mapping { fields: &TESTS_FIELDS, switch: false, one: false },
+        Kind::Tests(&TESTS_FIELDS),
         "nothing is tested",
         "Tool calls that the rules of the phase must allow or refuse. `check` tests them.",
     ),
@@ -481,13 +516,13 @@ pub const INPUT_FIELDS: [Field; 4] = [
     needed("type", Kind::OneOf(&INPUT_TYPES), Needed::Always, "The type of the value."),
     field(
         "options",
-        Kind::Names,
+        Kind::Options,
         "none",
         "The values that a choice has; only of a choice, which needs them.",
     ),
     field(
         "default",
-        Kind::FreeText,
+        Kind::Text,
         "of a flag `false`; others must be given",
         "The value of a run that gives none.",
     ),
@@ -525,8 +560,8 @@ pub const THINKING: [&str; Thinking::ALL.len()] = {
 
 /// The fields of `tools`.
 pub const TOOLS_FIELDS: [Field; 2] = [
-    field("blacklist", Kind::Names, "", "These tools are refused, all others allowed."),
-    field("whitelist", Kind::Names, "", "These tools are allowed, all others refused."),
+    field("blacklist", Kind::Tools, "", "These tools are refused, all others allowed."),
+    field("whitelist", Kind::Tools, "", "These tools are allowed, all others refused."),
 ];
 
 /// The fields of `tests`.

@@ -89,13 +89,13 @@ pub(super) fn read(
     let budget = budget::read(&mut fields);
     let inputs = inputs::read(&mut fields);
     let gate = gate::read(&mut fields);
-    let rules = fields.check_rules();
+    let (rules, values) = (fields.check_rules(), fields.check_values(&WORKFLOW_FIELDS));
     let (entries, complete) = phases(&mut fields);
     if check {
         check_fields(&mut fields);
     }
     let workflow = (|| {
-        rules?;
+        rules.and(values)?;
         complete.then_some(Workflow {
             key: key.to_owned(),
             name: name?,
@@ -286,9 +286,10 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
             Some(Yaml::String(text)) if !is_blank(text) => Some(text.clone()),
             _ => None,
         };
+        let both = item.get("phase").is_some() && item.get("subworkflow").is_some();
         let kind = match (item, text("phase"), text("subworkflow")) {
             (Yaml::String(path), ..) => EntryRefKind::File(path.clone()),
-            (Yaml::Map(_), Some(path), None) => {
+            (Yaml::Map(_), Some(path), None) if !both => {
                 if item.get("with").is_some() {
                     let (field, found) = ("with".into(), "`phase`".into());
                     let expected = "`subworkflow` beside it".into();
@@ -298,17 +299,23 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
                 }
                 EntryRefKind::File(path)
             }
-            (Yaml::Map(_), None, Some(key)) => match inputs::read_given(fields, index, item) {
-                Some(with) => EntryRefKind::Workflow(key, with),
-                None => {
-                    complete = false;
-                    EntryRefKind::Workflow(key, BTreeMap::new())
+            (Yaml::Map(_), None, Some(key)) if !both => {
+                match inputs::read_given(fields, index, item) {
+                    Some(with) => EntryRefKind::Workflow(key, with),
+                    None => {
+                        complete = false;
+                        EntryRefKind::Workflow(key, BTreeMap::new())
+                    }
                 }
-            },
+            }
             _ => {
+                complete = false;
+                // Reported as a field without a value.
+                if item.get("phase").or(item.get("subworkflow")) == Some(&Yaml::Null) {
+                    continue;
+                }
                 let (found, suggestion) = (item.kind(), suggestion(item));
                 fields.report(&here, Problem::BadPhaseEntry { found, suggestion });
-                complete = false;
                 continue;
             }
         };

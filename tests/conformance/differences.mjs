@@ -383,4 +383,10 @@ export const DIFFERENCES = [
     ours: "It starts the project's, after the question of difference 53.",
     why: "The project's workflows come before the user's.",
   },
+  {
+    number: 64,
+    reference: "A rule without a value (`tools:`, `tools: {}`, `whitelist:`, `loopable:`, `show:`) is as good as no rule.",
+    ours: "It is an error.",
+    why: "A rule without a value protects nothing.",
+  },
 ];

@@ -109,6 +109,13 @@ for (const line of ["tools: {blocklist: [edit]}", "tools: {blacklist: [Edit]}", 
   });
 }
 
+for (const [line, phaseLine] of [["", "tools:"], ["", "tools: {}"], ["", "tools: {blacklist: ~}"], ["", "outcomes: ~"], ["show:", ""], ["loopable: ~", ""], ["inputs: ~", ""], ["budget: {}", ""]]) {
+  test(`difference 64: ${line}${phaseLine}`, async () => {
+    assert.equal((await findDifference(filesWith(line, phaseLine)))?.what, "ours refuses");
+    assert.equal(await knownDifference(filesWith(line, phaseLine)), 64);
+  });
+}
+
 for (const [number, line, phaseLine, expected] of /** @type {[number: number, line: string, phaseLine: string, expected: string | RegExp][]} */ ([
   [60, "inputs: {scope: {type: choice, options: [api, web], default: api}}", "", /ours: .*\\n\*\*Inputs:\*\* scope: api\\n/],
   [60, "inputs: {scope: {type: list}}", "", "ours refuses"],
@@ -136,7 +143,7 @@ test("difference 62: the reference ignores conditions", async () => {
   assert.deepEqual(phases.map((/** @type {any} */ { id, workflowKey }) => id ?? workflowKey), ["p", "inner"]);
 });
 
-for (const [line, phaseLine] of [["onMaxLoops: next", ""], ["onMaxLoops: pause\nmaxLoops: 2", ""], ["", "outcomes: ~"], ["inputs: ~", ""]]) {
+for (const [line, phaseLine] of [["onMaxLoops: next", ""], ["onMaxLoops: pause\nmaxLoops: 2", ""]]) {
   test(`both packages read alike: ${JSON.stringify(line || phaseLine)}`, async () => {
     assert.equal(await findDifference(filesWith(line, phaseLine)), undefined);
   });
@@ -146,7 +153,7 @@ test("every difference that occurs in files is declared, and each one about YAML
   const declared = new Set(DIFFERENCES.map(({ number }) => number));
   assert.deepEqual([...explained.keys()].filter((number) => !declared.has(number)), []);
   if (FILES < 1000) return;
-  for (const number of [44, 45, 46, 47, 49, 52, 60, 61, 62]) assert.ok(explained.has(number), `${number} was not met`);
+  for (const number of [44, 45, 46, 47, 49, 52, 60, 61, 62, 64]) assert.ok(explained.has(number), `${number} was not met`);
 });
 
 /**

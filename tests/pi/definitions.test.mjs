@@ -160,7 +160,7 @@ const CASES = {
       "bad/plain.md": "# Do it\n",
       "bad/open.md": "---\nid: a\nDo it.\n",
       "bad/empty.md": "---\nid: a\nname: A\nemoji: x\n---\n  \n",
-      "bad/none.md": "---\ntools: {}\n---\nDo it.\n",
+      "bad/none.md": "---\nsummary: optional\n---\nDo it.\n",
       "bad/list.md": "---\n- id\n---\nDo it.\n",
     },
     notice: [
@@ -222,6 +222,19 @@ const CASES = {
   "a workflow file under another name": {
     files: { "bad/workflow.yml": YAML, "bad/a.md": A },
     notice: ["bad/workflow.yml: a workflow's file must be named `workflow.yaml`"],
+  },
+  "rules without a value": {
+    files: {
+      "bad/workflow.yaml": `${YAML}gate:\nbudget: {}\n`,
+      "bad/a.md": "---\nid: a\nname: A\nemoji: x\ntools:\nwrite:\ngate:\n  - run: npm test\n    contains:\n---\nDo it.\n",
+    },
+    notice: [
+      "bad/workflow.yaml:6:1: `gate` has no value",
+      "bad/workflow.yaml:7:1: `budget` has no value",
+      "bad/a.md:5:1: `tools` has no value",
+      "bad/a.md:6:1: `write` has no value",
+      "bad/a.md:9:5: `gate.contains` has no value",
+    ],
   },
   "both tool lists": {
     files: {

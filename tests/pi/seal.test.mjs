@@ -39,6 +39,7 @@ const ATTACKS = {
   "broken YAML in a nested workflow": ["inner/workflow.yaml", "name: [", UNREADABLE],
   "a tool list of its own": ["hello/plan.md", replaced("hello/plan.md", '"read","write"', '"read","write","bash"'), RULES],
   "more writable paths": ["hello/plan.md", replaced("hello/plan.md", '[".pi/"]', '["/"]'), RULES],
+  "a tool list without a value": ["hello/plan.md", FILES["hello/plan.md"].replace(/tools: .*\n/, "tools:\n"), UNREADABLE],
   "no tool list": ["hello/plan.md", FILES["hello/plan.md"].replace(/tools: .*\n/, ""), RULES],
   "a later phase without a check": ["hello/workflow.yaml", replaced("hello/workflow.yaml", ',"check.md"', ""), RULES],
   "a rule of a nested workflow": ["inner/workflow.yaml", `${FILES["inner/workflow.yaml"]}loopable: false\n`, RULES],

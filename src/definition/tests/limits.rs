@@ -25,7 +25,6 @@ fn limits_are_read() {
         ("sandbox: off", None, None, Some(Sandbox::Off)),
         ("sandbox: 'off'", None, None, Some(Sandbox::Off)),
         ("sandbox: required", None, None, Some(Sandbox::Required)),
-        ("sandbox:", None, None, None),
         ("network: false\nsandbox: preferred", None, Some(false), Some(Sandbox::Preferred)),
         (
             "write: [../a/, '~/.cargo/', /tmp/x, 'a/../b*', 'src\\**\\*.rs', 'app/[id]/x{1,2}', 'a..b*/..c']",
@@ -54,7 +53,7 @@ fn an_invalid_limit_keeps_its_workflow_out() {
     let wide = format!("write: ['{}']", "{a,aa,aaa}".repeat(5));
     for (lines, diagnostic) in [
         ("write: docs/", "5:8: `write`: expected a list of paths, found a string"),
-        ("write:", "5:7: `write`: expected a list of paths, found an empty value"),
+        ("write:", "5:1: `write` has no value"),
         ("write: false", "5:8: `write`: expected a list of paths, found a boolean"),
         ("write: {docs: x}", "5:8: `write`: expected a list of paths, found a mapping"),
         ("write: ['']", "5:9: `write` must not be empty"),
@@ -74,7 +73,8 @@ fn an_invalid_limit_keeps_its_workflow_out() {
         ("write: ['*\\..\\b']", "5:9: `write`: `..` stands behind a wildcard in `*/../b`"),
         ("write: ['!a']", "5:9: `write`: `!a` begins with `!`, and a path cannot be excluded"),
         ("write: ['a/!*']", "5:9: `write`: `a/!*` begins with `!`, and a path cannot be excluded"),
-        ("network:", "5:9: `network`: expected `true` or `false`, found an empty value"),
+        ("network:", "5:1: `network` has no value"),
+        ("sandbox:", "5:1: `sandbox` has no value"),
         ("network: off", "5:10: `network`: expected `true` or `false`, found `off`"),
         ("network: 0", "5:10: `network`: expected `true` or `false`, found a number"),
         (
@@ -155,7 +155,7 @@ fn tests_are_checked_and_are_no_rules() {
         [
             "~/workflows/w/a.md:5:19: in the workflow \"w\", `write x` is refused by `write` of this phase, and the test wants it allowed",
             "~/workflows/w/a.md:5:28: `tests.allowed`: expected `TOOL ARGUMENT`, found a number",
-            "~/workflows/w/a.md:5:41: `tests.refused`: expected a list of tool calls, found a string",
+            "~/workflows/w/a.md:5:41: `tests.refused`: expected a list of at least one tool call, found a string",
             "~/workflows/w/a.md:5:47: unknown field `denied` in `tests`",
         ]
     );

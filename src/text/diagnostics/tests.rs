@@ -1401,12 +1401,16 @@ fn tests_of_phases() {
 
 3 errors, 0 warnings.",
     );
-    with_limits("", &["tests: [edit x]\n"], "\
-~/workflows/w/a.md:3:8: error: `tests`: expected a mapping with `allowed` and `refused`, found a list
+    with_limits(
+        "",
+        &["tests: [edit x]\n"],
+        "\
+~/workflows/w/a.md:3:8: error: `tests`: expected a mapping with `allowed` or `refused`, found a list
   3 | tests: [edit x]
     |        ^^^^^^^^
 
-1 error, 0 warnings.");
+1 error, 0 warnings.",
+    );
     let many = "write x, ".repeat(101);
     with_limits("", &[&format!("tests: {{allowed: [{many}]}}\n")], "\
 ~/workflows/w/a.md:3:8: error: `tests` must not have more than 100 entries

@@ -10,6 +10,7 @@ import { explained } from "./explained.mjs";
  * @type {[number: number, words: RegExp][]}
  */
 const REFUSED_BY_OURS = [
+  [64, /: `[^`]+` has no value$/],
   [21, /: `(show|loopable|tools|tools\.blacklist|tools\.whitelist)`: expected /],
   [45, /: not valid YAML: control characters are not allowed/],
   [45, /: not valid YAML: (found character that cannot start any token|found a tab character that violates indentation)/],

@@ -175,7 +175,6 @@ export default [
         loop: { loopable: "no" },
         "loop-number": { loopable: 0 },
         "show-user": { show: "user" },
-        "show-null": { show: null, loopable: null },
       }),
       ...withPhase({ list: { tools: ["read"] }, text: { tools: "read" }, inner: { tools: { whitelist: "read" } } }),
     },
@@ -185,14 +184,32 @@ export default [
       { number: 21, at: "checked[0..]", ours: Array(7).fill(/: `(show|loopable|tools|tools.whitelist)`: expected /) },
       {
         number: 21,
-        reference: "  good — Good\n  inner — Inner\n  list — List\n  loop — Loop\n  loop-number — Loop-number\n  show — Show\n  show-list — Show-list\n  show-null — Show-null\n  show-user — Show-user\n  text — Text",
-        ours: "  good — Good\n  show-null — Show-null\n  show-user — Show-user",
+        reference: "  good — Good\n  inner — Inner\n  list — List\n  loop — Loop\n  loop-number — Loop-number\n  show — Show\n  show-list — Show-list\n  show-user — Show-user\n  text — Text",
+        ours: "  good — Good\n  show-user — Show-user",
       },
       {
         number: 21,
-        reference: "good, inner, list, loop, loop-number, show, show-list, show-null, show-user, text",
-        ours: "good, show-null, show-user",
+        reference: "good, inner, list, loop, loop-number, show, show-list, show-user, text",
+        ours: "good, show-user",
       },
+    ],
+  },
+  {
+    name: "rules without a value",
+    global: {
+      ...withFields({ show: { show: null }, loop: { loopable: null } }),
+      ...withPhase({ tools: { tools: null }, none: { tools: {} }, list: { tools: { whitelist: null } }, empty: { tools: { blacklist: [] } } }),
+    },
+    actions: ask,
+    differs: [
+      { number: 64, at: "screen[0]", ours: "notify warning: 5 workflows have errors: /workflow :check" },
+      { number: 64, at: "checked[0..]", ours: Array(5).fill(/: `(show|loopable|tools|tools.whitelist)` has no value$/) },
+      {
+        number: 64,
+        reference: "  empty — Empty\n  good — Good\n  list — List\n  loop — Loop\n  none — None\n  show — Show\n  tools — Tools",
+        ours: "  empty — Empty\n  good — Good",
+      },
+      { number: 64, reference: "Available: empty, good, list, loop, none, show, tools", ours: "Available: empty, good" },
     ],
   },
   {
