@@ -33,6 +33,8 @@ const READING_TOOLS = ["read", "grep", "find", "ls"];
 const WRITE_ERRORS = /read-only file system|EROFS|operation not permitted|device or resource busy|EBUSY|cross-device|inter-device|EXDEV|could not write index/i;
 /** The errors of programs without a network. */
 const NETWORK_ERRORS = /network is unreachable|name resolution|could not resolve|ENETUNREACH|EAI_AGAIN|ENOTFOUND|no such host|could(?:n't| not) connect|operation not permitted|connection refused|ECONNREFUSED/i;
+/** The errors of programs that reach into other processes. */
+const PROCESS_ERRORS = /ptrace|LeakSanitizer/i;
 
 export class Confinement {
   /** The limits of the command lines that were allowed and have not ended, by call. @type {Map<string, Limits>} */
@@ -241,7 +243,7 @@ export class Confinement {
     const limits = this.#commands.get(toolCallId);
     if (!limits?.notice || !Array.isArray(content)) return undefined;
     const output = content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-    if (!WRITE_ERRORS.test(output) && (limits.network || !NETWORK_ERRORS.test(output))) return undefined;
+    if (!WRITE_ERRORS.test(output) && !PROCESS_ERRORS.test(output) && (limits.network || !NETWORK_ERRORS.test(output))) return undefined;
     return { content: [...content, { type: "text", text: plainText(limits.notice) }] };
   }
 

@@ -1,10 +1,16 @@
 // Command lines that run confined on Linux, by bubblewrap: in namespaces of their own, with every mount read-only except
 // the writable paths, and with a filter of system calls.
-import { accessSync, constants, lstatSync, rmSync } from "node:fs";
+//
+// The processes, from the outside: pi; bubblewrap, in the place of the shell that pi started; the first process of the sandbox,
+// a shell; the command. The kernel kills bubblewrap when pi ends, the first process when bubblewrap ends, and every process of
+// the sandbox when the first one ends, which it does with the command.
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, lstatSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 
 import { seccompFilter } from "./seccomp.js";
-import { octal, quoted } from "./shell-quote.js";
+import { quoted } from "./shell-quote.js";
 import { isBelow } from "../write-target.js";
 
 /** @typedef {import("./sandbox.js").Sandbox} Sandbox */
@@ -18,10 +24,24 @@ const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bi
 const TEMPORARY = "/tmp";
 
 /**
- * Namespaces, capabilities, processes. Processes end with the command line. Without capabilities, a command of `root`
- * may do no more than one of any other user.
+ * Namespaces, capabilities, processes. Without capabilities, a command of `root` may do no more than one of any other user.
+ * bubblewrap's own first process would wait for the processes that a command leaves behind.
  */
-const ISOLATION = ["--unshare-user-try", "--unshare-ipc", "--unshare-pid", "--unshare-cgroup-try", "--cap-drop", "ALL", "--new-session", "--die-with-parent"];
+const ISOLATION = ["--unshare-user-try", "--unshare-ipc", "--unshare-pid", "--as-pid-1", "--unshare-cgroup-try", "--cap-drop", "ALL", "--new-session", "--die-with-parent"];
+
+/** The program of the first process, in an empty folder of the sandbox. Its name makes a bash read no start-up file. */
+const FIRST = "/dev/sh";
+
+/**
+ * The command line of the first process. Its first argument is the id of pi, the others are the command. Descriptor 5 is the
+ * status of bubblewrap: pi must still be its parent, or the kernel would not have noticed the end of pi, which came before
+ * bubblewrap asked for it. The shell's own messages about the command are left out.
+ */
+const FIRST_LINE = `read -r PI_CONFINED <&5
+case $PI_CONFINED in *") "[!ZX]" $1 "*) ;; *) echo "The process that confined this command has ended, or did not start it itself." >&2; exit 126;; esac
+unset PI_CONFINED; shift; exec 5<&- 6>&2 2>/dev/null
+"$@" 2>&6 6>&-
+exit $?`;
 
 /**
  * Returns the arguments of bubblewrap before the command.
@@ -73,19 +93,55 @@ function removeLink(path) {
 }
 
 /**
- * Returns a command line that runs a command line in the sandbox, by the shell that reads the result.
+ * Returns a command line that runs a command line in the sandbox, by the shell that reads the result. That shell must be a
+ * child of this process.
  *
  * @param {string} line without NUL
  * @param {Sandbox} sandbox
  */
 export function bubblewrapLine(line, sandbox) {
   const program = findBubblewrap();
-  const filter = seccompFilter(process.arch);
   if (program === undefined) throw new Error("bubblewrap is not installed. Install it, for example by `apt install bubblewrap`.");
-  if (!filter) throw new Error(`There is no filter of system calls for processors of the type ${process.arch}.`);
   const args = bubblewrapArguments(sandbox).map(quoted).join(" ");
-  // The filter comes through a pipe, so that no file can be changed before it is read.
-  return `printf ${octal(filter)} | ${quoted(program)} ${args} -- "\${BASH:-/bin/sh}" -c -- ${quoted(line)} "$0" 3<&0 </dev/null`;
+  const shell = `"\${BASH:-/bin/sh}"`;
+  // The kernel lets nobody reach into a process whose program cannot be read. Without a copy it is the filter alone that does.
+  const first = canCopy(program) ? `--perms 0111 --file 4 ${FIRST}` : `--symlink ${shell} ${FIRST}`;
+  const descriptors = `3<${filterFile()} 4<${shell} 5</proc/$$/stat </dev/null`;
+  return `exec ${quoted(program)} ${args} ${first} -- ${FIRST} -c ${quoted(FIRST_LINE)} sh ${process.pid} ${shell} -c -- ${quoted(line)} "$0" ${descriptors}`;
+}
+
+/** The open file with the filter of system calls. @type {number | undefined} */
+let filterDescriptor;
+
+/** Returns the path of a file with the filter. It has no name, so that no confined command can open it. */
+function filterFile() {
+  if (filterDescriptor === undefined) {
+    const filter = seccompFilter(process.arch);
+    if (!filter) throw new Error(`There is no filter of system calls for processors of the type ${process.arch}.`);
+    const folder = mkdtempSync(join(tmpdir(), "pi-confined-filter-"));
+    try {
+      const descriptor = openSync(join(folder, "filter"), "wx+", 0o600);
+      writeSync(descriptor, filter);
+      filterDescriptor = descriptor;
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+  return `/proc/${process.pid}/fd/${filterDescriptor}`;
+}
+
+/** For each path of bubblewrap, true if it can set the permissions of a file (since 0.5). @type {Map<string, boolean>} */
+const copying = new Map();
+
+/** @param {string} program */
+function canCopy(program) {
+  let can = copying.get(program);
+  if (can === undefined) {
+    const [, major, minor] = spawnSync(program, ["--version"], { encoding: "utf8" }).stdout?.match(/(\d+)\.(\d+)/) ?? [];
+    can = Number(major) > 0 || Number(minor) >= 5;
+    copying.set(program, can);
+  }
+  return can;
 }
 
 function findBubblewrap() {

@@ -8,18 +8,47 @@
 // - `io_uring`, which opens sockets without the system call;
 // - new user namespaces, in which a process could mount file systems;
 // - the kernel's keyrings: they belong to the user, and a request for a key can start a program outside;
+// - reaching into another process: its memory, its registers, its open files. The first process of the sandbox ends all others
+//   when it ends, and a program in its place could keep them alive. Debuggers and LeakSanitizer use these calls too;
+// - the priority, processors, memory nodes and resource limits of the first process, without which it would end late;
 // - the system calls of other architectures (32 bits, x32), which have other numbers.
+//
+// Allowed, because they act on the caller and its children only or need a capability, which no process of the sandbox has:
+// `prctl`, `seccomp`, `setpgid`, `userfaultfd`, `landlock_*`; `setns`, `bpf`, `mount` and its like, `open_by_handle_at`. Signals and
+// `pidfd_open` reach the processes of the sandbox only; the first one ignores signals, except those that its shell handles,
+// which can only end it. `process_mrelease` needs a process that is being killed, `get_robust_list` returns an address.
 
-/** Numbers of system calls, and the kernel's identifier of the architecture. */
+/**
+ * Numbers of system calls, and the kernel's identifier of the architecture. `reaching`: ptrace, process_vm_readv,
+ * process_vm_writev, kcmp, pidfd_getfd, process_madvise, perf_event_open. `ofProcess`, with a process id as the first argument:
+ * prlimit64, sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr, migrate_pages, move_pages.
+ */
 const ARCHITECTURES = {
-  x64: { audit: 0xc000003e, socket: 41, socketpair: 53, clone: 56, unshare: 272, ioUringSetup: 425, clone3: 435, keys: [248, 249, 250], x32: true },
-  arm64: { audit: 0xc00000b7, socket: 198, socketpair: 199, clone: 220, unshare: 97, ioUringSetup: 425, clone3: 435, keys: [217, 218, 219], x32: false },
+  x64: {
+    audit: 0xc000003e,
+    x32: true,
+    ...{ socket: 41, socketpair: 53, clone: 56, unshare: 272, ioUringSetup: 425, clone3: 435, keys: [248, 249, 250] },
+    reaching: [101, 310, 311, 312, 438, 440, 298],
+    ofProcess: [302, 142, 144, 203, 314, 256, 279],
+    ...{ setpriority: 141, ioprioSet: 251 },
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    x32: false,
+    ...{ socket: 198, socketpair: 199, clone: 220, unshare: 97, ioUringSetup: 425, clone3: 435, keys: [217, 218, 219] },
+    reaching: [117, 270, 271, 272, 438, 440, 241],
+    ofProcess: [261, 118, 119, 122, 274, 238, 239],
+    ...{ setpriority: 140, ioprioSet: 30 },
+  },
 };
 
 const [AF_INET, AF_INET6, AF_NETLINK] = [2, 10, 16];
 /** Types of sockets, and the bits of a type without its flags. */
 const [SOCK_STREAM, SOCK_SEQPACKET, SOCK_TYPE_MASK] = [1, 5, 0xf];
 const CLONE_NEWUSER = 0x10000000;
+/** The kind of argument that names one process, not a group or all of a user. */
+const [PRIO_PROCESS, IOPRIO_WHO_PROCESS] = [0, 1];
+const FIRST_PROCESS = 1;
 /** The bit in the numbers of the x32 system calls. */
 const X32_BIT = 0x40000000;
 const [EPERM, ENOSYS] = [1, 38];
@@ -42,7 +71,7 @@ const fail = (errno) => 0x50000 | errno;
 export function seccompFilter(architecture) {
   const numbers = Object.hasOwn(ARCHITECTURES, architecture) ? ARCHITECTURES[/** @type {keyof typeof ARCHITECTURES} */ (architecture)] : undefined;
   if (!numbers) return undefined;
-  const { audit, socket, socketpair, clone, unshare, ioUringSetup, clone3, keys, x32 } = numbers;
+  const { audit, x32, socket, socketpair, clone, unshare, ioUringSetup, clone3, keys, reaching, ofProcess, setpriority, ioprioSet } = numbers;
   return assemble([
     { code: LOAD, value: ARCHITECTURE },
     { code: EQUAL, value: audit, else: "absent" },
@@ -56,6 +85,10 @@ export function seccompFilter(architecture) {
     { code: EQUAL, value: clone3, then: "absent" },
     { code: EQUAL, value: ioUringSetup, then: "absent" },
     ...keys.map((value) => ({ code: EQUAL, value, then: "absent" })),
+    ...reaching.map((value) => ({ code: EQUAL, value, then: "refuse" })),
+    ...ofProcess.map((value) => ({ code: EQUAL, value, then: "process" })),
+    { code: EQUAL, value: setpriority, then: "priority" },
+    { code: EQUAL, value: ioprioSet, then: "ioPriority" },
     { code: RETURN, value: ALLOW },
     { code: LOAD, value: FIRST_ARGUMENT, label: "socket" },
     { code: EQUAL, value: AF_INET, then: "allow" },
@@ -67,6 +100,14 @@ export function seccompFilter(architecture) {
     { code: EQUAL, value: SOCK_STREAM, then: "allow" },
     { code: EQUAL, value: SOCK_SEQPACKET, then: "allow" },
     { code: RETURN, value: fail(EPERM) },
+    { code: LOAD, value: FIRST_ARGUMENT, label: "process" },
+    { code: EQUAL, value: FIRST_PROCESS, then: "refuse", else: "allow" },
+    { code: LOAD, value: FIRST_ARGUMENT, label: "priority" },
+    { code: EQUAL, value: PRIO_PROCESS, then: "one", else: "refuse" },
+    { code: LOAD, value: FIRST_ARGUMENT, label: "ioPriority" },
+    { code: EQUAL, value: IOPRIO_WHO_PROCESS, then: "one", else: "refuse" },
+    { code: LOAD, value: SECOND_ARGUMENT, label: "one" },
+    { code: EQUAL, value: FIRST_PROCESS, then: "refuse", else: "allow" },
     { code: LOAD, value: FIRST_ARGUMENT, label: "namespace" },
     { code: ANY_BIT, value: CLONE_NEWUSER, then: "refuse" },
     { code: RETURN, value: ALLOW, label: "allow" },

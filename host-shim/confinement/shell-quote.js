@@ -7,11 +7,3 @@
 export function quoted(text) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
-
-/**
- * Returns an argument for `printf` that writes these bytes.
- * @param {Buffer} bytes
- */
-export function octal(bytes) {
-  return `'${[...bytes].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")}'`;
-}

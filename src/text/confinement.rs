@@ -91,7 +91,7 @@ pub fn confinement_notice(limits: &Limits) -> String {
         ""
     };
     format!(
-        "[workflow] Commands run in a sandbox in this phase. They {}.{replacing}",
+        "[workflow] Commands run in a sandbox in this phase. They {}. Debuggers, strace and LeakSanitizer do not work in it.{replacing}",
         rules.join(" and ")
     )
 }

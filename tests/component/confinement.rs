@@ -96,7 +96,7 @@ fn a_command_is_confined_or_refused() {
     let mut pi = at_plan();
     assert_eq!(
         pi.tool_call("bash"),
-        "confine /project/docs/ /project/a.md, no network: [workflow] Commands run in a sandbox in this phase. They can write docs/, a.md, temporary files ($TMPDIR) only and have no network. A listed file cannot be replaced, as `sed -i` does."
+        "confine /project/docs/ /project/a.md, no network: [workflow] Commands run in a sandbox in this phase. They can write docs/, a.md, temporary files ($TMPDIR) only and have no network. Debuggers, strace and LeakSanitizer do not work in it. A listed file cannot be replaced, as `sed -i` does."
     );
     assert_eq!(pi.asked(), ["resolve-write docs/", "resolve-write a.md", "can-confine"]);
     // A rule with a link in it gives nothing free.

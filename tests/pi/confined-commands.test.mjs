@@ -107,6 +107,17 @@ for (const version of VERSIONS) {
       assert.match(JSON.stringify(result), /[Aa]borted/);
     });
 
+    test("leave no process behind when pi is killed", async (t) => {
+      const { play, rpc, sandbox } = await limited(t, version, DOCS, { files: { "docs/x": "" } });
+      const seconds = unique();
+      const killed = play([bash(`(setsid sleep ${seconds} &) ; touch docs/begun; sleep ${seconds}`)]).catch(() => {});
+      await madeBy(sandbox, "docs/begun");
+      assert.notDeepEqual(processesWith(seconds), []);
+      process.kill(rpc.pid, "SIGKILL");
+      await allEnd(seconds);
+      await killed;
+    });
+
     test("create listed files, and leave none behind that they did not touch", async (t) => {
       const { play, exists, text } = await limited(t, version, { write: ["docs/plan.md", "empty.md", "none.md", "deep/er/none.md", "folder/"] });
       await play([bash("echo plan > docs/plan.md; touch empty.md")], [bash("exit 1")]);

@@ -6,14 +6,15 @@ import { spawnSync } from "node:child_process";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { piCli, REPO } from "./harness/pi.mjs";
+import { INTO_PROCESSES } from "./harness/ways-into-processes.mjs";
 import { OF_USERS, OUTLIVING, TO_DAEMONS, TO_NETWORK, WRITING } from "./harness/ways-out.mjs";
 import { asUser, tryWays } from "./harness/world.mjs";
 
-const ORDINARY = OF_USERS;
+const ORDINARY = [...OF_USERS, ...INTO_PROCESSES];
 const ORDINARY_USER = 12345;
 /** The reason why pi cannot run as that user. */
 const WITHOUT_ORDINARY_USER = process.getuid?.() !== 0 ? "the tests run as one" : canRead(piCli()[1]) && canRead(REPO) ? false : `the user ${ORDINARY_USER} cannot read ${REPO}`;
-const ALL_WAYS = [...OUTLIVING, ...WRITING, ...TO_DAEMONS, ...TO_NETWORK];
+const ALL_WAYS = [...INTO_PROCESSES, ...OUTLIVING, ...WRITING, ...TO_DAEMONS, ...TO_NETWORK];
 
 /** Tests if the ordinary user can read a file. @param {string} file */
 function canRead(file) {
@@ -23,9 +24,9 @@ function canRead(file) {
 for (const version of VERSIONS) {
   suite(`pi ${version}: ways out`, { skip: process.platform === "linux" ? false : "needs Linux", concurrency: 2 }, () => {
     for (const [limits, ways, options] of /** @type {const} */ ([
-      [{ write: [] }, [...OUTLIVING, ...WRITING, ...TO_DAEMONS], LONG],
-      [{ write: ["docs/"] }, [...OUTLIVING, ...WRITING, ...TO_DAEMONS], {}],
-      [{ network: false }, [...OUTLIVING, ...TO_DAEMONS, ...TO_NETWORK], {}],
+      [{ write: [] }, [...INTO_PROCESSES, ...OUTLIVING, ...WRITING, ...TO_DAEMONS], LONG],
+      [{ write: ["docs/"] }, [...INTO_PROCESSES, ...OUTLIVING, ...WRITING, ...TO_DAEMONS], {}],
+      [{ network: false }, [...INTO_PROCESSES, ...OUTLIVING, ...TO_DAEMONS, ...TO_NETWORK], {}],
     ])) {
       test(`of ${JSON.stringify(limits)}: ${ways.length} lead nowhere`, options, async (t) => {
         const { out, output } = await tryWays(t, version, limits, ways);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { constants, homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
@@ -230,10 +230,77 @@ suite("a confined command line", () => {
     assert.equal(result(toolCallId, "curl: (6) Could not resolve host: example.org"), "Only docs/ is writable.");
     assert.equal(result(toolCallId, "curl: (7) Failed to connect to localhost port 5432: Couldn't connect to server"), "Only docs/ is writable.");
     assert.equal(result(toolCallId, "mv: inter-device move failed: '/tmp/a' to 'docs/plan.md'; unable to remove target"), "Only docs/ is writable.");
+    assert.equal(result(toolCallId, "==7==LeakSanitizer has encountered a fatal error."), "Only docs/ is writable.");
+    assert.equal(result(toolCallId, "strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted"), "Only docs/ is writable.");
     assert.equal(result(toolCallId, "assertion failed"), undefined);
     end(toolCallId);
     assert.equal(result(toolCallId, "Read-only file system"), undefined);
     assert.equal(result("another", "Read-only file system"), undefined);
+  });
+});
+
+suite("the processes of a confined command line", () => {
+  const ORDINARY_USER = 12345;
+  const HOST = new URL("dying-host.mjs", import.meta.url).pathname;
+
+  for (const user of process.getuid?.() === 0 ? [0, ORDINARY_USER] : [undefined]) {
+    test(`end with the process that confined it, whenever that is killed${user ? ", of an ordinary user" : ""}`, async (t) => {
+      const { root } = project(t);
+      if (user) for (const path of ["", "docs", "src"]) chownSync(join(root, path), user, user);
+      const before = user ? ["setpriv", "--reuid", String(user), "--regid", String(user), "--clear-groups", "--"] : [];
+      const line = "(setsid sh -c 'while :; do echo x >> late; sleep 0.01; done' &) ; while :; do echo x >> late; sleep 0.01; done";
+      const size = () => (existsSync(join(root, "late")) ? readFileSync(join(root, "late")).length : 0);
+      let written = 0;
+      for (let round = 0; round < 12; round += 1) {
+        const [program, ...args] = [...before, process.execPath, HOST, root, line, String(round * 4)];
+        const { signal, stderr } = spawnSync(program, args, { encoding: "utf8" });
+        assert.equal(signal, "SIGKILL", stderr);
+        await sleep(50);
+        const ended = size();
+        await sleep(100);
+        assert.equal(size(), ended, `round ${round}`);
+        written = ended;
+      }
+      assert.ok(written > 0, "a command line ran");
+    });
+  }
+
+  test("have a first process that nobody can reach into, and the environment of pi", (t) => {
+    const { root } = project(t);
+    const { run } = confining(root, {});
+    const { stdout } = run("echo $PPID; ls /proc/self/fd | wc -l; for f in mem fd/0 root cwd exe environ maps; do cat /proc/1/$f 2>&1 | head -c 200; done");
+    const [parent, descriptors, ...refused] = stdout.trim().split("\n");
+    assert.deepEqual([parent, descriptors], ["1", bash("ls /proc/self/fd | wc -l", root).stdout.trim()]);
+    assert.deepEqual(refused.map((line) => line.replace(/^.*: /, "")), Array(7).fill("Permission denied"));
+    process.env["with.dots"] = "kept";
+    process.env["BASH_FUNC_greet%%"] = "() { echo hello; }";
+    t.after(() => {
+      delete process.env["with.dots"];
+      delete process.env["BASH_FUNC_greet%%"];
+    });
+    const line = "greet; env | grep -vE '^(TMPDIR|SHLVL)=' | sort; shopt; set -o";
+    assert.equal(run(line).stdout, bash(line, root).stdout);
+  });
+
+  test("are none where another process started the shell", (t) => {
+    const { root } = project(t);
+    const { call } = confining(root, { writable: [`${root}/docs/`] });
+    const { input } = call("bash", { command: "touch docs/ran" });
+    const { status, stderr } = spawnSync("bash", ["-c", 'bash -c "$0"; exit $?', input.command], { cwd: root, encoding: "utf8" });
+    assert.equal(status, 126);
+    assert.match(stderr, /The process that confined this command has ended, or did not start it itself/);
+    assert.equal(existsSync(join(root, "docs/ran")), false);
+  });
+
+  test("are ended by the kernel, before the command line has ended", async (t) => {
+    const { root } = project(t);
+    const { run } = confining(root, { writable: [`${root}/docs/`] });
+    for (let round = 0; round < 10; round += 1) {
+      run("for i in 1 2 3 4 5; do (trap '' TERM HUP INT; exec setsid sh -c 'while :; do echo x >> docs/late; done') & done; sleep 0.02");
+      const ended = readFileSync(join(root, "docs/late")).length;
+      await sleep(20);
+      assert.equal(readFileSync(join(root, "docs/late")).length, ended);
+    }
   });
 });
 

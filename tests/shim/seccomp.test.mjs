@@ -35,11 +35,11 @@ function decide(filter, { audit, number, argument = 0, second = 0 }) {
 
 const NAMESPACE = 0x10000000;
 const MACHINES = /** @type {const} */ ([
-  ["x64", { audit: 0xc000003e, socket: 41, socketpair: 53, clone: 56, unshare: 272, write: 1, keyctl: 250 }],
-  ["arm64", { audit: 0xc00000b7, socket: 198, socketpair: 199, clone: 220, unshare: 97, write: 64, keyctl: 219 }],
+  ["x64", { audit: 0xc000003e, socket: 41, socketpair: 53, clone: 56, unshare: 272, write: 1, keyctl: 250, reaching: [101, 310, 311, 312, 438, 440, 298], ofProcess: [302, 142, 144, 203, 314, 256, 279], setpriority: 141, ioprioSet: 251 }],
+  ["arm64", { audit: 0xc00000b7, socket: 198, socketpair: 199, clone: 220, unshare: 97, write: 64, keyctl: 219, reaching: [117, 270, 271, 272, 438, 440, 241], ofProcess: [261, 118, 119, 122, 274, 238, 239], setpriority: 140, ioprioSet: 30 }],
 ]);
 
-for (const [architecture, { audit, socket, socketpair, clone, unshare, write, keyctl }] of MACHINES) {
+for (const [architecture, { audit, socket, socketpair, clone, unshare, write, keyctl, reaching, ofProcess, setpriority, ioprioSet }] of MACHINES) {
   suite(`the filter for ${architecture}`, () => {
     const filter = /** @type {Buffer} */ (seccompFilter(architecture));
     const decision = (/** @type {number} */ number, argument = 0, second = 0) => decide(filter, { audit, number, argument, second });
@@ -60,6 +60,22 @@ for (const [architecture, { audit, socket, socketpair, clone, unshare, write, ke
         for (const flags of [0, 17, 0x3d0f00]) assert.equal(decision(call, flags), ALLOWED);
       }
       assert.equal(decision(435, NAMESPACE), failed(ENOSYS), "clone3");
+    });
+
+    test("refuses to reach into another process", () => {
+      for (const call of reaching) for (const argument of [0, 1, 2, 16, 0xffffffff]) assert.equal(decision(call, argument, 1), failed(EPERM), String(call));
+    });
+
+    test("refuses changes of how the first process runs, and allows those of others", () => {
+      for (const call of ofProcess) {
+        assert.equal(decision(call, 1), failed(EPERM), String(call));
+        for (const process of [0, 2, 3, 0x10001]) assert.equal(decision(call, process, 1), ALLOWED, String(call));
+      }
+      for (const [call, own] of [[setpriority, 0], [ioprioSet, 1]]) {
+        for (const kind of [0, 1, 2, 3]) {
+          for (const process of [0, 1, 2]) assert.equal(decision(call, kind, process), kind === own && process !== 1 ? ALLOWED : failed(EPERM), `${call} ${kind} ${process}`);
+        }
+      }
     });
 
     test("refuses io_uring, keyrings and other architectures", () => {

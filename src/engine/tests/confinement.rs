@@ -147,8 +147,11 @@ fn with_nothing_writable_pi_reads_and_other_tools_are_refused() {
 
 #[test]
 fn commands_are_confined() {
-    let rules =
-        |rules| format!("[workflow] Commands run in a sandbox in this phase. They {rules}.");
+    let rules = |rules| {
+        format!(
+            "[workflow] Commands run in a sandbox in this phase. They {rules}. Debuggers, strace and LeakSanitizer do not work in it."
+        )
+    };
     let temporary = "temporary files ($TMPDIR) only";
     let mut session = writing(&["docs/plan.md", "src/**/*.ts"]);
     for tool in ["bash", "powershell"] {

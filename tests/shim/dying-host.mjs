@@ -1,0 +1,17 @@
+// Confines a command line, starts it as pi does, and is killed at once or later.
+//
+//   node dying-host.mjs FOLDER LINE MILLISECONDS
+import { spawn } from "node:child_process";
+import { Confinement } from "../../host-shim/confinement.js";
+
+const [folder, line, delay] = process.argv.slice(2);
+const codingAgent = { getAgentDir: () => folder, SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) } };
+const confinement = new Confinement(/** @type {any} */ ({ on() {} }), /** @type {any} */ ({ codingAgent }), true);
+const event = { toolName: "bash", toolCallId: "call", input: { command: line } };
+const context = { cwd: folder, isProjectTrusted: () => true, sessionManager: { getSessionId: () => folder } };
+const refused = confinement.confine(event, { writable: [`${folder}/`], network: true, notice: "" }, /** @type {any} */ (context));
+if (refused !== undefined) throw new Error(refused);
+spawn("bash", ["-c", event.input.command], { cwd: folder, detached: true, stdio: "ignore" });
+const end = performance.now() + Number(delay);
+while (performance.now() < end);
+process.kill(process.pid, "SIGKILL");
