@@ -11,6 +11,7 @@ import { fromLeaf } from "./session.js";
  * @property {number} toolCalls
  * @property {number} work milliseconds
  * @property {number} wait milliseconds
+ * @property {{ requests: number, tokens: bigint, cost: number }} warm the requests that kept the prompt cache
  * @property {number | undefined} time the time up to which work and waiting are counted: that of the newest message, or of the state
  *   entry before the first one
  */
@@ -56,7 +57,7 @@ export function usageSince(session, customType) {
  * @returns {Sums}
  */
 export function noUsage(time) {
-  return { models: new Map(), toolCalls: 0, work: 0, wait: 0, time };
+  return { models: new Map(), toolCalls: 0, work: 0, wait: 0, warm: { requests: 0, tokens: 0n, cost: 0 }, time };
 }
 
 /**
@@ -64,9 +65,9 @@ export function noUsage(time) {
  * @param {Sums} sums
  * @returns {Usage}
  */
-export function usageOf({ models, toolCalls, work, wait, time }) {
+export function usageOf({ models, toolCalls, work, wait, warm, time }) {
   const newestMs = time !== undefined && number(time) > 0 ? milliseconds(time) : undefined;
-  return { models: [...models.values()], toolCalls, workMs: milliseconds(work), waitMs: milliseconds(wait), newestMs };
+  return { models: [...models.values()], toolCalls, workMs: milliseconds(work), waitMs: milliseconds(wait), newestMs, warmUps: warm.requests, warmTokens: warm.tokens, warmCost: warm.cost };
 }
 
 /** Returns the time of an entry, in milliseconds since 1970; NaN if it has none. @param {any} entry */
@@ -78,8 +79,8 @@ export function timeOf({ timestamp }) {
 const milliseconds = (time) => BigInt(Math.round(number(time)));
 
 /** @param {Sums} sums @returns {Sums} */
-function copy({ models, ...others }) {
-  return { ...others, models: new Map([...models].map(([name, sum]) => [name, { ...sum }])) };
+function copy({ models, warm, ...others }) {
+  return { ...others, warm: { ...warm }, models: new Map([...models].map(([name, sum]) => [name, { ...sum }])) };
 }
 
 /** Tests if a message is one of the agent or of a tool: the time before it is work. @param {any} message */
@@ -101,7 +102,8 @@ export function count(sums, entry, time) {
     sums.time = time;
   }
   const used = usedBy(entry);
-  if (used) add(sums.models, used);
+  if (entry.type === "usage" && entry.kind === "cache_warm") warm(sums.warm, entry.usage);
+  else if (used) add(sums.models, used);
   sums.toolCalls += toolCallsOf(entry);
 }
 
@@ -112,19 +114,30 @@ function toolCallsOf({ type, message }) {
 }
 
 /**
- * Returns the usage that an entry carries, and the model to which pi attributes it.
- * @param {any} entry
+ * The usage that an entry carries, and the model to which pi attributes it. `always`: the entry is of a request to a model, so a
+ * usage of 0 is one that the provider has not told.
+ *
+ * @typedef {{ model: string | undefined, usage: any, answers?: number, always?: boolean }} Used
  */
+
+/** @param {any} entry @returns {Used | undefined} */
 function usedBy(entry) {
   const { type, message, usage } = entry;
   if (type === "message" && message?.role === "assistant") {
-    return { model: modelName(message.provider, message.responseModel ?? message.model), usage: message.usage };
+    return { model: modelName(message.provider, message.responseModel ?? message.model), usage: message.usage, always: !isNothing(message) };
   }
-  // A request beside the answers, for example one that keeps the cache.
-  if (type === "usage") return { model: modelName(entry.provider, entry.model), usage, answers: 0 };
+  // A request beside the answers.
+  if (type === "usage") return { model: modelName(entry.provider, entry.model), usage, answers: 0, always: true };
   if (type === "message" && message?.role === "toolResult" && message.usage) return { model: undefined, usage: message.usage };
-  if ((type === "branch_summary" || type === "compaction") && usage) return { model: undefined, usage };
+  // An extension can make a summary without a model.
+  if ((type === "branch_summary" || type === "compaction") && usage) return { model: undefined, usage, always: !entry.fromHook };
   return undefined;
+}
+
+/** Tests if an answer failed or was aborted before it began: pi gives it no content, or an empty text. @param {any} message */
+function isNothing({ stopReason, content }) {
+  const isEmpty = (/** @type {any} */ part) => part?.text === "" || part?.thinking === "";
+  return (stopReason === "error" || stopReason === "aborted") && Array.isArray(content) && content.every(isEmpty);
 }
 
 /** @param {unknown} provider @param {unknown} id */
@@ -132,17 +145,24 @@ function modelName(provider, id) {
   return [provider, id].map((part) => (typeof part === "string" ? part : "?")).join("/");
 }
 
-/**
- * @param {Map<string | undefined, ModelUsage>} models
- * @param {{ model: string | undefined, usage: any, answers?: number }} used
- */
-function add(models, { model, usage, answers = 1 }) {
+/** The counts of tokens in a usage. @param {any} usage @returns {unknown[]} */
+function countsOf(usage) {
+  const { input, output, cacheRead = 0, cacheWrite = 0 } = usage ?? {};
+  return [input, output, cacheRead, cacheWrite];
+}
+
+/** @param {Map<string | undefined, ModelUsage>} models @param {Used} used */
+function add(models, { model, usage, answers = 1, always = false }) {
   const sum = models.get(model) ?? {
-    model, answers: 0, input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n, reasoning: 0n, cost: 0, unpriced: 0,
+    model, answers: 0, input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n, reasoning: 0n, cost: 0, unpriced: 0, unreported: 0,
   };
   models.set(model, sum);
   const cost = number(usage?.cost?.total);
-  const tokens = [usage?.input, usage?.output, usage?.cacheRead, usage?.cacheWrite].map((count) => Math.floor(number(count)));
+  // From pi 1.5.0 on: the total is what the provider has billed, no estimate from prices.
+  const isBilled = usage?.cost?.totalFromProvider === true && isAmount(usage.cost.total);
+  const counts = countsOf(usage);
+  const tokens = counts.map((count) => Math.floor(number(count)));
+  const isReported = counts.every(isAmount) ? counts.some(number) || !always : !always && !usage;
   sum.answers += answers;
   sum.input += BigInt(tokens[0]);
   sum.output += BigInt(tokens[1]);
@@ -150,10 +170,23 @@ function add(models, { model, usage, answers = 1 }) {
   sum.cacheWrite += BigInt(tokens[3]);
   sum.reasoning += BigInt(Math.floor(number(usage?.reasoning)));
   sum.cost += cost;
-  if (cost === 0 && tokens.some((count) => count > 0)) sum.unpriced += 1;
+  if (!isReported) sum.unreported += 1;
+  if (!isBilled && (!isReported || (cost === 0 && tokens.some((count) => count > 0)))) sum.unpriced += 1;
 }
 
-/** A number of pi's, or 0 for anything that is none; at most 2^53 - 1, so that sums stay within 64 bits. @param {unknown} value */
+/** @param {Sums["warm"]} sum @param {any} usage */
+function warm(sum, usage) {
+  sum.requests += 1;
+  for (const count of countsOf(usage)) sum.tokens += BigInt(Math.floor(number(count)));
+  sum.cost += number(usage?.cost?.total);
+}
+
+/** Tests if a value can be a number of tokens or a cost: sums of them stay within 64 bits. @param {unknown} value */
+function isAmount(value) {
+  return typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+}
+
+/** An amount, or 0 for anything that is none. @param {unknown} value @returns {number} */
 function number(value) {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.min(value, Number.MAX_SAFE_INTEGER) : 0;
+  return isAmount(value) ? /** @type {number} */ (value) : 0;
 }

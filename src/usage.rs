@@ -66,9 +66,12 @@ pub struct Usage {
     /// The cost in US dollars of the answers that have a price.
     #[serde(skip_serializing_if = "is_default")]
     pub cost: f64,
-    /// Answers without a price: their cost is unknown.
+    /// Answers whose cost is unknown: they have no price, or no usage.
     #[serde(skip_serializing_if = "is_default")]
     pub unpriced: u32,
+    /// Answers without usage: their tokens are unknown.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unreported: u32,
     /// Tool calls by the model.
     #[serde(skip_serializing_if = "is_default")]
     pub tool_calls: u32,
@@ -87,6 +90,16 @@ pub struct Usage {
     /// The time in which the run waited for the user, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_ms: u64,
+    /// Requests with which pi kept the prompt cache. Neither they nor their tokens and cost are in any other field, or count
+    /// in a budget.
+    #[serde(skip_serializing_if = "is_default")]
+    pub warm_ups: u32,
+    /// Their tokens.
+    #[serde(skip_serializing_if = "is_default")]
+    pub warm_tokens: u64,
+    /// Their cost in US dollars, as far as it is known.
+    #[serde(skip_serializing_if = "is_default")]
+    pub warm_cost: f64,
     /// The number of answers of each model, by pi's name for it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, u32>,
@@ -124,11 +137,15 @@ impl Usage {
         // A sum that is infinite could not be stored.
         self.cost = (self.cost + other.cost).min(f64::MAX);
         self.unpriced = self.unpriced.saturating_add(other.unpriced);
+        self.unreported = self.unreported.saturating_add(other.unreported);
         self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
         self.gate_attempts = self.gate_attempts.saturating_add(other.gate_attempts);
         self.gate_failures = self.gate_failures.saturating_add(other.gate_failures);
         self.work_ms = self.work_ms.saturating_add(other.work_ms);
         self.wait_ms = self.wait_ms.saturating_add(other.wait_ms);
+        self.warm_ups = self.warm_ups.saturating_add(other.warm_ups);
+        self.warm_tokens = self.warm_tokens.saturating_add(other.warm_tokens);
+        self.warm_cost = (self.warm_cost + other.warm_cost).min(f64::MAX);
         add_counts(&mut self.refusals, &other.refusals);
         add_counts(&mut self.models, &other.models);
     }

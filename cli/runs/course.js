@@ -57,6 +57,7 @@ const PAUSES = {
   approval: "it waited for your answer",
   budget: "a budget was used up",
   unknownCost: "a cost was not known",
+  unknownUsage: "the usage of an answer was not known",
   commands: "the commands of its gate were not allowed",
   rulesChanged: "its rules had changed",
   gatesChanged: "its rules had changed",

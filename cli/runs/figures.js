@@ -28,6 +28,12 @@ export function dollars(dollars) {
   return `$${dollars > 0 && dollars < 0.01 ? dollars.toFixed(dollars < 0.0001 ? 6 : 4).replace(/0+$/, "") : dollars.toFixed(2)}`;
 }
 
+/** Returns the tokens of a usage; `unknown` or `12.3k + unknown` if answers have none. @param {number} known @param {number} unreported */
+export function tokensOf(known, unreported) {
+  if (unreported === 0) return tokens(known);
+  return known === 0 ? "unknown" : `${tokens(known)} + unknown`;
+}
+
 /** Returns the cost of a usage: `$0.42`, and if models have no prices `unknown` or `$0.42 + unknown`. @param {{ cost: number, unpriced: number }} usage */
 export function cost({ cost, unpriced }) {
   if (unpriced === 0) return dollars(cost);

@@ -14,13 +14,17 @@
  * @property {number} cacheWrite
  * @property {number} reasoning
  * @property {number} cost in US dollars, of the answers that have a price
- * @property {number} unpriced the number of answers without a price: their cost is unknown
+ * @property {number} unpriced the number of answers without a price or without usage: their cost is unknown
+ * @property {number} unreported the number of answers without usage: their tokens are unknown
  * @property {number} toolCalls
  * @property {Record<string, number>} refusals by rule
  * @property {number} gateAttempts
  * @property {number} gateFailures
  * @property {number} workMs
  * @property {number} waitMs
+ * @property {number} warmUps requests that kept the prompt cache
+ * @property {number} warmTokens
+ * @property {number} warmCost
  * @property {Record<string, number>} models the number of answers of each
  *
  * A phase of a run, with all its visits.
@@ -57,7 +61,8 @@ const MAX_PATH = 101;
 const MAX_VISITS = 5000;
 
 const COUNTS = /** @type {const} */ ([
-  "turns", "input", "output", "cacheRead", "cacheWrite", "reasoning", "cost", "unpriced", "toolCalls", "gateAttempts", "gateFailures", "workMs", "waitMs",
+  "turns", "input", "output", "cacheRead", "cacheWrite", "reasoning", "cost", "unpriced", "unreported", "toolCalls", "gateAttempts", "gateFailures",
+  "workMs", "waitMs", "warmUps", "warmTokens", "warmCost",
 ]);
 
 /**
@@ -154,8 +159,8 @@ export function compareIndices(a, b) {
 export function sum(...usages) {
   /** @type {Usage} */
   const all = {
-    turns: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, cost: 0, unpriced: 0, toolCalls: 0, refusals: {}, gateAttempts: 0,
-    gateFailures: 0, workMs: 0, waitMs: 0, models: {},
+    turns: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, cost: 0, unpriced: 0, unreported: 0, toolCalls: 0,
+    refusals: {}, gateAttempts: 0, gateFailures: 0, workMs: 0, waitMs: 0, warmUps: 0, warmTokens: 0, warmCost: 0, models: {},
   };
   for (const usage of usages) {
     if (!isRecord(usage)) continue;
@@ -181,7 +186,7 @@ function addCounts(all, more) {
  * @param {import("../../host-shim/interface.js").Usage} used
  * @returns {Usage}
  */
-export function fromEntries({ models, toolCalls, workMs, waitMs }) {
+export function fromEntries({ models, toolCalls, workMs, waitMs, warmUps, warmTokens, warmCost }) {
   const parts = models.map(({ model, answers, input, output, cacheRead, cacheWrite, reasoning, ...costs }) => ({
     ...(model === undefined ? {} : { turns: answers, ...(answers > 0 ? { models: { [model]: answers } } : {}) }),
     ...costs,
@@ -191,7 +196,7 @@ export function fromEntries({ models, toolCalls, workMs, waitMs }) {
     cacheWrite: Number(cacheWrite),
     reasoning: Number(reasoning),
   }));
-  return sum({ toolCalls, workMs: Number(workMs), waitMs: Number(waitMs) }, ...parts);
+  return sum({ toolCalls, workMs: Number(workMs), waitMs: Number(waitMs), warmUps, warmTokens: Number(warmTokens), warmCost }, ...parts);
 }
 
 /** The kind of a reason for a pause. @param {unknown} reason */

@@ -406,9 +406,20 @@ impl From<files::FileError> for ReadError {
 
 impl From<&session::Usage> for Usage {
     fn from(used: &session::Usage) -> Self {
-        let session::Usage { tool_calls, work_ms, wait_ms, .. } = *used;
-        let mut all = Self { tool_calls, work_ms, wait_ms, ..Self::default() };
-        for model in &used.models {
+        let session::Usage {
+            ref models,
+            tool_calls,
+            work_ms,
+            wait_ms,
+            newest_ms: _,
+            warm_ups,
+            warm_tokens,
+            warm_cost,
+        } = *used;
+        let mut all = Self::default();
+        let warm = Self { warm_ups, warm_tokens, warm_cost, ..Self::default() };
+        all.add(&Self { tool_calls, work_ms, wait_ms, ..warm });
+        for model in models {
             all.add(&Self {
                 turns: if model.model.is_some() { model.answers } else { 0 },
                 input: model.input,
@@ -418,6 +429,7 @@ impl From<&session::Usage> for Usage {
                 reasoning: model.reasoning,
                 cost: model.cost,
                 unpriced: model.unpriced,
+                unreported: model.unreported,
                 models: (model.model.iter().filter(|_| model.answers > 0))
                     .map(|name| (name.clone(), model.answers))
                     .collect(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::definition::{
     Budget, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
 };
-use crate::run::{Active, Bound, PauseReason, RunState, Spending};
+use crate::run::{Active, Bound, PauseReason, RunState, Spending, Unknown};
 use crate::text;
 use crate::usage::Rule;
 
@@ -64,12 +64,12 @@ impl Engine {
         self.up_to_now(cx)
     }
 
-    /// Adds what the user gives to the budgets that are used up, or asks for it. Answers without a price are accepted if they
-    /// are the reason for the pause.
+    /// Adds what the user gives to the budgets that are used up, or asks for it. Answers without a price or without usage are
+    /// accepted if they are the reason for the pause.
     pub(super) fn widen_budgets(&mut self, more: &str, was_at_rest: bool, cx: &mut Cx) -> Widened {
         // Not what the user does not know of yet.
-        if matches!(self.pause_reason(), Some(PauseReason::UnknownCost { .. })) {
-            self.accept_unknown_cost(cx);
+        if self.pause_reason().is_some_and(PauseReason::is_unknown_amount) {
+            self.accept_unknown(cx);
         }
         let reason = self.budget_used_up(cx);
         let Some(PauseReason::Budget { measure, .. }) = reason else {
@@ -157,15 +157,17 @@ impl Engine {
         }
     }
 
-    fn accept_unknown_cost(&mut self, cx: &mut Cx) {
+    fn accept_unknown(&mut self, cx: &mut Cx) {
+        let told = match self.pause_reason() {
+            Some(PauseReason::UnknownUsage { .. }) => Unknown::Usage,
+            _ => Unknown::Cost,
+        };
         let accepted = self.change_allowances(cx, |budget| {
-            budget.has_unknown_cost().then_some(Change::AcceptUnknownCost)
+            let unknown = budget.unknown()?;
+            (unknown == told).then_some(Change::Accept(unknown))
         });
         if accepted {
-            cx.notify(
-                Level::Warning,
-                "Answers whose cost is not known are not counted in the budget.",
-            );
+            cx.notify(Level::Warning, text::unknown_accepted(told));
         }
     }
 
@@ -189,7 +191,10 @@ impl Engine {
         for (key, change) in changes {
             let allowance = new.progress.allowances.entry(key).or_default();
             match change {
-                Change::AcceptUnknownCost => allowance.unknown_cost = true,
+                Change::Accept(unknown) => {
+                    allowance.unknown_cost = true;
+                    allowance.unknown_tokens |= unknown == Unknown::Usage;
+                }
                 Change::Told => allowance.told = true,
                 Change::Add(measure, amount) => {
                     let added = allowance.added.0.entry(measure).or_default();
@@ -225,19 +230,23 @@ impl Engine {
 /// A change of an [`Allowance`](crate::run::Allowance).
 enum Change {
     Told,
-    AcceptUnknownCost,
+    Accept(Unknown),
     Add(Measure, u64),
 }
 
-/// The first budget that is used up, or whose cost is not known.
+/// The first budget that is used up, or of which it is not known.
 fn used_up(budgets: &[Spending]) -> Option<PauseReason> {
-    let unknown = budgets.iter().find(|budget| budget.has_unknown_cost());
-    if let Some(budget) = unknown {
-        return Some(PauseReason::UnknownCost { of: text::short_name(budget.of) });
+    let unknown = budgets.iter().find_map(|budget| Some((budget.unknown()?, budget.of)));
+    if let Some((unknown, of)) = unknown {
+        let of = text::short_name(of);
+        return Some(match unknown {
+            Unknown::Cost => PauseReason::UnknownCost { of },
+            Unknown::Usage => PauseReason::UnknownUsage { of },
+        });
     }
     budgets.iter().find_map(|budget| {
         let bound = budget.bounds().find(Bound::is_used_up)?;
-        let Bound { measure, spent, limit } = bound;
+        let Bound { measure, spent, limit, is_least: _ } = bound;
         Some(PauseReason::Budget { of: text::short_name(budget.of), measure, spent, limit })
     })
 }

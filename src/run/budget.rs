@@ -18,6 +18,9 @@ pub struct Allowance {
     /// The user accepts answers whose cost is not known.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unknown_cost: bool,
+    /// The user accepts answers whose tokens are not known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unknown_tokens: bool,
     /// The agent was told what is left.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
@@ -42,6 +45,17 @@ pub struct Bound {
     pub spent: u64,
     /// With what the user has added.
     pub limit: u64,
+    /// More may have been spent: some answers are not known.
+    pub is_least: bool,
+}
+
+/// The reason why the spent amount of a budget is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// Of the cost: a model has no price.
+    Cost,
+    /// Of the cost or the tokens: an answer came without usage.
+    Usage,
 }
 
 impl Bound {
@@ -62,14 +76,25 @@ impl Spending<'_> {
         self.budget.0.iter().map(|(measure, limit)| {
             let added = self.allowance.and_then(|allowance| allowance.added.get(*measure));
             let limit = limit.saturating_add(added.unwrap_or_default());
-            Bound { measure: *measure, spent: self.spent.amount(*measure), limit }
+            let (spent, is_least) = (self.spent.amount(*measure), self.spent.is_least(*measure));
+            Bound { measure: *measure, spent, limit, is_least }
         })
     }
 
-    /// Tests if the cost is bounded, and some of it is not known.
-    pub fn has_unknown_cost(&self) -> bool {
-        let accepted = self.allowance.is_some_and(|allowance| allowance.unknown_cost);
-        !accepted && self.budget.get(Measure::Cost).is_some() && self.spent.unpriced > 0
+    /// The reason why a bounded amount is not known, unless the user has accepted it.
+    pub fn unknown(&self) -> Option<Unknown> {
+        let accepts = |is: fn(&Allowance) -> bool| self.allowance.is_some_and(is);
+        let is_unknown =
+            |measure| self.budget.get(measure).is_some() && self.spent.is_least(measure);
+        let cost = is_unknown(Measure::Cost) && !accepts(|allowance| allowance.unknown_cost);
+        let tokens =
+            is_unknown(Measure::OutputTokens) && !accepts(|allowance| allowance.unknown_tokens);
+        match (cost, tokens) {
+            (_, true) => Some(Unknown::Usage),
+            (true, false) if self.spent.unreported > 0 => Some(Unknown::Usage),
+            (true, false) => Some(Unknown::Cost),
+            (false, false) => None,
+        }
     }
 
     /// Tests if the agent was told that little is left.
@@ -87,6 +112,15 @@ impl Usage {
             Measure::OutputTokens => self.output,
             Measure::Time => self.work_ms,
             Measure::Turns => u64::from(self.turns),
+        }
+    }
+
+    /// Tests if a measure of some answers is not known.
+    pub fn is_least(&self, measure: Measure) -> bool {
+        match measure {
+            Measure::Cost => self.unpriced > 0,
+            Measure::OutputTokens => self.unreported > 0,
+            Measure::Time | Measure::Turns => false,
         }
     }
 }

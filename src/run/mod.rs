@@ -17,7 +17,7 @@ mod values;
 mod ways;
 
 pub use active::Active;
-pub use budget::{Allowance, Bound, Spending};
+pub use budget::{Allowance, Bound, Spending, Unknown};
 pub use gates::{Evidence, GateAhead};
 pub use outline::{Outline, Step};
 pub use progress::{

@@ -157,6 +157,11 @@ pub enum PauseReason {
         /// The name of the phase or workflow that has it.
         of: String,
     },
+    /// A budget bounds the cost or the tokens, and an answer came without usage.
+    UnknownUsage {
+        /// The name of the phase or workflow that has it.
+        of: String,
+    },
     /// The files give other rules than those with which the run was started.
     RulesChanged,
     /// The rules with which the run was started are not known: its state could not be read in full.
@@ -185,7 +190,12 @@ impl PauseReason {
 
     /// Tests if a budget is the reason.
     pub fn is_of_budget(&self) -> bool {
-        matches!(self, Self::Budget { .. } | Self::UnknownCost { .. })
+        matches!(self, Self::Budget { .. }) || self.is_unknown_amount()
+    }
+
+    /// Tests if a budget bounds what is not known.
+    pub fn is_unknown_amount(&self) -> bool {
+        matches!(self, Self::UnknownCost { .. } | Self::UnknownUsage { .. })
     }
 
     /// Tests if `/workflow :resume` checks the gate again: it waits for an answer of the user.

@@ -111,6 +111,7 @@ impl PauseReason {
             | Self::Commands
             | Self::Budget { .. }
             | Self::UnknownCost { .. }
+            | Self::UnknownUsage { .. }
             | Self::ModelError
             | Self::Unknown(_) => false,
         }

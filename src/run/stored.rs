@@ -320,6 +320,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
             limit: get(reason, "limit")?.as_u64()?,
         },
         "unknownCost" => PauseReason::UnknownCost { of: string(get(reason, "of")?)? },
+        "unknownUsage" => PauseReason::UnknownUsage { of: string(get(reason, "of")?)? },
         // The name that an earlier version used, which compared gates only.
         "rulesChanged" | "gatesChanged" => PauseReason::RulesChanged,
         "modelError" => PauseReason::ModelError,
@@ -374,7 +375,8 @@ fn allowance(data: &Value) -> Option<Allowance> {
     let added =
         added.filter_map(|(name, value)| Some((Measure::from_name(name)?, value.as_u64()?)));
     let added = Budget(added.collect());
-    Some(Allowance { added, unknown_cost: is("unknownCost"), told: is("told") })
+    let (unknown_cost, unknown_tokens) = (is("unknownCost"), is("unknownTokens"));
+    Some(Allowance { added, unknown_cost, unknown_tokens, told: is("told") })
 }
 
 fn passed_over(data: &Value) -> Option<PassedOver> {
@@ -397,7 +399,7 @@ fn passed_over(data: &Value) -> Option<PassedOver> {
 fn usage(data: &Value) -> Usage {
     let count = |field| get(data, field).and_then(number).unwrap_or_default();
     let total = |field| get(data, field).and_then(Value::as_u64).unwrap_or_default();
-    let cost = get(data, "cost").and_then(Value::as_f64).unwrap_or_default();
+    let cost = |field| get(data, field).and_then(Value::as_f64).unwrap_or_default().max(0.0);
     let counts = |field| -> BTreeMap<String, u32> {
         let counts = get(data, field).map(|counts| map(counts, number)).unwrap_or_default();
         counts.into_iter().take(MAX_NAMES).collect()
@@ -409,14 +411,18 @@ fn usage(data: &Value) -> Usage {
         cache_read: total("cacheRead"),
         cache_write: total("cacheWrite"),
         reasoning: total("reasoning"),
-        cost: cost.max(0.0),
+        cost: cost("cost"),
         unpriced: count("unpriced"),
+        unreported: count("unreported"),
         tool_calls: count("toolCalls"),
         refusals: counts("refusals"),
         gate_attempts: count("gateAttempts"),
         gate_failures: count("gateFailures"),
         work_ms: total("workMs"),
         wait_ms: total("waitMs"),
+        warm_ups: count("warmUps"),
+        warm_tokens: total("warmTokens"),
+        warm_cost: cost("warmCost"),
         models: counts("models"),
     }
 }
@@ -550,12 +556,16 @@ mod tests {
             reasoning: 6,
             cost: 0.1 + 0.2,
             unpriced: 7,
+            unreported: 15,
             tool_calls: 8,
             refusals: [("tools".to_owned(), 9)].into(),
             gate_attempts: 10,
             gate_failures: 11,
             work_ms: 12,
             wait_ms: 13,
+            warm_ups: 16,
+            warm_tokens: 17,
+            warm_cost: 0.3,
             models: [("p/m".to_owned(), 14)].into(),
         };
         let visit = Visit {
@@ -591,6 +601,7 @@ mod tests {
             PauseReason::Commands,
             PauseReason::Budget { of, measure: Measure::OutputTokens, spent: 5, limit: 4 },
             PauseReason::UnknownCost { of: "w".into() },
+            PauseReason::UnknownUsage { of: "w".into() },
             PauseReason::RulesChanged,
             PauseReason::Unknown(serde_json::json!({ "kind": "quota", "usd": 3 })),
             PauseReason::Unknown(Value::Null),
@@ -637,6 +648,7 @@ mod tests {
                     Allowance {
                         added: Budget([(Measure::OutputTokens, 5)].into()),
                         unknown_cost: true,
+                        unknown_tokens: true,
                         told: true,
                     },
                 )]

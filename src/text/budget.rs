@@ -1,7 +1,7 @@
 //! Texts about budgets.
 
 use crate::definition::{Budget, Measure, Model, Phase};
-use crate::run::{Active, Bound, PauseReason, Spending};
+use crate::run::{Active, Bound, PauseReason, Spending, Unknown};
 
 use super::gate::duration;
 use super::names::{phase_title, short_name};
@@ -43,6 +43,14 @@ pub fn budget_question(reason: &PauseReason, measure: Measure) -> String {
 /// Returns the notice without a dialog: the command that allows more.
 pub fn budget_notice(reason: &PauseReason, measure: Measure) -> String {
     format!("The workflow is paused: {reason}. To allow more: {}", command(measure))
+}
+
+/// Returns the notice that the user has accepted what is not known.
+pub fn unknown_accepted(unknown: Unknown) -> &'static str {
+    match unknown {
+        Unknown::Cost => "Answers whose cost is not known are not counted in the budget.",
+        Unknown::Usage => "Answers whose usage is not known are not counted in the budget.",
+    }
 }
 
 /// Returns the error for a text that is not an amount.
@@ -94,10 +102,11 @@ pub(super) fn budget_note(budget: &Budget) -> Option<String> {
     (!amounts.is_empty()).then(|| format!("budget: {}", amounts.join(", ")))
 }
 
-/// Returns what was spent, and the limit.
+/// Returns what was spent, and the limit: `$1.25 of $2.50`, `at least $1.25 of $2.50`.
 pub(super) fn spent(bound: &Bound) -> String {
-    let Bound { measure, spent, limit } = *bound;
-    let of = |spent: String, limit: String, unit: &str| format!("{spent} of {limit}{unit}");
+    let Bound { measure, spent, limit, is_least } = *bound;
+    let least = if is_least { "at least " } else { "" };
+    let of = |spent: String, limit: String, unit: &str| format!("{least}{spent} of {limit}{unit}");
     match measure {
         Measure::Cost => of(dollars_of(spent), dollars_of(limit), ""),
         Measure::OutputTokens => of(count(spent), count(limit), " output tokens"),
@@ -139,10 +148,11 @@ mod tests {
         let note = budget_note(&Budget(budget.into()));
         assert_eq!(note.as_deref(), Some("budget: $2.50, 60.0k output tokens, 45m, 40 turns"));
         assert_eq!(budget_note(&Budget::default()), None);
-        let lines =
-            budget.map(|(measure, limit)| spent(&Bound { measure, spent: limit / 2, limit }));
+        let lines = budget.map(|(measure, limit)| {
+            spent(&Bound { measure, spent: limit / 2, limit, is_least: measure == Measure::Cost })
+        });
         let expected = [
-            "$1.25 of $2.50",
+            "at least $1.25 of $2.50",
             "30.0k of 60.0k output tokens",
             "22m 30s of 45m at work",
             "20 of 40 turns",

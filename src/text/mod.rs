@@ -33,7 +33,7 @@ mod ways;
 pub use all_ways::all_ways;
 pub use budget::{
     budget_nearly_used_up, budget_notice, budget_question, budget_refusal, no_amount,
-    unpriced_model,
+    unknown_accepted, unpriced_model,
 };
 pub use confinement::{cannot_confine, confinement_notice, refusal, unconfined_notice};
 pub use context_prompt::{

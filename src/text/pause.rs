@@ -44,12 +44,18 @@ impl fmt::Display for PauseReason {
                 "its gate runs commands of this project that you have not allowed (see --allow-workflow-commands)",
             ),
             Self::Budget { of, measure, spent, limit } => {
-                let bound = Bound { measure: *measure, spent: *spent, limit: *limit };
+                let bound =
+                    Bound { measure: *measure, spent: *spent, limit: *limit, is_least: false };
                 write!(f, "the budget of “{}” is used up: {}", short(of), budget::spent(&bound))
             }
             Self::UnknownCost { of } => write!(
                 f,
                 "the budget of “{}” bounds the cost, and a model without a price has answered",
+                short(of)
+            ),
+            Self::UnknownUsage { of } => write!(
+                f,
+                "“{}” has a budget, and the model's provider has not told the usage of an answer",
                 short(of)
             ),
             Self::RulesChanged => {
@@ -88,6 +94,9 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         }
         PauseReason::UnknownCost { .. } => {
             "/workflow :resume goes on, and the cost of such answers is not counted."
+        }
+        PauseReason::UnknownUsage { .. } => {
+            "/workflow :resume goes on, and neither the tokens nor the cost of such answers are counted."
         }
         reason if reason.needs_resume() => "/workflow :resume ends the pause.",
         _ => "Your next message resumes it, or /workflow :resume.",

@@ -15,7 +15,7 @@ use crate::usage::Usage;
 
 use super::gate::{duration, evidence_lines, fenced};
 use super::step_result::timestamp;
-use super::usage::{cost, count};
+use super::usage::{cost, tokens, warm_ups};
 
 /// Maximum number of phases in Markdown, and of checks; JSON has all.
 const MAX_ROWS: usize = 200;
@@ -223,6 +223,9 @@ impl<'a> Report<'a> {
             items.push(format!("**Inputs:** {}", inputs.join(", ")));
         }
         items.extend(self.only_model().map(|model| format!("**Model:** {}", name(model))));
+        items.extend(warm_ups(&self.usage).map(|warm| {
+            format!("**Prompt cache kept between answers:** {}", warm.replace('$', "\\$"))
+        }));
         items
             .extend(self.fingerprint.as_deref().map(|of| format!("**Fingerprint:** {}", name(of))));
         items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
@@ -380,8 +383,8 @@ fn passed_over(state: &RunState) -> Vec<PassedReport<'_>> {
 /// Returns a row below [`FIGURES`].
 fn figures_row(phase: String, visits: String, usage: &Usage) -> [String; 7] {
     let time = |ms: u64| if ms == 0 { NONE.to_owned() } else { duration(whole_seconds(ms)) };
-    let tokens = usage.tokens();
-    let is_used = usage.turns > 0 || tokens > 0;
+    let is_used = usage.turns > 0 || usage.tokens() > 0;
+    let known = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_owned());
     let used = |text: String| if is_used { text } else { NONE.to_owned() };
     [
         phase,
@@ -389,8 +392,8 @@ fn figures_row(phase: String, visits: String, usage: &Usage) -> [String; 7] {
         time(usage.work_ms),
         time(usage.wait_ms),
         used(usage.turns.to_string()),
-        used(count(tokens)),
-        used(cost(usage).map_or_else(|| "unknown".to_owned(), |cost| cost.replace('$', "\\$"))),
+        used(known(tokens(usage))),
+        used(known(cost(usage)).replace('$', "\\$")),
     ]
 }
 

@@ -7,7 +7,7 @@ use crate::run::{Active, Outline, Step, Visit, phase_key};
 
 use super::inputs::inputs;
 use super::names::short_name;
-use super::usage::{short_usage, usage};
+use super::usage::{short_usage, usage, warm_ups};
 use super::ways::passed;
 use super::{budget, confinement, gate, results, status_line, step_result, steps};
 
@@ -79,6 +79,8 @@ pub fn status_panel(
     }
     lines.push(String::new());
     lines.extend(usage(&state.usage()).map(|took| format!("In all: {took}.")));
+    let warm = warm_ups(&state.usage());
+    lines.extend(warm.map(|warm| format!("Prompt cache kept between answers: {warm}.")));
     lines.extend(budget::budget_lines(active));
     let loops = progress.loops.values().fold(0_u32, |sum, loops| sum.saturating_add(*loops));
     lines.push(format!(

@@ -24,7 +24,35 @@ pub fn usage(usage: &Usage) -> Option<String> {
 pub(super) fn short_usage(usage: &Usage) -> Option<String> {
     let work = duration(usage.work_ms - usage.work_ms % 1000);
     let cost = cost(usage).unwrap_or_else(|| "cost unknown".to_owned());
-    (usage.turns > 0).then(|| format!("{} tokens, {cost}, {work}", count(usage.tokens())))
+    let tokens = match (usage.unreported, usage.tokens()) {
+        (0, known) => format!("{} tokens", count(known)),
+        (_, 0) => "tokens unknown".to_owned(),
+        (_, known) => format!("{} tokens and an unknown part", count(known)),
+    };
+    (usage.turns > 0).then(|| format!("{tokens}, {cost}, {work}"))
+}
+
+/// Returns the number of all tokens; `None` if it is unknown, because the providers do not tell it.
+pub(super) fn tokens(usage: &Usage) -> Option<String> {
+    let known = usage.tokens();
+    match usage.unreported {
+        0 => Some(count(known)),
+        _ if known == 0 => None,
+        _ => Some(format!("{} and an unknown part", count(known))),
+    }
+}
+
+/// Returns the requests that kept the prompt cache; `None` if there were none.
+pub(super) fn warm_ups(usage: &Usage) -> Option<String> {
+    let requests = match usage.warm_ups {
+        0 => return None,
+        1 => "1 request".to_owned(),
+        requests => format!("{requests} requests"),
+    };
+    let cost =
+        if usage.warm_cost > 0.0 { dollars(usage.warm_cost) } else { "cost unknown".to_owned() };
+    let tokens = count(usage.warm_tokens);
+    Some(format!("{requests} of pi, {tokens} tokens, {cost}; they count in no budget"))
 }
 
 /// Returns a number of tokens: `950`, `12.3k`, `4.56M`.
@@ -48,7 +76,7 @@ pub(super) fn dollars(amount: f64) -> String {
     }
 }
 
-/// Returns the cost in US dollars; `None` if it is unknown, because the models have no prices.
+/// Returns the cost in US dollars; `None` if it is unknown, because the models have no prices or the answers no usage.
 pub(super) fn cost(usage: &Usage) -> Option<String> {
     let known = dollars(usage.cost);
     match usage.unpriced {
@@ -76,6 +104,21 @@ mod tests {
         assert_eq!(line(2, 999_950, 0.001, 1, 1000).as_deref(), Some(expected));
         let expected = "2 turns, 7 tokens, cost unknown, 1s at work";
         assert_eq!(line(2, 7, 0.0, 2, 1000).as_deref(), Some(expected));
+        let unreported = |unreported, output, cost| {
+            let unpriced = unreported;
+            short_usage(&Usage { turns: 2, unreported, unpriced, output, cost, ..Usage::default() })
+        };
+        let expected = "tokens unknown, cost unknown, 0s";
+        assert_eq!(unreported(2, 0, 0.0).as_deref(), Some(expected));
+        let expected = "7 tokens and an unknown part, $0.50 and an unknown part, 0s";
+        assert_eq!(unreported(1, 7, 0.5).as_deref(), Some(expected));
+        let warm = |warm_ups, warm_cost| {
+            super::warm_ups(&Usage { warm_ups, warm_tokens: 50_000, warm_cost, ..Usage::default() })
+        };
+        assert_eq!(warm(0, 0.0), None);
+        let expected = "1 request of pi, 50.0k tokens, $0.02; they count in no budget";
+        assert_eq!(warm(1, 0.02).as_deref(), Some(expected));
+        assert!(warm(2, 0.0).unwrap().starts_with("2 requests of pi, 50.0k tokens, cost unknown"));
         let models = [("a/x".to_owned(), 1), ("b/y".to_owned(), 2)].into();
         let two = usage(&Usage { turns: 3, models, ..Usage::default() });
         let expected = "3 turns (1 by a/x, 2 by b/y), 0 tokens, $0.00, 0s at work";

@@ -167,6 +167,14 @@ test("the cost of answers without a price is never zero", () => {
   assert.equal(costs({ turns: 3, cost: 0 }), "$0.00");
 });
 
+test("the tokens of answers without usage are never zero, and requests that keep the prompt cache are apart", () => {
+  const tokens = (/** @type {object} */ usage) => /Tokens\n([^]*?)\nCost/.exec(read(reportHtml({ usage })))?.[1];
+  assert.equal(tokens({ turns: 2, unreported: 2, unpriced: 2 }), "unknown\n2 answers without usage");
+  assert.equal(tokens({ turns: 2, unreported: 1, unpriced: 1, output: 7 }), "7 + unknown\noutput 7, 1 answer without usage");
+  const warm = read(reportHtml({ usage: { turns: 1, input: 5, warmUps: 2, warmTokens: 50_000, warmCost: 0.5 } }));
+  assert.match(warm, /Tokens\n5\n[^]*Prompt cache kept\n2 requests\n50\.0k tokens, \$0\.50, in no budget\n/);
+});
+
 test("a report of any run has a size", () => {
   const report = huge();
   const start = performance.now();

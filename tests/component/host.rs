@@ -564,6 +564,9 @@ impl session::Host for Host {
                 work_ms: 0,
                 wait_ms: 0,
                 newest_ms: None,
+                warm_ups: 0,
+                warm_tokens: 0,
+                warm_cost: 0.0,
             },
         )
     }

@@ -335,6 +335,7 @@ proptest! {
             reasoning: tokens,
             cost,
             unpriced: answers,
+            unreported: answers,
         };
         let since = Usage {
             models: vec![model("a"), model("|"), ModelUsage { model: None, ..model("") }],
@@ -342,6 +343,9 @@ proptest! {
             work_ms: time,
             wait_ms: time,
             newest_ms: ended_ms,
+            warm_ups: answers,
+            warm_tokens: tokens,
+            warm_cost: cost,
         };
         let mut pi = Host::default().start();
         let run = StoredRun { state, since: Some(since), ended_ms, replaced };

@@ -28,6 +28,7 @@ fn a_stored_run_is_reported_without_its_files() {
                 reasoning: 100,
                 cost: 0.5,
                 unpriced: 0,
+                unreported: 1,
             },
             ModelUsage {
                 model: None,
@@ -39,12 +40,16 @@ fn a_stored_run_is_reported_without_its_files() {
                 reasoning: 0,
                 cost: 0.25,
                 unpriced: 0,
+                unreported: 0,
             },
         ],
         tool_calls: 3,
         work_ms: 65_000,
         wait_ms: 2000,
         newest_ms: None,
+        warm_ups: 2,
+        warm_tokens: 9,
+        warm_cost: 0.125,
     };
     let mut run = StoredRun {
         state: STATE_AT_DO.into(),
@@ -60,12 +65,13 @@ fn a_stored_run_is_reported_without_its_files() {
         (&json!("two"), &json!("replaced"), &json!(1_747_234_569_890_u64))
     );
     let usage = json!({
-        "turns": 2, "input": 1006, "output": 200, "cacheRead": 30, "cacheWrite": 4, "reasoning": 100, "cost": 0.75,
+        "turns": 2, "input": 1006, "output": 200, "cacheRead": 30, "cacheWrite": 4, "reasoning": 100, "cost": 0.75, "unreported": 1,
+        "warmUps": 2, "warmTokens": 9, "warmCost": 0.125,
         "toolCalls": 3, "workMs": 65_000, "waitMs": 2000, "models": { "provider/model": 2 },
     });
     assert_eq!(json["usage"], usage);
     assert!(markdown.starts_with("# Run of two\n\n- **Outcome:** replaced by another run"));
-    let total = "| **In all** |  | 1m 5s | 2s | 2 | 1.2k | \\$0.75 |";
+    let total = "| **In all** |  | 1m 5s | 2s | 2 | 1.2k and an unknown part | \\$0.75 |";
     assert!(markdown.contains(total), "{markdown}");
     run.replaced = false;
     let json: Value = serde_json::from_str(&pi.report(&run).unwrap().json).unwrap();

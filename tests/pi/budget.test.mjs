@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { VERSIONS } from "./harness/extent.mjs";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { lastPath } from "./harness/gates.mjs";
-import { parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
+import { REPO, parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
@@ -172,6 +172,122 @@ for (const version of VERSIONS) {
       await again.promptAndSettle("/workflow :resume");
       assert.equal(lastPath(await again.entries()), "hello:1");
       await again.close();
+    });
+
+    // Values that are no numbers of tokens.
+    const strange = [{ prompt_tokens: -10, completion_tokens: -5 }, { completion_tokens: "5" }, { prompt_tokens: 1e300, completion_tokens: 1e300 }, { completion_tokens: [5] }];
+    for (const rawUsage of ["none", null, {}, { prompt_tokens: 0, completion_tokens: 0 }, ...strange]) {
+      const name = typeof rawUsage === "object" ? JSON.stringify(rawUsage) : String(rawUsage);
+      test(`a provider whose usage is ${name} does not switch a budget off`, rawUsage === "none" || rawUsage === strange[0] ? {} : LONG, async (t) => {
+        for (const budget of [{ cost: 0.0001 }, { outputTokens: 5 }, { cost: 0.0001, outputTokens: 5 }]) {
+          const { model, sandbox } = await stage(t, (_, index) => ({ ...(index === 7 ? step("next") : read), rawUsage }), {
+            globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { ...budget, turns: 12 } }),
+            modelConfig: PRICES,
+            files: FILES,
+          });
+          const run = await runPrint({ version, sandbox, prompt: "/workflow hello The task" });
+          assert.equal(run.stderr, "Workflow The hello: paused in 🔹 Look: “The hello” has a budget, and the model's provider has not told the usage of an answer.\n");
+          assert.deepEqual([run.code, model.requests.length], [1, 1]);
+          // The user accepts it: the turns count on, and the reports say what is not known.
+          const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+          await rpc.promptAndSettle("/workflow :resume");
+          assert.equal(pause(await rpc.entries()), "budget turns");
+          assert.equal(model.requests.length, 12);
+          await rpc.prompt("/workflow :status");
+          const status = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:status").data.content;
+          assert.match(status, /In all: 12 turns, tokens unknown, cost unknown, /);
+          assert.match(status, /Budget of “The hello”: .*at least (\$0\.00 of|0 of 5 output tokens).*12 of 12 turns\./);
+          await rpc.close();
+        }
+      });
+    }
+
+    test("answers without usage: of one model of two, and now and then", async (t) => {
+      const files = workflow("hello", [{ id: "look", budget: { outputTokens: 100 } }, { id: "do", model: "scripted/other", budget: { outputTokens: 100 } }], QUIET);
+      const { model, sandbox } = await stage(t, (_, index) => [at(1, read), at(1, step("next")), { ...read, rawUsage: "none" }, at(1, read), { ...read, rawUsage: null }, at(1, step("next")), at(1, rest)][index], {
+        globalFiles: files,
+        modelConfig: PRICES,
+        files: FILES,
+      });
+      const models = join(sandbox.agent, "models.json");
+      const config = JSON.parse(readFileSync(models, "utf8"));
+      config.providers.scripted.models.push({ ...config.providers.scripted.models[0], id: "other" });
+      writeFileSync(models, JSON.stringify(config));
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello The task");
+      assert.equal(model.requests.length, 3);
+      assert.equal(pause(await rpc.entries()), "unknownUsage");
+      assert.match(notices(rpc).at(-1) ?? "", /is paused in 🔹 Do: “Do” has a budget, and the model's provider has not told the usage of an answer\.\n\/workflow :resume goes on, /);
+      await rpc.promptAndSettle("/workflow :resume");
+      const state = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data;
+      assert.equal(state.active, false);
+      const [look, doing] = [state.progress.visits["hello:0"].usage, state.progress.visits["hello:1"].usage];
+      assert.deepEqual([look.turns, look.unreported, doing.turns, doing.unreported, doing.output], [2, undefined, 5, 2, 3]);
+      await rpc.prompt("/workflow :report");
+      const { content } = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:report").data;
+      assert.match(content, /\| ✓ Do \|.*\| 5 \| 33 and an unknown part \| \\\$0\.03 and an unknown part \|/);
+      await rpc.close();
+    });
+
+    test("an answer that failed or was aborted before it began is not unknown", async (t) => {
+      const { model, sandbox } = await stage(t, [{ status: 500, text: "no" }, at(1, read), { hang: true }, at(1, step("next")), at(1, step("next")), at(1, rest)], {
+        globalFiles: workflow("hello", ["look", "do"], { ...QUIET, budget: { cost: 1, outputTokens: 1000 } }),
+        modelConfig: PRICES,
+        settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 1 } },
+        files: FILES,
+      });
+      const rpc = await startRpc({ version, sandbox });
+      const settled = rpc.waitForSettled();
+      await rpc.prompt("/workflow hello The task");
+      await model.waitForRequests(3);
+      await rpc.send({ type: "abort" });
+      await settled;
+      assert.equal(pause(await rpc.entries()), "aborted");
+      await rpc.promptAndSettle("Go on.");
+      assert.equal((await rpc.entries()).findLast(({ customType }) => customType === "workflow:state").data.active, false);
+      await rpc.close();
+    });
+
+    test("the cost is the one that the provider has billed, also if it is 0", { skip: version.startsWith("0.") && "pi does not know it" }, async (t) => {
+      const billed = (/** @type {number} */ cost, /** @type {object} */ content) => ({ ...content, rawUsage: { prompt_tokens: 10, completion_tokens: 1, cost, is_byok: false } });
+      const { model, sandbox } = await stage(t, [billed(0, read), billed(0.4, read), billed(0, read), billed(0.7, read), billed(0, rest)], {
+        globalFiles: workflow("hello", ["look"], { ...QUIET, budget: { cost: 1 } }),
+        modelConfig: PRICES,
+        files: FILES,
+      });
+      const models = join(sandbox.agent, "models.json");
+      writeFileSync(models, readFileSync(models, "utf8").replace(model.baseUrl, `${model.baseUrl}/openrouter.ai`));
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow hello The task");
+      assert.equal(model.requests.length, 4);
+      assert.match(notices(rpc).at(-1) ?? "", /the budget of “The hello” is used up: \$1\.10 of \$1\.00/);
+      await rpc.close();
+    });
+
+    test("keeping the prompt cache between the runs of the agent counts in no budget, and is reported", async (t) => {
+      const { sandbox } = await stage(t, [at(40, rest), at(40, step("next")), at(1, step("next")), at(1, rest)], {
+        globalFiles: workflow("hello", [{ id: "look", budget: { cost: 0.9, outputTokens: 100 } }, "do"], { ...QUIET, budget: { cost: 0.9 } }),
+        modelConfig: PRICES,
+        files: {
+          "warm.ts": `export default (pi) => void pi.registerCommand("warm", { handler: async (_, ctx) => void ctx.sessionManager.appendUsage("cache_warm", "scripted", "scripted",
+            { input: 0, output: 200, cacheRead: 50000, cacheWrite: 0, totalTokens: 50200, cost: { input: 0, output: 0, cacheRead: 0.5, cacheWrite: 0, total: 0.5 } }) });`,
+        },
+      });
+      const rpc = await startRpc({ version, sandbox, extension: [REPO, join(sandbox.project, "warm.ts")] });
+      await rpc.promptAndSettle("/workflow hello The task");
+      for (let time = 0; time < 2; time += 1) await rpc.prompt("/warm");
+      await rpc.promptAndSettle("Go on.");
+      const entries = await rpc.entries();
+      assert.equal(entries.filter(({ type }) => type === "usage").length, 2);
+      const state = entries.findLast(({ customType }) => customType === "workflow:state").data;
+      assert.equal(state.active, false, JSON.stringify(state.progress.paused));
+      const { usage } = state.progress.visits["hello:0"];
+      assert.deepEqual([usage.turns, usage.output, usage.warmUps, usage.warmTokens, usage.warmCost], [2, 2, 2, 100_400, 1]);
+      await rpc.prompt("/workflow :report");
+      const { content } = (await rpc.entries()).findLast(({ customType }) => customType === "workflow:report").data;
+      assert.match(content, /\n- \*\*Prompt cache kept between answers:\*\* 2 requests of pi, 100\.4k tokens, \\\$1\.00; they count in no budget\n/);
+      assert.match(content, /\| \*\*In all\*\* \|.*\| \\\$0\.8\d \|/);
+      await rpc.close();
     });
   });
 }

@@ -11,9 +11,9 @@ const STATE = "workflow:state";
 const usage = (tokens, cost = 0) => ({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, ...tokens, cost: { total: cost } });
 
 /** @param {any} used */
-const answer = (used, model = "m", calls = 0) =>
+const answer = (used, model = "m", calls = 0, stopReason = "stop") =>
   /** @type {any} */ ({
-    role: "assistant", provider: "p", model, usage: used, stopReason: "stop", timestamp: 0,
+    role: "assistant", provider: "p", model, usage: used, stopReason, timestamp: 0,
     content: Array.from({ length: calls }, (_, index) => ({ type: "toolCall", id: `${index}`, name: "read", arguments: {} })),
   });
 const user = /** @type {any} */ ({ role: "user", content: "x", timestamp: 0 });
@@ -36,9 +36,9 @@ suite("the usage of a session", () => {
     const by = Object.fromEntries(models.map(({ model, ...rest }) => [model ?? "none", rest]));
     const none = { input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n, reasoning: 0n };
     assert.deepEqual(by, {
-      "p/m": { ...none, answers: 2, input: 1n, output: 2n, cacheRead: 3n, cacheWrite: 4n, reasoning: 1n, cost: 0.5, unpriced: 0 },
-      "p/free": { ...none, answers: 1, input: 5n, cost: 0, unpriced: 1 },
-      none: { ...none, answers: 2, input: 10n, output: 7n, cost: 0.375, unpriced: 0 },
+      "p/m": { ...none, answers: 2, input: 1n, output: 2n, cacheRead: 3n, cacheWrite: 4n, reasoning: 1n, cost: 0.5, unpriced: 1, unreported: 1 },
+      "p/free": { ...none, answers: 1, input: 5n, cost: 0, unpriced: 1, unreported: 0 },
+      none: { ...none, answers: 2, input: 10n, output: 7n, cost: 0.375, unpriced: 0, unreported: 0 },
     });
     assert.equal(toolCalls, 2);
   });
@@ -110,23 +110,80 @@ suite("the usage of a session", () => {
     assert.deepEqual(usageSince(session, "none").models[0].input, 5n);
   });
 
-  test("counts a request beside the answers, but as no answer", () => {
+  test("has the requests that keep the prompt cache apart, and counts other requests beside the answers as no answer", () => {
     const session = SessionManager.inMemory("/tmp");
-    const [warm, free] = [usage({ cacheWrite: 9 }, 0.5), usage({ cacheWrite: 1 })];
-    session.appendUsage("cache_warm", "p", "m", /** @type {any} */ (warm));
-    session.appendUsage("cache_warm", "p", "m", /** @type {any} */ (free));
-    const models = usageSince(session, STATE).models.map(({ model, answers, cacheWrite, cost, unpriced }) => [model, answers, cacheWrite, cost, unpriced]);
-    assert.deepEqual(models, [["p/m", 0, 10n, 0.5, 1]]);
+    for (const [kind, used] of /** @type {const} */ ([["cache_warm", usage({ cacheRead: 9 }, 0.5)], ["cache_warm", usage({ cacheRead: 1 })], ["cache_warm", null], ["other", usage({ input: 4 }, 0.25)]])) {
+      session.appendUsage(kind, "p", "m", /** @type {any} */ (used));
+    }
+    const { models, warmUps, warmTokens, warmCost } = usageSince(session, STATE);
+    assert.deepEqual([warmUps, warmTokens, warmCost], [3, 10n, 0.5]);
+    assert.deepEqual(models.map(({ model, answers, input, cost, unpriced }) => [model, answers, input, cost, unpriced]), [["p/m", 0, 4n, 0.25, 0]]);
+    // Read again behind a message that was summed up before.
+    session.appendMessage(answer(usage({ input: 1 }, 1)));
+    assert.equal(usageSince(session, STATE).warmUps, 3);
+    session.appendUsage("cache_warm", "p", "m", /** @type {any} */ (usage({})));
+    for (let time = 0; time < 2; time += 1) assert.equal(usageSince(session, STATE).warmUps, 4);
   });
 
-  test("is nothing for what is no usage", () => {
+  /** The tokens, the cost and the unknown answers of one entry. @param {any} message */
+  const only = (message) => {
     const session = SessionManager.inMemory("/tmp");
-    for (const odd of [undefined, null, 7, { input: "x", cost: null }, { input: NaN, output: -5, cost: { total: Infinity } }]) {
-      session.appendMessage(answer(odd));
-    }
+    session.appendMessage(message);
     const { models, workMs } = usageSince(session, STATE);
-    assert.deepEqual(models.map(({ answers, input, output, cost }) => [answers, input, output, cost]), [[5, 0n, 0n, 0]]);
     assert.ok(workMs >= 0n);
+    const [{ input, output, cost, unpriced, unreported }] = models;
+    return [input, output, cost, unpriced, unreported];
+  };
+
+  test("is unknown where an answer has none", () => {
+    const counts = { input: 3, output: 5, cacheRead: 0, cacheWrite: 0, totalTokens: 8, cost: { total: 1 } };
+    const odd = [undefined, null, 7, "x", [], {}, usage({}), usage({}, 0), { ...usage({}), cost: undefined }];
+    for (const used of odd) assert.deepEqual(only(answer(used)), [0n, 0n, 0, 1, 1], JSON.stringify(used));
+    for (const value of [-1, NaN, Infinity, 1e300, 2 ** 53, "5", null, {}, true]) {
+      for (const field of ["input", "output", "cacheRead", "cacheWrite"]) {
+        assert.deepEqual(only(answer({ ...counts, [field]: value })).slice(3), [1, 1], `${field} ${value}`);
+      }
+      assert.deepEqual(only(answer({ ...counts, cost: { total: value } })), [3n, 5n, 0, 1, 0], `cost ${value}`);
+    }
+    // An answer in the middle of which it was stopped has taken something.
+    for (const stopReason of ["error", "aborted"]) {
+      assert.deepEqual(only({ ...answer(usage({}), "m", 0, stopReason), content: [{ type: "text", text: "I beg" }] }), [0n, 0n, 0, 1, 1]);
+      assert.deepEqual(only(answer(usage({}), "m", 1, stopReason)), [0n, 0n, 0, 1, 1]);
+    }
+  });
+
+  test("is 0 where nothing was used, and known where it is reported", () => {
+    for (const stopReason of ["error", "aborted"]) {
+      for (const used of [usage({}), undefined, null]) {
+        assert.deepEqual(only(answer(used, "m", 0, stopReason)), [0n, 0n, 0, 0, 0]);
+        assert.deepEqual(only({ ...answer(used, "m", 0, stopReason), content: [{ type: "text", text: "" }] }), [0n, 0n, 0, 0, 0]);
+      }
+    }
+    assert.deepEqual(only(answer(usage({ input: 7 }, 0.5))), [7n, 0n, 0.5, 0, 0]);
+    assert.deepEqual(only(answer(usage({ cacheRead: 7 }, 0.5))), [0n, 0n, 0.5, 0, 0]);
+    assert.deepEqual(only(answer({ input: 7, output: 2, cost: { total: 0.5 } })), [7n, 2n, 0.5, 0, 0]);
+    // A tool that made no request to a model.
+    assert.deepEqual(only(result(usage({}))), [0n, 0n, 0, 0, 0]);
+    assert.deepEqual(only(result({ ...usage({}), output: "x" })), [0n, 0n, 0, 1, 1]);
+  });
+
+  test("has the cost that the provider has billed, also if it is 0 or the tokens are unknown", () => {
+    const billed = (/** @type {any} */ total, tokens = {}) => ({ ...usage(tokens), cost: { total, totalFromProvider: true } });
+    assert.deepEqual(only(answer(billed(0, { input: 5 }))), [5n, 0n, 0, 0, 0]);
+    assert.deepEqual(only(answer(billed(0.25, { input: 5 }))), [5n, 0n, 0.25, 0, 0]);
+    assert.deepEqual(only(answer(billed(0.25))), [0n, 0n, 0.25, 0, 1]);
+    for (const total of [undefined, null, -1, NaN, "1", 1e300]) assert.deepEqual(only(answer(billed(total, { input: 5 }))).slice(3), [1, 0]);
+    for (const totalFromProvider of [false, 1, "true", null]) {
+      assert.deepEqual(only(answer({ ...usage({ input: 5 }), cost: { total: 0, totalFromProvider } })).slice(3), [1, 0]);
+    }
+  });
+
+  test("is unknown for a summary that pi made without usage, and 0 for one of an extension", () => {
+    for (const [fromHook, unknown] of [[false, 1], [true, 0]]) {
+      const session = SessionManager.inMemory("/tmp");
+      session.appendCompaction("s", "x", 1, undefined, Boolean(fromHook), /** @type {any} */ (usage({})));
+      assert.deepEqual(usageSince(session, STATE).models.map(({ unpriced, unreported }) => [unpriced, unreported]), [[unknown, unknown]]);
+    }
   });
 
   test("has no time where the entries have none, and keeps large numbers within 64 bits", () => {
@@ -136,7 +193,7 @@ suite("the usage of a session", () => {
       /** @type {any} */ (session.getLeafEntry()).timestamp = timestamp;
       assert.equal(usageSince(session, STATE).newestMs, undefined);
     }
-    const large = usage({ input: 1e300, output: Number.MAX_VALUE }, Number.MAX_VALUE);
+    const large = usage({ input: Number.MAX_SAFE_INTEGER, output: Number.MAX_SAFE_INTEGER }, Number.MAX_SAFE_INTEGER);
     session.appendMessage(answer(large));
     session.appendMessage(answer(large));
     const [{ input, output, cost }] = usageSince(session, STATE).models;

@@ -1,5 +1,5 @@
 // The report of a run as one HTML file: no scripts, no other files, nothing from a network.
-import { cost, dollars, duration, preciseDuration, tokens } from "../figures.js";
+import { cost, dollars, duration, preciseDuration, tokens, tokensOf } from "../figures.js";
 import { STYLE } from "./style.js";
 import { Html, count, counted, date, html, line, name, number, record, records, shown, time, zone } from "./text.js";
 import { ENDINGS, KINDS, spansOf, timeline, visitsOf } from "./timeline.js";
@@ -138,19 +138,24 @@ function usageOf(value) {
     reasoning: count(usage.reasoning),
     cost: count(usage.cost),
     unpriced: count(usage.unpriced),
+    unreported: count(usage.unreported),
     toolCalls: count(usage.toolCalls),
     refusals: counts(usage.refusals),
     gateAttempts: count(usage.gateAttempts),
     gateFailures: count(usage.gateFailures),
     workMs: count(usage.workMs),
     waitMs: count(usage.waitMs),
+    warmUps: count(usage.warmUps),
+    warmTokens: count(usage.warmTokens),
+    warmCost: count(usage.warmCost),
     models: counts(usage.models),
   };
 }
 
 /** The fields of a usage that are numbers. */
 const SUMS = /** @type {const} */ ([
-  "turns", "input", "output", "cacheRead", "cacheWrite", "reasoning", "cost", "unpriced", "toolCalls", "gateAttempts", "gateFailures", "workMs", "waitMs",
+  "turns", "input", "output", "cacheRead", "cacheWrite", "reasoning", "cost", "unpriced", "unreported", "toolCalls", "gateAttempts", "gateFailures", "workMs", "waitMs",
+  "warmUps", "warmTokens", "warmCost",
 ]);
 
 /** @param {Usage[]} usages @returns {Usage} */
@@ -170,6 +175,9 @@ function summed(usages) {
 
 /** All tokens. @param {Usage} usage */
 const allTokens = (usage) => TOKENS.reduce((sum, [field]) => sum + usage[field], 0);
+
+/** @param {Usage} usage */
+const tokensText = (usage) => tokensOf(allTokens(usage), usage.unreported);
 
 /** @param {Fields} fields @param {string} title @param {import("./timeline.js").Visit[]} visits */
 function head(fields, title, visits) {
@@ -211,11 +219,12 @@ function totals(fields, usage) {
   /** @type {[string, unknown, unknown?][]} */
   const figures = [
     ["Turns", usage.turns.toLocaleString("en-US"), usage.toolCalls > 0 && counted(usage.toolCalls, "tool call")],
-    ["Tokens", tokens(allTokens(usage)), kinds.join(", ")],
-    ["Cost", isPart ? html`${dollars(usage.cost)} <span class="unknown">+ unknown</span>` : cost(usage), usage.unpriced > 0 && `${counted(usage.unpriced, "turn")} without a price`],
+    ["Tokens", tokensText(usage), [...kinds, ...(usage.unreported > 0 ? [`${counted(usage.unreported, "answer")} without usage`] : [])].join(", ")],
+    ["Cost", isPart ? html`${dollars(usage.cost)} <span class="unknown">+ unknown</span>` : cost(usage), usage.unpriced > 0 && `${counted(usage.unpriced, "turn")} without a price${usage.unreported > 0 ? " or usage" : ""}`],
     ["At work", duration(usage.workMs)],
     ["Waiting for the user", duration(usage.waitMs)],
   ];
+  if (usage.warmUps > 0) figures.push(["Prompt cache kept", counted(usage.warmUps, "request"), `${tokens(usage.warmTokens)} tokens, ${cost({ cost: usage.warmCost, unpriced: usage.warmCost > 0 ? 0 : 1 })}, in no budget`]);
   const repeated = number(fields.repeatedVisits);
   if (repeated !== undefined) figures.push(["Repeated visits", repeated.toLocaleString("en-US"), number(fields.steps) !== undefined && counted(count(fields.steps), "step")]);
   if (usage.gateAttempts > 0) figures.push(["Gate attempts", usage.gateAttempts.toLocaleString("en-US"), `${usage.gateFailures.toLocaleString("en-US")} failed`]);
@@ -290,7 +299,7 @@ ${more(listed.length - rows.length, "entry", "entries")}`;
 
 /** Bars of the tokens and the cost of each phase. @param {Phase[]} phases */
 function bars(phases) {
-  const used = phases.filter(({ usage }) => allTokens(usage) > 0 || usage.cost > 0);
+  const used = phases.filter(({ usage }) => allTokens(usage) > 0 || usage.cost > 0 || usage.unreported > 0);
   if (used.length === 0) return undefined;
   const { kept, left } = largest(used, MAX.bars, ({ usage }) => allTokens(usage));
   const [mostTokens, mostCost] = [Math.max(...kept.map(({ usage }) => allTokens(usage))), Math.max(...kept.map(({ usage }) => usage.cost))];
@@ -302,7 +311,7 @@ function bars(phases) {
       x += width;
       return width > 0 && html`<rect class="${field}" x="${place(x - width)}" width="${place(width)}" y="1" height="12"/>`;
     });
-    return html`${tokens(allTokens(usage))}<svg width="100%" height="14" aria-hidden="true">${parts}</svg>`;
+    return html`${tokensText(usage)}<svg width="100%" height="14" aria-hidden="true">${parts}</svg>`;
   };
   const costBar = (/** @type {Usage} */ usage) => html`${cost(usage)}${usage.cost > 0 && html`<svg width="100%" height="14" aria-hidden="true"><rect class="cost" width="${place((100 * usage.cost) / mostCost)}" y="1" height="12"/></svg>`}`;
   const rows = kept.map((phase) => ({ cells: [name(phase.name), tokenBar(phase.usage), costBar(phase.usage)] }));
@@ -333,7 +342,7 @@ function phaseTable(phases, total) {
   const figures = (/** @type {Usage} */ usage) => {
     if (!known) return [];
     const gates = usage.gateAttempts > 0 ? `${usage.gateAttempts}${usage.gateFailures > 0 ? ` (${usage.gateFailures} failed)` : ""}` : "";
-    const all = usage.unknown ? FIGURES.map(() => "") : [duration(usage.workMs), usage.waitMs > 0 ? duration(usage.waitMs) : "", usage.turns.toLocaleString("en-US"), tokens(allTokens(usage)), cost(usage)];
+    const all = usage.unknown ? FIGURES.map(() => "") : [duration(usage.workMs), usage.waitMs > 0 ? duration(usage.waitMs) : "", usage.turns.toLocaleString("en-US"), tokensText(usage), cost(usage)];
     return [...all, ...(gated ? [gates] : []), models(usage)];
   };
   /** @type {Row[]} */

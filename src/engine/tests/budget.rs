@@ -457,6 +457,96 @@ fn an_unknown_cost_is_told_before_more_is_added_to_another_budget() {
     assert_eq!(session.pause(), None);
 }
 
+/// Answers without usage.
+fn unreported(answers: u32) -> Usage {
+    Usage { turns: answers, unreported: answers, unpriced: answers, ..Usage::default() }
+}
+
+#[test]
+fn an_answer_without_usage_pauses_where_the_cost_or_the_tokens_are_bounded() {
+    for (budget, pauses) in [
+        ("cost: 1", true),
+        ("outputTokens: 10", true),
+        ("cost: 1, outputTokens: 10", true),
+        ("turns: 10", false),
+        ("time: 1h", false),
+    ] {
+        for (of_workflow, of_phase) in [
+            (format!("budget: {{{budget}}}\n"), String::new()),
+            (String::new(), format!("budget: {{{budget}}}\n")),
+        ] {
+            let mut session = with_budgets(&of_workflow, &of_phase);
+            session.has_taken(unreported(1));
+            if !pauses {
+                assert_eq!(session.call().reply, Reply::None, "{budget}");
+                continue;
+            }
+            let stopped = session.call();
+            assert!(matches!(stopped.reply, Reply::Stop(_)), "{budget}: {stopped:?}");
+            let expected = "has a budget, and the model's provider has not told the usage of an answer.\n/workflow :resume goes on, and neither the tokens nor the cost of such answers are counted.";
+            assert!(notices(&stopped).contains(expected), "{stopped:?}");
+            session.has_taken(Usage::default());
+            let _ = session.on(Event::Input { from_user: true });
+            assert!(session.pause().is_some(), "a message does not end it");
+            let resumed = notices(&session.command("workflow", ":resume"));
+            assert_eq!(resumed, "Answers whose usage is not known are not counted in the budget.");
+            assert_eq!(session.pause(), None, "{budget}");
+            session.has_taken(unreported(1));
+            assert_eq!(session.call().reply, Reply::None, "{budget}");
+            // Those that have a usage count on.
+            session.has_taken(Usage { turns: 1, cost: 1.0, output: 10, ..unreported(1) });
+            let reason = session.stopped();
+            let expected = ["$1.00 of $1.00", "10 of 10"];
+            assert!(expected.iter().any(|amount| reason.contains(amount)), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn turns_count_without_usage() {
+    let mut session = with_budgets("budget: {turns: 3}\n", "");
+    session.has_taken(unreported(3));
+    assert!(session.stopped().contains("3 of 3 turns"));
+}
+
+#[test]
+fn an_accepted_price_is_no_accepted_usage() {
+    let mut session = with_budgets("budget: {cost: 1, outputTokens: 100}\n", "");
+    session.has_taken(Usage { turns: 1, unpriced: 1, output: 5, ..Usage::default() });
+    session.stopped();
+    assert!(matches!(session.pause(), Some(PauseReason::UnknownCost { .. })));
+    session.has_taken(Usage::default());
+    let _ = session.command("workflow", ":resume");
+    session.has_taken(unreported(1));
+    session.stopped();
+    assert!(matches!(session.pause(), Some(PauseReason::UnknownUsage { .. })));
+    session.has_taken(Usage::default());
+    let status = session.command("workflow", ":status");
+    let shown = format!("{:?}", status.effects);
+    assert!(shown.contains("at least $0.00 of $1.00, at least 5 of 100 output tokens"), "{shown}");
+}
+
+#[test]
+fn keeping_the_prompt_cache_counts_in_no_budget_and_is_told() {
+    let mut session = with_budgets(
+        "budget: {cost: 1, outputTokens: 10, turns: 2}\n",
+        "budget: {cost: 1, outputTokens: 10, turns: 2}\n",
+    );
+    session.has_taken(Usage {
+        warm_ups: 3,
+        warm_tokens: 50_000,
+        warm_cost: 7.5,
+        ..Usage::default()
+    });
+    assert_eq!(session.call(), Output::default());
+    let status = format!("{:?}", session.command("workflow", ":status").effects);
+    let expected = "Prompt cache kept between answers: 3 requests of pi, 50.0k tokens, $7.50; they count in no budget.";
+    assert!(status.contains(expected), "{status}");
+    assert!(status.contains("$0.00 of $1.00"), "{status}");
+    let report = format!("{:?}", session.command("workflow", ":report").effects);
+    assert!(report.contains("**Prompt cache kept between answers:** 3 requests of pi"), "{report}");
+}
+
 #[test]
 fn the_pause_tells_what_is_still_missing() {
     let mut session = with_budgets("budget: {outputTokens: 1, turns: 1}\n", "");

@@ -17,6 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  * @property {boolean} [hang]
  * @property {{ prompt?: number, completion?: number, cacheRead?: number, cacheWrite?: number, reasoning?: number }} [usage] tokens
  *   reported to pi; `prompt` includes those of the cache, `completion` those of reasoning
+ * @property {unknown} [rawUsage] sent as the usage as it is, whatever it is; "none" sends no usage at all
  *
  * @typedef {object} ChatMessage
  * @property {string} role
@@ -152,6 +153,10 @@ function* chunks(step, index, requestLength) {
     yield delta({ tool_calls: [{ index: position, function: { arguments: JSON.stringify(call.arguments ?? {}) } }] });
   }
   yield delta({}, calls.length ? "tool_calls" : "stop");
+  if (step.rawUsage !== undefined) {
+    if (step.rawUsage !== "none") yield { choices: [], usage: step.rawUsage };
+    return;
+  }
   const prompt = step.usage?.prompt ?? Math.ceil(requestLength / 4);
   const completion = step.usage?.completion ?? Math.ceil((step.text?.length ?? 0) / 4) + 1;
   const total = prompt + completion;
