@@ -4,7 +4,7 @@
 // pi itself writes for `edit` and `write`, and looks up the path again when it does. A command line that runs at the same
 // time could put a link in its place after the check. So command lines wait until such writes are done, and a write that
 // starts while a command line runs is refused.
-import { existsSync, lstatSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative, sep } from "node:path";
 
@@ -24,10 +24,10 @@ import { isBelow, realPath, resolveWrite } from "./write-target.js";
 
 /** The maximum length of an argument on Linux, in bytes: pi passes a command line as one argument. */
 const MAX_LINE = 128 * 1024 - 1;
-/** The maximum number of files or entries of folders that are made read-only because of hard links. */
-const MAX_LINKED = 200;
-/** The tools of pi that write nothing. */
-const READING_TOOLS = ["read", "grep", "find", "ls"];
+/** The maximum number of paths in listed folders that are made read-only, and their maximum length together, in bytes. */
+const MAX_READ_ONLY = { paths: 200, bytes: 24 * 1024 };
+/** The maximum number of paths that are named in a result. */
+const MAX_NAMED = 5;
 
 /** The errors of programs that are refused to write. */
 const WRITE_ERRORS = /read-only file system|EROFS|operation not permitted|device or resource busy|EBUSY|cross-device|inter-device|EXDEV|could not write index/i;
@@ -45,12 +45,10 @@ export class Confinement {
   #running = new RunningCommands();
   /** The folder of the session; `undefined` until it is needed. @type {SessionFolder | undefined} */
   #folder;
-  /** The last result of `#readOnly` that still holds, and the writable paths it is for, as JSON. @type {{ key: string, paths: string[] } | undefined} */
-  #readOnly;
-  /** True if the folder for temporary files has no such files. */
-  #cleaned = false;
   /** True if the ends of tool calls are observed. */
   #observing = false;
+  /** The writable paths that the last command line could not write, because they cannot be reached or searched. @type {string[]} */
+  #readOnly = [];
   #pi;
   #codingAgent;
   #granted;
@@ -138,9 +136,9 @@ export class Confinement {
   #confinedLine(line, { writable: paths, network }, context, { temporary, lock, running }) {
     this.test();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
-    const writable = outermost(paths);
-    for (const path of writable) this.#prepare(path);
-    this.#clean(temporary);
+    this.#readOnly = [];
+    const writable = outermost(paths).filter((path) => this.#prepare(path));
+    this.#clean(temporary, running);
     const sandbox = {
       writable: writable.map(withoutSlash),
       readOnly: this.#readOnlyBelow(writable, running),
@@ -174,58 +172,64 @@ export class Confinement {
   }
 
   /**
-   * Creates a writable path that does not exist.
+   * Creates a writable path that does not exist. Returns false if it cannot be reached or created: then a command cannot either.
    * @param {string} path
    */
   #prepare(path) {
     const name = withoutSlash(path);
-    if (realPath(name) !== name) throw new Error(`a link leads elsewhere from ${name}`);
-    this.#placeholders.create(path);
+    let real;
+    try {
+      real = realPath(name);
+      if (real === name) this.#placeholders.create(path);
+    } catch {
+      this.#readOnly.push(name);
+      return false;
+    }
+    if (real !== name) throw new Error(`a link leads elsewhere from ${name}`);
+    return true;
   }
 
   /**
-   * Returns the paths in writable paths that must stay read-only: the files that have other names outside of them (hard links).
-   * For more than `MAX_LINKED` files, returns the entries of the writable folders that contain them.
+   * Returns the paths in writable paths that must stay read-only: the files that have other names outside of them (hard links), and
+   * the folders that cannot be searched for such files; if these are too many, the entries of the writable folders that contain
+   * them, or these folders themselves. It looks at every call: whatever runs beside pi can create links.
    *
    * @param {string[]} writable
    * @param {string} running
    */
   #readOnlyBelow(writable, running) {
     if (writable.includes("/")) return [];
-    const key = JSON.stringify(writable);
-    if (this.#readOnly?.key === key) return this.#readOnly.paths;
-    const files = linkedOutside(writable);
-    if (files.length > 0 && files.length <= MAX_LINKED) {
-      // Another command could move a folder with such a file before the file is mounted.
-      if (this.#commands.size > 0 || this.#running.any(running)) {
-        throw new Error(`another command is running, and files in writable folders have other names (hard links) outside of them, for example ${files[0]}. Run one command after the other`);
+    const isAlone = this.#commands.size === 0 && !this.#running.any(running);
+    const { linked, closed } = isAlone ? linkedOutside(writable.map(withoutSlash)) : lasting(() => linkedOutside(writable.map(withoutSlash)));
+    this.#readOnly.push(...closed);
+    const found = [...linked, ...closed];
+    if (found.length === 0) return [];
+    if (fits(found)) {
+      // Another command could move a folder with such a path before the path is mounted.
+      if (!isAlone) {
+        throw new Error(`another command is running, and ${linked.length > 0 ? `files in writable folders have other names (hard links) outside of them, for example ${linked[0]}` : `a writable folder cannot be searched: ${closed[0]}`}. Run one command after the other`);
       }
-      return files;
+      return found;
     }
-    const paths = [...new Set(files.map((file) => entryOf(file, writable)))];
-    if (paths.length > MAX_LINKED) throw new Error(`${files.length} files in writable folders have other names (hard links) outside of them, for example ${files[0]}`);
-    // Holds until a call runs without limits: a confined command line can neither create such links nor move these entries.
-    this.#readOnly = { key, paths };
-    return paths;
+    const entries = [...new Set(found.map((path) => entryOf(path, writable)))];
+    if (fits(entries)) return entries;
+    return writable.map(withoutSlash).filter((path) => found.some((inside) => isBelow(inside, path)));
   }
 
   /**
-   * Removes files that have links to the outside from the folder for temporary files.
+   * Removes files that have links to the outside from the folder for temporary files. The whole folder is put aside if it cannot
+   * be searched. While a command line uses the folder, it is as clean as when the first one began.
+   *
    * @param {string} temporary
+   * @param {string} running
    */
-  #clean(temporary) {
-    if (!this.#cleaned) for (const path of linkedOutside([temporary])) rmSync(path, { force: true });
-    this.#cleaned = true;
-  }
-
-  /**
-   * A call runs without limits: it can create links.
-   * @param {PiEvent} event
-   */
-  notConfined({ toolName }) {
-    if (READING_TOOLS.includes(toolName)) return;
-    this.#readOnly = undefined;
-    this.#cleaned = false;
+  #clean(temporary, running) {
+    if (this.#commands.size > 0 || this.#running.any(running)) return;
+    const { linked, closed } = linkedOutside([temporary]);
+    for (const path of linked) rmSync(path, { force: true });
+    if (closed.length === 0) return;
+    renameSync(temporary, `${temporary}.${Date.now()}`);
+    mkdirSync(temporary, { mode: 0o700 });
   }
 
   /** The session has ended. */
@@ -244,7 +248,9 @@ export class Confinement {
     if (!limits?.notice || !Array.isArray(content)) return undefined;
     const output = content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
     if (!WRITE_ERRORS.test(output) && !PROCESS_ERRORS.test(output) && (limits.network || !NETWORK_ERRORS.test(output))) return undefined;
-    return { content: [...content, { type: "text", text: plainText(limits.notice) }] };
+    const named = this.#readOnly.slice(0, MAX_NAMED).join(", ");
+    const readOnly = named && ` Read-only, because it cannot be reached or searched: ${named}${this.#readOnly.length > MAX_NAMED ? ", …" : ""}.`;
+    return { content: [...content, { type: "text", text: plainText(limits.notice + readOnly) }] };
   }
 
   /**
@@ -275,6 +281,22 @@ export class Confinement {
 function entryOf(file, writable) {
   const folder = writable.map(withoutSlash).find((path) => isBelow(file, path)) ?? file;
   return join(folder, relative(folder, file).split(sep)[0]);
+}
+
+/**
+ * Returns what two looks have found: a command line that runs beside may link and unlink a file in its own folders.
+ * @param {() => import("./confinement/hard-links.js").Found} look
+ */
+function lasting(look) {
+  const first = look();
+  if (first.linked.length + first.closed.length === 0) return first;
+  const again = look();
+  return { linked: again.linked.filter((path) => first.linked.includes(path)), closed: again.closed.filter((path) => first.closed.includes(path)) };
+}
+
+/** @param {string[]} paths */
+function fits(paths) {
+  return paths.length <= MAX_READ_ONLY.paths && paths.reduce((bytes, path) => bytes + Buffer.byteLength(path), 0) <= MAX_READ_ONLY.bytes;
 }
 
 /** @param {string} path */

@@ -178,10 +178,7 @@ export class Extension {
     const call = this.#calls.handleToolCall(context, event.input, moment(), EVENTS.tool_call(event, context, this.#pi));
     return after(call, (outcome) => {
       if (!outcome) return refusal(BROKEN_CALL);
-      if (outcome.tag !== "confine") {
-        this.#confinement.notConfined(event);
-        return handlerResult(outcome, event);
-      }
+      if (outcome.tag !== "confine") return handlerResult(outcome, event);
       const reason = this.#confinement.confine(event, outcome.val, context);
       return reason === undefined ? undefined : refusal(reason);
     });

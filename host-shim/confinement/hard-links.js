@@ -1,49 +1,139 @@
-// Finds files that have other names outside of some folders: a write through one of these names would change the others.
+// Finds what must stay read-only in some folders: files that have other names outside of them, which a write would change too,
+// and folders that cannot be searched for such files.
 import { lstatSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname } from "node:path";
+
+/** The maximum length of the path of a folder that is returned, in bytes: each is part of a command line. */
+const MAX_PATH = 1024;
+/** The character in the place of bytes that are not UTF-8. */
+const REPLACED = "\uFFFD";
+
+/** @typedef {{ linked: string[], closed: string[] }} Found */
 
 /**
- * Returns the files in the given files and folders that have a hard link outside of them. Links of one file that all lie
- * inside are not returned.
+ * Returns the files in the given files and folders that have a hard link outside of them (`linked`), and the outermost folders
+ * that contain something unreadable or too deep (`closed`). Links of one file that all lie inside are not returned.
  *
  * @param {string[]} paths absolute, none below another
+ * @returns {Found}
  */
 export function linkedOutside(paths) {
+  const search = new Search(paths);
+  return search.found();
+}
+
+class Search {
   /** The files with several names. @type {Map<string, { missing: number, paths: string[] }>} */
-  const files = new Map();
-  const folders = [...paths];
-  for (const path of paths) addFile(files, path);
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of entriesOf(folder)) {
-      const path = join(folder, entry.name);
+  #files = new Map();
+  /** @type {Set<string>} */
+  #closed = new Set();
+  #paths;
+
+  /** @param {string[]} paths */
+  constructor(paths) {
+    this.#paths = new Set(paths);
+    for (const path of paths) this.#addFile(path, path);
+    const folders = [...paths];
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) folders.push(...this.#addFolder(folder));
+  }
+
+  /** @returns {Found} */
+  found() {
+    const isInClosed = (/** @type {string} */ path) => {
+      for (let at = path; !this.#paths.has(at) && at !== dirname(at); ) {
+        at = dirname(at);
+        if (this.#closed.has(at)) return true;
+      }
+      return false;
+    };
+    const linked = [...this.#files.values()].filter(({ missing }) => missing > 0).flatMap(({ paths }) => paths);
+    return { linked: linked.filter((path) => !isInClosed(path)), closed: [...this.#closed].filter((path) => !isInClosed(path)) };
+  }
+
+  /** Adds the files of a folder, and returns its folders. @param {string} folder */
+  #addFolder(folder) {
+    const folders = [];
+    const entries = this.#entriesOf(folder);
+    for (const entry of entries) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.name.includes(REPLACED)) continue;
       if (entry.isDirectory()) folders.push(path);
-      else if (!entry.isSymbolicLink()) addFile(files, path);
+      else if (!entry.isSymbolicLink()) this.#addFile(path, folder);
+    }
+    if (entries.some(({ name }) => name.includes(REPLACED)) && hasUnnamed(folder)) this.#close(folder);
+    return folders;
+  }
+
+  /**
+   * @param {string} path
+   * @param {string} folder
+   */
+  #addFile(path, folder) {
+    try {
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      if (!stat || stat.isDirectory() || stat.nlink < 2) return;
+      const id = `${stat.dev}:${stat.ino}`;
+      const file = this.#files.get(id) ?? { missing: stat.nlink, paths: [] };
+      file.missing -= 1;
+      file.paths.push(path);
+      this.#files.set(id, file);
+    } catch {
+      this.#close(folder);
     }
   }
-  return [...files.values()].filter(({ missing }) => missing > 0).flatMap(({ paths }) => paths);
+
+  /** @param {string} folder */
+  #entriesOf(folder) {
+    try {
+      return readdirSync(folder, { withFileTypes: true });
+    } catch (error) {
+      if (!isAbsent(error)) this.#close(folder);
+      return [];
+    }
+  }
+
+  /** Adds the innermost folder around a path that can be named. @param {string} path */
+  #close(path) {
+    let folder = path;
+    while (!this.#paths.has(folder) && (Buffer.byteLength(folder) > MAX_PATH || !isReachable(folder))) folder = dirname(folder);
+    this.#closed.add(folder);
+  }
 }
 
 /**
- * @param {Map<string, { missing: number, paths: string[] }>} files
- * @param {string} path
+ * Tests if, below names that are not UTF-8, a folder contains a file with several names, or something that cannot be read.
+ * @param {string} folder
  */
-function addFile(files, path) {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat || stat.isDirectory() || stat.nlink < 2) return;
-  const id = `${stat.dev}:${stat.ino}`;
-  const file = files.get(id) ?? { missing: stat.nlink, paths: [] };
-  file.missing -= 1;
-  file.paths.push(path);
-  files.set(id, file);
+function hasUnnamed(folder) {
+  const folders = [Buffer.from(folder)];
+  try {
+    for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+      const isTop = at.equals(Buffer.from(folder));
+      for (const entry of readdirSync(at, { withFileTypes: true, encoding: "buffer" })) {
+        if (isTop && !entry.name.toString().includes(REPLACED)) continue;
+        const path = Buffer.concat([at, Buffer.from("/"), entry.name]);
+        if (entry.isDirectory()) folders.push(path);
+        else if (!entry.isSymbolicLink() && (lstatSync(path, { throwIfNoEntry: false })?.nlink ?? 1) > 1) return true;
+      }
+    }
+    return false;
+  } catch (error) {
+    return !isAbsent(error);
+  }
 }
 
-/** @param {string} folder */
-function entriesOf(folder) {
+/** @param {string} path */
+function isReachable(path) {
   try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch (error) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    if (code === "ENOTDIR" || code === "ENOENT") return [];
-    throw error; // Files in a folder that cannot be read can still be written.
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
   }
+}
+
+/** @param {unknown} error */
+function isAbsent(error) {
+  const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+  return code === "ENOTDIR" || code === "ENOENT";
 }

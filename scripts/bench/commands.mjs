@@ -26,13 +26,11 @@ export default async function commands(commands) {
       writeFileSync(join(folder, `${n}.o`), "");
     }
     mkdirSync(join(root, "docs"));
-    const searched = confinement([`${root}/build/`]);
     const times = await inTurns(commands ? Number(commands) : COMMANDS, {
       plain: () => run(root, undefined),
       nothing: () => run(root, confinement([])),
       folder: () => run(root, confinement([`${root}/docs/`])),
       large: () => run(root, confinement([`${root}/build/`])),
-      again: () => run(root, searched),
     });
     return report(times);
   } finally {
@@ -73,7 +71,7 @@ async function run(cwd, confine) {
 /** @param {Record<string, number[]>} times */
 function report(times) {
   const plain = median(times.plain);
-  const names = { plain: "without limits", nothing: "nothing is writable", folder: "an empty folder is", large: `a folder of ${FILES} files is`, again: "… once it was searched for hard links" };
+  const names = { plain: "without limits", nothing: "nothing is writable", folder: "an empty folder is", large: `a folder of ${FILES} files is` };
   console.log(`The command "true" by pi's shell, in ms; median and middle half of ${times.plain.length}.\n`);
   const rows = Object.entries(names).map(([key, name]) => {
     const added = median(times[key]) - plain;

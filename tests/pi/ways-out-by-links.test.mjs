@@ -67,6 +67,26 @@ for (const version of VERSIONS) {
       assert.deepEqual([text("src/a"), text("src/b")], ["untouched\n", "untouched\n"], results.join("\n---\n"));
     });
 
+    test("hard links that the user's commands and a gate make between two commands cannot be written through", async (t) => {
+      const gate = [{ run: "ln -f src/b docs/sub/h; cp -al src docs/copy; false", label: "links" }];
+      const { play, text, rpc } = await limited(t, version, { ...DOCS, gate }, { files: { ...FILES, "docs/sub/f": "" } });
+      rpc.onDialog(({ method, options }) => (method === "select" ? options?.[0] : true));
+      const results = await play([bash("echo x > docs/f")], [bash("echo y > docs/f")]);
+      await rpc.send({ type: "bash", command: "ln src/a docs/h" });
+      results.push(...(await play(hardLinks[0], [bash("mv docs/h docs/h2; echo changed > docs/h2")])));
+      results.push(...(await play([{ name: "workflow_step", arguments: { action: "next" } }], [bash("echo changed > docs/sub/h; mv docs/sub docs/sub2; echo changed > docs/sub2/h; echo changed > docs/copy/b")])));
+      assert.match(results.join("\n"), /links[^]*exit/i, "the gate ran");
+      assert.deepEqual([text("docs/f"), text("src/a"), text("src/b")], ["y\n", "untouched\n", "untouched\n"], results.join("\n---\n"));
+    });
+
+    test("folders that an earlier phase left without rights or too deep do not keep commands from running", async (t) => {
+      const deep = "d=$PWD; cd docs; for i in $(seq 25); do mkdir deep-$(printf %0200d 1) && cd -P deep-*; done";
+      const { play, text } = await limited(t, version, { write: ["docs/", "build/"] }, { prepare: `${deep}; cd $d; mkdir docs/closed; chmod 0 docs/closed`, files: { ...FILES, "build/x": "" } });
+      const results = await play([bash("echo x > docs/f; echo x > build/f")], [bash("mkdir -m 0 build/closed /tmp/closed; rm -r docs/deep-*")], [bash("echo y > build/f")]);
+      assert.deepEqual([text("docs/f"), text("build/f")], ["x\n", "y\n"], results.join("\n---\n"));
+      assert.match(results[1], /Read-only, because it cannot be reached or searched: \S*docs\/deep/);
+    });
+
     test("hard links lead out without limits", async (t) => {
       const { play, text } = await limited(t, version, {}, linked);
       await play(...hardLinks);

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { constants, homedir, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SettingsManager } from "@earendil-works/pi-coding-agent";
@@ -239,20 +239,116 @@ suite("a confined command line", () => {
   });
 });
 
+const USERS = process.getuid?.() === 0 ? [0, 12345] : [undefined];
+/** @param {number | undefined} user */
+const asUser = (user) => (user ? ["setpriv", "--reuid", String(user), "--regid", String(user), "--clear-groups", "--"] : []);
+
+/**
+ * Runs command lines confined, as a user.
+ *
+ * @param {number | undefined} user
+ * @param {string} root
+ * @param {string[]} writable
+ * @param {string[]} lines
+ * @param {NodeJS.ProcessEnv} [env]
+ * @returns {{ refused?: string, status: number, stdout: string, stderr: string, notice?: string }[]}
+ */
+function runAs(user, root, writable, lines, env) {
+  if (user !== undefined) spawnSync("chown", ["-Rh", `${user}:${user}`, root]);
+  const [program, ...args] = [...asUser(user), process.execPath, new URL("confined-host.mjs", import.meta.url).pathname, root, JSON.stringify(writable), ...lines];
+  const { stdout, stderr } = spawnSync(program, args, { encoding: "utf8", env: { ...process.env, ...env } });
+  assert.notEqual(stdout, "", stderr);
+  return JSON.parse(stdout);
+}
+
+suite("what commands leave in a listed folder", () => {
+  test("is searched again before each command", (t) => {
+    const { root, read } = project(t);
+    const link = `${process.execPath} -e 'fs.linkSync("${root}/src/main.rs", "${root}/docs/linked")'`;
+    const { run } = confining(root, { writable: [`${root}/docs/`] });
+    run("true");
+    bash(link, root);
+    assert.match(run("echo x > docs/linked; mv docs/linked docs/y; chmod 777 docs/linked").stderr, /Read-only file system[^]*busy[^]*Read-only file system/);
+    rmSync(join(root, "docs/linked"));
+    run("mkdir docs/sub");
+    linkSync(join(root, "src/main.rs"), join(root, "docs/sub/linked"));
+    assert.match(run("echo x > docs/sub/linked").stderr, /Read-only file system/);
+    assert.equal(read("src/main.rs"), "main");
+  });
+
+  for (const user of USERS) {
+    const who = user ? ", of an ordinary user" : "";
+
+    test(`does not keep later commands from running: too deep, without rights, with other names${who}`, (t) => {
+      const { root, read } = project(t);
+      const DEEP = "cd docs; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do mkdir deep-$(printf %0200d 1) && cd -P deep-*; done; echo x > x";
+      const results = runAs(user, root, [`${root}/docs/`], [
+        DEEP,
+        "mkdir -p docs/closed/inner docs/listed/inner docs/$'\\xff'/sub && echo x > docs/$'\\xff'/sub/$'\\xfe' && chmod 0 docs/closed/inner && chmod 400 docs/listed",
+        "echo more > docs/plan.md; echo more > docs/$'\\xff'/sub/y && echo written",
+        "rm -rf docs/deep-*; echo x > docs/closed/inner/x; chmod 700 docs/closed/inner",
+        "mkdir /tmp/closed; chmod 0 /tmp/closed; echo x > /tmp/x",
+        "echo more >> docs/plan.md; touch /tmp/y; ls /tmp",
+        "for n in {1..300}; do mkdir -m 0 docs/closed-$n; done",
+        "echo ran; echo x > docs/plan.md",
+        "echo ran",
+      ]);
+      assert.deepEqual(results.map(({ refused }) => refused).filter(Boolean), []);
+      assert.equal(results[2].stdout, "written\n", results[2].stderr);
+      assert.match(results[3].stderr, /Read-only file system/);
+      assert.match(results[3].notice ?? "", /^NOTICE Read-only, because it cannot be reached or searched: .*docs\/deep-/);
+      assert.equal(results[7].stdout, "ran\n");
+      assert.equal(results[8].stdout, "ran\n");
+      if (user) {
+        assert.match(results[3].stderr, /chmod: .*Read-only file system/);
+        assert.equal(results[5].stdout, `${basename(root)}\ny\n`, "a folder of its own again");
+        assert.match(results[7].stderr, /Read-only file system/);
+        assert.equal(read("docs/plan.md"), "more\nmore\n");
+      }
+      spawnSync("chmod", ["-R", "u+rwx", root]);
+      spawnSync("rm", ["-rf", join(root, "docs")]);
+    });
+
+    test(`hides no hard link: in folders without rights, behind names that are not UTF-8, too deep${who}`, (t) => {
+      const { root, read } = project(t);
+      bash("mkdir docs/closed docs/$'\\xff'; ln src/main.rs docs/closed/h; ln src/main.rs docs/$'\\xff'/h; ln src/main.rs docs/$'\\xfe'", root);
+      bash("d=$PWD; cd docs; for i in $(seq 25); do mkdir $(printf %0200d 1) && cd -P 0*; done; ln $d/src/main.rs h", root);
+      chmodSync(join(root, "docs/closed"), 0);
+      runAs(user, root, [`${root}/docs/`], [
+        "chmod 700 docs/closed; echo x > docs/closed/h; echo x > docs/$'\\xff'/h; mv docs/$'\\xff' docs/u; echo x > docs/u/h; echo x > docs/$'\\xfe'; mv docs/$'\\xfe' docs/v; echo x > docs/v",
+        "mv docs/closed docs/c; chmod 700 docs/c; echo x > docs/c/h; for i in $(seq 25); do cd -P 0*; done; echo x > h",
+        "cd docs; for i in $(seq 25); do cd -P 0* && touch here; done; echo x > h",
+      ]);
+      assert.equal(read("src/main.rs"), "main");
+      spawnSync("rm", ["-rf", join(root, "docs")]);
+    });
+
+    test(`a listed path that cannot be reached or created is left out${who}`, (t) => {
+      const { root, read } = project(t);
+      mkdirSync(join(root, "closed/inner"), { recursive: true });
+      const results = runAs(user, root, [`${root}/docs/`, `${root}/closed/inner/`, `${root}/src/main.rs/x`], ["chmod 0 closed/inner; echo x > docs/plan.md", "echo y > docs/plan.md"]);
+      chmodSync(join(root, "closed"), 0);
+      const [last] = runAs(user, root, [`${root}/docs/`, `${root}/closed/inner/`, `${root}/src/main.rs/x`], ["echo z > docs/plan.md; echo x > src/new"]);
+      chmodSync(join(root, "closed"), 0o700);
+      assert.deepEqual([...results, last].map(({ refused }) => refused).filter(Boolean), []);
+      assert.match(last.notice ?? "", user ? /searched: .*closed\/inner, .*main\.rs\/x/ : /searched: .*main\.rs\/x/);
+      assert.equal(read("docs/plan.md"), "z\n");
+    });
+  }
+});
+
 suite("the processes of a confined command line", () => {
-  const ORDINARY_USER = 12345;
   const HOST = new URL("dying-host.mjs", import.meta.url).pathname;
 
-  for (const user of process.getuid?.() === 0 ? [0, ORDINARY_USER] : [undefined]) {
+  for (const user of USERS) {
     test(`end with the process that confined it, whenever that is killed${user ? ", of an ordinary user" : ""}`, async (t) => {
       const { root } = project(t);
       if (user) for (const path of ["", "docs", "src"]) chownSync(join(root, path), user, user);
-      const before = user ? ["setpriv", "--reuid", String(user), "--regid", String(user), "--clear-groups", "--"] : [];
       const line = "(setsid sh -c 'while :; do echo x >> late; sleep 0.01; done' &) ; while :; do echo x >> late; sleep 0.01; done";
       const size = () => (existsSync(join(root, "late")) ? readFileSync(join(root, "late")).length : 0);
       let written = 0;
       for (let round = 0; round < 12; round += 1) {
-        const [program, ...args] = [...before, process.execPath, HOST, root, line, String(round * 4)];
+        const [program, ...args] = [...asUser(user), process.execPath, HOST, root, line, String(round * 4)];
         const { signal, stderr } = spawnSync(program, args, { encoding: "utf8" });
         assert.equal(signal, "SIGKILL", stderr);
         await sleep(50);
