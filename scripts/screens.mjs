@@ -39,7 +39,7 @@ try {
   await tui.waitFor("The panel shows the phases of the next run.");
   await tui.submit("/workflow bugfix the clock is an hour late");
   await tui.waitFor("I look at the code.");
-  screens.panel = from(await tui.screen(), /^ *Bug Fix \[3\/4\]/);
+  screens.panel = from(await tui.screen(), /^ *Bug Fix > .* \[3\/4\]$/);
 } finally {
   await sandbox.dispose();
   await model.close();

@@ -539,28 +539,16 @@ fn an_unknown_timer_has_no_effect() {
 #[test]
 fn every_other_event_stops_the_countdown() {
     for (event, more) in [
-        (
-            Event::TerminalInput,
-            &[
-                "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)",
-            ][..],
-        ),
+        (Event::TerminalInput, &["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"][..]),
         (Event::Input(InputSource::Interactive), &[]),
         (Event::Input(InputSource::Rpc), &[]),
         (Event::Input(InputSource::Extension), &[]),
         (Event::AgentStart, &[]),
         (Event::BeforeAgentStart, &[]),
-        (
-            Event::SessionTree,
-            &[
-                "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)",
-            ],
-        ),
+        (Event::SessionTree, &["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]),
         (
             Event::SessionStart(SessionReason::Resume),
-            &[
-                "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)",
-            ],
+            &["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"],
         ),
     ] {
         let mut pi = counting_down();
@@ -578,7 +566,7 @@ fn a_move_in_the_tree_is_not_work_of_the_agent() {
     let mut pi = counting_down();
     pi.host().is_idle = false;
     pi.event(Event::SessionTree);
-    let waits = "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)";
+    let waits = "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)";
     pi.did(&["stop-timer 1", "watch-terminal false", "clear-widget workflow-countdown", waits]);
     // A component that is restarted while the agent runs.
     pi.event(Event::Restarted);
@@ -594,7 +582,7 @@ fn a_command_stops_the_countdown() {
         "watch-terminal false",
         "clear-widget workflow-countdown",
         "notify error: Unknown workflow: \"three\". Available: two, four",
-        "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)",
+        "set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)",
     ]);
     pi.timer(1);
     pi.did(&[]);
@@ -627,7 +615,7 @@ fn without_a_user_interface_the_agent_continues_immediately_until_it_makes_no_pr
             paused(STATE_AT_LOOK, r#"{"kind":"idle","times":3}"#)
                 .replace(r#""visits""#, r#""continuations":3,"idle":3,"visits""#)
         ),
-        "set-status workflow: ⏸ Two > 👀 Look [1/2] (paused: the agent did nothing in 3 automatic continuations)",
+        "set-status workflow: ⏸ Two > 👀 Look [1/2] (paused: the agent does nothing)",
     ]);
     pi.event(Event::AgentSettled);
     pi.did(&[]);
@@ -864,7 +852,7 @@ fn a_session_restores_its_newest_state() {
         Event::SessionStart(SessionReason::Fork),
     ] {
         assert_eq!(pi.event(event), "none");
-        pi.did(&["set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you: send a message, or /workflow :resume)"]);
+        pi.did(&["set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)"]);
         let asked = pi.asked();
         let entries: Vec<&String> =
             asked.iter().filter(|asked| asked.starts_with("entries")).collect();
@@ -905,7 +893,7 @@ fn invalid_entries_before_the_state_are_read_page_by_page() {
     let host = Host::with_files(FILES).with_states([STATE_AT_LOOK, STATE_AT_DO]).with_states(junk);
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Resume));
-    pi.did(&["set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you: send a message, or /workflow :resume)"]);
+    pi.did(&["set-status workflow: ⏸ Two > 🔨 Do [2/2] (waits for you)"]);
     assert_eq!(
         pi.asked()[..3],
         [
@@ -934,7 +922,7 @@ fn entries_of_other_extensions_are_not_read() {
     host.entries.push(("other:state".into(), STATE_AT_DO.into()));
     let mut pi = host.start();
     pi.event(Event::SessionStart(SessionReason::Startup));
-    pi.did(&["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you: send a message, or /workflow :resume)"]);
+    pi.did(&["set-status workflow: ⏸ Two > 👀 Look [1/2] (waits for you)"]);
 }
 
 #[test]

@@ -187,7 +187,11 @@ fn default_texts() -> String {
         ),
         ("`advanceReminder`", DEFAULT_ADVANCE_REMINDER),
         ("`blockReasonTemplate`; below it, which tools the phase allows", DEFAULT_BLOCK_REASON),
-        ("`completionMessage`; below it, what the phases handed over", DEFAULT_COMPLETION_MESSAGE),
+        (
+            "`completionMessage`; below it, the beginnings of the summaries, the results of the gates and what the run took, and \
+             after a long message its first line again",
+            DEFAULT_COMPLETION_MESSAGE,
+        ),
         ("`completionMessage`, after a cancellation", DEFAULT_CANCELLED_MESSAGE),
         ("`notDoneReminder`", DEFAULT_NOT_DONE_REMINDER),
     ];

@@ -85,12 +85,9 @@ pub const MEANINGS: [(&str, &str); 24] = [
     ("phaseCount", "number of entries of `phases`"),
     (
         "evidence",
-        "the results of the checks of all gates, one per line; without this variable they are appended",
+        "the results of the checks of all gates, one per line; without this variable only those that failed or were skipped are appended",
     ),
-    (
-        "usage",
-        "turns, tokens, cost and time of the whole run; without this variable they are appended",
-    ),
+    ("usage", "turns, tokens, cost and time of the whole run"),
     ("firstPhaseId", "id of the first phase"),
     ("firstPhaseName", "name of the first phase"),
     ("firstPhaseEmoji", "emoji of the first phase"),

@@ -411,7 +411,8 @@ Outcomes lead back at most once in each workflow here; a run may go back more of
 - * A: ✓ Ship it?: you said yes
 - * B: ✓ the build: exit status 0, 1s";
         let script = play(&files, &[], &[]).unwrap();
-        assert!(script.ends_with(&format!("\n\n**Gates:**\n{lines}")), "{script}");
+        let end = format!("\n\n**Gates:**\n{lines}\n\n✅ **W Complete**");
+        assert!(script.ends_with(&end), "{script}");
         let w = files.global.get_mut("w/workflow.yaml").unwrap();
         w.push_str("completionMessage: \"All of it:\\n{evidence}\"\n");
         let script = play(&files, &[], &[]).unwrap();

@@ -512,9 +512,9 @@ fn an_input_a_key_a_command_or_a_run_of_the_agent_stops_the_countdown() {
     assert_eq!(session.on(Event::Timer { id: 1, idle: true }), Output::default());
 }
 
-/// The run pauses, for this reason.
+/// The run pauses, for this reason: in the status line, and in the notice.
 #[track_caller]
-fn pauses(effects: &[Effect], kind: &str, words: &str) {
+fn pauses(effects: &[Effect], kind: &str, brief: &str, words: &str) {
     let [
         Effect::AppendEntry { data, .. },
         Effect::SetStatus(Some(line)),
@@ -524,7 +524,7 @@ fn pauses(effects: &[Effect], kind: &str, words: &str) {
         panic!("{effects:?}")
     };
     assert_eq!(data["progress"]["paused"]["reason"]["kind"], kind);
-    assert_eq!(*line, format!("⏸ The flat > * a [1/2] (paused: {words})"));
+    assert_eq!(*line, format!("⏸ The flat > * a [1/2] (paused: {brief})"));
     assert_eq!(
         *text,
         format!(
@@ -532,6 +532,9 @@ fn pauses(effects: &[Effect], kind: &str, words: &str) {
         )
     );
 }
+
+/// The reason of a pause of an agent without work, in the status line.
+const IDLE: &str = "the agent does nothing";
 
 /// The agent is told to go on, and does nothing.
 fn idle_round(session: &mut Session) -> Vec<Effect> {
@@ -552,7 +555,12 @@ fn an_agent_that_does_nothing_is_paused() {
     for _ in 0..2 {
         assert_eq!(idle_round(&mut session)[0], widget(3));
     }
-    pauses(&idle_round(&mut session), "idle", "the agent did nothing in 3 automatic continuations");
+    pauses(
+        &idle_round(&mut session),
+        "idle",
+        IDLE,
+        "the agent did nothing in 3 automatic continuations",
+    );
     assert_eq!(session.stop(), [], "a paused run stays so");
     let effects = session.on(Event::Input { from_user: false }).effects;
     assert_eq!(effects, [], "an extension is no user");
@@ -577,7 +585,12 @@ fn work_is_not_idle_and_a_phase_has_a_limit_of_continuations() {
         if round < 10 {
             assert_eq!(effects[0], widget(3), "{round}");
         } else {
-            pauses(&effects, "limit", "10 automatic continuations in one phase are the limit");
+            pauses(
+                &effects,
+                "limit",
+                "too many continuations",
+                "10 automatic continuations in one phase are the limit",
+            );
         }
     }
 }
@@ -601,7 +614,7 @@ fn an_abort_and_a_model_error_pause_the_run() {
     ] {
         let mut session = Session::new(&[("flat", &["a", "b"])]);
         let _ = session.command("workflow", "flat x");
-        pauses(&session.stop_as(stop, true), kind, words);
+        pauses(&session.stop_as(stop, true), kind, words, words);
         let mut session = Session::new(&[("flat", &["a", "b"])]);
         let _ = session.command("workflow", "flat x");
         let _ = session.on(Event::AgentEnd { stop });
@@ -627,7 +640,7 @@ fn auto_continue_can_be_off_or_faster() {
         Effect::SendUserMessage(_)
     ));
     let _ = session.on(Event::Input { from_user: false });
-    pauses(&session.stop(), "idle", "the agent did nothing in 1 automatic continuation");
+    pauses(&session.stop(), "idle", IDLE, "the agent did nothing in 1 automatic continuation");
 }
 
 #[test]
@@ -703,7 +716,12 @@ fn an_agent_at_work_learns_that_the_run_was_moved() {
 fn a_paused_run_can_be_moved_and_resumed() {
     let mut session = Session::new(&[("flat", &["a", "b"])]);
     let _ = session.command("workflow", "flat x");
-    pauses(&session.command("workflow", ":pause").effects, "person", "you asked for it");
+    pauses(
+        &session.command("workflow", ":pause").effects,
+        "person",
+        "you asked for it",
+        "you asked for it",
+    );
     let effects = session.command("workflow", ":next").effects;
     assert_eq!(effects.len(), 3, "the agent is left alone: {effects:?}");
     assert_eq!(effects[1], status("⏸ The flat > * b [2/2] (paused: you asked for it)"));
@@ -817,7 +835,7 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
     let stored = session.engine.run.state().cloned();
     assert_eq!(
         session.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects[0],
-        status("⏸ flat (paused: the files of the workflow “flat” cannot be read)")
+        status("⏸ flat (paused: its files cannot be read)")
     );
     let held = "\n\nThe workflow is paused: the files of the workflow “flat” cannot be read. All tool calls are refused until the user has decided; only workflow_step with action='status' answers. Stop here and wait for the user.";
     let (text, details) = session.step("status");
@@ -1099,9 +1117,9 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
     };
     let effects = session.command("workflow", ":panel").effects;
     let entry = Effect::AppendEntry { custom_type: "workflow:panel", data: json!({ "on": true }) };
-    assert_eq!(effects[..2], [entry, panel(&["The flat [1/2]", "▸ 1. * a", "○ 2. * b"])]);
+    assert_eq!(effects[..2], [entry, panel(&["The flat > * a [1/2]", "▸ 1. * a", "○ 2. * b"])]);
     let effects = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).effects;
-    assert!(effects.contains(&panel(&["The flat [2/2]", "✓ 1. * a", "▸ 2. * b"])));
+    assert!(effects.contains(&panel(&["The flat > * b [2/2]", "✓ 1. * a", "▸ 2. * b"])));
     let state = effects.iter().find_map(|effect| match effect {
         Effect::AppendEntry { custom_type: "workflow:state", data } => Some(data),
         _ => None,
@@ -1112,7 +1130,7 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
     let facts = Facts { panel: true, ..Facts::default() };
     let stored = Some(RunState::new("flat", "x", 0, 0));
     let effects = session.on(Event::Session { stored, in_view: None, facts }).effects;
-    assert!(effects.contains(&panel(&["The flat [1/2]", "▸ 1. * a", "○ 2. * b"])));
+    assert!(effects.contains(&panel(&["The flat > * a [1/2]", "▸ 1. * a", "○ 2. * b"])));
     let effects = session.command("workflow", ":panel").effects;
     assert_eq!(effects[1], Effect::SetPanel(None));
     let effects = session.on(Event::TurnEnd).effects;
@@ -1208,7 +1226,7 @@ fn in_a_terminal_a_start_without_a_task_asks_for_it() {
     assert!(matches!(unknown.effects[..], [Effect::Notify { level: Level::Error, .. }]));
 }
 
-const WAITS: &str = "⏸ The flat > * a [1/2] (waits for you: send a message, or /workflow :resume)";
+const WAITS: &str = "⏸ The flat > * a [1/2] (waits for you)";
 
 #[test]
 fn an_interrupted_countdown_shows_how_to_resume() {

@@ -29,7 +29,7 @@ pub fn fresh_summary(active: &Active, messages: &[UserMessage], with_images: usi
     let mut parts = vec![format!(
         "The workflow phase {title} starts with a fresh context: the work of earlier phases is left out on purpose. The task, the results that earlier phases handed over, and the instructions follow."
     )];
-    let evidence = all_evidence_lines(active.state, active.library);
+    let evidence = all_evidence_lines(active.state, active.library, false);
     if !evidence.is_empty() {
         let shown = evidence.get(evidence.len().saturating_sub(MAX_EVIDENCE)..).unwrap_or_default();
         parts.push(format!("**Checks of the gates so far:**\n{}", shown.join("\n")));

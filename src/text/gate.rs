@@ -152,35 +152,42 @@ pub fn approval_subject(
 
 /// Returns one line for each check of a phase: its mark, its result and its duration.
 pub(super) fn evidence_lines(evidence: &[Evidence]) -> impl Iterator<Item = String> {
-    evidence.iter().map(|evidence| {
-        let mark = if evidence.passed { "✓" } else { "✗" };
-        let took = match evidence.duration_ms {
-            0 => String::new(),
-            ms => format!(", {}", duration(ms)),
-        };
-        let attempt = match evidence.attempt {
-            0 | 1 => String::new(),
-            attempt => format!(", attempt {attempt}"),
-        };
-        // The result is worded for the agent; the lines are for the user. Earlier versions stored "person".
-        let said = ["the user said ", "the person said "];
-        let result = match said.iter().find_map(|said| evidence.result.strip_prefix(said)) {
-            Some(said) => format!("you said {said}"),
-            None => evidence.result.clone(),
-        };
-        format!("{mark} {}: {result}{took}{attempt}", evidence.label)
-    })
+    evidence.iter().map(evidence_line)
+}
+
+fn evidence_line(evidence: &Evidence) -> String {
+    let mark = if evidence.passed { "✓" } else { "✗" };
+    let took = match evidence.duration_ms {
+        0 => String::new(),
+        ms => format!(", {}", duration(ms)),
+    };
+    let attempt = match evidence.attempt {
+        0 | 1 => String::new(),
+        attempt => format!(", attempt {attempt}"),
+    };
+    // The result is worded for the agent; the lines are for the user. Earlier versions stored "person".
+    let said = ["the user said ", "the person said "];
+    let result = match said.iter().find_map(|said| evidence.result.strip_prefix(said)) {
+        Some(said) => format!("you said {said}"),
+        None => evidence.result.clone(),
+    };
+    format!("{mark} {}: {result}{took}{attempt}", evidence.label)
 }
 
 /// Returns the lines of [`evidence_lines`] for all phases of a run, in the order in which they were entered, and a line for
-/// each gate that was skipped with its phase.
-pub(super) fn all_evidence_lines(state: &RunState, library: &Library) -> Vec<String> {
+/// each gate that was skipped with its phase. With `open_only`, those of passed checks are left out.
+pub(super) fn all_evidence_lines(
+    state: &RunState,
+    library: &Library,
+    open_only: bool,
+) -> Vec<String> {
     let visits = state.visits_by(|visit| Some(visit.started_at)).into_iter();
     let lines = visits.flat_map(|(key, visit)| {
         let phase = phase_at(key, library);
         let skipped = phase.filter(|phase| visit.skipped && phase.gate.is_some());
         let name = phase.map_or(String::new(), |phase| format!("{} {}: ", phase.emoji, phase.name));
-        let checks = evidence_lines(&visit.evidence).map(move |line| format!("- {name}{line}"));
+        let checks = visit.evidence.iter().filter(move |check| !(open_only && check.passed));
+        let checks = checks.map(move |check| format!("- {name}{}", evidence_line(check)));
         checks.chain(skipped.map(|phase| format!("- {} {}: ⤼ skipped", phase.emoji, phase.name)))
     });
     lines.collect()

@@ -27,6 +27,9 @@ pub const COMMAND_CANCELLED_MESSAGE: &str =
 /// Prompt for an agent that stopped before DONE, without a `notDoneReminder` of the workflow.
 pub const DEFAULT_NOT_DONE_REMINDER: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\nYou must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.\n\nCurrent phase instructions:\n{phaseInstructions}\n\nContinue working on the current phase and call workflow_step when done.";
 
+/// The prompt in place of [`DEFAULT_NOT_DONE_REMINDER`] from the second automatic continuation in a phase on.
+const NEXT_NOT_DONE_REMINDER: &str = "⚠️ The {workflowName} is still active in {phaseEmoji} {phaseName}. Complete the phase, and call workflow_step.";
+
 /// Replacement for instructions that the model still has in view.
 const INSTRUCTIONS_GIVEN: &str = "(as given for this phase)";
 
@@ -64,48 +67,52 @@ pub fn block_reason(active: &Active, tool: &str) -> Option<String> {
     Some(reason)
 }
 
-/// Returns the message at the end of a run: the workflow's `completionMessage`, or the default with the summaries of the
-/// phases. The evidence of the gates is appended, unless the template contains `{evidence}`, and what the run took, unless it
-/// contains `{usage}`.
+/// Maximum number of lines of a message at the end whose first line is not repeated as the last.
+const MAX_END: usize = 15;
+
+/// Returns the message at the end of a run: the default with the summaries of the phases, the evidence of the gates and what
+/// the run took, or the workflow's `completionMessage`. To that only the checks that failed or were skipped are added, unless it
+/// contains `{evidence}`.
 ///
 /// Specification: hook lifecycle, "Case A"; template variables, "Completion & Reminder Variables".
 pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Library) -> String {
     let default =
         if state.is_cancelled() { DEFAULT_CANCELLED_MESSAGE } else { DEFAULT_COMPLETION_MESSAGE };
-    let evidence = || gate::all_evidence_lines(state, library).join("\n");
-    let took = || usage(&state.usage());
-    let (names_evidence, names_usage) = (Cell::new(false), Cell::new(false));
-    let mut message =
-        resolve_with(workflow.completion_message.as_deref().unwrap_or(default), |name| {
-            Some(match name {
-                "workflowName" => Cow::Borrowed(&*workflow.name),
-                "taskDescription" => Cow::Borrowed(&state.task_description),
-                "taskId" => Cow::Borrowed(&state.task_id),
-                "phaseCount" => Cow::Owned(workflow.phases.len().to_string()),
-                "evidence" => {
-                    names_evidence.set(true);
-                    Cow::Owned(evidence())
-                }
-                "usage" => {
-                    names_usage.set(true);
-                    Cow::Owned(took().unwrap_or_else(|| "(nothing)".to_owned()))
-                }
-                _ => run_variable(name, state, 1, library)?,
-            })
-        });
+    let evidence = |open_only| gate::all_evidence_lines(state, library, open_only).join("\n");
+    let names_evidence = Cell::new(false);
+    let own = workflow.completion_message.as_deref();
+    let mut message = resolve_with(own.unwrap_or(default), |name| {
+        Some(match name {
+            "workflowName" => Cow::Borrowed(&*workflow.name),
+            "taskDescription" => Cow::Borrowed(&state.task_description),
+            "taskId" => Cow::Borrowed(&state.task_id),
+            "phaseCount" => Cow::Owned(workflow.phases.len().to_string()),
+            "evidence" => {
+                names_evidence.set(true);
+                Cow::Owned(evidence(false))
+            }
+            "usage" => Cow::Owned(usage(&state.usage()).unwrap_or_else(|| "(nothing)".to_owned())),
+            _ => run_variable(name, state, 1, library)?,
+        })
+    });
     let mut append = |title: &str, lines: &str| {
         if !lines.is_empty() {
             message.push_str(&format!("\n\n**{title}:**\n{lines}"));
         }
     };
-    if workflow.completion_message.is_none() {
+    if own.is_none() {
         append("Results", &results::lines(state, library).join("\n"));
     }
     if !names_evidence.get() {
-        append("Gates", &evidence());
+        append("Gates", &evidence(own.is_some()));
     }
-    if !names_usage.get() {
+    if own.is_none() {
         message.push_str(&usage_line(state));
+        if let Some(headline) = message.lines().next().filter(|_| message.lines().count() > MAX_END)
+        {
+            // The first line is out of view.
+            message = format!("{message}\n\n{headline}");
+        }
     }
     message
 }
@@ -127,26 +134,26 @@ fn usage_line(state: &RunState) -> String {
 }
 
 /// Returns the prompt for an agent that stopped before DONE. Instructions that the model still has in view are not
-/// repeated.
+/// repeated, and neither is the default text in the same phase.
 ///
 /// Specification: hook lifecycle, "Case B".
 pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
-    resolve_with(
-        active.root.not_done_reminder.as_deref().unwrap_or(DEFAULT_NOT_DONE_REMINDER),
-        |name| {
-            Some(match name {
-                "workflowName" => Cow::Borrowed(&*active.root.name),
-                "phaseName" => Cow::Borrowed(&active.phase.name),
-                "phaseEmoji" => Cow::Borrowed(&active.phase.emoji),
-                "phaseInstructions" if in_view => INSTRUCTIONS_GIVEN.into(),
-                "phaseInstructions" => Cow::Owned(phase_instructions(active)),
-                "taskDescription" => Cow::Borrowed(&active.state.task_description),
-                "taskId" => Cow::Borrowed(&active.state.task_id),
-                "workflowKey" => Cow::Borrowed(&active.state.workflow_key),
-                _ => run_variable(name, active.state, 1, active.library)?,
-            })
-        },
-    )
+    let is_first = active.state.progress.continuations == 0;
+    let default =
+        if is_first || !in_view { DEFAULT_NOT_DONE_REMINDER } else { NEXT_NOT_DONE_REMINDER };
+    resolve_with(active.root.not_done_reminder.as_deref().unwrap_or(default), |name| {
+        Some(match name {
+            "workflowName" => Cow::Borrowed(&*active.root.name),
+            "phaseName" => Cow::Borrowed(&active.phase.name),
+            "phaseEmoji" => Cow::Borrowed(&active.phase.emoji),
+            "phaseInstructions" if in_view => INSTRUCTIONS_GIVEN.into(),
+            "phaseInstructions" => Cow::Owned(phase_instructions(active)),
+            "taskDescription" => Cow::Borrowed(&active.state.task_description),
+            "taskId" => Cow::Borrowed(&active.state.task_id),
+            "workflowKey" => Cow::Borrowed(&active.state.workflow_key),
+            _ => run_variable(name, active.state, 1, active.library)?,
+        })
+    })
 }
 
 /// Returns the prompt that starts a run.
@@ -195,7 +202,7 @@ pub fn session_name(workflow: &Workflow, task: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::fixtures::workflow;
+    use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{EntryKind, Input, InputKind};
     use crate::definition::{schema, variables};
     use crate::run::Evidence;
@@ -277,29 +284,98 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_became_of_the_gates_stands_in_every_completion_message() {
-        let mut workflow = workflow("w", &["a"]);
-        let library = Library::new(vec![workflow.clone()], &mut Vec::new());
-        let begun = RunState::new("w", "task", 0, 0).begun(0);
-        let check = |label: &str| Evidence {
+    fn check(label: &str, passed: bool) -> Evidence {
+        Evidence {
             label: label.into(),
-            passed: true,
-            result: "it holds".into(),
+            passed,
+            result: if passed { "it holds" } else { "it is empty" }.into(),
             duration_ms: 0,
             attempt: 1,
             tail: String::new(),
-        };
-        let state = begun.with_evidence(vec![check("the tests"), check("the plan")]);
-        let lines = "- 🔹 A: ✓ the tests: it holds\n- 🔹 A: ✓ the plan: it holds";
-        for (own, with, without) in [
-            ("Done.", format!("Done.\n\n**Gates:**\n{lines}"), "Done."),
-            ("{evidence}\nDone.", format!("{lines}\nDone."), "\nDone."),
+        }
+    }
+
+    #[test]
+    fn a_message_of_the_workflow_is_exact_but_for_gates_that_were_not_passed() {
+        let mut workflow = workflow("w", &["a"]);
+        let library = Library::new(vec![workflow.clone()], &mut Vec::new());
+        let begun = RunState::new("w", "task", 0, 0).begun(0).with_summary(&phase("a"), "It works");
+        let passed = begun.with_evidence(vec![check("the tests", true), check("the plan", true)]);
+        let failed = begun.with_evidence(vec![check("the tests", true), check("the plan", false)]);
+        let good = "- 🔹 A: ✓ the tests: it holds\n- 🔹 A: ✓ the plan: it holds";
+        let open = "- 🔹 A: ✗ the plan: it is empty";
+        let all = format!("- 🔹 A: ✓ the tests: it holds\n{open}");
+        for (own, begun_as, passed_as, failed_as) in [
+            ("Done.", "Done.".into(), "Done.".into(), format!("Done.\n\n**Gates:**\n{open}")),
+            (
+                "{evidence}\nDone.",
+                "\nDone.".into(),
+                format!("{good}\nDone."),
+                format!("{all}\nDone."),
+            ),
         ] {
             workflow.completion_message = Some(own.into());
-            assert_eq!(completion_message(&state, &workflow, &library), with);
-            assert_eq!(completion_message(&begun, &workflow, &library), without);
+            for (state, expected) in
+                [(&begun, begun_as), (&passed, passed_as), (&failed, failed_as)]
+            {
+                let mut state = state.clone();
+                state.progress.visits.get_mut("w:0").unwrap().usage.turns = 3;
+                assert_eq!(completion_message(&state, &workflow, &library), expected);
+            }
         }
+    }
+
+    #[test]
+    fn a_long_end_begins_and_ends_with_its_headline() {
+        let ids = ["a", "b", "c", "d", "e"];
+        let workflow = workflow("w", &ids);
+        let library = Library::new(vec![workflow.clone()], &mut Vec::new());
+        let end = |summary: &str, count: usize| {
+            let mut state = RunState::new("w", "task", 0, 0).begun(0);
+            for (index, id) in ids.iter().take(count).enumerate() {
+                state.current_path[0].phase_index = index;
+                state = state.begun(0).with_summary(&phase(id), summary);
+            }
+            completion_message(&state, &workflow, &library)
+        };
+        let long = "A line of a summary that says a lot about very little.\n".repeat(60);
+        let text = end(&long, 5);
+        let (first, last) = (text.lines().next().unwrap(), text.lines().next_back().unwrap());
+        assert_eq!((first, last), ("✅ **The w Complete**", "✅ **The w Complete**"));
+        assert_eq!(text.matches("… (cut: /workflow :report)").count(), 5, "{text}");
+        assert!(text.lines().count() <= 30, "{text}");
+        for text in [end("It works", 5), end(&long, 0), end(&"x".repeat(4000), 1)] {
+            assert_eq!(text.matches("✅").count(), 1, "{text}");
+        }
+        assert!(end(&"x".repeat(600), 1).contains(&format!("A: {}", "x".repeat(600))));
+    }
+
+    #[test]
+    fn the_default_reminder_is_one_line_from_the_second_time_on() {
+        let mut root = workflow("w", &["a"]);
+        let mut state = RunState::new("w", "task", 0, 0);
+        for (own, times, in_view, lines) in [
+            (None, 0, true, 8),
+            (None, 1, true, 1),
+            (None, 9, true, 1),
+            // The model may have lost the instructions.
+            (None, 9, false, 8),
+            (Some("Go\non"), 0, true, 2),
+            (Some("Go\non"), 9, true, 2),
+        ] {
+            root.not_done_reminder = own.map(Into::into);
+            state.progress.continuations = times;
+            let library = Library::new(vec![root.clone()], &mut Vec::new());
+            let text = not_done_reminder(&Active::resolve(&state, &library).unwrap(), in_view);
+            assert_eq!(text.lines().count(), lines, "{text}");
+        }
+        state.progress.continuations = 1;
+        root.not_done_reminder = None;
+        let library = Library::new(vec![root], &mut Vec::new());
+        assert_eq!(
+            not_done_reminder(&Active::resolve(&state, &library).unwrap(), true),
+            "⚠️ The The w is still active in 🔹 A. Complete the phase, and call workflow_step."
+        );
     }
 
     #[test]

@@ -80,6 +80,32 @@ impl fmt::Display for PauseReason {
     }
 }
 
+impl PauseReason {
+    /// The reason in a few words, for the status line.
+    pub(super) fn in_brief(&self) -> &'static str {
+        match self {
+            Self::User => "you asked for it",
+            Self::Aborted => "you stopped the agent",
+            Self::Idle { .. } => "the agent does nothing",
+            Self::Limit { .. } => "too many continuations",
+            Self::Gate { .. } => "the gate is not passed",
+            Self::Loops { .. } => "too many loops",
+            Self::Approval { .. } => "it waits for your answer",
+            Self::Commands => "commands are not allowed",
+            Self::Budget { .. } => "the budget is used up",
+            Self::UnknownCost { .. } => "the cost is unknown",
+            Self::UnknownUsage { .. } => "the usage is unknown",
+            Self::RulesChanged => "its rules have changed",
+            Self::RulesUnknown => "its rules are not known",
+            Self::LaterVersion => "a later version stored it",
+            Self::FilesUnreadable { .. } => "its files cannot be read",
+            Self::PhaseGone => "its phase is gone",
+            Self::ModelError => "the model failed",
+            Self::Unknown(_) => "for an unknown reason",
+        }
+    }
+}
+
 /// Returns a name from a session, shortened to one line.
 fn short(name: &str) -> String {
     cut(&on_one_line(name), 60)

@@ -7,9 +7,30 @@ use crate::run::{RunState, Segment, Summary, cut};
 const MAX_RESULTS: usize = 12_000;
 /// Characters of a part besides its own: line ends, the sign of a shortened text.
 const OVERHEAD: usize = 12;
-/// Maximum number of lines, and of characters in all, of a summary in a list for the user.
-const MAX_EXCERPT_LINES: usize = 8;
-const MAX_EXCERPT: usize = 600;
+/// Maximum number of lines, and of characters in all, of a summary that is shown to the user.
+const MAX_EXCERPT: Length = Length { lines: 8, characters: 600 };
+/// The least that is shown of each summary in a list, however many there are.
+const MIN_EXCERPT: Length = Length { lines: 1, characters: 100 };
+/// The end of a text of which more is stored.
+const CUT: &str = "… (cut: /workflow :report)";
+
+/// A length of a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Length {
+    lines: usize,
+    characters: usize,
+}
+
+impl Length {
+    /// The part of [`MAX_EXCERPT`] for each of this number of summaries.
+    fn shared(number: usize) -> Self {
+        let part = |most: usize, least: usize| (2 * most / number.max(1)).clamp(least, most);
+        Self {
+            lines: part(MAX_EXCERPT.lines, MIN_EXCERPT.lines),
+            characters: part(MAX_EXCERPT.characters, MIN_EXCERPT.characters),
+        }
+    }
+}
 
 /// A phase of a scope that the run is in, or all phases of a nested workflow that the run is not in.
 struct Group<'a> {
@@ -66,15 +87,16 @@ fn length(text: &str) -> usize {
     text.chars().count() + OVERHEAD
 }
 
-/// Returns a list item in Markdown for each phase with a summary, oldest first.
+/// Returns a list item in Markdown for each phase with a summary, oldest first. The more there are, the less is shown of each.
 pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     let mut lines = Vec::new();
+    let length = Length::shared(state.summaries().len());
     for group in groups(state, library) {
         lines.extend(group.name.map(|name| format!("- {name}")));
         let indent = if group.name.is_some() { "  " } else { "" };
         lines.extend(group.phases.iter().map(|(scopes, summary)| {
             let title = format!("{indent}- {}{}:", scope_names(scopes), summary.name);
-            match &excerpt(&summary.text)[..] {
+            match &excerpt(&summary.text, length)[..] {
                 [line] => format!("{title} {line}"),
                 lines => {
                     let lines = lines.iter().map(|line| format!("\n{indent}  {line}"));
@@ -86,15 +108,31 @@ pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     lines
 }
 
-/// Returns the first lines of a summary, at most 8 with 600 characters in all, without blank lines.
-pub(super) fn excerpt(text: &str) -> Vec<String> {
-    let text = cut(text, MAX_EXCERPT);
-    let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
-    let mut excerpt: Vec<String> =
-        lines.by_ref().take(MAX_EXCERPT_LINES).map(str::to_owned).collect();
-    match lines.count() {
-        0 => {}
-        more => excerpt.push(format!("… {more} more {}", if more == 1 { "line" } else { "lines" })),
+/// Returns the beginning of a summary for the user, without blank lines.
+pub(super) fn excerpt_of(text: &str) -> Vec<String> {
+    excerpt(text, MAX_EXCERPT)
+}
+
+fn excerpt(text: &str, length: Length) -> Vec<String> {
+    let mut left = length.characters;
+    let mut excerpt: Vec<String> = Vec::new();
+    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    for (index, line) in lines.enumerate() {
+        let cut = line.char_indices().nth(left).map(|(at, _)| at);
+        if index == length.lines || left == 0 {
+            match excerpt.last_mut() {
+                Some(last) => last.push_str(CUT),
+                None => excerpt.push(CUT.to_owned()),
+            }
+            break;
+        }
+        let shown = line.get(..cut.unwrap_or(line.len())).unwrap_or_default();
+        left = left.saturating_sub(shown.chars().count());
+        if cut.is_some() {
+            excerpt.push(format!("{shown}{CUT}"));
+            break;
+        }
+        excerpt.push(shown.to_owned());
     }
     excerpt
 }

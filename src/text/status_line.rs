@@ -1,7 +1,7 @@
 //! The text in the status bar.
 
 use crate::definition::{EntryKind, Library};
-use crate::run::{RunState, pause_reason};
+use crate::run::{PauseReason, RunState, pause_reason};
 
 use super::pause::run_name;
 
@@ -9,24 +9,39 @@ use super::names::short_name;
 
 /// Returns the status line of a run; `None` without an active run.
 ///
-/// `WORKFLOW > NESTED [2/3] > EMOJI PHASE [1/2]`, a part for every scope. With `⏸`: the reason of a pause, or how to go on
-/// if the run `waits` for the user.
+/// `WORKFLOW > NESTED [2/3] > EMOJI PHASE [1/2]`, a part for every scope. With `⏸`: the reason of a pause in a few words, or
+/// that the run `waits` for the user.
 ///
 /// Specification: hook lifecycle, "updateStatus".
 pub fn status_line(state: Option<&RunState>, library: &Library, waits: bool) -> Option<String> {
+    line(state, library, waits.then_some("waits for you"), |reason| reason.in_brief().to_owned())
+}
+
+/// Returns the status line with the whole reason of a pause, or how to go on if the run `waits` for the user.
+pub(super) fn full_status_line(state: &RunState, library: &Library, waits: bool) -> Option<String> {
+    line(Some(state), library, waits.then_some(WAITS), PauseReason::to_string)
+}
+
+fn line(
+    state: Option<&RunState>,
+    library: &Library,
+    waits: Option<&str>,
+    words: fn(&PauseReason) -> String,
+) -> Option<String> {
     let state = state.filter(|state| state.is_running())?;
-    match (place(state, library), pause_reason(state, library)) {
-        (place, Some(reason)) => {
-            let place = place.unwrap_or_else(|| run_name(state, library));
-            Some(format!("⏸ {place} (paused: {reason})"))
-        }
-        (Some(place), None) if waits => Some(format!("⏸ {place} ({WAITS})")),
-        (place, None) => place,
-    }
+    let place = place(state, library);
+    let Some(reason) = pause_reason(state, library) else {
+        return match waits {
+            Some(waits) => Some(format!("⏸ {} ({waits})", place?)),
+            None => place,
+        };
+    };
+    let place = place.unwrap_or_else(|| run_name(state, library));
+    Some(format!("⏸ {place} (paused: {})", words(&reason)))
 }
 
 /// Returns the position of a run; `None` if it cannot be found in the library.
-fn place(state: &RunState, library: &Library) -> Option<String> {
+pub(super) fn place(state: &RunState, library: &Library) -> Option<String> {
     let root = library.get(&state.current_path.first()?.workflow_key)?;
     let mut line = short_name(&root.name);
     for segment in &state.current_path {
@@ -70,17 +85,11 @@ mod tests {
                 Some("The release > The review [2/3] > The tests [2/2] > 🔹 Unit [1/1]"),
             ),
             (&[("release", 1)], Some("The release > The review [2/3]")),
-            (
-                &[("release", 3)],
-                Some("⏸ The release (paused: its files no longer have the phase that it is in)"),
-            ),
-            (
-                &[("gone", 0)],
-                Some("⏸ gone (paused: the files of the workflow “gone” cannot be read)"),
-            ),
+            (&[("release", 3)], Some("⏸ The release (paused: its phase is gone)")),
+            (&[("gone", 0)], Some("⏸ gone (paused: its files cannot be read)")),
             (
                 &[("release", 1), ("gone", 0)],
-                Some("⏸ The release (paused: the files of the workflow “gone” cannot be read)"),
+                Some("⏸ The release (paused: its files cannot be read)"),
             ),
         ] {
             let state = RunState {
@@ -97,7 +106,7 @@ mod tests {
             let is_held = |line: &str| line.starts_with('⏸');
             let waits = line.map(|line| match is_held(line) {
                 true => line.to_owned(),
-                false => format!("⏸ {line} ({WAITS})"),
+                false => format!("⏸ {line} (waits for you)"),
             });
             assert_eq!(status_line(Some(&state), &library, true), waits);
             assert_eq!(status_line(Some(&state.cancelled()), &library, true), None);

@@ -6,10 +6,10 @@ use crate::definition::{ModelSetting, on_one_line, short};
 use crate::run::{Active, Outline, Step, Visit, phase_key};
 
 use super::inputs::inputs;
-use super::names::short_name;
+use super::status_line::{full_status_line, place};
 use super::usage::{short_usage, usage, warm_ups};
 use super::ways::passed;
-use super::{budget, confinement, gate, results, status_line, step_result, steps};
+use super::{budget, confinement, gate, results, step_result, steps};
 
 /// Maximum number of steps in the panel of `/workflow :status`.
 const MAX_STEPS: usize = 200;
@@ -27,7 +27,7 @@ pub fn status_panel(
     let progress = &state.progress;
     let outline = Outline::of(active);
     let mut lines = vec![
-        status_line(Some(state), active.library, waits).unwrap_or_default(),
+        full_status_line(state, active.library, waits).unwrap_or_default(),
         format!("Task: {}", state.task_description),
         format!(
             "{}, started {} ({} ago)",
@@ -71,7 +71,7 @@ pub fn status_panel(
         let summary = visit.and_then(|visit| visit.summary.as_ref());
         let evidence = gate::phase_evidence_lines(state, &step.path);
         lines.extend(evidence.map(|line| format!("     {line}")));
-        let excerpt = summary.map(|summary| results::excerpt(&summary.text)).unwrap_or_default();
+        let excerpt = summary.map(|summary| results::excerpt_of(&summary.text)).unwrap_or_default();
         lines.extend(excerpt.iter().map(|line| format!("     {line}")));
     }
     if outline.total > steps.len() as u64 {
@@ -90,15 +90,14 @@ pub fn status_panel(
     lines.join("\n")
 }
 
-/// Returns the panel above the editor: the steps around the current one, each with its tokens, cost and time at
+/// Returns the panel above the editor: the position as in the status line, and the steps around the current one, each with its tokens, cost and time at
 /// work.
 pub fn phase_panel(active: &Active) -> Vec<String> {
     let outline = Outline::of(active);
     let last_first = outline.total.saturating_sub(PANEL_STEPS as u64 - 1).max(1);
     let first = outline.current.saturating_sub(PANEL_STEPS as u64 / 2).clamp(1, last_first);
     let steps = Outline::steps(active, first, PANEL_STEPS);
-    let root = short_name(&active.root.name);
-    let mut lines = vec![format!("{root} [{}/{}]", outline.current, outline.total)];
+    let mut lines: Vec<String> = place(active.state, active.library).into_iter().collect();
     lines.extend(steps.iter().map(|step| {
         let visit = active.state.progress.visits.get(&phase_key(&step.path));
         let current = step.number == outline.current;

@@ -230,7 +230,7 @@ export const DIFFERENCES = [
   {
     number: 38,
     reference: "Gives the model the complete context prompt with every agent run, and all copies stay in the conversation; `next`, `loop` and the reminder after an early stop give only the instructions.",
-    ours: "Gives it once per phase: with the first agent run in the phase, or in the result of `next` or `loop`; and again when the model may have lost it. Other agent runs get a reminder of at most 300 bytes. With `contextInjection: everyRun` every agent run gets it, and the model sees only the newest.",
+    ours: "Gives it once per phase: with the first agent run in the phase, or in the result of `next` or `loop`; and again when the model may have lost it. Other agent runs get a reminder of at most 300 bytes. With `contextInjection: everyRun` every agent run gets it, and the model sees only the newest. The default reminder after an early stop is one line from the second in a phase on.",
     why: "Repeated copies cost tokens and add nothing.",
   },
   {
@@ -332,7 +332,7 @@ export const DIFFERENCES = [
   {
     number: 55,
     reference: "The status line of a run that waits for the user (after a restart, a move in the tree, an interrupted countdown) looks as if the agent were working.",
-    ours: "It shows `⏸` and how to go on.",
+    ours: "It shows `⏸`, that the run waits for you, or the reason of its pause in a few words; `/workflow :status` says how to go on.",
     why: "The user should see that the run waits.",
   },
   {
@@ -356,7 +356,7 @@ export const DIFFERENCES = [
   {
     number: 59,
     reference: "The message at the end has the task and the number of phases.",
-    ours: "It has a line with the turns, tokens, cost and time of the run too.",
+    ours: "The default has a line with the turns, tokens, cost and time of the run too; in a `completionMessage`, `{usage}` is it.",
     why: "The user should see what a run took.",
   },
   {

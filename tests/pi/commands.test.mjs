@@ -140,7 +140,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(ends(entries), []);
       assert.equal((await rpc.state()).sessionName, "Workflow: Two");
       assert.deepEqual(statusTexts(rpc).slice(-2), [
-        "⏸ The hello > 🔹 Build [2/2] (waits for you: send a message, or /workflow :resume)",
+        "⏸ The hello > 🔹 Build [2/2] (waits for you)",
         "Ada's way > 🔹 Think [1/1]",
       ]);
     });

@@ -142,7 +142,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       await rpc.prompt("/workflow nobody knows");
       assert.equal(
         statusTexts(rpc).at(-1),
-        "⏸ The hello > 🔹 Plan [1/3] (waits for you: send a message, or /workflow :resume)",
+        "⏸ The hello > 🔹 Plan [1/3] (waits for you)",
       );
       const again = rpc.waitForSettled();
       await rpc.prompt("/workflow :resume");
@@ -445,7 +445,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       await rpc.waitFor(({ statusText }) => statusText?.startsWith("⏸"), { what: "a pause" });
       assert.equal(
         statusTexts(rpc).at(-1),
-        "⏸ The hello > 🔹 Build [2/2] (paused: 2 automatic continuations in one phase are the limit)",
+        "⏸ The hello > 🔹 Build [2/2] (paused: too many continuations)",
       );
       assert.deepEqual(pauses(await rpc.entries()), [undefined, undefined, { kind: "limit", times: 2 }]);
     });

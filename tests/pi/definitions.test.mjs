@@ -623,7 +623,7 @@ for (const version of VERSIONS) {
       await first.close();
       const rpc = await startRpc({ version, sandbox, trust: false, args: ["--continue"] });
       const reason = "the files of the workflow “local” cannot be read";
-      assert.deepEqual(statusTexts(rpc), [`⏸ local (paused: ${reason})`]);
+      assert.deepEqual(statusTexts(rpc), ["⏸ local (paused: its files cannot be read)"]);
       assert.match(notices(rpc)[0], new RegExp(`^warning: ⏸ local is paused: ${reason}\\.\nAll tool calls are refused until`));
       await rpc.promptAndSettle("Go on");
       assert.equal(contextPrompt(model.requests[1]), contextPrompt(model.requests[0]), "no further context prompt");

@@ -69,7 +69,7 @@ for (const version of VERSIONS) {
         const again = await startRpc({ version, sandbox, args: ["--continue"] });
         assert.equal(
           statusTexts(again).at(-1),
-          "⏸ The hello > 🔹 Check [3/3] (waits for you: send a message, or /workflow :resume)",
+          "⏸ The hello > 🔹 Check [3/3] (waits for you)",
         );
       });
     }

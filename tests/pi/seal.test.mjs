@@ -31,7 +31,15 @@ const replaced = (/** @type {string} */ path, /** @type {string} */ from, /** @t
 };
 const RULES = "its rules are no longer those with which it was started";
 const UNKNOWN = "the rules with which it was started are not known, for its stored state cannot be read in full";
+const LATER = "a later version of this package stored it";
 const UNREADABLE = "the files of the workflow “hello” cannot be read";
+/** The reasons in the status line. @type {Record<string, string>} */
+const BRIEF = {
+  [RULES]: "its rules have changed",
+  [UNREADABLE]: "its files cannot be read",
+  [LATER]: "a later version stored it",
+  [UNKNOWN]: "its rules are not known",
+};
 
 /** Changes of files by an agent, and the reason for the pause after each. @type {Record<string, [path: string, text: string, why: string]>} */
 const ATTACKS = {
@@ -54,7 +62,7 @@ for (const version of VERSIONS) {
         await first.promptAndSettle(TASK);
         assert.equal(statusTexts(first).at(-1), "The hello > 🔹 Plan [1/3]");
         await first.prompt("/workflow :check");
-        assert.match(statusTexts(first).at(-1) ?? "", new RegExp(`^⏸ .*\\(paused: ${why}\\)$`));
+        assert.match(statusTexts(first).at(-1) ?? "", new RegExp(`^⏸ .*\\(paused: ${BRIEF[why]}\\)$`));
         assert.match(notices(first).at(-1) ?? "", new RegExp(`is paused: ${why}\\.`));
         const refused = async (/** @type {import("./harness/rpc.mjs").Rpc} */ rpc) => {
           await rpc.promptAndSettle("Go on");
@@ -68,7 +76,7 @@ for (const version of VERSIONS) {
         await first.close();
 
         const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-        assert.match(statusTexts(rpc).at(-1) ?? "", new RegExp(`^⏸ .*\\(paused: ${why}\\)$`));
+        assert.match(statusTexts(rpc).at(-1) ?? "", new RegExp(`^⏸ .*\\(paused: ${BRIEF[why]}\\)$`));
         assert.match(notices(rpc).at(-1) ?? "", new RegExp(`is paused: ${why}\\.`));
         await refused(rpc);
         await rpc.prompt("/workflow :cancel");
@@ -125,15 +133,15 @@ for (const version of VERSIONS) {
         return status;
       };
       assert.equal(await shown(), waiting("The hello > 🔹 Plan [1/3]"));
-      assert.equal(await shown(false), `⏸ hello (paused: ${UNREADABLE})`);
+      assert.equal(await shown(false), `⏸ hello (paused: ${BRIEF[UNREADABLE]})`);
       const root = join(sandbox.project, ".pi/workflows");
       renameSync(root, join(sandbox.root, "away"));
-      assert.equal(await shown(), `⏸ hello (paused: ${UNREADABLE})`);
+      assert.equal(await shown(), `⏸ hello (paused: ${BRIEF[UNREADABLE]})`);
       // The same files in the other root are other rules: global commands run without a question.
       mkdirSync(sandbox.agent, { recursive: true });
       rmSync(join(sandbox.agent, "workflows"), { recursive: true, force: true });
       renameSync(join(sandbox.root, "away"), join(sandbox.agent, "workflows"));
-      assert.match((await shown()) ?? "", new RegExp(`\\(paused: ${RULES}\\)$`));
+      assert.match((await shown()) ?? "", new RegExp(`\\(paused: ${BRIEF[RULES]}\\)$`));
     });
 
     test("reports the reason of a pause in print mode, with an exit status", async (t) => {
@@ -157,7 +165,7 @@ test("the status line shows a pause in the terminal", { timeout: 60_000 }, async
   await tui.waitFor(/The hello > 🔹 Plan \[1\/1\]/);
   writeFileSync(join(sandbox.project, ".pi/workflows/hello/workflow.yaml"), "name: [");
   await tui.submit("/workflow :check");
-  await tui.waitFor(/⏸ hello \(paused: the files of the workflow “hello” cannot be read\)/);
+  await tui.waitFor(/⏸ hello \(paused: its files cannot be read\)/);
   await tui.waitFor(/All tool calls are refused until the files are there again/);
 });
 
@@ -227,13 +235,13 @@ suite("a session that stores", { concurrency: 1 }, () => {
       const { model, sandbox } = await stage(t, (_request, index) => TRIES[index % TRIES.length], { globalFiles: FILES });
       const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
       for (const [progress, why] of [
-        [`{"version":${deep}}`, "a later version of this package stored it"],
+        [`{"version":${deep}}`, LATER],
         ...[deep, `{"visits":${deep}}`, `{"future":${deep}}`, `{"seal":${deep}}`, `{"paused":${deep},"version":1}`].map((text) => [text, UNKNOWN]),
       ]) {
         // The newest entry counts, not the sound one before it.
         const list = [state(), withProgress(progress)];
         await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, list) });
-        const held = `⏸ The hello > 🔹 Plan [1/3] (paused: ${why})`;
+        const held = `⏸ The hello > 🔹 Plan [1/3] (paused: ${BRIEF[why]})`;
         assert.equal(statusTexts(rpc).at(-1), held, progress.slice(0, 20));
         await rpc.promptAndSettle("Go on");
         const results = toolResults(model.lastRequest()).slice(-7);

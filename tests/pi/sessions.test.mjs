@@ -244,7 +244,7 @@ for (const version of VERSIONS) {
       rmSync(join(sandbox.agent, "workflows/hello"), { recursive: true });
 
       const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
-      assert.deepEqual(statusTexts(rpc), ["⏸ hello (paused: the files of the workflow “hello” cannot be read)"]);
+      assert.deepEqual(statusTexts(rpc), ["⏸ hello (paused: its files cannot be read)"]);
       assert.match(notices(rpc)[0], /^warning: ⏸ hello is paused: .*\nAll tool calls are refused until .* \/workflow :cancel ends the run\.$/);
       await rpc.prompt("/workflow other Do it");
       assert.equal(rpc.ui("confirm")[0].message, "Phase: unknown\nTask: Add a route\n\nStart a new one?");
@@ -284,7 +284,7 @@ for (const version of VERSIONS) {
       // First one phase is removed, then the whole workflow.
       writeFileSync(yaml, HELLO["hello/workflow.yaml"].replace(/"plan.md",/, ""));
       const again = await startRpc({ version, sandbox, args: ["--continue"] });
-      const changed = "⏸ The hello > 🔹 Build [1/2] (paused: its rules are no longer those with which it was started)";
+      const changed = "⏸ The hello > 🔹 Build [1/2] (paused: its rules have changed)";
       assert.deepEqual(statusTexts(again), [changed]);
       writeFileSync(yaml, HELLO["hello/workflow.yaml"]);
       await again.prompt("/workflow :status");
@@ -391,7 +391,7 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox, onDialog: () => true });
       const file = writeSession(sandbox, "past", [stored({ currentPath: path(["hello", Number.MAX_SAFE_INTEGER]) })]);
       await rpc.send({ type: "switch_session", sessionPath: file });
-      assert.equal(statusTexts(rpc).at(-1), "⏸ The hello (paused: its files no longer have the phase that it is in)");
+      assert.equal(statusTexts(rpc).at(-1), "⏸ The hello (paused: its phase is gone)");
       await rpc.promptAndSettle("Go on");
       assert.match(
         toolResults(model.lastRequest())[0],

@@ -12,7 +12,7 @@ import { gated } from "./harness/gates.mjs";
 const REST = { text: "I rest." };
 const SLOW = { autoContinue: { delaySeconds: 60 } };
 const HELLO = workflow("hello", ["plan", "build"], SLOW);
-const WAITS = "(waits for you: send a message, or /workflow :resume)";
+const WAITS = "(waits for you)";
 const SUMMARY = "The plan:\n\n1. **Look** at it\n2. Leap";
 
 for (const version of VERSIONS) {

@@ -116,6 +116,11 @@ export class Bounds {
     this.#continuations += 1;
   }
 
+  /** True if the agent was told to continue in this phase more than once. */
+  get toldAgain() {
+    return this.#continuations > 1;
+  }
+
   /**
    * Records the result of an event in ours; called after it.
    * @param {Trigger} trigger

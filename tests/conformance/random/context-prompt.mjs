@@ -1,6 +1,6 @@
 // Converts the prompts and tool results of the reference to those of ours.
 
-import { ADVANCE_REMINDER, NOT_DONE, ORCHESTRATOR, WORKER } from "./default-texts.mjs";
+import { ADVANCE_REMINDER, NOT_DONE, NOT_DONE_AGAIN, ORCHESTRATOR, WORKER } from "./default-texts.mjs";
 import { because, replaced } from "./explained.mjs";
 import { resolve } from "./place.mjs";
 
@@ -143,15 +143,17 @@ function shortened(text, limit) {
 }
 
 /**
- * Converts the message to an agent that stops too early: it does not repeat the instructions, which are already in the context.
+ * Converts the message to an agent that stops too early: it does not repeat the instructions, which are already in the context,
+ * and is short if the agent was told in this phase before.
  * @param {string} text
  * @param {Place | undefined} place
+ * @param {boolean} again
  */
-export function notDone(text, place) {
+export function notDone(text, place, again) {
   if (!place) return text;
   const { root, phase, state } = place;
-  const told = (/** @type {string} */ phaseInstructions) =>
-    resolve(root.fields.notDoneReminder ?? NOT_DONE, {
+  const told = (/** @type {string} */ phaseInstructions, byDefault = NOT_DONE) =>
+    resolve(root.fields.notDoneReminder ?? byDefault, {
       workflowName: root.fields.name,
       phaseName: phase.name,
       phaseEmoji: phase.emoji,
@@ -162,7 +164,7 @@ export function notDone(text, place) {
     });
   if (text !== told(phase.instructions)) return text;
   if (everyRun(place)) return because(1, text, told(resolve(phase.instructions, place.variables())));
-  return because(38, text, told("(as given for this phase)"));
+  return because(38, text, told("(as given for this phase)", again ? NOT_DONE_AGAIN : NOT_DONE));
 }
 
 /** Returns true if the workflow injects the context prompt in every agent run. @param {Place} place */

@@ -31,3 +31,7 @@ export const NOT_DONE = [
   "Current phase instructions:\n{phaseInstructions}",
   "Continue working on the current phase and call workflow_step when done.",
 ].join("\n\n");
+
+/** That of ours, from the second time in a phase on. */
+export const NOT_DONE_AGAIN =
+  "⚠️ The {workflowName} is still active in {phaseEmoji} {phaseName}. Complete the phase, and call workflow_step.";

@@ -15,7 +15,7 @@ const MEANT = /^(Unknown workflow: [^]*)\nDid you mean "[^"\n]*"\?$/;
 const DIAGNOSTIC_NOTICE =
   /^(1 workflow has errors|\d+ workflows have errors|\d+ errors in workflow files|\S.*\/workflows\/.*?(: \d+ errors|(:\d+:\d+)?: \S.*)): \/workflow :check$/;
 const PAUSE_NOTICE = /^⏸ .* is paused in .*\.\nYour next message resumes it, or \/workflow :resume\.$/s;
-const WAIT_STATUS = /^⏸ (.*) \(waits for you: send a message, or \/workflow :resume\)$/s;
+const WAIT_STATUS = /^⏸ (.*) \(waits for you\)$/s;
 const PAUSE_STATUS = /^⏸ (.*) \(paused: [^)]*\)$/s;
 
 /** The message to a working agent when the user cancels the run. */

@@ -134,7 +134,7 @@ export class ReferenceSide extends Side {
       return because(24, prompt, { text, meanwhile: "followUp" });
     }
     const place = Place.of(this.state, this.tree);
-    const text = notDone(prompt.text, place);
+    const text = notDone(prompt.text, place, this.#bounds.toldAgain);
     const context = trigger && place ? await this.#contextPrompt() : this.#inView;
     if (context === this.#inView) return { ...prompt, text };
     // In the same agent run, no other message carries the context prompt.

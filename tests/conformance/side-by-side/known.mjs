@@ -128,7 +128,7 @@ function waits({ reference, ours }) {
   let number = 0;
   for (let index = 0; index < ours.screen.length; index += 1) {
     if (!isStatus(ours.screen[index])) continue;
-    const waiting = /^(status workflow: )⏸ (.*) \(waits for you: send a message, or \/workflow :resume\)$/.exec(ours.screen[index]);
+    const waiting = /^(status workflow: )⏸ (.*) \(waits for you\)$/.exec(ours.screen[index]);
     if (!waiting) {
       number += 1;
       continue;
@@ -315,6 +315,16 @@ function oncePerPhase({ ours }) {
 const PROMPT = /\[Workflow path: [^\n]*\]\n\n[^]*\n\*\*Task:\*\* [^]*\n\*\*What to do in this phase:\*\*\n[^]*$/;
 const REMINDER = /\[Workflow path: [^\n]*\]\nStep \d+\/\d+\. The instructions of this phase stand above and still hold\. [^]*$/;
 
+const AGAIN = /⚠️ (The .*) is still active in (.*)\. Complete the phase, and call workflow_step\./;
+const NOT_DONE = `⚠️ $1 is still active. Current phase: $2.
+
+You must NOT stop yet. The workflow requires you to complete the current phase and call workflow_step to advance.
+
+Current phase instructions:
+(as given for this phase)
+
+Continue working on the current phase and call workflow_step when done.`;
+
 /**
  * Converts a text of ours to the text of the reference, depending on the prompt in the model's context; stores a new prompt.
  * @param {{ prompt?: string }} view
@@ -331,6 +341,8 @@ function asInReference(view, text) {
     const alone = `**What to do in ${name}:**\n${instructionsOf(given)}`;
     return { text: text.slice(0, -given.length) + alone, changed: true };
   }
+  const again = AGAIN.exec(text)?.[0];
+  if (again) return asInReference(view, text.replace(again, again.replace(AGAIN, NOT_DONE)));
   const reminder = REMINDER.exec(text)?.[0];
   if (!reminder && !text.includes("(as given for this phase)")) return { text, changed: false };
   assert.ok(view.prompt, `the model has no prompt in view: ${text}`);
@@ -376,7 +388,7 @@ function rules({ reference, ours }) {
  */
 function held({ reference, ours }) {
   const why = "(?:its rules are no longer those with which it was started|the files of the workflow “[^”]*” cannot be read|its files no longer have the phase that it is in)";
-  const sign = new RegExp(`^status workflow: ⏸ (.*) \\(paused: ${why}\\)$`);
+  const sign = /^status workflow: ⏸ (.*) \(paused: its (?:rules have changed|files cannot be read|phase is gone)\)$/;
   ours.screen.forEach((line, index) => {
     const shown = sign.exec(line)?.[1];
     if (shown) ours.screen[index] = `status workflow: ${shown.includes(" > ") ? shown : "(none)"}`;

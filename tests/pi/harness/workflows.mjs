@@ -260,7 +260,7 @@ export function statusTexts(rpc) {
  * @param {string} text
  */
 export function waiting(text) {
-  return `⏸ ${text} (waits for you: send a message, or /workflow :resume)`;
+  return `⏸ ${text} (waits for you)`;
 }
 
 /**

@@ -37,7 +37,7 @@ export default [
     differs: [
       38,
       // While the question is open, and until the next message.
-      { number: 55, at: "screen[7]", ours: /⏸ First > 🔹 B \[2\/2\] \(waits for you: / },
+      { number: 55, at: "screen[7]", ours: /⏸ First > 🔹 B \[2\/2\] \(waits for you\)$/ },
       { number: 55, at: "screen[9]", ours: "status workflow: First > 🔹 B [2/2]" },
       5, 14, 18, 22, 25, 39,
     ],

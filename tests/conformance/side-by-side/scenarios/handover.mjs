@@ -184,7 +184,7 @@ export default [
       {
         number: 7,
         at: "screen[0]",
-        reference: /⏸ Hello > 🔹 Execute \[2\/2\] \(waits for you: /,
+        reference: /⏸ Hello > 🔹 Execute \[2\/2\] \(waits for you\)$/,
         ours: /⏸ Hello > 🔹 Execute \[2\/2\] \(paused: /,
       },
     ],

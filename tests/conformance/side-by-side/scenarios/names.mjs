@@ -140,7 +140,7 @@ export default [
         number: 54,
         at: "screen[7..]",
         ours: [
-          "status workflow: ⏸ newer (paused: the files of the workflow “newer” cannot be read)",
+          "status workflow: ⏸ newer (paused: its files cannot be read)",
           /^notify warning: ⏸ newer is paused: the files of the workflow “newer” cannot be read\./,
         ],
       },

@@ -178,7 +178,7 @@ export default [
     model: [stop, working],
     actions: [run("/workflow hello Add a route"), command("/workflow"), pause, abort],
     differs: [
-      { number: 55, at: "screen[6]", ours: /⏸ Hello > 🔹 Analyze \[1\/2\] \(waits for you: / },
+      { number: 55, at: "screen[6]", ours: /⏸ Hello > 🔹 Analyze \[1\/2\] \(waits for you\)$/ },
       { number: 5, at: "requests[1..]", reference: [STILL_ACTIVE] },
       { number: 5, at: "sessions[0][5..]", reference: [STILL_ACTIVE, /"workflow:context"/, /Working on it/] },
       { number: 5, at: "screen[4]", ours: "widget workflow-countdown: (none)" },

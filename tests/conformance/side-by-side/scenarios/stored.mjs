@@ -209,7 +209,7 @@ export default [
     actions: [run("Go on")],
     differs: [
       38,
-      { number: 55, at: "screen[0]", ours: /⏸ W > Inner \[3\/3\] > 🔹 X \[1\/2\] \(waits for you: / },
+      { number: 55, at: "screen[0]", ours: /⏸ W > Inner \[3\/3\] > 🔹 X \[1\/2\] \(waits for you\)$/ },
       { number: 20, reference: "path: W ▸ 🔹 X]", ours: "path: W > Inner ▸ 🔹 X]" },
       { number: 20, reference: "(3/3 phases)", ours: "(1/2 in current scope)" },
       { number: 20, at: "requests[1].messages[1]", reference: /Entered subworkflow 'Inner': X → 🔹 X/, ours: /Advanced: X → 🔹 Y/ },

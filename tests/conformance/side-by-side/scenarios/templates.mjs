@@ -112,7 +112,7 @@ export default [
     }),
     model: [step("next"), step("next"), end],
     actions: [run("/workflow w Fill in")],
-    differs: [38, 3, 59, 17, 18, 22, 25, 39],
+    differs: [38, 3, 17, 18, 22, 25, 39],
   },
   {
     name: "the reminder",
