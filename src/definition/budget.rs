@@ -70,6 +70,23 @@ impl Measure {
         }
     }
 
+    /// The number that a text like `$2` or `50k` means.
+    fn meant(self, value: &Yaml) -> Option<String> {
+        let Yaml::String(text) = value else { return None };
+        let text = text.trim().to_ascii_lowercase();
+        let text = text.trim_matches(['$', ' ']).trim_end_matches("usd").trim();
+        let (digits, factor) = match text.strip_suffix('k') {
+            Some(digits) => (digits, 1000.0),
+            None => (
+                text.strip_suffix('m').unwrap_or(text),
+                if text.ends_with('m') { 1e6 } else { 1.0 },
+            ),
+        };
+        let number = Yaml::Number(digits.replace('_', "").parse::<f64>().ok()? * factor);
+        self.amount(&number)?;
+        number.scalar_text()
+    }
+
     /// The amount that a value of its key means.
     fn amount(self, value: &Yaml) -> Option<u64> {
         let amount = match (self, value) {
@@ -142,7 +159,12 @@ pub(super) fn read(fields: &mut Fields) -> Option<Budget> {
                 let at = [Step::Key("budget"), Step::Key(measure.name())];
                 let field = format!("budget.{}", measure.name());
                 let expected = measure.expected().to_owned();
-                let suggestion = None;
+                let suggestion = measure.meant(value);
+                if suggestion.as_deref() == value.scalar_text().as_deref() && suggestion.is_some() {
+                    let value = suggestion.unwrap_or_default();
+                    fields.report(&at, Problem::Quoted { field, expected, value });
+                    continue;
+                }
                 fields.report(&at, Problem::BadValue { field, expected, found, suggestion });
             }
         }

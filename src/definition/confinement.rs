@@ -7,7 +7,7 @@ use crate::protocol::STEP_TOOL_NAME;
 use crate::usage;
 
 use super::diagnostic::{Expected, Problem};
-use super::fields::Fields;
+use super::fields::{Fields, not_a_list};
 use super::gate::{MAX_EXPANSIONS, expansions};
 use super::schema::{MAX_WRITE, SANDBOXES};
 use super::yaml::{Step, Yaml};
@@ -357,8 +357,11 @@ fn write(fields: &mut Fields) -> Option<Option<Vec<String>>> {
         None | Some(Yaml::Null) => return Some(None),
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
-            let found = other.kind();
-            fields.report(&[Step::Key("write")], Problem::NotPaths { found });
+            let problem = match not_a_list("write".into(), "a list of paths", other) {
+                Problem::WrongType { found, .. } => Problem::NotPaths { found },
+                problem => problem,
+            };
+            fields.report(&[Step::Key("write")], problem);
             return None;
         }
     };
@@ -415,6 +418,12 @@ fn network(fields: &mut Fields) -> Option<Option<bool>> {
     let (found, suggestion) = match fields.root.get("network") {
         None | Some(Yaml::Null) => return Some(None),
         Some(Yaml::Bool(network)) => return Some(Some(*network)),
+        Some(Yaml::String(word)) if word == "true" || word == "false" => {
+            let (field, expected) = ("network".into(), "`true` or `false`".into());
+            let problem = Problem::Quoted { field, expected, value: word.clone() };
+            fields.report(&[Step::Key("network")], problem);
+            return None;
+        }
         Some(Yaml::String(word)) => {
             let meant = match &*word.to_ascii_lowercase() {
                 "false" | "off" | "no" | "none" => Some("false"),

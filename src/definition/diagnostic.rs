@@ -11,6 +11,7 @@ use super::files::FileError;
 use super::models::Thinking;
 use super::nearest::nearest;
 use super::schema;
+use super::yaml::{SPACE_NEEDED, lacks_space};
 
 /// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +55,7 @@ pub enum Problem {
     // YAML
     NotYaml {
         words: String,
-        help: &'static str,
+        help: String,
     },
     LongYaml {
         limit: usize,
@@ -97,6 +98,20 @@ pub enum Problem {
     },
     Empty {
         field: String,
+    },
+    NotAList {
+        field: String,
+        expected: &'static str,
+        text: String,
+    },
+    Quoted {
+        field: String,
+        expected: String,
+        value: String,
+    },
+    ToolsAsList {
+        found: ValueKind,
+        names: Vec<String>,
     },
     WrongType {
         field: String,
@@ -175,6 +190,9 @@ pub enum Problem {
     ToolInAnotherCase {
         name: String,
         tool: String,
+    },
+    NotATool {
+        name: String,
     },
     UnknownProfile {
         name: String,
@@ -291,6 +309,9 @@ pub enum Problem {
     CommandsInFolder {
         path: String,
         folder: String,
+    },
+    MaybeFolder {
+        path: String,
     },
     LinkedPath {
         path: String,
@@ -619,6 +640,10 @@ impl Description {
             (Expected::String, ValueKind::Boolean | ValueKind::Number) => {
                 self.help("put the value in quotes")
             }
+            // An unquoted `{description}`.
+            (Expected::String, ValueKind::Mapping) => {
+                self.help("put a value that begins with `{` in quotes")
+            }
             (Expected::String | Expected::Other(_), _) => self,
         }
     }
@@ -650,7 +675,7 @@ impl Problem {
             Self::NotUtf8 => warning("not valid UTF-8; the invalid bytes were replaced")
                 .help("save the file as UTF-8"),
 
-            Self::NotYaml { words, help } => error(format!("not valid YAML: {words}")).help(*help),
+            Self::NotYaml { words, help } => error(format!("not valid YAML: {words}")).help(help),
             Self::LongYaml { limit } => error(format!("more than {} KiB of YAML", limit / 1024)),
             Self::OpenBrackets { limit } => error(format!("more than {limit} open brackets")),
             Self::TooManyKeys { limit } => error(format!("more than {limit} keys in a mapping")),
@@ -691,6 +716,9 @@ impl Problem {
                     Some(instead) => missing
                         .help(format!("did you mean `{field}` instead of `{instead}`?"))
                         .marking(instead),
+                    None if *field == "emoji" => {
+                        missing.help("add a line such as `emoji: \"🔹\"`, a sign for the status line")
+                    }
                     None => missing,
                 }
             }
@@ -702,6 +730,25 @@ impl Problem {
                     _ => "write a value, or remove the key: a rule without a value protects nothing",
                 };
                 error(format!("`{field}` has no value")).help(help).marking(name)
+            }
+            Self::NotAList { field, expected, text } => {
+                let wrong = error(format!("`{field}`: expected {expected}, found a string"));
+                let name = field.rsplit('.').next().unwrap_or(field);
+                if lacks_space(text) {
+                    return wrong.help(SPACE_NEEDED);
+                }
+                let items: Vec<&str> = text.split(',').map(str::trim).collect();
+                wrong.help(format!("did you mean `{name}: [{}]`?", items.join(", ")))
+            }
+            Self::Quoted { field, expected, value } => {
+                error(format!("`{field}`: expected {expected}, found the string `{value}`"))
+                    .help("remove the quotes")
+            }
+            Self::ToolsAsList { found, names } => {
+                error(format!("`tools`: expected a mapping, found {found}")).help(format!(
+                    "write `tools: {{ whitelist: [{}] }}` to allow these tools only, or `blacklist` to refuse them",
+                    names.join(", ")
+                ))
             }
             Self::WrongType { field, expected, found } => {
                 let message = format!("`{field}`: expected {expected}, found {found}");
@@ -754,7 +801,8 @@ impl Problem {
                 if *here {
                     unknown.suggest(Some(rule))
                 } else {
-                    unknown.help(format!("`{rule}` belongs in the front matter of a phase file"))
+                    let place = place_of(rule).unwrap_or("the front matter of a phase file");
+                    unknown.help(format!("`{rule}` belongs in {place}"))
                 }
             }
             Self::BadCommandName { value } => {
@@ -799,6 +847,15 @@ impl Problem {
             Self::ToolInAnotherCase { name, tool } => {
                 error(format!("unknown tool `{name}`: the names of tools are case-sensitive"))
                     .suggest(Some(tool))
+            }
+            Self::NotATool { name } => {
+                let wrong = error(format!("`{name}` is not the name of a tool"));
+                match name.split_once('(') {
+                    Some((tool, _)) => wrong.help(format!(
+                        "a list has whole tools, such as `{tool}`; `write` and `network` limit what commands can do"
+                    )),
+                    None => wrong.help("write the name of each tool; there are no wildcards"),
+                }
             }
             Self::UnknownProfile { name, suggestion } => {
                 warning(format!("unknown subagent profile `{name}`")).suggest(suggestion.as_ref())
@@ -900,7 +957,9 @@ impl Problem {
                 error(format!("`gate.contains`: not a valid regular expression: {words}"))
             }
             Self::BadGlob { field, path } => {
-                error(format!("`{field}`: not a valid glob: `{path}`"))
+                error(format!("`{field}`: not a valid glob: `{path}`")).help(
+                    "close each `[` and `{`; a name with such a character has `[[]` or `[{]` instead",
+                )
             }
             Self::WideGlob { field, limit } => error(format!(
                 "`{field}`: the alternatives expand to more than {limit} paths"
@@ -941,7 +1000,7 @@ impl Problem {
 
             Self::NotPaths { found } => {
                 error(format!("`write`: expected a list of paths, found {found}"))
-                    .help("`write: []` allows nothing; without `write` everything is allowed")
+                    .help("write a list such as `write: [docs/]`; `write: []` allows nothing")
             }
             Self::TooManyPaths { limit } => {
                 error(format!("`write` must not have more than {limit} entries"))
@@ -962,6 +1021,10 @@ impl Problem {
                 "`write`: commands can write everything in `{folder}`, not only `{path}`"
             ))
             .help("a sandbox knows folders and files, but no wildcards; `edit` and `write` are held to the glob"),
+            Self::MaybeFolder { path } => warning(format!(
+                "`write`: `{path}` names a file, unless there is a folder of this name"
+            ))
+            .help(format!("did you mean `{path}/`?")),
             Self::LinkedPath { path, target } => warning(format!(
                 "`write`: `{path}` leads through a link, so it allows nothing"
             ))
@@ -1187,6 +1250,9 @@ fn available(known: &[&str], what: &str) -> String {
 
 /// The variable that is meant by a name: a synonym, or the one with the most similar name.
 fn meant_variable<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    if let Some(known) = known.iter().find(|known| **known == name.trim()) {
+        return Some(known);
+    }
     let mut same = SYNONYMS.iter().filter(|(word, _)| name.eq_ignore_ascii_case(word));
     let same = same.find_map(|(_, variable)| known.iter().find(|known| *known == variable));
     same.copied().or_else(|| nearest(name, known.iter().copied()))

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::diagnostic::{Diagnostic, Expected, Needs, Place, Problem, ValueKind};
 use super::nearest::nearest;
-use super::schema::{CONTEXTS, Field, Kind, Needed};
+use super::schema::{CONTEXTS, Field, Kind, Needed, PHASE_FIELDS, WORKFLOW_FIELDS};
 use super::variables::{self, Unknown};
 use super::yaml::{self, Step, Yaml};
 use super::{ContextMode, is_blank};
@@ -297,6 +297,12 @@ impl<'a> Fields<'a> {
                 return Some(*number as u32);
             }
             Some(Yaml::Number(number)) => format!("`{number}`"),
+            Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
+                let (field, value) = (names.join("."), text.clone());
+                let expected = format!("a whole number from {} to {}", range.start(), range.end());
+                self.report(path, Problem::Quoted { field, expected, value });
+                return None;
+            }
             Some(other) => other.kind().to_string(),
         };
         self.report(path, Problem::OutOfRange { field: names.join("."), range, found });
@@ -306,6 +312,19 @@ impl<'a> Fields<'a> {
     /// Reports a field that has no effect.
     pub fn ignore(&mut self, field: &'static str, expected: Expected, found: ValueKind) {
         self.report(&[Step::Key(field)], Problem::Ignored { field, expected, found });
+    }
+}
+
+/// The problem of a value in the place of a list.
+pub(super) fn not_a_list(field: String, expected: &'static str, found: &Yaml) -> Problem {
+    match found {
+        Yaml::String(text) if !is_blank(text) => {
+            Problem::NotAList { field, expected, text: text.clone() }
+        }
+        found => {
+            let (expected, found) = (Expected::Other(expected), found.kind());
+            Problem::WrongType { field, expected, found }
+        }
     }
 }
 
@@ -319,18 +338,32 @@ fn meant_choice(field: &str, word: &str) -> Option<&'static str> {
     }
 }
 
-/// The field that a key means but for its case, an `s` at its end, or its place.
-fn rule_meant(key: &str) -> Option<&'static str> {
+/// A key in lower case, without `_`, `-` and an `s` at its end.
+fn plain(key: &str) -> String {
+    let key: String = key.chars().filter(|c| !matches!(c, '_' | '-')).collect();
     let key = key.to_ascii_lowercase();
-    match key.strip_suffix('s').unwrap_or(&key) {
-        "gate" => Some("gate"),
-        "budget" | "cost" | "maxcost" => Some("budget"),
-        "write" => Some("write"),
-        "network" => Some("network"),
-        "sandbox" => Some("sandbox"),
+    key.strip_suffix('s').unwrap_or(&key).to_owned()
+}
+
+/// The rule that a key means but for its spelling or its place.
+fn rule_meant(key: &str) -> Option<&'static str> {
+    let key = plain(key);
+    let rules = PHASE_FIELDS.iter().chain(&WORKFLOW_FIELDS);
+    let mut rules = rules.filter(|field| field.needed == Needed::Not && !field.may_be_empty());
+    if let Some(rule) = rules.find(|field| plain(field.name) == key) {
+        return Some(rule.name);
+    }
+    match &*key {
+        "whitelist" | "allowedtool" | "allowtool" | "toolallowlist" | "toolwhitelist"
+        | "allowlist" | "allow" | "allowed" => Some("tools.whitelist"),
+        "blacklist" | "deniedtool" | "denytool" | "disallowedtool" | "disallowtool"
+        | "blockedtool" | "blocktool" | "forbiddentool" | "excludedtool" | "tooldenylist"
+        | "toolblocklist" | "toolblacklist" | "denylist" | "blocklist" | "deny" | "denied"
+        | "disallow" => Some("tools.blacklist"),
+        "cost" | "maxcost" => Some("budget"),
         "tool" => Some("tools"),
-        "blacklist" => Some("tools.blacklist"),
-        "whitelist" => Some("tools.whitelist"),
+        "when" => Some("when"),
+        "with" => Some("with"),
         _ => None,
     }
 }

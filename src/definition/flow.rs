@@ -233,7 +233,7 @@ impl<'a> Errors<'a> {
                 if let Some(input) = inputs.iter().find(|input| input.name == *name) {
                     let is_wrong = |value: &&String| input.value(value).is_none();
                     let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
-                    let suggestion = nearest(wrong, input.options()).map(Into::into);
+                    let suggestion = meant_value(wrong, &input.options());
                     let (expected, found) = (input.expected(), format!("`{wrong}`"));
                     let field = format!("when.{key}");
                     let problem = Problem::BadValue { field, expected, found, suggestion };
@@ -266,7 +266,7 @@ impl<'a> Errors<'a> {
                         field: format!("when.{key}"),
                         expected: listed(&names, &format!("an outcome of `{id}`")),
                         found: format!("`{wrong}`"),
-                        suggestion: nearest(wrong, names.iter().copied()).map(Into::into),
+                        suggestion: meant_value(wrong, &Vec::from_iter(names)),
                     };
                     return self.report(problem, anchor);
                 }
@@ -346,6 +346,19 @@ impl<'a> Errors<'a> {
             let problem = Problem::MissingInput { reference, name, expected: input.expected() };
             self.report(problem, Anchor::Field(here.clone()));
         }
+    }
+}
+
+/// The value that a wrong one means: of `!a` the others, for a condition cannot be negated.
+fn meant_value(wrong: &str, values: &[&str]) -> Option<String> {
+    let Some(negated) = wrong.strip_prefix('!').map(str::trim) else {
+        return nearest(wrong, values.iter().copied()).map(Into::into);
+    };
+    let others: Vec<&str> = values.iter().copied().filter(|value| *value != negated).collect();
+    match others[..] {
+        [] => None,
+        [other] => Some(other.to_owned()),
+        _ => Some(format!("[{}]", others.join(", "))),
     }
 }
 

@@ -81,7 +81,7 @@ impl LimitsLint<'_> {
         self.gates(workflow)
     }
 
-    /// Reports paths that lead through a link.
+    /// Reports paths that lead through a link, and those that look like folders.
     fn links(
         &mut self,
         own: &Confinement,
@@ -89,6 +89,10 @@ impl LimitsLint<'_> {
         anchor: fn(Vec<Step<'static>>) -> Anchor,
     ) -> Result<(), Stale> {
         for (index, path) in own.write.iter().flatten().enumerate() {
+            if may_mean_folder(path) {
+                let problem = Problem::MaybeFolder { path: path.clone() };
+                self.report(file, problem, anchor(vec![Step::Key("write"), Step::Item(index)]));
+            }
             let target = resolve(split(path).0, self.host)?.ok();
             if let Some(target) = target.filter(|target| target.linked) {
                 let problem = Problem::LinkedPath { path: path.clone(), target: target.path };
@@ -211,6 +215,13 @@ impl LimitsLint<'_> {
         }
         Ok(false)
     }
+}
+
+/// Tests if a path looks like that of a folder: its last name is a word in small letters, without an extension.
+fn may_mean_folder(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_of_word = |c: char| c.is_ascii_lowercase() || matches!(c, '-' | '_');
+    name.len() > 2 && name.chars().all(is_of_word) && !name.ends_with("file")
 }
 
 /// Tests if the whitelist of a phase names one of these tools.

@@ -2,7 +2,7 @@
 
 use super::bounded::Bounded;
 use super::diagnostic::{Diagnostic, Expected, Needs, Place, Problem, ValueKind};
-use super::fields::{Fields, is_blank_text, texts};
+use super::fields::{Fields, is_blank_text, not_a_list, texts};
 use super::files::{Stale, Surroundings, is_of_pi, tool_in_another_case};
 use super::front_matter::{self, Document};
 use super::nearest::nearest;
@@ -14,6 +14,8 @@ use super::{
 };
 
 const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
+/// Characters that no name of a tool has: those of arguments and wildcards, as other programs know them.
+const NO_TOOL: [char; 2] = ['(', '*'];
 const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
 const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] };
 
@@ -160,7 +162,7 @@ fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
         for (index, name) in fields.names_at(&path) {
             let suggestion = surroundings.nearest_tool(&name);
             let in_another_case = tool_in_another_case(&name, &surroundings.tools).is_some();
-            if surroundings.lacks_tool(&name) && !in_another_case {
+            if surroundings.lacks_tool(&name) && !in_another_case && !name.contains(NO_TOOL) {
                 let problem = Problem::UnknownTool { name, suggestion };
                 fields.report(&[path[0], path[1], Step::Item(index)], problem);
             }
@@ -195,14 +197,26 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
             tools
         }
         Some(other) => {
-            let found = other.kind();
-            let (field, expected) = ("tools".into(), Expected::Other("a mapping"));
-            let problem = Problem::WrongType { field, expected, found };
+            let names = match other {
+                Yaml::String(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+                other => texts(other.items()).unwrap_or_default(),
+            };
+            let problem = Problem::ToolsAsList { found: other.kind(), names };
             fields.report(&[Step::Key("tools")], problem);
             return None;
         }
     };
     let [blacklist, whitelist] = TOOLS.map(|list| tool_list(found, list));
+    let no_tool = TOOLS.iter().zip([&blacklist, &whitelist]).find_map(|(list, names)| {
+        let names = names.as_ref().ok()?.as_ref()?;
+        let index = names.iter().position(|name| name.contains(NO_TOOL))?;
+        Some((list, index, names.get(index)?.clone()))
+    });
+    if let Some((list, index, name)) = no_tool {
+        let path = [Step::Key("tools"), Step::Key(list), Step::Item(index)];
+        fields.report(&path, Problem::NotATool { name });
+        return None;
+    }
     match (blacklist, whitelist) {
         (Ok(Some(_)), Ok(Some(_))) => {
             fields.report(&[Step::Key("tools")], Problem::BothToolLists);
@@ -213,11 +227,10 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
         (Ok(None), Ok(None)) => Some(ToolPolicy::All),
         (blacklist, whitelist) => {
             for (list, invalid) in TOOLS.into_iter().zip([blacklist.err(), whitelist.err()]) {
-                let Some(BadList { item, expected, found }) = invalid else { continue };
+                let Some(BadList { item, problem }) = invalid else { continue };
                 let path = [Some(Step::Key("tools")), Some(Step::Key(list)), item.map(Step::Item)];
                 let path: Vec<Step> = path.into_iter().flatten().collect();
-                let (field, expected) = (format!("tools.{list}"), Expected::Other(expected));
-                fields.report(&path, Problem::WrongType { field, expected, found });
+                fields.report(&path, problem);
             }
             None
         }
@@ -228,8 +241,7 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
 struct BadList {
     /// The item that is not a name; `None` if the value is not a list.
     item: Option<usize>,
-    expected: &'static str,
-    found: ValueKind,
+    problem: Problem,
 }
 
 /// One of the two lists, if it is there.
@@ -240,14 +252,16 @@ fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
             let is_empty = |item: &Yaml| matches!(item, Yaml::Null) || is_blank_text(item);
             let empty = items.iter().position(is_empty).map(|index| (index, ValueKind::Null));
             let names = empty.map_or_else(|| texts(items), Err);
-            names.map(Some).map_err(|(index, found)| BadList {
-                item: Some(index),
-                expected: "the name of a tool",
-                found,
+            names.map(Some).map_err(|(index, found)| {
+                let expected = Expected::Other("the name of a tool");
+                let problem =
+                    Problem::WrongType { field: format!("tools.{list}"), expected, found };
+                BadList { item: Some(index), problem }
             })
         }
         Some(other) => {
-            Err(BadList { item: None, expected: "a list of tool names", found: other.kind() })
+            let problem = not_a_list(format!("tools.{list}"), "a list of tool names", other);
+            Err(BadList { item: None, problem })
         }
     }
 }

@@ -145,20 +145,24 @@ pub(super) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
         let mut rest = line;
         while let Some((_, behind)) = rest.split_once('{') {
             rest = behind;
+            // A known name between blanks is a variable that is not replaced.
+            let spaced = behind
+                .split_once('}')
+                .filter(|(name, _)| name.trim() != *name && known.contains(&name.trim()));
             let end =
                 behind.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')));
-            let Some((name, after)) = end.and_then(|end| behind.split_at_checked(end)) else {
-                continue;
-            };
+            let plain = end.and_then(|end| behind.split_at_checked(end));
+            let spaced = spaced.map(|(name, _)| behind.split_at(name.len()));
+            let Some((name, after)) = spaced.or(plain) else { continue };
             let new = !known.contains(&name) && !found.iter().any(|other| other.name == name);
             let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
             let code = before.ends_with(['$', '{'])
                 || after.starts_with("}}")
-                || name.contains(['.', '-']);
+                || name.contains(['.', '-', ' ']);
             if name.is_empty() || !after.starts_with('}') || !new {
                 continue;
             }
-            let beginning = name.split('.').next().unwrap_or(name);
+            let beginning = name.trim().split('.').next().unwrap_or(name);
             let meant = known.iter().copied().chain(["summary", "input", "outcome"]);
             if !code || nearest(beginning, meant).is_some() {
                 let place = Place { line: index + 1, column: before.chars().count() + 1 };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::diagnostic::{Diagnostic, Expected, Needs, Problem};
-use super::fields::Fields;
+use super::fields::{Fields, not_a_list};
 use super::nearest::nearest;
 use super::schema::{self, Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS};
 use super::yaml::{Step, Yaml};
@@ -170,6 +170,12 @@ fn loopable(fields: &mut Fields) -> Option<bool> {
     let found = match fields.root.get("loopable") {
         None | Some(Yaml::Null) => return Some(true),
         Some(Yaml::Bool(value)) => return Some(*value),
+        Some(Yaml::String(word)) if word == "true" || word == "false" => {
+            let (field, expected) = ("loopable".into(), "`true` or `false`".into());
+            let problem = Problem::Quoted { field, expected, value: word.clone() };
+            fields.report(&[Step::Key("loopable")], problem);
+            return None;
+        }
         Some(other) => other.kind(),
     };
     let (field, expected) = ("loopable".into(), Expected::Other("`true` or `false`"));
@@ -259,15 +265,13 @@ fn suggestion(entry: &Yaml) -> Option<String> {
 fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
     let items = match fields.root.get("phases") {
         Some(Yaml::List(items)) => items.clone(),
-        other => {
-            match other.map(Yaml::kind) {
-                None => fields.missing("phases"),
-                Some(found) => {
-                    let (field, expected) = ("phases".into(), Expected::Other("a list"));
-                    let problem = Problem::WrongType { field, expected, found };
-                    fields.report(&[Step::Key("phases")], problem);
-                }
-            }
+        None => {
+            fields.missing("phases");
+            return (Vec::new(), false);
+        }
+        Some(other) => {
+            let problem = not_a_list("phases".into(), "a list", other);
+            fields.report(&[Step::Key("phases")], problem);
             return (Vec::new(), false);
         }
     };

@@ -146,8 +146,10 @@ fn refusal(text: &str, error: &serde_yaml::Error, place: Option<Place>) -> Probl
     let rest = place.and_then(|place| {
         line.char_indices().nth(place.column - 1).and_then(|(at, _)| line.get(at..))
     });
+    let layout = place.and_then(|place| layout_help(text, place.line - 1));
     let help = match rest.and_then(|rest| rest.chars().next()) {
         Some('\t') => "indent with spaces, not with tabs",
+        Some(':') if layout.is_some() => "",
         Some(':') if line.trim_start().starts_with("when:") => {
             "write the entry as `- phase: FILE`, and `when` below `phase`"
         }
@@ -156,13 +158,49 @@ fn refusal(text: &str, error: &serde_yaml::Error, place: Option<Place>) -> Probl
             "put a value that begins with a special character in quotes"
         }
         Some('\0'..='\u{1f}' | '\u{7f}'..='\u{9f}') => "remove the control character",
+        _ if layout.is_some() => "",
         Some('-') => "use one `---` only, before the first field",
         _ => {
             "look for a quote or bracket that is not closed, and put a value that begins with `{` in quotes"
         }
     };
+    let help = layout.filter(|_| help.is_empty()).unwrap_or_else(|| help.to_owned());
     Problem::NotYaml { words, help }
 }
+
+/// The help for a line that is not laid out as an item of a list: without a space behind its `-`, or with another
+/// indentation than the fields of its item above it.
+fn layout_help(text: &str, line: usize) -> Option<String> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let key = |line: &str| {
+        let key = line.trim_start().split_once(':')?.0;
+        key.chars().all(|c| c.is_ascii_alphanumeric()).then(|| key.to_owned())
+    };
+    let lines: Vec<&str> =
+        text.lines().take(line + 1).filter(|line| !line.trim().is_empty()).collect();
+    let (wrong, above) = lines.split_last()?;
+    if lacks_space(wrong) {
+        return Some(SPACE_NEEDED.to_owned());
+    }
+    let (wrong_key, last) = (key(wrong)?, above.last()?);
+    let item = above.iter().rev().find(|line| line.trim_start().starts_with("- "))?;
+    let first = item.trim_start().strip_prefix('-')?;
+    let expected = item.len() - first.trim_start().len();
+    let is_field = last == item || indent(last) == expected;
+    let is_open = last.trim_end().ends_with(':');
+    let first = key(first)?;
+    (is_field && !is_open && indent(wrong) != expected)
+        .then(|| format!("indent `{wrong_key}` by {expected} spaces, as `{first}` above it"))
+}
+
+/// Tests if a text begins with a `-` that is not followed by a space, as `-build.md` does.
+pub(super) fn lacks_space(text: &str) -> bool {
+    let item = text.trim_start().strip_prefix('-').unwrap_or_default();
+    item.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '.' | '/'))
+}
+
+/// The help for such a text in the place of a list.
+pub(super) const SPACE_NEEDED: &str = "write a space behind each `-`";
 
 /// Refuses a text that would keep the parser busy.
 fn check_size(text: &str) -> Result<(), Box<YamlError>> {

@@ -313,7 +313,7 @@ export const DIFFERENCES = [
   },
   {
     number: 52,
-    reference: "Ignores an unknown key under `tools` (`blocklist`), a tool's name in another case (`Edit`), a rule in another spelling or place (`Tools`, `blacklist` beside `tools`, `tools` in `workflow.yaml`), and a workflow whose file has another name (`workflow.yml`).",
+    reference: "Ignores an unknown key under `tools` (`blocklist`), a tool's name in another case (`Edit`) or with arguments (`bash(ls)`), a rule in another spelling or place (`Tools`, `allowed-tools`, `blacklist` beside `tools`, `tools` in `workflow.yaml`), and a workflow whose file has another name (`workflow.yml`).",
     ours: "Each is an error.",
     why: "A rule that is ignored protects nothing.",
   },

@@ -10,6 +10,8 @@ use crate::definition::{
 const FLOW: &str = "name: Flow\ncommandName: flow\ninitialMessage: Go\nphases:\n  - a.md\n";
 const PHASE: &str = "---\nid: a\nname: A\nemoji: '*'\n---\nDo it.\n";
 
+mod slips;
+
 /// Files, and what pi has: some tools, and where it is known, one profile.
 struct Place {
     files: Files,
@@ -98,6 +100,7 @@ fn missing_and_unknown_fields() {
 ~/workflows/w/a.md:2:1: error: missing field `emoji`: a phase needs `id`, `name` and `emoji`
   2 | id: a
     | ^^^^^
+  help: add a line such as `emoji: \"🔹\"`, a sign for the status line
 
 1 error, 0 warnings. 1 workflow is left out.",
     );
@@ -233,6 +236,7 @@ fn values_that_are_not_understood() {
 ~/workflows/w/workflow.yaml:4:9: error: `phases`: expected a list, found a string
   4 | phases: a.md
     |         ^^^^
+  help: did you mean `phases: [a.md]`?
 
 1 error, 0 warnings. 1 workflow is left out.",
     );
@@ -261,6 +265,7 @@ fn values_that_are_not_understood() {
 ~/workflows/w/a.md:4:8: error: `tools`: expected a mapping, found a list
   4 | tools: [edit]
     |        ^^^^^^
+  help: write `tools: { whitelist: [edit] }` to allow these tools only, or `blacklist` to refuse them
 
 1 error, 0 warnings. 1 workflow is left out.",
     );
@@ -270,6 +275,7 @@ fn values_that_are_not_understood() {
 ~/workflows/w/a.md:4:20: error: `tools.blacklist`: expected a list of tool names, found a string
   4 | tools: {blacklist: edit}
     |                    ^^^^
+  help: did you mean `blacklist: [edit]`?
 
 1 error, 0 warnings. 1 workflow is left out.",
     );
@@ -1126,7 +1132,7 @@ fn limits_that_are_not_understood() {
 ~/workflows/w/a.md:3:8: error: `write`: expected a list of paths, found a string
   3 | write: docs/
     |        ^^^^^
-  help: `write: []` allows nothing; without `write` everything is allowed
+  help: did you mean `write: [docs/]`?
 
 ~/workflows/w/a.md:4:10: error: `sandbox`: expected `required`, `preferred` or `off`, found `no`
   4 | sandbox: no
@@ -1584,27 +1590,27 @@ fn entries_with_conditions_and_values() {
     with(
         &[("phases:", "outcomes: { x: next }\nphases:")],
         "\
-~/workflows/w/workflow.yaml:4:1: warning: unknown field `outcomes`; it has no effect
+~/workflows/w/workflow.yaml:4:1: error: unknown field `outcomes`
   4 | outcomes: { x: next }
     | ^^^^^^^^
   help: `outcomes` belongs in the front matter of a phase file
 
-0 errors, 1 warning.",
+1 error, 0 warnings. 1 workflow is left out.",
     );
     with(
         &[("emoji", "when: { input.x: y }\ninputs: {}\nemoji")],
         "\
-~/workflows/w/a.md:4:1: warning: unknown field `when`; it has no effect
+~/workflows/w/a.md:4:1: error: unknown field `when`
   4 | when: { input.x: y }
     | ^^^^
   help: `when` belongs in an entry of `phases` in `workflow.yaml`
 
-~/workflows/w/a.md:5:1: warning: unknown field `inputs`; it has no effect
+~/workflows/w/a.md:5:1: error: unknown field `inputs`
   5 | inputs: {}
     | ^^^^^^
   help: `inputs` belongs in `workflow.yaml`
 
-0 errors, 2 warnings.",
+2 errors, 0 warnings. 1 workflow is left out.",
     );
     with(&[("emoji", "outcomes: [x, y]\nemoji")], "\
 ~/workflows/w/a.md:4:11: error: `outcomes`: expected a mapping like `{ clean: next, issues: implement }`, found a list
