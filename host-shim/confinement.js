@@ -5,10 +5,10 @@
 // time could put a link in its place after the check. So command lines wait until such writes are done, and a write that
 // starts while a command line runs is refused.
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, relative, sep } from "node:path";
 
 import { linkedOutside } from "./confinement/hard-links.js";
+import { keyFolders } from "./confinement/key-folders.js";
 import { Placeholders } from "./confinement/placeholders.js";
 import { RunningCommands } from "./confinement/running-commands.js";
 import { canConfine, confinedLine } from "./confinement/sandbox.js";
@@ -139,15 +139,11 @@ export class Confinement {
     this.#readOnly = [];
     const writable = outermost(paths).filter((path) => this.#prepare(path));
     this.#clean(temporary, running);
-    const sandbox = {
-      writable: writable.map(withoutSlash),
-      readOnly: this.#readOnlyBelow(writable, running),
-      network,
-      cwd: realPath(context.cwd),
-      temporary,
-      // The keys would open a shell elsewhere, or on this machine, that no limits hold in.
-      hidden: [join(homedir(), ".ssh")].filter((path) => existsSync(path)).map((path) => realPath(path)),
-    };
+    const cwd = realPath(context.cwd);
+    const readOnly = this.#readOnlyBelow(writable, running);
+    const sandbox = { writable: writable.map(withoutSlash), readOnly, network, cwd, temporary, ...this.#hide(writable) };
+    const around = sandbox.hidden.find((path) => path !== cwd && isBelow(cwd, path));
+    if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
     // It may be left by a process that was killed and had the same number.
     if (this.#writes.size === 0) rmSync(lock, { force: true });
     // `-p`: not a program of a folder in PATH that is writable.
@@ -187,6 +183,28 @@ export class Confinement {
     }
     if (real !== name) throw new Error(`a link leads elsewhere from ${name}`);
     return true;
+  }
+
+  /**
+   * Returns the folders of keys, and the links to them that a command line could replace. Creates those that it could create.
+   * @param {string[]} writable
+   */
+  #hide(writable) {
+    const isWritable = (/** @type {string} */ path) => writable.some((allowed) => isBelow(path, allowed));
+    /** @type {string[]} */
+    const hidden = [];
+    const fixed = [];
+    for (const name of keyFolders()) {
+      try {
+        if (isWritable(name) && lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) fixed.push(name);
+        const path = realPath(name);
+        if (isWritable(path)) this.#placeholders.create(`${path}/`, 0o700);
+        if (existsSync(path) && !hidden.includes(path)) hidden.push(path);
+      } catch {
+        // It cannot be reached or created: a command line, which has no more rights, cannot do so either.
+      }
+    }
+    return { hidden, fixed };
   }
 
   /**

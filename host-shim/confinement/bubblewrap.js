@@ -5,7 +5,7 @@
 // a shell; the command. The kernel kills bubblewrap when pi ends, the first process when bubblewrap ends, and every process of
 // the sandbox when the first one ends, which it does with the command.
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, lstatSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 
@@ -50,7 +50,7 @@ exit $?`;
  *
  * @param {Sandbox} sandbox
  */
-function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidden }) {
+function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidden, fixed }) {
   const everything = writable.includes("/");
   const args = [...ISOLATION];
   if (!network) args.push("--unshare-net");
@@ -62,15 +62,47 @@ function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidd
       args.push("--tmpfs", path);
     }
     if (isBelow(cwd, TEMPORARY)) args.push("--ro-bind", cwd, cwd);
-    for (const path of hidden) args.push("--tmpfs", path);
     for (const path of writable) args.push("--bind", path, path);
-    // It also holds the lock and the process ids of the session.
-    if (writable.some((path) => isBelow(temporary, path))) args.push("--tmpfs", dirname(temporary));
-    for (const path of readOnly) args.push("--ro-bind", path, path);
   }
+  for (const path of foldersAround([...hidden, ...fixed], writable)) args.push("--bind", path, path);
+  for (const path of fixed) args.push(...withFixed(path));
+  // It also holds the process ids of the session.
+  if (writable.some((path) => isBelow(temporary, path))) args.push("--tmpfs", dirname(temporary));
+  for (const path of readOnly) args.push("--ro-bind", path, path);
   if (everything) args.push("--ro-bind-try", "/sys", "/sys");
+  for (const path of hidden) {
+    const isFile = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
+    args.push(...(isFile ? ["--ro-bind", "/dev/null", path] : ["--tmpfs", path, "--remount-ro", path]));
+  }
   args.push("--chdir", cwd, "--seccomp", "3");
   return args;
+}
+
+/**
+ * Returns the folders between writable paths and these paths, outermost first. As mounts they cannot be renamed, and no other
+ * folder can take their place.
+ *
+ * @param {string[]} paths
+ * @param {string[]} writable
+ */
+function foldersAround(paths, writable) {
+  const folders = paths.flatMap((path) => {
+    const top = writable.find((folder) => folder !== path && isBelow(path, folder));
+    if (top === undefined) return [];
+    const between = relative(top, dirname(path)).split(sep).filter(Boolean);
+    return between.map((_, index) => join(top, ...between.slice(0, index + 1)));
+  });
+  return [...new Set(folders)].filter((path) => existsSync(path));
+}
+
+/**
+ * Returns arguments that make a folder read-only, but not what is in it: nothing can be mounted in the place of a link.
+ * @param {string} link
+ */
+function withFixed(link) {
+  const folder = dirname(link);
+  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => !entry.isSymbolicLink());
+  return ["--ro-bind", folder, folder, ...entries.flatMap(({ name }) => ["--bind-try", join(folder, name), join(folder, name)])];
 }
 
 /**

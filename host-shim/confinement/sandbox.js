@@ -10,11 +10,12 @@ import { seatbeltLine } from "./seatbelt.js";
  * The sandbox of one command line. All paths are absolute and exist.
  * @typedef {object} Sandbox
  * @property {string[]} writable none of them is below another; `/` is everything
- * @property {string[]} readOnly files in writable folders that stay read-only
+ * @property {string[]} readOnly paths in writable folders that stay read-only
  * @property {boolean} network
  * @property {string} cwd
  * @property {string} temporary the folder for temporary files
- * @property {string[]} hidden folders that appear empty
+ * @property {string[]} hidden folders and files that appear empty, whatever is writable
+ * @property {string[]} fixed links in writable folders that stay as they are
  */
 
 /** The time in which the system must run an empty command line confined, in milliseconds. */
@@ -46,7 +47,7 @@ let proven = false;
  */
 export function canConfine() {
   if (proven) return;
-  const sandbox = { writable: [], readOnly: [], network: false, cwd: "/", temporary: tmpdir(), hidden: [] };
+  const sandbox = { writable: [], readOnly: [], network: false, cwd: "/", temporary: tmpdir(), hidden: [], fixed: [] };
   const { status, stderr, error } = spawnSync("/bin/sh", ["-c", confinedLine("exit 7", sandbox)], { timeout: PROBE_TIMEOUT, encoding: "utf8" });
   if (status !== 7) throw new Error(withHelp(plainText(stderr ?? "") || String(error)));
   proven = true;

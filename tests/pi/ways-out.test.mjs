@@ -7,7 +7,7 @@ import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
 import { piCli, REPO } from "./harness/pi.mjs";
 import { INTO_PROCESSES } from "./harness/ways-into-processes.mjs";
-import { OF_USERS, OUTLIVING, TO_DAEMONS, TO_NETWORK, WRITING } from "./harness/ways-out.mjs";
+import { KEYS, OF_USERS, OUTLIVING, TO_DAEMONS, TO_NETWORK, WRITING } from "./harness/ways-out.mjs";
 import { asUser, tryWays } from "./harness/world.mjs";
 
 const ORDINARY = [...OF_USERS, ...INTO_PROCESSES];
@@ -39,6 +39,13 @@ for (const version of VERSIONS) {
       assert.deepEqual(out.map((name) => [name, output[name]]), []);
       assert.match(output["own root"], /Read-only file system/, "the command ran in the sandbox");
     });
+
+    for (const limits of [{ network: false }, { write: ["/"] }, { write: ["~/", "docs/"] }]) {
+      test(`to the user's keys, of ${JSON.stringify(limits)}: ${KEYS.length} lead nowhere`, async (t) => {
+        const { out, output } = await tryWays(t, version, limits, KEYS, WITHOUT_ORDINARY_USER ? undefined : ORDINARY_USER);
+        assert.deepEqual(out.map((name) => [name, output[name]]), []);
+      });
+    }
 
     test("lead out without limits", LONG, async (t) => {
       const ways = ALL_WAYS.filter(({ control }) => control !== false);

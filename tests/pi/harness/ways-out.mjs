@@ -107,6 +107,17 @@ const PREPARED = [
   { name: "descriptor of a process", prepare: "ls -l /proc/$V/fd > docs/$N", run: "echo changed > /proc/$V/fd/$OPENED", effect: ({ read }) => read("outside/opened") },
 ];
 
+/** The effect of ways that write into the folder of keys. @param {import("./world.mjs").Facts} facts */
+const inKeys = ({ name, exists }) => exists(`../home/.ssh/${name}`);
+
+/** The user's keys. @type {Way[]} */
+export const KEYS = [
+  { name: "private keys", run: "[ -s ~/.ssh/id_ways ] && touch docs/alive-$N", effect: alive },
+  { name: "new key", run: "echo key > ~/.ssh/$N", effect: inKeys },
+  { name: "another folder of keys", run: "mv ~/.ssh ~/.ssh-$N && mkdir ~/.ssh && touch ~/.ssh/$N; rm -r ~/.ssh && mv ~/.ssh-$N ~/.ssh; touch ~/.ssh/$N", effect: inKeys },
+  { name: "another home", run: "cd /; h=$(realpath ~); mv $h $h-$N && mkdir -p $h/.ssh && touch $h/.ssh/$N", effect: inKeys, control: false },
+];
+
 /** Namespaces, mounts, processes. @type {Way[]} */
 const SYSTEM = [
   { name: "own root", run: "echo changed > /proc/self/root$A/f" },
@@ -176,7 +187,7 @@ c.ptrace(17, V, None, None)`),
   { name: "temporary folder", run: "echo changed > /tmp/$U", effect: ({ unique, exists }) => exists(`/tmp/${unique}`) },
   { name: "other temporary folder", run: "echo changed > /var/tmp/$U", effect: ({ unique, exists }) => exists(`/var/tmp/${unique}`) },
   { name: "key of the user", run: python(`if c.syscall(248, b"user", N.encode(), b"x", 1, -3) >= 0: open("docs/alive-" + N, "w")`), effect: alive, control: false },
-  { name: "private keys", run: "[ -s ~/.ssh/id_ways ] && touch docs/alive-$N", effect: alive },
+  ...KEYS,
   { name: "quotes", run: "true\n' ; echo changed > $A/f ; '\n\" ; echo changed > $A/f ; \"", control: false },
   { name: "options", run: "--bind / / -- echo changed > $A/f", control: false },
 ];
