@@ -49,7 +49,7 @@ export function packageFiles(name, workflow) {
 
 const README = `# PACKAGE
 
-A workflow for the [pi](https://pi.dev) coding agent. It needs the pi package \`@pi-workflows/pi-workflows\`.
+A workflow for the [pi](https://pi.dev) coding agent. It needs pi-workflows: \`pi install FOLDER\`, with the folder of pi-workflows.
 
 ## Install
 
@@ -70,7 +70,7 @@ pi install .                # from this folder
 ## Test
 
 \`npm test\` checks the workflow files and goes through the workflow without a model. It needs the command \`pi-workflows\`:
-add the package \`@pi-workflows/pi-workflows\` to \`devDependencies\`.
+\`npm install --save-dev FOLDER\`, with the folder or the tarball (\`npm pack\`) of pi-workflows.
 `;
 
 const TEST = `// Checks the workflows of this package, and goes through WORKFLOW without a model.

@@ -1,8 +1,37 @@
 // Writes the files of a new workflow.
-import { lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-import { Failure } from "./words.js";
+import { Failure, quoted } from "./words.js";
+
+/** The folder of the examples of this package. */
+const EXAMPLES = fileURLToPath(new URL("../workflows-examples", import.meta.url));
+
+/**
+ * Returns the files of an example under another name, and those of the folder `_shared` if it needs them.
+ *
+ * @param {string} example
+ * @param {string} name
+ */
+export function exampleFiles(example, name) {
+  const examples = readdirSync(EXAMPLES, { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== "_shared");
+  const names = examples.map((entry) => entry.name);
+  if (!names.includes(example)) throw new Failure(`There is no example ${quoted(example)}, only ${names.sort().join(", ")}.`);
+  const files = filesIn(join(EXAMPLES, example));
+  const text = files.map(({ text }) => text).join("\n");
+  return {
+    files: files.map(({ path, text }) => ({ path, text: path === "workflow.yaml" ? text.replace(/^commandName: .*$/m, `commandName: ${name}`) : text })),
+    shared: /^\s*- (subworkflow: |\.\.\/_shared\/)/m.test(text) ? filesIn(join(EXAMPLES, "_shared")) : [],
+  };
+}
+
+/** @param {string} folder */
+function filesIn(folder) {
+  const entries = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const paths = entries.filter((path) => statSync(join(folder, path)).isFile());
+  return paths.sort().map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(folder, path), "utf8") }));
+}
 
 /**
  * Makes a folder with files in it, all or none. An existing folder is not changed.

@@ -1,11 +1,11 @@
 // The installed pi packages, as far as pi can be loaded; and a package in a folder.
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { fieldOf } from "../host-shim/files.js";
 import { readManifest } from "../host-shim/load.js";
-import { installedPackages, packageIn } from "../host-shim/packages.js";
+import { installedPackages, packageIn, readText } from "../host-shim/packages.js";
 
 /** @typedef {import("../host-shim/packages.js").Installed} Installed */
 
@@ -32,7 +32,7 @@ export async function listedPackages(agentDir) {
 /** Tests if a settings file lists packages. @param {string} file */
 function hasPackages(file) {
   try {
-    const { packages } = JSON.parse(readFileSync(file, "utf8").replace(/^\ufeff/, ""));
+    const { packages } = JSON.parse(readText(file));
     return Array.isArray(packages) && packages.length > 0;
   } catch {
     return false;

@@ -4,26 +4,26 @@
 // Exit status: 0; 1 if `check` fails or `may` says no; 2 if the command line is wrong or a file cannot be read or written, with one line
 // on standard error. `runs`, `report` and `stats` pass over a session file that cannot be read, with
 // a line on standard error.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { plainText } from "../host-shim/drawing.js";
 import { FORMATS } from "./formats.js";
-import { writeNew } from "./new.js";
+import { exampleFiles, writeNew } from "./new.js";
 import { packageFiles, shortName } from "./new-package.js";
-import { agentDir, placesOf } from "./places.js";
+import { agentDir, isInPackage, isProject, placesOf } from "./places.js";
 import { findRuns } from "./runs/find.js";
 import { RUN_FORMATS, STATS_FORMATS } from "./runs/formats.js";
 import { REPORT_FORMATS, reportOf, runOf } from "./runs/report.js";
 import { statsOf } from "./runs/stats.js";
 import { openWorkflows } from "./workflows.js";
-import { Failure, inWords, quoted } from "./words.js";
+import { Failure, inWords, quoted, similar, visible } from "./words.js";
 
 /** pi's own tools. Extensions add others, so only a name that is similar to one of these is a diagnostic. */
 const PI_TOOLS = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
-const USAGE = `Usage: pi-workflows COMMAND [options]
+const USAGE = `Usage: pi-workflows COMMAND [options]; for one command: pi-workflows COMMAND --help
 
   check [DIR]        every diagnostic of every file; fails if there are errors
   graph NAME         a workflow as a Mermaid flowchart
@@ -34,13 +34,13 @@ const USAGE = `Usage: pi-workflows COMMAND [options]
                      allowed, confined or refused, and the line of the rule that decides; ARGUMENT is
                      the path for edit and write; PHASE is the id of a phase of WORKFLOW itself
   new NAME           writes a new workflow that runs, to .pi/workflows/NAME; with --package a new pi
-                     package with it, to NAME
+                     package with it, to NAME; with --from a copy of an example
   list               the workflows that load
   runs               the runs in the sessions of this project, newest first
   report [RUN]       the report of a run: outcome, phases, time, tokens, cost, gates, summaries; RUN is
                      its task ID or the beginning of it; default: the newest run
   stats [NAME]       medians and maxima of time, cost, passes, gate failures and refusals of each
-                     phase over these runs; NAME is the key of a workflow
+                     phase over these runs; NAME is the key or command name of a workflow
 
 Options:
   --dir DIR          a workflows folder, a workflow's own folder, a project, or a pi package; else what
@@ -61,13 +61,14 @@ Options:
   --all-ways         of run-through: lists all ways, each with at most one loop of each workflow
   --global           of new: writes to ~/.pi/agent/workflows/NAME
   --package          of new: writes a pi package; NAME may be @SCOPE/NAME
-  --workflow NAME    of runs: those of the workflow with this key
+  --from EXAMPLE     of new: copies an example of this package, such as bugfix, and what it shares
+  --workflow NAME    of runs: those of the workflow with this key or command name
   --since TIME       of runs and stats: runs that started since then: 30m, 12h, 7d, 4w ago, or a date
                      as 2026-01-31
   --all              of runs, report and stats: the sessions of all projects
   --sessions DIR     of runs, report and stats: the sessions in DIR and in its folders; a session file
                      is possible too
-  --help, --version
+  -h, --help, --version
 
 Exit status: 0, 1 if check fails or may refuses, 2 if the command could not be carried out.
 `;
@@ -87,11 +88,12 @@ const OPTIONS = {
   strict: FLAG,
   global: FLAG,
   package: FLAG,
+  from: TEXT,
   workflow: TEXT,
   since: TEXT,
   all: FLAG,
   sessions: TEXT,
-  help: FLAG,
+  help: /** @type {const} */ ({ type: "boolean", short: "h" }),
   version: FLAG,
 };
 
@@ -108,6 +110,7 @@ const OPTIONS = {
  * @property {boolean} [strict]
  * @property {boolean} [global]
  * @property {boolean} [package]
+ * @property {string} [from]
  * @property {string} [workflow]
  * @property {string} [since]
  * @property {boolean} [all]
@@ -130,7 +133,7 @@ const COMMANDS = {
   "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "all-ways"], run: runThrough },
   may: { takes: ["WORKFLOW", "PHASE", "TOOL", "[ARGUMENT]"], options: ["dir"], run: may },
   list: { takes: [], options: ["dir"], run: list },
-  new: { takes: ["NAME"], options: ["dir", "global", "package"], run: create },
+  new: { takes: ["NAME"], options: ["dir", "global", "package", "from"], run: create },
   runs: { takes: [], options: ["workflow", "since", "all", "sessions", "format"], run: runs },
   report: { takes: ["[RUN]"], options: ["all", "sessions", "format"], run: report },
   stats: { takes: ["[NAME]"], options: ["since", "all", "sessions", "format"], run: stats },
@@ -140,7 +143,7 @@ const COMMANDS = {
 async function check([word], options) {
   const format = formatOf(FORMATS, options);
   if (word !== undefined && options.dir !== undefined) throw new Failure("check takes a DIR or --dir, not both.");
-  const { grants, packages, only, problem } = await placesOf(word ?? options.dir);
+  const { grants, packages, only, problem } = await placesOf(word ?? options.dir ?? (isInPackage() ? "." : undefined));
   const surroundings = { tools: names(options, "tools") ?? PI_TOOLS, moreTools: options.tools === undefined, profiles: names(options, "profiles") };
   const report = openWorkflows(grants, packages).check(surroundings, only);
   const fails = report.diagnostics.some(({ severity }) => severity === "error" || options.strict);
@@ -186,8 +189,8 @@ async function may([name, phase, tool, argument], { dir }) {
 }
 
 /** @type {Command["run"]} */
-function list(_, { dir }) {
-  return using(dir, (workflows) => {
+async function list(_, { dir }) {
+  const result = await using(dir, (workflows) => {
     const lines = workflows.all().map(({ commandName, key, name, description, folder, package: origin }) => {
       const place = origin === undefined ? folder : `package ${origin}: ${folder}`;
       const words = `${commandName || `(${key})`}  ${name}${description ? `: ${description}` : ""}  ${place}`;
@@ -195,15 +198,22 @@ function list(_, { dir }) {
     });
     return lines.join("\n");
   });
+  const outside = "There is no .pi/workflows here: the workflows are those of your own folder and of installed packages.";
+  const isOutside = dir === undefined && !isProject() && !isInPackage();
+  return { ...result, problems: [...(result.problems ?? []), ...(isOutside ? [outside] : [])] };
 }
 
 /** @type {Command["run"]} */
-function create([name], { dir, global, package: isPackage }) {
+function create([name], { dir, global, package: isPackage, from }) {
   if (dir !== undefined && global) throw new Failure("new takes --dir or --global, not both.");
   if (isPackage && global) throw new Failure("new takes --package or --global, not both.");
+  if (isPackage && from !== undefined) throw new Failure("new takes --package or --from, not both.");
   if (isPackage) return createPackage(name, dir ?? ".");
-  const files = openWorkflows([]).skeleton(name);
-  const written = writeNew(join(dir ?? (global ? join(agentDir(), "workflows") : join(".pi", "workflows")), name), files);
+  const skeleton = openWorkflows([]).skeleton(name);
+  const folder = dir ?? (global ? join(agentDir(), "workflows") : join(".pi", "workflows"));
+  const { files, shared } = from === undefined ? { files: skeleton, shared: [] } : exampleFiles(from, name);
+  const written = writeNew(join(folder, name), files);
+  if (shared.length > 0 && !existsSync(join(folder, "_shared"))) written.push(...writeNew(join(folder, "_shared"), shared));
   const next = `Change these, look at them with "pi-workflows run-through ${name}", start them in pi with "/workflow ${name} TASK".`;
   return { output: [...written, "", next].join("\n") };
 }
@@ -223,9 +233,9 @@ function createPackage(name, dir) {
 }
 
 /** @type {Command["run"]} */
-function runs(_, options) {
+async function runs(_, options) {
   const format = formatOf(RUN_FORMATS, options);
-  const { runs, problems } = findRuns({ ...sessionsOf(options), workflow: options.workflow });
+  const { runs, problems } = findRuns({ ...sessionsOf(options), workflows: await keysOf(options.workflow) });
   return { output: format(runs, options.all === true || options.sessions !== undefined, process.stdout.columns), problems };
 }
 
@@ -242,10 +252,27 @@ function report([run], options) {
 }
 
 /** @type {Command["run"]} */
-function stats([workflow], options) {
+async function stats([workflow], options) {
   const format = formatOf(STATS_FORMATS, options);
-  const { runs, problems } = findRuns({ ...sessionsOf(options), workflow });
+  const { runs, problems } = findRuns({ ...sessionsOf(options), workflows: await keysOf(workflow) });
   return { output: format(statsOf(runs)), problems };
+}
+
+/**
+ * The keys of the workflows that a name may mean: the key itself, or else those with this command name too.
+ * @param {string | undefined} name
+ */
+async function keysOf(name) {
+  if (name === undefined) return undefined;
+  try {
+    const { grants, packages } = await placesOf(undefined);
+    const all = openWorkflows(grants, packages).all();
+    if (all.some(({ key }) => key === name)) return [name];
+    return [name, ...all.filter(({ commandName }) => commandName === name).map(({ key }) => key)];
+  } catch {
+    // The runs of a workflow can be found without its files.
+    return [name];
+  }
 }
 
 /**
@@ -293,11 +320,17 @@ function formatOf(formats, options, standard = "text") {
 function main(parameters) {
   const { values, positionals } = parse(parameters);
   if (values.version) return { output: packageVersion() };
-  if (values.help) return { output: USAGE };
-  const [name, ...words] = positionals;
+  const isHelp = values.help === true || positionals[0] === "help";
+  const [name, ...words] = positionals[0] === "help" ? positionals.slice(1) : positionals;
+  if (name === undefined && isHelp) return { output: USAGE };
   if (name === undefined) throw new Failure(USAGE.trimEnd());
   const command = own(COMMANDS, name);
-  if (!command) throw new Failure(`There is no command ${quoted(name)}, only ${Object.keys(COMMANDS).join(", ")}.`);
+  if (!command) {
+    const meant = similar(name, Object.keys(COMMANDS));
+    const known = meant === undefined ? `only ${Object.keys(COMMANDS).join(", ")}.` : `did you mean ${meant}?`;
+    throw new Failure(`There is no command ${quoted(name)}${meant === undefined ? "," : ":"} ${known}`);
+  }
+  if (isHelp) return { output: usageOf(name, command) };
   const unfit = Object.keys(values).find((option) => !command.options.includes(option));
   if (unfit !== undefined) throw new Failure(`pi-workflows ${name} takes no --${unfit}.`);
   for (const [option, value] of Object.entries(values)) if ([value].flat().includes("")) throw new Failure(`--${option} needs a value.`);
@@ -307,6 +340,20 @@ function main(parameters) {
   if (missing) throw new Failure(`pi-workflows ${name} needs ${missing === "[ARGUMENT]" ? "an" : "a"} ${missing.replace(/[[\]]/g, "")}.`);
   if (!hasFolder()) throw new Failure("The current folder is not there any more.");
   return command.run(words, values);
+}
+
+/**
+ * The part of the usage that is about one command.
+ * @param {string} name
+ * @param {Command} command
+ */
+function usageOf(name, { takes, options }) {
+  /** The paragraphs of one command or option: a line with two spaces before it, and the lines below with more. */
+  const paragraphs = USAGE.match(/^ {2}\S.*\n(?: {3,}.*\n)*/gm) ?? [];
+  const about = paragraphs.filter((text) => text.split(/\s+/)[1] === name);
+  const ofOptions = paragraphs.filter((text) => options.some((option) => text.startsWith(`  --${option} `)));
+  const words = takes.map((word) => ` ${word}`).join("");
+  return [`Usage: pi-workflows ${name}${words} [options]`, "", ...about.map((text) => text.trimEnd()), "", ...ofOptions.map((text) => text.trimEnd())].join("\n");
 }
 
 /** Tests if the working directory of this process exists. */
@@ -372,10 +419,15 @@ function packageVersion() {
   return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }
 
+/** The text as it leaves this process: without control characters, and with what cannot be seen written out. @param {string} text */
+function shown(text) {
+  return visible(plainText(text), /^\s*[{[]/.test(text));
+}
+
 /** @param {string} words */
 function fail(words) {
   process.exitCode = 2;
-  process.stderr.write(`${plainText(words)}\n`);
+  process.stderr.write(`${shown(words)}\n`);
 }
 
 /** A closed pipe is not an error. @param {any} error */
@@ -389,8 +441,8 @@ process.stderr.on("error", () => {});
 try {
   const { output, status = 0, problems = [] } = await main(process.argv.slice(2));
   process.exitCode = status;
-  for (const problem of problems) process.stderr.write(`${plainText(problem.replace(/\s+/g, " "))}\n`);
-  if (output !== "") process.stdout.write(plainText(output.endsWith("\n") ? output : `${output}\n`));
+  for (const problem of problems) process.stderr.write(`${shown(problem.replace(/\s+/g, " "))}\n`);
+  if (output !== "") process.stdout.write(shown(output.endsWith("\n") ? output : `${output}\n`));
 } catch (error) {
   fail(inWords(error));
 }

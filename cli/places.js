@@ -36,7 +36,10 @@ export async function placesOf(dir) {
       { name: "global", path: folderIfThere(join(agentDir(), "workflows")) },
       project(folderIfThere(resolve(".pi", "workflows"))),
     ];
-    return { grants, ...(await listedPackages(agentDir())) };
+    const listed = await listedPackages(agentDir());
+    const around = isProject() ? undefined : packageAround(resolve("."));
+    const isListed = (/** @type {{ path: string }} */ { path }) => listed.packages.some((other) => realpathSync(other.path) === path);
+    return { ...listed, grants, packages: [...listed.packages, ...(around?.packages ?? []).filter((own) => !isListed(own))] };
   }
   if (!statSync(folderIfThere(dir), { throwIfNoEntry: false })) throw new Failure(`There is no folder ${shortened(dir)}.`);
   const folder = resolve(dir);
@@ -51,6 +54,12 @@ export async function placesOf(dir) {
   const root = rootOf(real);
   return { grants: [project(root)], packages: [], only: relative(root, real).replaceAll(sep, "/") || undefined };
 }
+
+/** Tests if the current folder is a project with workflows. */
+export const isProject = () => existsSync(join(".pi", "workflows"));
+
+/** Tests if the current folder is a package with workflows, or lies in one. */
+export const isInPackage = () => !isProject() && packageAround(resolve(".")) !== undefined;
 
 /**
  * Returns the path; throws if there is something that is not a folder.

@@ -25,6 +25,41 @@ export function inWords(error) {
  */
 export const quoted = (text) => `"${shortened(text)}"`;
 
+/** Characters that are invisible or change the direction of writing. */
+const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\u2028\u2029]/gu;
+/** The end of a text behind which a joiner or a variation selector belongs to an emoji. */
+const EMOJI = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f\d#*]$/u;
+
+/**
+ * Writes out the characters of a text that a reader cannot see as code points, those of JSON as its escapes.
+ * @param {string} text
+ * @param {boolean} isJson
+ */
+export function visible(text, isJson) {
+  return text.replace(HIDDEN, (character, /** @type {number} */ at) => {
+    if (/[\u200d\ufe0e\ufe0f]/.test(character) && EMOJI.test(text.slice(Math.max(0, at - 2), at))) return character;
+    if (isJson) return [...character.split("")].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
+}
+
+/**
+ * The known word that is similar to a word: one letter more, less, or another, or two letters swapped.
+ * @param {string} word
+ * @param {string[]} known
+ */
+export function similar(word, known) {
+  const near = (/** @type {string} */ other) => {
+    let start = 0;
+    while (start < word.length && word[start] === other[start]) start += 1;
+    let end = 0;
+    while (end < Math.min(word.length, other.length) - start && word.at(-1 - end) === other.at(-1 - end)) end += 1;
+    const [rest, otherRest] = [word.slice(start, word.length - end), other.slice(start, other.length - end)];
+    return rest.length + otherRest.length <= 1 || (rest.length === 1 && otherRest.length === 1) || (rest.length === 2 && rest === otherRest.split("").reverse().join(""));
+  };
+  return known.find(near);
+}
+
 /** The beginning of a text, on one line. @param {string} text */
 export function shortened(text) {
   const line = text.replace(/\s+/g, " ");

@@ -1,5 +1,5 @@
 // The installed pi packages, as pi's own settings and package manager tell.
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { readRegularFile } from "./files.js";
@@ -22,8 +22,8 @@ import { readRegularFile } from "./files.js";
  * @property {() => boolean} granted returns true if it may be read now
  */
 
-/** The maximum size of a `package.json`, in bytes. */
-const MAX_MANIFEST_SIZE = 1024 * 1024;
+/** The maximum size of a `package.json` and of a settings file, in bytes. */
+const MAX_FILE_SIZE = 1024 * 1024;
 
 /** Names of packages in npm's registry, and their older forms with capitals. */
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*$/i;
@@ -105,7 +105,7 @@ export function packageIn(path, scope, granted) {
  */
 function readSettings({ cwd: currentCwd, agentDir: currentAgentDir, configDirName, isProjectTrusted }) {
   const [cwd, agentDir, trusted] = [currentCwd(), currentAgentDir(), isProjectTrusted()];
-  const read = (/** @type {string} */ folder) => found(() => readFileSync(join(folder, "settings.json"), "utf8"));
+  const read = (/** @type {string} */ folder) => found(() => readText(join(folder, "settings.json")));
   return { cwd, agentDir, trusted, global: read(agentDir), project: trusted ? read(join(cwd, configDirName)) : undefined };
 }
 
@@ -131,8 +131,12 @@ function sources(packages) {
 
 /** @param {string} folder */
 function readManifest(folder) {
-  const bytes = readRegularFile(join(folder, "package.json"), MAX_MANIFEST_SIZE);
-  return JSON.parse(Buffer.from(bytes).toString("utf8").replace(/^\ufeff/, ""));
+  return JSON.parse(readText(join(folder, "package.json")));
+}
+
+/** Returns the text of a file, without a byte order mark; throws if it is a pipe or a device. @param {string} path */
+export function readText(path) {
+  return Buffer.from(readRegularFile(path, MAX_FILE_SIZE)).toString("utf8").replace(/^\ufeff/, "");
 }
 
 /**

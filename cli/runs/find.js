@@ -105,15 +105,15 @@ export function usageAfter([state, ...entries]) {
  * A session that pi forked contains copies of the entries of another one. A run that did not move in it is left out if another
  * file has it.
  *
- * @param {import("./sessions.js").Selection & { workflow?: string }} selection
+ * @param {import("./sessions.js").Selection & { workflows?: string[] }} selection `workflows`: the keys of workflows
  */
 export function findRuns(selection) {
   /** @type {Run[]} */
   const found = [];
-  const { workflow, since } = selection;
+  const { workflows, since } = selection;
   const problems = readSessions(selection, (file) => {
     for (const run of runsOf(file)) {
-      if (workflow !== undefined && run.state.workflow !== workflow) continue;
+      if (workflows && !workflows.includes(run.state.workflow)) continue;
       if (since === undefined || run.state.startedAt >= since) found.push(run);
     }
   });

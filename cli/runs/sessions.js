@@ -2,10 +2,11 @@
 //
 // A session file can have any size, and another process may append to it. The bytes are searched for state entries; only the
 // lines that matter are decoded and parsed.
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, readdirSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
+import { readText } from "../../host-shim/packages.js";
 import { timeOf } from "../../host-shim/usage.js";
 import { agentDir } from "../places.js";
 import { Failure, inWords, shortened } from "../words.js";
@@ -374,7 +375,7 @@ function ownFolder() {
 /** @param {string} path @returns {string | undefined} */
 function settingsFolder(path) {
   try {
-    const { sessionDir } = JSON.parse(readFileSync(path, "utf8"));
+    const { sessionDir } = JSON.parse(readText(path));
     return typeof sessionDir === "string" ? sessionDir : undefined;
   } catch {
     return undefined;

@@ -57,6 +57,7 @@ test("check shows every diagnostic, and fails if one is an error", (t) => {
     stdout: `.pi/workflows/flow/look.md:2:1: error: missing field \`emoji\`: a phase needs \`id\`, \`name\` and \`emoji\`
   2 | id: look
     | ^^^^^^^^
+  help: add a line such as \`emoji: "🔹"\`, a sign for the status line
 
 .pi/workflows/flow/look.md:5:9: warning: unknown variable \`{descripton}\`; it is not replaced
   5 | Look at {descripton}, 100%.
@@ -516,7 +517,11 @@ test("help, version, and unknown commands", (t) => {
   const { version } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
   assert.deepEqual(run(["--version"]), { status: 0, stdout: `${version}\n`, stderr: "" });
   for (const [parameters, stderr] of /** @type {[string[], string][]} */ ([
-    [["chekc"], 'There is no command "chekc", only check, graph, show, run-through, may, list, new, runs, report, stats.\n'],
+    [["chekc"], 'There is no command "chekc": did you mean check?\n'],
+    [["chek"], 'There is no command "chek": did you mean check?\n'],
+    [["help", "chek"], 'There is no command "chek": did you mean check?\n'],
+    [["rnus"], 'There is no command "rnus": did you mean runs?\n'],
+    [["new", "x", "--from", "bugs"], 'There is no example "bugs", only audit, bugfix, quick, release, rpir, until-clean.\n'],
     [["show"], "pi-workflows show needs a NAME.\n"],
     [["check", "--format", "xml"], 'There is no format "xml", only text, json, github.\n'],
     [["check", "--frob"], "Unknown option '--frob'\n"],
@@ -673,4 +678,90 @@ test("the packed tarball contains the command", (t) => {
   assert.match(version, /^\d+\.\d+\.\d+\n$/);
   cpSync(join(REPO, "workflows-examples"), join(root, "examples"), { recursive: true });
   assert.deepEqual(run(["check", join(root, "examples")], cli), { status: 0, stdout: "9 workflows, no errors.\n", stderr: "" });
+});
+
+test("no command waits for a pipe at a file that it reads", { skip: process.platform === "win32" }, (t) => {
+  const { root, home, project } = place(t, { ...FLOW, ...PART }, { "workflows/x/workflow.yaml": "name: X\n" });
+  const pipe = (/** @type {string} */ path) => {
+    rmSync(path, { force: true });
+    execFileSync("mkfifo", [path]);
+  };
+  const sessions = join(home, ".pi/agent/sessions", `--${project.slice(1).replaceAll("/", "-")}--`);
+  mkdirSync(sessions, { recursive: true });
+  const pipes = [
+    ...[".pi/settings.json", ".pi/agents", "package.json", ".pi/workflows/flow/look.md", ".pi/workflows/part/workflow.yaml"].map((path) => join(project, path)),
+    ...["settings.json", "models.json", "auth.json", "workflows/models.yaml", "workflows/x/workflow.yaml"].map((path) => join(home, ".pi/agent", path)),
+    join(sessions, "2026-01-01T00-00-00-000Z_0.jsonl"),
+    join(root, "one.jsonl"),
+  ];
+  for (const path of pipes) pipe(path);
+  const commands = ["check", "check .", "list", "runs", "runs --all", "stats", "report", "graph flow", "show flow", "run-through flow", "may flow look read", `runs --sessions ${join(root, "one.jsonl")}`, `check --dir ${join(project, ".pi/workflows")}`];
+  for (const words of commands) {
+    const env = { PATH: process.env.PATH, HOME: home };
+    const { error, signal } = spawnSync(NODE, [CLI, ...words.split(" ")], { cwd: project, env, encoding: "utf8", timeout: 20_000 });
+    assert.deepEqual([error, signal], [undefined, null], words);
+  }
+});
+
+test("what cannot be seen is written out in every output", (t) => {
+  const hidden = "a\u202eb\u200bc\u2066d\u00ade\ufefff\u{e0041}g";
+  const seen = "a\\u{202e}b\\u{200b}c\\u{2066}d\\u{ad}e\\u{feff}f\\u{e0041}g";
+  const flow = workflow("flow", [{ id: "look", name: hidden, emoji: "👩‍💻" }], { name: hidden, description: hidden });
+  const { run } = place(t, flow);
+  for (const words of [["list"], ["show", "flow"], ["graph", "flow"], ["run-through", "flow", "--task", hidden], ["run-through", "flow", "--all-ways"]]) {
+    const { stdout } = run(words);
+    // Drawings put U+FFFD in the place of what changes the direction.
+    assert.ok(stdout.includes(words[0] === "graph" || words[2] === "--all-ways" ? "\\u{200b}" : seen), `${words}: ${stdout}`);
+    assert.doesNotMatch(stdout, /[\u202e\u200b\u2066\u00ad\ufeff]/, words.join(" "));
+  }
+  assert.match(run(["show", "flow"]).stdout, /👩‍💻/, "an emoji keeps its joiner");
+  assert.match(run(["show", `x${hidden}`]).stderr, /x?a\\u\{202e\}b/);
+  const json = place(t, { ...flow, "flow/1.md": `---\nid: look\nname: A\nemoji: x\n---\n{${"descriptoin"}}\n`, [`${"w"}/workflow.yaml`]: `name: "${hidden}"\n"${hidden}": 1\n` }).run(["check", "--format", "json"]).stdout;
+  assert.doesNotMatch(json, /[\u202e\u200b\u2066\u00ad\ufeff]/);
+  JSON.parse(json);
+});
+
+test("check in a package's own folder checks the package, list outside a project says so", (t) => {
+  const { root, home, run } = place(t, { ...FLOW, ...PART });
+  const folder = join(root, "kit");
+  cpSync(join(REPO, "package-example"), folder, { recursive: true });
+  const there = (/** @type {string[]} */ parameters, cwd = folder) => {
+    const { status, stdout, stderr } = spawnSync(NODE, [CLI, ...parameters], { cwd, env: { PATH: process.env.PATH, HOME: home }, encoding: "utf8" });
+    return { status, stdout, stderr };
+  };
+  assert.deepEqual(there(["check"]), there(["check", "."]));
+  assert.match(there(["check"]).stdout, /^2 workflows, no errors\. From packages: review-kit \(2\)\./);
+  assert.match(there(["list"]).stdout, /review-kit/);
+  assert.equal(there(["list"]).stderr, "");
+  const outside = there(["list"], root);
+  assert.deepEqual([outside.status, outside.stdout], [0, ""]);
+  assert.match(outside.stderr, /^There is no \.pi\/workflows here: /);
+  assert.deepEqual(run(["list"]).stderr, "");
+});
+
+test("each command has help of its own", (t) => {
+  const { run } = place(t, {});
+  const { stdout } = run(["--help"]);
+  for (const parameters of [["-h"], ["help"]]) assert.deepEqual(run(parameters), { status: 0, stdout, stderr: "" });
+  const commands = ["check", "graph", "show", "run-through", "may", "new", "list", "runs", "report", "stats"];
+  for (const command of commands) {
+    const help = run([command, "--help"]);
+    assert.deepEqual([help.status, help.stderr], [0, ""]);
+    assert.match(help.stdout, new RegExp(`^Usage: pi-workflows ${command}[^]*\n  ${command} `));
+    assert.deepEqual(run([command, "-h"]), help);
+    assert.deepEqual(run(["help", command]), help);
+  }
+  assert.match(run(["new", "--help"]).stdout, /\n {2}--from EXAMPLE /);
+  assert.doesNotMatch(run(["list", "--help"]).stdout, /--from/);
+});
+
+test("new --from copies each example, which then has no errors", (t) => {
+  for (const example of ["audit", "bugfix", "quick", "release", "rpir", "until-clean"]) {
+    const { run } = place(t, {});
+    const { status, stdout, stderr } = run(["new", "mine", "--from", example]);
+    assert.deepEqual([status, stderr], [0, ""]);
+    assert.match(stdout, /^\.pi\/workflows\/mine\//);
+    assert.match(run(["check", "--strict"]).stdout, /no errors/, example);
+    assert.equal(run(["show", "mine"]).status, 0, example);
+  }
 });
