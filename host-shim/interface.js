@@ -48,6 +48,7 @@ export const INTERFACE_VERSION = "0.2.0";
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").StopReason} StopReason
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").ToolOutcome} ToolOutcome
  * @typedef {import("../target/types/interfaces/pi-extension-session.js").ModelUsage} ModelUsage
+ * @typedef {import("../target/types/interfaces/pi-extension-session.js").EntryField} EntryField
  * @typedef {import("../target/types/interfaces/pi-extension-session.js").Usage} Usage
  * @typedef {import("../target/types/interfaces/pi-extension-store.js").StoreError} StoreError
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Color} Color

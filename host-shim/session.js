@@ -29,7 +29,7 @@ export function sessionImports(calls, manifest) {
     leafId: () => calls.context.sessionManager.getLeafId() ?? undefined,
     userMessages: (since, limit) => {
       if (!manifest.conversation) throw new Error(NOT_GRANTED);
-      return userMessages(calls.context.sessionManager, Number(since), limit);
+      return userMessages(calls.context.sessionManager, since, limit);
     },
     usageSince: (customType) => usageSince(calls.context.sessionManager, customType),
     viewSize: () => BigInt(viewSize(calls.context.sessionManager)),
@@ -103,22 +103,28 @@ export function newestMessage(session, customType) {
 }
 
 /**
- * Returns the user messages of the branch that are not older than `since`, newest first.
+ * Returns the user messages of the branch behind the first custom entry with a field, newest first. The order of the entries
+ * decides: their times are those of a clock that may have been set back.
  *
  * @param {Session} session
- * @param {number} since in milliseconds since 1970
+ * @param {import("./interface.js").EntryField} since
  * @param {number} limit
  */
 export function userMessages(session, since, limit) {
   const found = [];
+  // Those of the messages that are behind an entry with the field.
+  let behind = 0;
   for (const entry of fromLeaf(session)) {
-    if (found.length >= limit || Date.parse(entry.timestamp) < since) break;
+    if (entry.type === "custom" && entry.customType === since.customType) {
+      const data = /** @type {any} */ (entry.data);
+      if (data?.[since.name] === since.value) behind = found.length;
+    }
     if (entry.type !== "message" || entry.message.role !== "user") continue;
     const { content } = entry.message;
     const images = Array.isArray(content) ? content.filter(({ type }) => type === "image").length : 0;
-    found.push({ id: entry.id, text: textOf(content).slice(0, MAX_USER_MESSAGE), images });
+    if (found.length < limit) found.push({ id: entry.id, text: textOf(content).slice(0, MAX_USER_MESSAGE), images });
   }
-  return found;
+  return found.slice(0, behind);
 }
 
 /**

@@ -135,11 +135,11 @@ function write(file, values) {
  */
 function locked(file, work) {
   const lock = `${file}.lock`;
-  const deadline = Date.now() + LOCK_PATIENCE;
+  const deadline = performance.now() + LOCK_PATIENCE;
   while (!takeLock(lock)) {
     const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
     if (Math.abs(Date.now() - since) > LOCK_STALE) rmSync(lock, { force: true });
-    else if (Date.now() > deadline) throw new Error(`${lock} is held by another process.`);
+    else if (performance.now() > deadline) throw new Error(`${lock} is held by another process.`);
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
   }
   try {

@@ -117,7 +117,22 @@ export function findRuns(selection) {
       if (since === undefined || run.state.startedAt >= since) found.push(run);
     }
   });
-  return { runs: withoutCopies(found).sort((a, b) => b.state.startedAt - a.state.startedAt), problems };
+  return { runs: newestFirst(withoutCopies(found)), problems };
+}
+
+/**
+ * The runs of one session stay in their order, whatever its clock said: a run counts as no older than those before it.
+ * @param {Run[]} runs each file's oldest first
+ */
+function newestFirst(runs) {
+  /** @type {Map<string, number>} */
+  const latest = new Map();
+  const placed = runs.map((run, index) => {
+    const at = Math.max(run.state.startedAt, latest.get(run.session.file) ?? 0);
+    latest.set(run.session.file, at);
+    return { run, at, index };
+  });
+  return placed.sort((a, b) => b.at - a.at || b.index - a.index).map(({ run }) => run);
 }
 
 /** @param {Run[]} runs */

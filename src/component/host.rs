@@ -284,8 +284,13 @@ impl WorkflowFiles for Files {
         context::project_identity().ok().flatten()
     }
 
-    fn user_messages(&self, since: u64) -> Result<Vec<UserMessage>, Stale> {
-        let messages = known(session::user_messages(since, MAX_MESSAGES))?.unwrap_or_default();
+    fn user_messages(&self, task_id: &str) -> Result<Vec<UserMessage>, Stale> {
+        let since = session::EntryField {
+            custom_type: STATE_ENTRY_TYPE.to_owned(),
+            name: "taskId".to_owned(),
+            value: task_id.to_owned(),
+        };
+        let messages = known(session::user_messages(&since, MAX_MESSAGES))?.unwrap_or_default();
         let own = |message: session::UserMessage| {
             let session::UserMessage { id, text, images } = message;
             UserMessage { id, text, images }

@@ -276,9 +276,9 @@ pub trait WorkflowFiles {
         Ok(None)
     }
 
-    /// The user messages on the session's branch since a time, in milliseconds since 1970, newest first; those that were
-    /// sent in the user's place too.
-    fn user_messages(&self, _since: u64) -> Result<Vec<UserMessage>, Stale> {
+    /// The user messages on the session's branch behind the first state entry of a run, newest first; those that were sent in
+    /// the user's place too.
+    fn user_messages(&self, _task_id: &str) -> Result<Vec<UserMessage>, Stale> {
         Ok(Vec::new())
     }
 

@@ -223,6 +223,9 @@ pub struct Visit {
     pub name: String,
     /// Its beginning, in milliseconds since 1970.
     pub started_at: u64,
+    /// The number of steps of the run when it began. It orders the visits: a clock can be set back.
+    #[serde(skip_serializing_if = "is_default")]
+    pub step: u64,
     /// Its end, in milliseconds since 1970; `None` for the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<u64>,
@@ -465,11 +468,13 @@ impl RunState {
     }
 
     fn visit(&mut self, now: u64) {
+        let step = self.global_step_count;
         self.progress.fresh_start = true;
         self.progress.allowances.remove(&phase_key(&self.current_path));
         let visit = self.progress.visits.entry(phase_key(&self.current_path)).or_insert(Visit {
             name: String::new(),
             started_at: now,
+            step,
             ended_at: None,
             skipped: false,
             passes: 0,
@@ -482,7 +487,7 @@ impl RunState {
         });
         let usage = std::mem::take(&mut visit.usage);
         visit.earlier.add(&usage);
-        visit.started_at = now;
+        (visit.started_at, visit.step) = (now, step);
         visit.ended_at = None;
         visit.skipped = false;
         visit.evidence.clear();
@@ -500,7 +505,7 @@ impl RunState {
         if count <= MAX_VISITS && checks <= MAX_EVIDENCE {
             return;
         }
-        let oldest_first = self.visits_by(|visit| Some(visit.started_at)).into_iter();
+        let oldest_first = self.visits_by(|visit| Some(visit.step)).into_iter();
         let oldest_first: Vec<String> = oldest_first.map(|(key, _)| key.to_owned()).collect();
         let current = phase_key(&self.current_path);
         for key in oldest_first.into_iter().filter(|key| *key != current) {

@@ -332,6 +332,7 @@ fn visit(data: &Value) -> Option<Visit> {
     Some(Visit {
         name: get(data, "name").and_then(string).unwrap_or_default(),
         started_at: get(data, "startedAt")?.as_u64()?,
+        step: get(data, "step").and_then(Value::as_u64).unwrap_or_default(),
         ended_at: get(data, "endedAt").and_then(Value::as_u64),
         skipped: get(data, "skipped").and_then(Value::as_bool).unwrap_or_default(),
         passes: get(data, "passes").and_then(number)?,
@@ -571,6 +572,7 @@ mod tests {
         let visit = Visit {
             name: "n".into(),
             started_at: 1,
+            step: 18,
             ended_at: Some(2),
             skipped: true,
             passes: 3,

@@ -48,7 +48,7 @@ pub fn fresh_summary(active: &Active, messages: &[UserMessage], with_images: usi
 
 /// Returns the evidence of the check that failed last, if it has output.
 fn last_failure<'a>(active: &Active<'a>) -> Option<&'a Evidence> {
-    let visits = active.state.visits_by(|visit| visit.ended_at);
+    let visits = active.state.visits_by(|visit| visit.ended_at.map(|_| visit.step));
     let (_, last) = visits.last()?;
     last.evidence.iter().rev().find(|evidence| !evidence.passed && !evidence.tail.is_empty())
 }

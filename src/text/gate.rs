@@ -181,7 +181,7 @@ pub(super) fn all_evidence_lines(
     library: &Library,
     open_only: bool,
 ) -> Vec<String> {
-    let visits = state.visits_by(|visit| Some(visit.started_at)).into_iter();
+    let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
     let lines = visits.flat_map(|(key, visit)| {
         let phase = phase_at(key, library);
         let skipped = phase.filter(|phase| visit.skipped && phase.gate.is_some());

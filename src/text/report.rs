@@ -150,7 +150,9 @@ impl<'a> Report<'a> {
             RunStatus::Running if pause.is_some() => Outcome::Paused,
             RunStatus::Running => Outcome::Running,
         };
-        let last_visit = || progress.visits.values().filter_map(|visit| visit.ended_at).max();
+        let ends =
+            || progress.visits.values().filter_map(|visit| Some((visit.step, visit.ended_at?)));
+        let last_visit = || ends().max().map(|(_, ended_at)| ended_at);
         let pause = pause.filter(|_| outcome == Outcome::Paused);
         let seal = progress.seal.as_ref();
         let repeated = progress.visits.values().map(|visit| visit.passes.saturating_sub(1));

@@ -70,6 +70,14 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.deepEqual(run(["runs", "--workflow", "nothing"]), { status: 0, stdout: "No runs.\n", stderr: "" });
   });
 
+  test("keeps the order of a session whose clock was set back", (t) => {
+    const { json, write } = place(t);
+    write("a.jsonl", ended(5), ended(1), ended(2));
+    write("b.jsonl", ended(3));
+    write("c.jsonl", ended(6));
+    assert.deepEqual(json().map(({ taskId }) => taskId), [6, 2, 1, 5, 3].map(id));
+  });
+
   test("gives programs what is known of each run", (t) => {
     const { json, write, project } = place(t);
     const file = write("a.jsonl", ended(1));
@@ -263,7 +271,7 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
       assert.deepEqual(ids(header + padding + states.join("")), [id(2), id(1)], `${inside}`);
     }
     assert.deepEqual(ids(header + first.trimEnd()), [id(1)], "without an end of the line");
-    assert.deepEqual(ids(header + line({ type: "custom", customType: "workflow:state", data: ended(3, { taskDescription: "x".repeat(3 * end) }) }) + first), [id(3), id(1)]);
+    assert.deepEqual(ids(header + line({ type: "custom", customType: "workflow:state", data: ended(3, { taskDescription: "x".repeat(3 * end) }) }) + first), [id(1), id(3)]);
     assert.deepEqual(ids(header + line({ type: "message", message: { role: "user", content: first } })), [], "in a text");
   });
 

@@ -547,10 +547,11 @@ impl session::Host for Host {
 
     fn user_messages(
         &mut self,
-        since: u64,
+        since: session::EntryField,
         limit: u32,
     ) -> Result<Vec<session::UserMessage>, types::Error> {
-        self.asked(format!("user-messages {since} {limit}"));
+        let session::EntryField { custom_type, name, value } = since;
+        self.asked(format!("user-messages {custom_type} {name}={value} {limit}"));
         self.answer("user-messages", self.user_messages.clone())
     }
 

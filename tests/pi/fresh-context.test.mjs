@@ -2,14 +2,29 @@
 // messages, and nothing of the earlier work.
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { FILES, QUIET, READ, REST, REVIEW, assertFresh, assertWellFormed, call, close, next, said, startFresh, text } from "./harness/fresh.mjs";
 import { PI_VERSIONS, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
 import { custom, toolResults, workflow } from "./harness/workflows.mjs";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** Sets pi's clock back by the hours in a file. */
+const CLOCK = `const { readFileSync } = require("node:fs");
+const Real = Date;
+const now = () => Real.now() - 3600000 * Number(readFileSync(process.env.HOURS_BACK, "utf8"));
+globalThis.Date = class extends Real {
+  constructor(...parts) {
+    if (parts.length === 0) super(now());
+    else super(...parts);
+  }
+  static now = now;
+};`;
 
 /** The number of images in a request. @param {object | undefined} request */
 const imagesOf = (request) => JSON.stringify(request).split('"image_url":{').length - 1;
@@ -160,6 +175,36 @@ for (const version of PI_VERSIONS) {
       await tui.waitFor(/🌱 🔹 Again starts fresh: the task, 1 result; [1-9]\d* (bytes|KB) left behind/);
       assertFresh(model.requests[2], "again");
     });
+
+    for (const hours of [-3, 3]) {
+      test(`keeps what the user says, and nothing from before the run, if the clock goes ${hours > 0 ? "back" : "forth"}`, async (t) => {
+        const { sandbox, requests, play, model } = await startFresh(t, version, { globalFiles: WORKFLOWS, files: { "clock.cjs": CLOCK, hours: "0" } });
+        const [clock, file] = ["clock.cjs", "hours"].map((name) => join(sandbox.project, name));
+        const rpc = await startRpc({ version, sandbox, env: { NODE_OPTIONS: `--require ${clock}`, HOURS_BACK: file } });
+        play(REST, REST, REST, REST);
+        if (hours > 0) await rpc.promptAndSettle("Before the run");
+        writeFileSync(file, `${-hours / 3}`);
+        if (hours < 0) await rpc.promptAndSettle("Before the run");
+        await rpc.promptAndSettle("/workflow hello The task");
+        await rpc.promptAndSettle("Mind the gap");
+        writeFileSync(file, String(hours));
+        await rpc.promptAndSettle("And the edge");
+        play(next("done"));
+        await rpc.promptAndSettle("Go on");
+        const [request] = requests.slice(-1);
+        assertFresh(request, "review");
+        assert.match(text(request), /messages since the run began:\*\*\n\n- Mind the gap\n- And the edge\n- Go on\n/);
+        assert.doesNotMatch(text(request), /Before the run/);
+        const entries = await rpc.entries();
+        const times = entries.map(({ timestamp }) => Date.parse(timestamp));
+        assert.ok(times.some((time, index) => Math.abs(time - (times[index - 1] ?? time)) > 3_600_000), "the clock was set");
+        await rpc.prompt("/workflow :status");
+        await rpc.prompt("/workflow :report");
+        const shown = custom(await rpc.entries(), "workflow:report").at(-1).content + custom(await rpc.entries(), "workflow:status").at(-1).content;
+        assert.doesNotMatch(shown, /-\d+[smh]|NaN|Invalid/);
+        await close(rpc, model);
+      });
+    }
 
     test("keeps what the user says and shows", async (t) => {
       const { model, requests, play, start } = await startFresh(t, version, {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
-import { newestEntries, newestMessage } from "../../host-shim/session.js";
+import { newestEntries, newestMessage, userMessages } from "../../host-shim/session.js";
 import { withoutOlder } from "../../host-shim/view.js";
 
 const NOTE = "test:note";
@@ -135,6 +135,39 @@ test("long data up to the maximum length is returned", () => {
     session.appendCustomEntry(NOTE, data);
     assert.deepEqual(JSON.parse(newestEntries(session, NOTE, 0, 1)[0]), data);
   }
+});
+
+suite("the user's messages", () => {
+  const since = { customType: NOTE, name: "run", value: "b" };
+  const say = (/** @type {SessionManager} */ session, /** @type {string} */ content) => session.appendMessage(/** @type {any} */ ({ role: "user", content, timestamp: 0 }));
+  const texts = (/** @type {SessionManager} */ session, limit = 9) => userMessages(session, since, limit).map(({ text }) => text);
+
+  test("are those behind the first entry with the field, whatever the times of the entries are", () => {
+    const session = SessionManager.inMemory("/tmp");
+    say(session, "0");
+    session.appendCustomEntry(NOTE, { run: "a" });
+    say(session, "1");
+    session.appendCustomEntry("other", { run: "b" });
+    say(session, "2");
+    assert.deepEqual(texts(session), []);
+    session.appendCustomEntry(NOTE, { run: "b" });
+    assert.deepEqual(texts(session), []);
+    say(session, "3");
+    for (const data of [undefined, null, 7, "b", [], { run: 7 }, { other: "b" }, { run: "b" }]) session.appendCustomEntry(NOTE, data);
+    const left = say(session, "4");
+    session.appendCustomEntry(NOTE, { run: "b" });
+    for (const times of [(/** @type {number} */ index) => -index, (/** @type {number} */ index) => index, () => NaN]) {
+      session.getEntries().forEach((entry, index) => (entry.timestamp = Number.isNaN(times(index)) ? "rubbish" : new Date(1e12 + 1e6 * times(index)).toISOString()));
+      assert.deepEqual(texts(session), ["4", "3"]);
+      assert.deepEqual(texts(session, 1), ["4"]);
+      assert.deepEqual(texts(session, 0), []);
+    }
+    session.branch(left);
+    assert.deepEqual(texts(session), ["4", "3"]);
+    session.appendCustomEntry(NOTE, { run: "c" });
+    say(session, "5");
+    assert.deepEqual(texts(session), ["5", "4", "3"]);
+  });
 });
 
 suite("the messages for the model", () => {

@@ -176,6 +176,29 @@ fn what_was_refused_on_another_branch_is_not_counted() {
     assert_eq!(session.engine.run.state().unwrap().usage().refusals.len(), 0);
 }
 
+/// The clock goes back with each step.
+#[test]
+fn the_order_of_visits_is_that_of_the_steps_and_no_time_is_negative() {
+    let mut session = Session::new(&[("w", &["a", "b", "c", "d"])]);
+    let _ = session.command("workflow", "w x");
+    let _ = session.on(Event::AgentStart);
+    for (back, command) in [(1, ":next"), (2, ":skip"), (3, ":back"), (4, ":skip"), (5, ":skip")] {
+        session.files.newest_entry.set(Some(session.now));
+        session.now = NOW - back * 100_000;
+        let _ = session.command("workflow", command);
+    }
+    let state = session.engine.run.state().unwrap().clone();
+    let order: Vec<&str> =
+        state.visits_by(|visit| Some(visit.step)).iter().map(|(key, _)| *key).collect();
+    assert_eq!(order, ["w:0", "w:1", "w:2", "w:3"]);
+    assert!(state.progress.visits.values().all(|visit| visit.usage.work_ms == 0));
+    session.now = NOW - 600_000;
+    let _ = session.command("workflow", ":next");
+    let state = session.engine.run.state().unwrap();
+    let report = crate::text::Report::of(state, crate::text::Circumstances::default()).markdown();
+    assert!(report.contains(" to 2025-05-14T14:46:07.890Z (0s)"), "{report}");
+}
+
 #[test]
 fn sums_stay_finite() {
     let mut sum = Usage { cost: f64::MAX, input: u64::MAX, turns: u32::MAX, ..Usage::default() };
