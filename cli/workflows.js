@@ -26,7 +26,7 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * @property {(name: string, inputs: [string, string][]) => string} allWays
  * @property {(name: string, phase: string, tool: string, argument?: string) => { allowed: boolean, text: string }} may
  * @property {(name: string) => { path: string, text: string }[]} skeleton
- * @property {(run: { state: string, since?: import("../host-shim/interface.js").Usage, endedMs?: bigint, replaced: boolean }) => { markdown: string, json: string }} reportRun
+ * @property {(run: { states: string[], since?: import("../host-shim/interface.js").Usage, endedMs?: bigint, replaced: boolean }) => { markdown: string, json: string }} reportRun
  */
 
 /**

@@ -2,9 +2,9 @@
 import { isOfAgent } from "../../host-shim/usage.js";
 import { Failure, quoted } from "../words.js";
 import { follow, upTo } from "./branch.js";
-import { isOpen, usageAfter } from "./find.js";
+import { dataOnBranch, isOpen, usageAfter } from "./find.js";
 import { isStateEntry, openSession } from "./sessions.js";
-import { compareIndices, indicesOf, readState } from "./state.js";
+import { compareIndices, indicesOf, isPart, readState } from "./state.js";
 
 /** @typedef {import("./sessions.js").SessionFile} SessionFile */
 /** @typedef {import("./state.js").State} State */
@@ -20,7 +20,7 @@ import { compareIndices, indicesOf, readState } from "./state.js";
  * @typedef {{ visits: Visit[], spans: Span[] }} Course
  *
  * @typedef {object} RunInFile
- * @property {any} state the data of the run's newest state entry
+ * @property {any[]} states the data of the run's newest state entry, and of those that it continues, newest first
  * @property {import("../../host-shim/interface.js").Usage | undefined} since the usage of the entries after it; `undefined` if the run has ended
  * @property {State["status"] | "replaced"} outcome
  * @property {{ file: string, id: string, cwd: string }} session
@@ -38,6 +38,7 @@ import { compareIndices, indicesOf, readState } from "./state.js";
  * @property {boolean} skipped
  * @property {{ kind: string, at: number } | undefined} pause
  * @property {number | undefined} waitMs of the whole run
+ * @property {number} phaseWaitMs of all visits of the phase
  * @property {Gate} gate
  * @property {{ to: number | undefined, skipped: boolean, gate: Gate } | undefined} before the visit where the state before was, as it is now
  *
@@ -54,6 +55,7 @@ const PAUSES = {
   idle: "the agent did nothing",
   limit: "the limit of automatic continuations",
   gate: "the gate was not passed",
+  loops: "an outcome leads back more often than maxLoops allows",
   approval: "it waited for your answer",
   budget: "a budget was used up",
   unknownCost: "a cost was not known",
@@ -85,7 +87,7 @@ function runIn(file, taskId) {
   if (lines.length === 0) return undefined;
   const newestEntry = file.newestState(lines)?.entry;
   if (!newestEntry || readState(newestEntry)?.taskId !== taskId) throw new Failure(`the newest state of ${quoted(taskId)} cannot be read`);
-  const { data } = newestEntry;
+  const states = dataOnBranch(file, lines[0].start, newestEntry);
   const newestId = newestEntry.id;
   /** @type {Node | undefined} */
   let tip;
@@ -110,7 +112,7 @@ function runIn(file, taskId) {
   const branch = upTo(last);
   const { id, cwd } = file.header;
   return {
-    state: data,
+    states,
     since: isOpen(newest) ? usageAfter(branch.slice(branch.findIndex(({ moment }) => moment === newest))) : undefined,
     outcome,
     session: { file: file.path, id, cwd },
@@ -131,6 +133,10 @@ function momentOf(state, data, before) {
   };
   const current = visit(state.phaseKey);
   const left = before && visit(before.key);
+  // A part has the visits that changed; only the phase where the run was can have waited.
+  const known = isPart(data) ? before : undefined;
+  if (known && !current && known.key === state.phaseKey) return { ...known, status: state.status, steps: state.steps, pause: state.pause, before: { to: known.to, skipped: known.skipped, gate: known.gate } };
+  const waited = left && known ? left.usage.waitMs - known.phaseWaitMs : 0;
   return {
     status: state.status,
     key: state.phaseKey,
@@ -141,9 +147,10 @@ function momentOf(state, data, before) {
     to: current?.endedAt,
     skipped: current?.skipped ?? false,
     pause: state.pause,
-    waitMs: state.usage?.waitMs,
+    waitMs: known ? (known.waitMs ?? 0) + waited : state.usage?.waitMs,
+    phaseWaitMs: current?.usage.waitMs ?? 0,
     gate: current?.gate ?? NO_GATE,
-    before: left && { to: left.endedAt, skipped: left.skipped, gate: left.gate },
+    before: (left && { to: left.endedAt, skipped: left.skipped, gate: left.gate }) ?? (known && { to: known.to, skipped: known.skipped, gate: known.gate }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { count, noUsage, timeOf, usageOf } from "../../host-shim/usage.js";
 import { follow, upTo } from "./branch.js";
 import { isStateEntry, readSessions } from "./sessions.js";
-import { fromEntries, readState, sum } from "./state.js";
+import { continued, fromEntries, isPart, readState, sum } from "./state.js";
 
 /** @typedef {import("./sessions.js").SessionFile} SessionFile */
 /** @typedef {import("./state.js").State} State */
@@ -40,13 +40,55 @@ export function runsOf(file) {
     const newest = file.newestState(lines);
     // An entry without a workflow is no state of a run.
     if (!newest || (newest.entry.data?.workflowKey ?? undefined) === undefined) continue;
-    const run = runOf(file, newest.entry);
+    const entry = isPart(newest.entry.data) ? whole(file, lines[0].start, newest.entry) : newest.entry;
+    const run = entry && runOf(file, entry);
     if (run) found.push({ run, offset: newest.line.start });
     else file.unreadable += 1;
   }
   const open = found.filter(({ run }) => isOpen(run.state));
   if (open.length > 0) addLaterWork(file, new Map(open.map(({ run, offset }) => [run.stateId, { run, offset }])));
   return found.map(({ run }) => run);
+}
+
+/**
+ * Returns a state entry whose data is a part with the data as if it were complete; `undefined` if an entry is missing that it
+ * continues.
+ *
+ * @param {SessionFile} file
+ * @param {number} offset the start of the line of the run's first state
+ * @param {import("./sessions.js").Entry} newest
+ * @returns {import("./sessions.js").Entry | undefined}
+ */
+function whole(file, offset, newest) {
+  const data = dataOnBranch(file, offset, newest).reduceRight((before, part) => (isPart(part) ? continued(before, part) : part), undefined);
+  return data && { ...newest, data };
+}
+
+/**
+ * Returns the data of the run's state entries on the branch of the newest one, newest first, down to a complete one.
+ * @param {SessionFile} file
+ * @param {number} offset the start of the line of the run's first state
+ * @param {import("./sessions.js").Entry} newest
+ * @returns {any[]}
+ */
+export function dataOnBranch(file, offset, newest) {
+  /** @typedef {{ data: any, before: State | undefined }} State */
+  /** @typedef {import("./branch.js").Node & { state: State | undefined }} StateNode */
+  /** @type {State | undefined} */
+  let state;
+  follow(file, offset, (node, /** @type {StateNode | undefined} */ parent, entry) => {
+    const before = parent?.state;
+    const isOfRun = isStateEntry(entry) && entry.data?.taskId === newest.data.taskId;
+    const next = { ...node, parent: undefined, state: isOfRun ? { data: entry.data, before } : before };
+    if (entry.id === newest.id) ({ state } = next);
+    return next;
+  });
+  const found = [];
+  for (; state; state = state.before) {
+    found.push(state.data);
+    if (!isPart(state.data)) break;
+  }
+  return found;
 }
 
 /** @param {SessionFile} file @param {import("./sessions.js").Entry} entry @returns {Run | undefined} */

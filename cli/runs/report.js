@@ -58,8 +58,8 @@ export function runOf(runs, beginning, isOfProject) {
 export function reportOf(run) {
   const found = courseOf(run.session.file, run.state.taskId);
   if (!found) throw new Failure(`${shortened(run.session.file)} no longer has the run.`);
-  const { state, since, outcome, session, course } = found;
-  const stored = { state: JSON.stringify(state), since, endedMs: endOf(run, outcome), replaced: outcome === "replaced" };
+  const { states, since, outcome, session, course } = found;
+  const stored = { states: states.map((state) => JSON.stringify(state)), since, endedMs: endOf(run, outcome), replaced: outcome === "replaced" };
   const { markdown, json } = openWorkflows([]).reportRun(stored);
   return { markdown, data: { ...JSON.parse(json), session, course } };
 }

@@ -65,6 +65,46 @@ const COUNTS = /** @type {const} */ ([
   "workMs", "waitMs", "warmUps", "warmTokens", "warmCost",
 ]);
 
+/** The fields of `progress` of which a part has only the records that changed (`src/run/journal.rs`). */
+const RECORDS = /** @type {const} */ (["visits", "outcomes", "passedOver", "allowances", "loops", "gateAttempts"]);
+/** The version of a part. */
+const PART = 2;
+
+/**
+ * Tests if the data of a state entry is a part, which continues an earlier entry of the run.
+ * @param {any} data
+ */
+export function isPart(data) {
+  const progress = isRecord(data) && isRecord(data.progress) ? data.progress : {};
+  return progress.version === PART && numberOf(data) > 0;
+}
+
+/** The number of an entry among those of its run; 0 if it has none. @param {any} data */
+export const numberOf = (data) => (isRecord(data?.progress) && isRecord(data.progress.entry) ? number(data.progress.entry.number) : 0);
+
+/**
+ * Returns the data of a part as if it were complete; `undefined` if it does not continue the other state.
+ * @param {any} before the data of the state before, complete; its records become those of the result
+ * @param {any} part
+ */
+export function continued(before, part) {
+  if (before === undefined || before.taskId !== part.taskId) return undefined;
+  // The reference copies what it does not know.
+  if (![numberOf(part), numberOf(part) - 1].includes(numberOf(before))) return undefined;
+  const progress = { ...before.progress, ...part.progress, version: 1 };
+  for (const name of RECORDS) {
+    const records = isRecord(before.progress[name]) ? before.progress[name] : {};
+    for (const [key, value] of Object.entries(isRecord(part.progress[name]) ? part.progress[name] : {})) {
+      if (value === null) delete records[key];
+      else Object.defineProperty(records, key, { value, writable: true, enumerable: true, configurable: true });
+    }
+    progress[name] = records;
+  }
+  // They stand in every entry that has them.
+  for (const name of ["paused", "forgotten"]) if (part.progress[name] === undefined) delete progress[name];
+  return { ...part, progress };
+}
+
 /**
  * Returns the run's state in an entry; `undefined` if it has none.
  * @param {Entry} entry
@@ -142,7 +182,7 @@ export function phaseTitle({ key, name }) {
  * The scopes in a phase key. Each ends at `:INDEX`; the key of a package's workflow has `/` too.
  * @param {string} key
  */
-function scopesOf(key) {
+export function scopesOf(key) {
   const parts = key.split(/(?<=:\d+)\//);
   return parts.map((part) => ({ workflow: part.replace(/:\d+$/, ""), index: Number(part.slice(part.lastIndexOf(":") + 1)) || 0 }));
 }

@@ -5,7 +5,7 @@ use pi_workflows::engine::{
     Answer, CommandEnd, Context, Effect, Engine, Event, Facts, Output, Reply, Request, Stop, Ui,
 };
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
-use pi_workflows::run::{Active, Outline, Pick, RunState, restore};
+use pi_workflows::run::{Active, Mark, Outline, Pick, RunState, restore};
 use pi_workflows::text::{self, DefaultRole, GATE_OPEN};
 
 use super::folder::Folder;
@@ -61,6 +61,8 @@ struct Play {
     library: Library,
     /// The newest stored state, which a restart restores.
     stored: Option<RunState>,
+    /// The state entries, newest first.
+    entries: Vec<String>,
     /// True if the files have changed since the state was stored.
     moved_on: bool,
     /// The pending requests, newest last.
@@ -86,6 +88,7 @@ impl Play {
             folder,
             library,
             stored: None,
+            entries: Vec::new(),
             moved_on: false,
             asked: Vec::new(),
             last_ticket: 0,
@@ -288,7 +291,7 @@ impl Play {
         // The session stores it only as JSON.
         let stored = self.stored.as_ref().and_then(|state| {
             let json = serde_json::to_string(state).expect("a state is JSON");
-            restore([json]).expect("it is in bounds")
+            restore([json])
         });
         let flag = |bit: u8| argument & bit != 0;
         self.session_ui = match (flag(1), flag(2)) {
@@ -302,7 +305,7 @@ impl Play {
             panel: flag(4),
             allow_commands: flag(8),
             project: "/project".into(),
-            unusable: None,
+            mark: Mark::default(),
         };
         self.open = true;
         let in_view = flag(16).then(|| "an old prompt".to_owned());
@@ -362,7 +365,9 @@ impl Play {
     }
 
     fn store(&mut self, json: String) {
-        let state = restore([&json]).expect("it is in bounds").expect("a state");
+        self.entries.insert(0, json);
+        let json = &self.entries[0];
+        let state = restore(&self.entries).expect("a state");
         survives(&state);
         if let Some(before) = self.stored.as_ref().filter(|before| before.task_id == state.task_id)
         {

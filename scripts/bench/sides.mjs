@@ -122,6 +122,8 @@ export function side(name, world, session = sessionOf([])) {
   return {
     pi,
     emit: (/** @type {string} */ event, /** @type {object} */ data = {}) => pi.emit(event, data, context),
+    /** Calls a tool. @param {string} name @param {object} input */
+    call: (name, input) => pi.registered.get(`tool ${name}`).execute("call-1", input, undefined, undefined, context),
     start: () => pi.emit("session_start", { reason: "startup" }, context),
     /** Starts another session with the same entries. */
     startAgain: () => {

@@ -8,7 +8,7 @@ use crate::definition::{
     DirEntry, FileError, FileKind, KnownModel, ModelSetting, Package, PackageScope, ReadError,
     Root, Stale, Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
-use crate::engine::{Effect, Level, Output, Reply, Summary};
+use crate::engine::{Effect, Engine, Level, Output, Reply, Summary};
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 
 use crate::usage::Usage;
@@ -114,6 +114,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
         Effect::AppendEntry { custom_type, data } => api::append_entry(custom_type, &json(&data))
             .map_err(|error| match error {
                 types::Error::Failed(words) if custom_type == STATE_ENTRY_TYPE => {
+                    super::ENGINE.with_borrow_mut(Engine::state_not_stored);
                     types::Error::Failed(format!("{NOT_STORED}: {words}"))
                 }
                 error => error,

@@ -19,7 +19,7 @@ use crate::protocol::{
     GRAPH_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE,
     REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE, WORKFLOW_COMMAND,
 };
-use crate::run::{Pick, restore};
+use crate::run::{Mark, Pick, Restored, Unusable, take_up};
 use crate::text::{self, DefaultRole};
 
 use bindings::exports::pi::extension::guest::{self, Guest};
@@ -244,18 +244,24 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
     Ok(match event {
         guest::Event::SessionStart(_) | guest::Event::SessionTree | guest::Event::Restarted => {
             let mut entries = StateEntries::default();
-            let restored = restore(&mut entries);
-            known(entries.error.take().map_or(Ok(()), Err))?;
-            let (stored, unusable) = match restored {
-                Ok(stored) => (stored, None),
-                Err(unusable) => (None, Some(unusable)),
+            let restored = take_up(&mut entries);
+            let restored = match entries.error.take() {
+                None => restored,
+                Some(error) => {
+                    known::<()>(Err(error))?;
+                    Some(Restored::unreadable(Unusable::NotHandedOver))
+                }
+            };
+            let (stored, mark) = match restored {
+                Some(Restored { state, mark }) => (Some(state), mark),
+                None => (None, Mark::default()),
             };
             UI.set(ui()?);
             let facts = Facts {
                 project: known(context::cwd())?,
                 allow_commands: known(api::get_flag(ALLOW_COMMANDS_FLAG.name))?,
                 panel: panel(entries.newest.as_deref())?,
-                unusable,
+                mark,
                 // pi moves in the tree only while the agent is at rest; pi 0.87.1 counts the move itself as work.
                 at_work: !matches!(event, guest::Event::SessionTree)
                     && unless_gone(context::is_idle())? == Some(false),

@@ -5,7 +5,7 @@ use crate::definition::{
 };
 use crate::definition::{is_within, nearest, skeleton, writes_path};
 use crate::engine::{all_ways, may, run_through};
-use crate::run::{PROGRESS_VERSION, restore};
+use crate::run::{Broken, PROGRESS_VERSION, restore};
 use crate::text::{self, Circumstances, Report};
 
 use super::Component;
@@ -97,9 +97,11 @@ impl wit::Guest for Component {
     }
 
     fn report_run(run: wit::StoredRun) -> Result<wit::RunReport, String> {
-        let wit::StoredRun { state, since, ended_ms, replaced } = run;
-        let state = restore([state]).map_err(|why| format!("The run cannot be read: {why}."))?;
-        let state = state.ok_or("The run cannot be read: its state is incomplete.")?;
+        let wit::StoredRun { states, since, ended_ms, replaced } = run;
+        let state = restore(states).ok_or("The run cannot be read: its state is incomplete.")?;
+        if let Some(Broken { why, .. }) = &state.progress.broken {
+            return Err(format!("The run cannot be read: {why}."));
+        }
         let progress = &state.progress;
         if progress.version > PROGRESS_VERSION || progress.later_seal.is_some() {
             return Err("The run cannot be read: a later version of pi-workflows stored it.".into());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::definition::{
     Budget, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
 };
-use crate::run::{Active, Bound, PauseReason, RunState, Spending, Unknown};
+use crate::run::{Active, Allowance, Bound, PauseReason, RunState, Spending, Unknown};
 use crate::text;
 use crate::usage::Rule;
 
@@ -189,7 +189,7 @@ impl Engine {
             return false;
         };
         for (key, change) in changes {
-            let allowance = new.progress.allowances.entry(key).or_default();
+            let allowance = new.progress.allowances.get_or_insert(&key, Allowance::default);
             match change {
                 Change::Accept(unknown) => {
                     allowance.unknown_cost = true;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::run::{Pick, RunState, Unusable};
+use crate::run::{Mark, Pick, RunState};
 use crate::text::DefaultRole;
 
 /// An event: something that happened in pi.
@@ -140,8 +140,8 @@ pub struct Facts {
     pub allow_commands: bool,
     /// The panel is on; see [`PANEL_ENTRY_TYPE`](crate::protocol::PANEL_ENTRY_TYPE).
     pub panel: bool,
-    /// The error in the stored state, if it is beyond the bounds of what is read.
-    pub unusable: Option<Unusable>,
+    /// The place of the newest entry of the stored run.
+    pub mark: Mark,
     /// The agent is at work: the component may be restarted in the middle of its run.
     pub at_work: bool,
 }

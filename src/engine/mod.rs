@@ -87,6 +87,10 @@ impl Engine {
         {
             self.draw_panel(&mut cx);
         }
+        if let Reply::Compact { .. } = reply {
+            // The entries become part of the host's compaction, which other extensions can replace.
+            self.run.doubt_stored();
+        }
         Output { effects: cx.effects, reply }
     }
 

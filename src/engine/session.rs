@@ -30,7 +30,7 @@ impl Engine {
         self.agent.note = None;
         self.agent.view = None;
         self.agent.in_view = in_view;
-        let Facts { project, allow_commands, panel, unusable, at_work } = facts;
+        let Facts { project, allow_commands, panel, mark, at_work } = facts;
         self.session.project = project;
         self.session.allow_commands = allow_commands;
         self.session.panel = panel;
@@ -41,22 +41,13 @@ impl Engine {
             cx.notify(Level::Warning, notice);
         }
         let users = self.run.state().and_then(|state| state.progress.users_model.clone());
-        self.restore(stored);
+        self.restore(stored, mark);
         self.restore_model(users, cx);
         if self.hold().is_none() {
             self.restore_tools(cx);
             self.wait_or_set_status(cx);
         }
         self.tell_hold(cx);
-        if unusable != self.session.told_unusable {
-            if let Some(why) = &unusable {
-                let text = format!(
-                    "Workflow: the run that this session stores is left out: {why}. Tools are not refused."
-                );
-                cx.notify(Level::Warning, text);
-            }
-            self.session.told_unusable = unusable;
-        }
         Ok(())
     }
 

@@ -123,7 +123,7 @@ impl RunState {
     /// Returns the run with one more failed attempt of this gate, and the number of failed attempts.
     pub fn gate_failed(&self, key: &str) -> (Self, u32) {
         let mut new = self.clone();
-        let attempts = new.progress.gate_attempts.entry(key.to_owned()).or_default();
+        let attempts = new.progress.gate_attempts.get_or_insert(key, u32::default);
         *attempts = attempts.saturating_add(1);
         let times = *attempts;
         (new, times)

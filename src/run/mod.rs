@@ -6,8 +6,10 @@
 mod active;
 mod budget;
 mod gates;
+mod journal;
 mod outline;
 mod progress;
+mod records;
 mod rules;
 mod state;
 mod stored;
@@ -19,14 +21,16 @@ mod ways;
 pub use active::Active;
 pub use budget::{Allowance, Bound, Spending, Unknown};
 pub use gates::{Evidence, GateAhead};
+pub use journal::{Journal, Mark};
 pub use outline::{Outline, Step};
 pub use progress::{
-    Leaving, PassReason, PassedOver, Pause, PauseReason, Pick, Progress, UsersModel, Visit,
+    Broken, Leaving, PassReason, PassedOver, Pause, PauseReason, Pick, Progress, UsersModel, Visit,
     phase_key, phase_path, scope_key,
 };
+pub use records::Records;
 pub use rules::{PROGRESS_VERSION, Seal, hold, pause_reason};
 pub use state::{MAX_TASK, RunState, RunStatus, Segment};
-pub use stored::{Unusable, restore};
+pub use stored::{Restored, Unusable, restore, take_up};
 pub use summary::{Summary, cut};
 pub use transition::{Arrival, LoopError, advance, begin, enter, go_to, leave, restart};
 pub use ways::{Way, WayBounds, WayEnd, WayStarts, WayStep, Ways, ways};

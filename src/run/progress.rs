@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::definition::{Condition, Measure, Model, ModelSetting, short};
 use crate::usage::{Usage, is_default};
 
-use super::{Allowance, Evidence, RunState, Seal, Segment, Summary};
+use super::{Allowance, Evidence, Records, RunState, Seal, Segment, Summary, Unusable};
 
 /// Maximum number of visits that are kept, the last ones.
 pub(super) const MAX_VISITS: usize = 5000;
@@ -44,14 +44,14 @@ pub struct Progress {
     pub idle: u32,
     /// Failed attempts of each gate ahead since the current phase began, by
     /// [`GateAhead::key`](super::GateAhead::key).
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub gate_attempts: BTreeMap<String, u32>,
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    pub gate_attempts: Records<u32>,
     /// Restarts of each scope on the path since it was entered, by [`scope_key`].
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub loops: BTreeMap<String, u32>,
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    pub loops: Records<u32>,
     /// The last visit of each phase, by [`phase_key`].
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub visits: BTreeMap<String, Visit>,
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    pub visits: Records<Visit>,
     /// The tools that the run added to those that the model is shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools_added: Vec<String>,
@@ -69,17 +69,20 @@ pub struct Progress {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub inputs: BTreeMap<String, String>,
     /// The outcome with which each phase and each nested workflow was left last, by the [`phase_key`] of its entry.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub outcomes: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    pub outcomes: Records<String>,
     /// The entries that were passed over when the run came to them last, by [`phase_key`].
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub passed_over: BTreeMap<String, PassedOver>,
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    pub passed_over: Records<PassedOver>,
     /// The decisions of the user about budgets, by [`phase_key`] or [`scope_key`]; those of a phase hold for its last visit.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub allowances: BTreeMap<String, Allowance>,
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    pub allowances: Records<Allowance>,
     /// The usage of the visits that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,
+    /// The error in the entries from which the run was read: the user decides on it.
+    #[serde(skip)]
+    pub broken: Option<Broken>,
     /// Fields of other versions of this package; they are stored unchanged.
     #[serde(flatten)]
     pub others: Map<String, Value>,
@@ -94,6 +97,14 @@ pub struct UsersModel {
     pub run: Model,
     /// The model that was in use before: pi may end before it sets the other.
     pub before: Model,
+}
+
+/// An error in the stored entries of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    pub why: Unusable,
+    /// The run can go on with what was read.
+    pub is_usable: bool,
 }
 
 /// A choice of the user that holds for the visit, whatever the phase says.
@@ -168,6 +179,9 @@ pub enum PauseReason {
     RulesUnknown,
     /// A later version of this package stored the run.
     LaterVersion,
+    /// The entries of the run cannot be read in full.
+    #[serde(skip)]
+    Broken(Broken),
     /// The files of a workflow on the path cannot be read, or are not there.
     FilesUnreadable { workflow: String },
     /// The files have no phase where the run is.
@@ -381,9 +395,7 @@ impl RunState {
         let mut scopes =
             (1..=self.current_path.len()).filter_map(|depth| self.current_path.get(..depth));
         let open: Vec<String> = scopes.by_ref().map(scope_key).collect();
-        // Not `retain`: that alone is 5 KB of the component.
-        let loops = std::mem::take(&mut self.progress.loops).into_iter();
-        self.progress.loops.extend(loops.filter(|(scope, _)| open.contains(scope)));
+        self.progress.loops.keep(|scope| open.iter().any(|open| open == scope));
         if self.is_running() {
             self.visit(now);
         }
@@ -452,13 +464,10 @@ impl RunState {
 
     /// Returns the visits that have an `age`, with their keys, in the order of it.
     pub fn visits_by(&self, age: fn(&Visit) -> Option<u64>) -> Vec<(&str, &Visit)> {
-        let mut ordered: Vec<(u64, &str, &Visit)> = Vec::new();
-        for (key, visit) in &self.progress.visits {
-            if let Some(age) = age(visit) {
-                let at = ordered.partition_point(|(other, ..)| *other <= age);
-                ordered.insert(at, (age, key, visit));
-            }
-        }
+        let visits = self.progress.visits.iter();
+        let aged = visits.filter_map(|(key, visit)| Some((age(visit)?, key, visit)));
+        let mut ordered: Vec<(u64, &str, &Visit)> = aged.collect();
+        ordered.sort_by_key(|(age, ..)| *age);
         ordered.into_iter().map(|(_, key, visit)| (key, visit)).collect()
     }
 
@@ -471,7 +480,7 @@ impl RunState {
         let step = self.global_step_count;
         self.progress.fresh_start = true;
         self.progress.allowances.remove(&phase_key(&self.current_path));
-        let visit = self.progress.visits.entry(phase_key(&self.current_path)).or_insert(Visit {
+        let visit = self.progress.visits.get_or_insert(&phase_key(&self.current_path), || Visit {
             name: String::new(),
             started_at: now,
             step,

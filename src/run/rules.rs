@@ -12,6 +12,9 @@ use super::{Active, PauseReason, Progress, RunState, enter};
 
 /// The version of [`Progress`] as this package stores it.
 pub const PROGRESS_VERSION: u32 = 1;
+/// The version of a part of it, see [`super::journal`]: earlier versions of this package, which would take it for all, wait for
+/// the user.
+pub(super) const PART_VERSION: u32 = 2;
 
 /// A hash of all rules of a run, see [`seal`](crate::definition::seal).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -36,12 +39,19 @@ pub fn hold(state: &RunState, library: &Library) -> Option<PauseReason> {
     if !state.is_running() {
         return None;
     }
+    let broken = state.progress.broken.as_ref();
+    if let Some(broken) = broken.filter(|broken| !broken.is_usable) {
+        return Some(PauseReason::Broken(broken.clone()));
+    }
     let missing = state.current_path.iter().find(|at| library.get(&at.workflow_key).is_none());
     if let Some(segment) = missing {
         return Some(PauseReason::FilesUnreadable { workflow: segment.workflow_key.clone() });
     }
     if Active::resolve(state, library).is_none() {
         return Some(PauseReason::PhaseGone);
+    }
+    if let Some(broken) = broken {
+        return Some(PauseReason::Broken(broken.clone()));
     }
     let Progress { version, seal, paused, later_seal, .. } = &state.progress;
     if *version > PROGRESS_VERSION || later_seal.is_some() {
@@ -87,6 +97,7 @@ impl RunState {
         let mut new = self.clone();
         new.progress.version = 0;
         (new.progress.seal, new.progress.later_seal) = (None, None);
+        new.progress.broken = None;
         Some(new.sealed(library))
     }
 }
@@ -96,7 +107,8 @@ impl PauseReason {
     /// accepts the new ones.
     pub fn is_of_rules(&self) -> bool {
         match self {
-            Self::RulesChanged
+            Self::Broken(_)
+            | Self::RulesChanged
             | Self::RulesUnknown
             | Self::LaterVersion
             | Self::FilesUnreadable { .. }
@@ -119,6 +131,9 @@ impl PauseReason {
 
     /// Tests if the user can accept the files as they are now.
     pub fn can_be_accepted(&self) -> bool {
-        matches!(self, Self::RulesChanged | Self::RulesUnknown | Self::LaterVersion)
+        match self {
+            Self::Broken(broken) => broken.is_usable,
+            other => matches!(other, Self::RulesChanged | Self::RulesUnknown | Self::LaterVersion),
+        }
     }
 }

@@ -8,17 +8,22 @@ use serde_json::{Map, Value};
 use crate::definition::{Budget, MAX_NESTING, Measure, Model, ModelSetting, Thinking, seal};
 use crate::usage::{MAX_NAMES, Usage};
 
+use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark, RECORDS, SMALL};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
-use super::rules::PROGRESS_VERSION;
+use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{
-    Allowance, Evidence, PassReason, PassedOver, Pause, PauseReason, Pick, Progress, RunState,
-    RunStatus, Seal, Segment, Summary, UsersModel, Visit,
+    Allowance, Broken, Evidence, PassReason, PassedOver, Pause, PauseReason, Pick, Progress,
+    Records, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
 /// Maximum length of an entry, in bytes of JSON.
 const MAX_ENTRY: usize = 4 << 20;
 /// Maximum number of entries without a workflow that are skipped.
 const MAX_PASSED_OVER: usize = 10_000;
+/// Maximum number of entries that are read below the newest one of a run, with the copies that the reference made of parts.
+const MAX_OLDER: u64 = 3 * MAX_PARTS;
+/// Maximum length of these entries together, in bytes of JSON.
+const MAX_OLDER_LENGTH: u64 = 4 * MAX_PARTS_LENGTH;
 /// Maximum number of scopes of a path.
 const MAX_PATH: usize = MAX_NESTING + 1;
 /// Maximum number of counted scopes, and of counted gates.
@@ -28,105 +33,288 @@ const MAX_TEXT: usize = 1 << 20;
 /// Maximum size of unknown fields that are kept, in bytes of JSON.
 const MAX_OTHERS: usize = 64 << 10;
 
-/// Errors in a stored state.
+/// The workflow of a run of which nothing can be read: no folder has this name, and the reference reads a key from it.
+const UNKNOWN_WORKFLOW: &str = "?";
+
+/// Errors in the stored entries of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unusable {
-    /// The newest entry is too long.
+    /// An entry is too long.
     TooLong,
-    /// The newest entry is no JSON, or nested too deep.
+    /// An entry is no JSON, or nested too deep.
     NotJson,
-    /// A list of it has too many items.
+    /// An entry of an active run lacks what a run needs.
+    Malformed,
+    /// A list has too many items.
     TooMany {
         /// The name of the list.
         list: &'static str,
         /// Its maximum number of items.
         most: usize,
     },
-    /// A text of it is too long.
+    /// A text is too long.
     LongText,
     /// Too many entries name no workflow.
     TooManyEntries,
+    /// An entry that the newest one continues is missing.
+    MissingPart,
+    /// The run has more entries than are read.
+    TooManyParts,
+    /// The host did not hand the entries over.
+    NotHandedOver,
 }
 
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLong => write!(f, "it is longer than {MAX_ENTRY} bytes"),
-            Self::NotJson => f.write_str("it is not JSON, or nested too deep"),
+            Self::TooLong => write!(f, "an entry is longer than {MAX_ENTRY} bytes"),
+            Self::NotJson => f.write_str("an entry is not JSON, or nested too deep"),
+            Self::Malformed => f.write_str("an entry is malformed"),
             Self::TooMany { list, most } => write!(f, "its `{list}` has more than {most} items"),
             Self::LongText => write!(f, "a text in it is longer than {MAX_TEXT} bytes"),
             Self::TooManyEntries => {
                 write!(f, "the newest {MAX_PASSED_OVER} entries name no workflow")
             }
+            Self::MissingPart => f.write_str("an earlier entry that it continues is missing"),
+            Self::TooManyParts => f.write_str("it continues more entries than are read"),
+            Self::NotHandedOver => f.write_str("the session does not give its entries"),
         }
     }
 }
 
-/// Returns the newest state among the data of a session's state entries, given newest first.
+/// A run as a session stores it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Restored {
+    pub state: RunState,
+    /// The place of its newest entry.
+    pub mark: Mark,
+}
+
+/// Returns the state of [`take_up`].
+pub fn restore<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<RunState> {
+    take_up(entries).map(|restored| restored.state)
+}
+
+/// Returns the newest run among the data of a session's state entries, given newest first.
 ///
-/// Entries without a workflow are skipped; the first one with a workflow decides. If it is
-/// malformed there is no run. Two older forms are read too.
+/// Entries without a workflow are skipped; the first one with a workflow decides. If it is a part, the entries that it
+/// continues are read too. Two older forms are read.
+///
+/// A run that may be active and cannot be read in full has [`Progress::broken`] set, and what can be read of it: it is held.
+///
+/// Specification: state management, "Reconstruction (Crash Recovery)".
+pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Restored> {
+    let mut entries = entries.into_iter();
+    let mut passed_over = 0;
+    while let Some(entry) = entries.next() {
+        let mut data = match parse(entry.as_ref()) {
+            Ok(data) => data,
+            Err(why) => return Some(Restored::unreadable(why)),
+        };
+        if get(&data, "workflowKey").is_some_and(|key| !key.is_null()) {
+            let mark = get(&data, "progress").map(mark).unwrap_or_default();
+            let merged = merge(&mut data, entries);
+            // Both: what is beyond the bounds is taken out.
+            let bounded = bound(&mut data);
+            return match (state_of(&data), merged.and(bounded).err()) {
+                (Some(state), None) => Some(Restored { state, mark }),
+                (Some(mut state), Some(why)) => {
+                    state.progress.broken = Some(Broken { why, is_usable: true });
+                    Some(Restored { state, mark })
+                }
+                // The reference takes it for ended too.
+                (None, _) if get(&data, "active") == Some(&Value::Bool(false)) => None,
+                (None, why) => Some(Restored::unreadable(why.unwrap_or(Unusable::Malformed))),
+            };
+        }
+        passed_over += 1;
+        if passed_over >= MAX_PASSED_OVER {
+            return Some(Restored::unreadable(Unusable::TooManyEntries));
+        }
+    }
+    None
+}
+
+impl Restored {
+    /// Returns a run of which nothing is known.
+    pub fn unreadable(why: Unusable) -> Self {
+        let mut state = RunState::new(UNKNOWN_WORKFLOW, "", 0, 0);
+        state.progress.broken = Some(Broken { why, is_usable: false });
+        Self { state, mark: Mark::default() }
+    }
+}
+
+fn parse(entry: &str) -> Result<Value, Unusable> {
+    if entry.len() > MAX_ENTRY {
+        return Err(Unusable::TooLong);
+    }
+    serde_json::from_str(entry).map_err(|_| Unusable::NotJson)
+}
+
+/// The place of the entry with this progress.
+fn mark(progress: &Value) -> Mark {
+    let mark = get(progress, MARK).unwrap_or(&Value::Null);
+    let count = |field| get(mark, field).and_then(Value::as_u64).unwrap_or_default();
+    Mark { number: count("number"), parts: count("parts"), length: count("length") }
+}
+
+fn is_part(progress: &Value) -> bool {
+    get(progress, "version").and_then(number) == Some(PART_VERSION) && mark(progress).number > 0
+}
+
+/// Merges the entries that the newest one continues into it, if it is a part. Entries of other runs between them are skipped, and
+/// so are those with the number of the one above: the reference copies what it does not know.
 ///
 /// # Errors
 ///
-/// If the entry that decides is beyond the bounds of what is read, or none is found within them.
-///
-/// Specification: state management, "Reconstruction (Crash Recovery)".
-pub fn restore<S: AsRef<str>>(
-    entries: impl IntoIterator<Item = S>,
-) -> Result<Option<RunState>, Unusable> {
-    for (index, entry) in entries.into_iter().enumerate() {
-        let entry = entry.as_ref();
-        if entry.len() > MAX_ENTRY {
-            return Err(Unusable::TooLong);
+/// If one cannot be read. What was found is merged.
+fn merge<S: AsRef<str>>(
+    newest: &mut Value,
+    older: impl Iterator<Item = S>,
+) -> Result<(), Unusable> {
+    let task = get(newest, "taskId").cloned();
+    let Some(progress) = newest.get_mut("progress").filter(|progress| is_part(progress)) else {
+        return Ok(());
+    };
+    let merged = merge_older(progress, task.as_ref(), older);
+    if let Some(fields) = progress.as_object_mut() {
+        for name in RECORDS {
+            if let Some(Value::Object(records)) = fields.get_mut(name) {
+                records.retain(|_, value| !value.is_null());
+            }
         }
-        if index >= MAX_PASSED_OVER {
-            return Err(Unusable::TooManyEntries);
-        }
-        let data: Value = serde_json::from_str(entry).map_err(|_| Unusable::NotJson)?;
-        if get(&data, "workflowKey").is_some_and(|key| !key.is_null()) {
-            measure(&data)?;
-            return Ok(state_of(&data));
-        }
+        fields.retain(|_, value| !value.is_null());
+        fields.insert("version".to_owned(), PROGRESS_VERSION.into());
     }
-    Ok(None)
+    merged
 }
 
-/// Checks the bounds of the lists and texts of a state.
-fn measure(data: &Value) -> Result<(), Unusable> {
-    let bounded = |data: &Value, list: &'static str, most| {
+fn merge_older<S: AsRef<str>>(
+    progress: &mut Value,
+    task: Option<&Value>,
+    older: impl Iterator<Item = S>,
+) -> Result<(), Unusable> {
+    let mut wanted = mark(progress).number - 1;
+    let (mut count, mut length) = (0, 0);
+    has_records(progress)?;
+    for entry in older {
+        let entry = entry.as_ref();
+        (count, length) = (count + 1, length + entry.len() as u64);
+        if count > MAX_OLDER || length > MAX_OLDER_LENGTH {
+            return Err(Unusable::TooManyParts);
+        }
+        let mut data = parse(entry)?;
+        if get(&data, "taskId") != task {
+            continue;
+        }
+        let found = data.get_mut("progress").map(Value::take).unwrap_or_default();
+        let found_number = mark(&found).number;
+        if found_number == wanted + 1 {
+            continue;
+        }
+        if found_number != wanted || wanted == 0 {
+            return Err(Unusable::MissingPart);
+        }
+        let is_last = !is_part(&found);
+        if !is_last {
+            has_records(&found)?;
+        }
+        let version = get(&found, "version").map_or(Some(0), number);
+        if is_last && version.is_none_or(|version| version > PROGRESS_VERSION) {
+            return Err(Unusable::MissingPart);
+        }
+        add_older(progress, found);
+        if is_last {
+            return Ok(());
+        }
+        wanted = wanted.saturating_sub(1);
+    }
+    Err(Unusable::MissingPart)
+}
+
+/// Checks that the records of a part can be read: it would hide those of older entries.
+fn has_records(part: &Value) -> Result<(), Unusable> {
+    let fields = RECORDS.iter().filter_map(|name| get(part, name));
+    if fields.into_iter().all(Value::is_object) { Ok(()) } else { Err(Unusable::Malformed) }
+}
+
+/// Adds the fields and records of an older entry that the newer ones do not have.
+fn add_older(progress: &mut Value, older: Value) {
+    let (Some(fields), Value::Object(older)) = (progress.as_object_mut(), older) else { return };
+    for (name, value) in older {
+        if SMALL.contains(&&*name) {
+            continue;
+        }
+        match (fields.get_mut(&name), value) {
+            (None, value) => drop(fields.insert(name, value)),
+            (Some(Value::Object(newer)), Value::Object(older)) if RECORDS.contains(&&*name) => {
+                for (key, value) in older {
+                    if !newer.contains_key(&key) {
+                        newer.insert(key, value);
+                    }
+                }
+            }
+            (Some(_), _) => {}
+        }
+    }
+}
+
+/// Takes out the lists and texts of a state that are beyond their bounds.
+///
+/// # Errors
+///
+/// If there are any.
+fn bound(data: &mut Value) -> Result<(), Unusable> {
+    let mut result = Ok(());
+    let mut bounded = |data: &mut Value, list: &'static str, most| {
         let length = match get(data, list) {
             Some(Value::Array(items)) => items.len(),
             Some(Value::Object(fields)) => fields.len(),
             _ => 0,
         };
-        if length > most { Err(Unusable::TooMany { list, most }) } else { Ok(()) }
+        if length > most {
+            result = Err(Unusable::TooMany { list, most });
+            if let Some(list) = data.get_mut(list) {
+                *list = Value::Null;
+            }
+        }
     };
-    bounded(data, "currentPath", MAX_PATH)?;
-    if let Some(progress) = get(data, "progress") {
-        bounded(progress, "gateAttempts", MAX_COUNTS)?;
-        bounded(progress, "loops", MAX_COUNTS)?;
-        bounded(progress, "visits", MAX_VISITS)?;
-        bounded(progress, "inputs", MAX_COUNTS)?;
-        bounded(progress, "outcomes", MAX_VISITS)?;
-        bounded(progress, "passedOver", MAX_VISITS)?;
-        bounded(progress, "toolsAdded", MAX_COUNTS)?;
-        bounded(progress, "toolsHidden", MAX_COUNTS)?;
-        let visits = get(progress, "visits").and_then(Value::as_object);
-        for visit in visits.into_iter().flat_map(Map::values) {
-            bounded(visit, "evidence", MAX_EVIDENCE)?;
+    bounded(data, "currentPath", MAX_PATH);
+    if let Some(progress) = data.get_mut("progress") {
+        bounded(progress, "gateAttempts", MAX_COUNTS);
+        bounded(progress, "loops", MAX_COUNTS);
+        bounded(progress, "visits", MAX_VISITS);
+        bounded(progress, "inputs", MAX_COUNTS);
+        bounded(progress, "outcomes", MAX_VISITS);
+        bounded(progress, "passedOver", MAX_VISITS);
+        bounded(progress, "toolsAdded", MAX_COUNTS);
+        bounded(progress, "toolsHidden", MAX_COUNTS);
+        let visits = progress.get_mut("visits").and_then(Value::as_object_mut);
+        for visit in visits.into_iter().flat_map(Map::values_mut) {
+            bounded(visit, "evidence", MAX_EVIDENCE);
         }
     }
-    if has_long_text(data) { Err(Unusable::LongText) } else { Ok(()) }
+    if take_out_long(data) { Err(Unusable::LongText) } else { result }
 }
 
-/// Recursive; the parser bounds the depth.
-fn has_long_text(data: &Value) -> bool {
+/// Empties the texts that are too long, and tests if there are any. Recursive; the parser bounds the depth.
+fn take_out_long(data: &mut Value) -> bool {
     match data {
-        Value::String(text) => text.len() > MAX_TEXT,
-        Value::Array(items) => items.iter().any(has_long_text),
+        Value::String(text) => {
+            let is_long = text.len() > MAX_TEXT;
+            if is_long {
+                text.clear();
+            }
+            is_long
+        }
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |found, item| take_out_long(item) | found)
+        }
         Value::Object(fields) => {
-            fields.iter().any(|(name, value)| name.len() > MAX_TEXT || has_long_text(value))
+            let count = fields.len();
+            fields.retain(|name, _| name.len() <= MAX_TEXT);
+            let found = fields.len() < count;
+            fields.values_mut().fold(found, |found, value| take_out_long(value) | found)
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
@@ -222,16 +410,18 @@ fn progress(data: &Value) -> Progress {
             "paused" => {}
             "continuations" => progress.continuations = number(value).unwrap_or_default(),
             "idle" => progress.idle = number(value).unwrap_or_default(),
-            "gateAttempts" => progress.gate_attempts = map(value, number),
-            "loops" => progress.loops = map(value, number),
-            "visits" => progress.visits = map(value, visit),
+            "gateAttempts" => progress.gate_attempts = records(value, number),
+            "loops" => progress.loops = records(value, number),
+            "visits" => progress.visits = records(value, visit),
             "toolsAdded" => progress.tools_added = strings(value),
             "toolsHidden" => progress.tools_hidden = strings(value),
             "forgotten" => progress.forgotten = usage(value),
             "inputs" => progress.inputs = map(value, string),
-            "outcomes" => progress.outcomes = map(value, string),
-            "passedOver" => progress.passed_over = map(value, passed_over),
-            "allowances" => progress.allowances = map(value, allowance),
+            "outcomes" => progress.outcomes = records(value, string),
+            "passedOver" => progress.passed_over = records(value, passed_over),
+            "allowances" => progress.allowances = records(value, allowance),
+            // Of the entry, not of the run.
+            MARK => {}
             "freshStart" => progress.fresh_start = *value == Value::Bool(true),
             "usersModel" => progress.users_model = users_model(value),
             _ => {
@@ -246,7 +436,8 @@ fn progress(data: &Value) -> Progress {
     let is_complete = |progress: &Progress| {
         let read = serde_json::to_value(progress).unwrap_or_default();
         let held = progress.paused.as_ref().is_some_and(|pause| pause.reason.needs_resume());
-        let stored = fields.iter().filter(|(name, _)| !sealing.contains_key(*name));
+        let stored =
+            fields.iter().filter(|(name, _)| *name != MARK && !sealing.contains_key(*name));
         !held
             && progress.others.is_empty()
             && read.as_object().is_some_and(|read| stored.clone().count() == read.len())
@@ -446,6 +637,12 @@ fn evidence(checks: &Value) -> Vec<Evidence> {
     checks.as_array().into_iter().flatten().filter_map(check).collect()
 }
 
+/// The records that can be read.
+fn records<T>(data: &Value, read: fn(&Value) -> Option<T>) -> Records<T> {
+    let entries = data.as_object().into_iter().flatten();
+    entries.filter_map(|(key, value)| Some((&**key, read(value)?))).collect()
+}
+
 /// The entries that can be read.
 fn map<T>(data: &Value, read: fn(&Value) -> Option<T>) -> BTreeMap<String, T> {
     let entries = data.as_object().into_iter().flatten();
@@ -473,8 +670,15 @@ mod tests {
         state.current_path.iter().map(|s| (&*s.workflow_key, s.phase_index)).collect()
     }
 
+    /// The run, if all of it can be read.
     fn restored<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<RunState> {
-        restore(entries).unwrap()
+        restore(entries).filter(|state| state.progress.broken.is_none())
+    }
+
+    /// The error, and if the run can go on.
+    fn broken<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<(Unusable, bool)> {
+        let Broken { why, is_usable } = restore(entries)?.progress.broken?;
+        Some((why, is_usable))
     }
 
     const STATE: &str = r#"{"active":true,"workflowKey":"a","currentPath":[{"workflowKey":"a","phaseIndex":1}],"globalStepCount":4,"taskId":"t","taskDescription":"d","startedAt":5,"completionNotified":false,"cancelled":false,"_cancelPending":true}"#;
@@ -484,8 +688,9 @@ mod tests {
         let state = restored(["null", "7", "{}", r#"{"workflowKey":null}"#, STATE, "{"]).unwrap();
         assert_eq!(path(&state), [("a", 1)]);
         assert_eq!(state.global_step_count, 4);
-        assert_eq!(restored([r#"{"workflowKey":"a"}"#, STATE]), None);
-        assert_eq!(restored::<&str>([]), None);
+        assert_eq!(broken([r#"{"workflowKey":"a"}"#, STATE]), Some((Unusable::Malformed, false)));
+        assert_eq!(restore([r#"{"workflowKey":"a","active":false}"#, STATE]), None);
+        assert_eq!(restore::<&str>([]), None);
     }
 
     #[test]
@@ -500,7 +705,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_state_is_no_run() {
+    fn a_malformed_state_is_held_unless_it_has_ended() {
         for (from, to) in [
             (r#"[{"workflowKey":"a","phaseIndex":1}]"#, "[]"),
             (r#"[{"workflowKey":"a","phaseIndex":1}]"#, "{}"),
@@ -520,7 +725,11 @@ mod tests {
             (r#""completionNotified":false"#, r#""completionNotified":null"#),
         ] {
             assert!(STATE.contains(from), "{from}");
-            assert_eq!(restored([STATE.replacen(from, to, 1)]), None, "{to}");
+            let malformed = STATE.replacen(from, to, 1);
+            assert_eq!(broken([&malformed]), Some((Unusable::Malformed, false)), "{to}");
+            let ended = malformed.replacen(r#""active":true"#, r#""active":false"#, 1);
+            let is_ended = ended.contains(r#""active":false"#);
+            assert_eq!(restore([ended]).is_none(), is_ended, "{to}");
         }
     }
 
@@ -619,6 +828,7 @@ mod tests {
                 idle: 2,
                 gate_attempts: [("g".to_owned(), 3)].into(),
                 loops: [("l".to_owned(), 4), ("m".to_owned(), 5)].into(),
+                broken: None,
                 visits: [("v".to_owned(), visit.clone()), ("w".to_owned(), begun.clone())].into(),
                 tools_added: vec!["grep".into()],
                 tools_hidden: vec!["bash".into(), "edit".into()],
@@ -741,21 +951,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_bounds_is_no_run() {
+    fn what_is_beyond_the_bounds_is_held() {
         let with = |field: &str, value: &Value| {
             let mut state: Value = serde_json::from_str(STATE).unwrap();
             state[field] = value.clone();
-            restore([state.to_string(), STATE.to_owned()]).map(|state| state.is_some())
+            broken([state.to_string(), STATE.to_owned()])
         };
         let many = |count: usize, value: Value| -> Value {
             (0..count).map(|key| (key.to_string(), value.clone())).collect::<Map<_, _>>().into()
         };
         let path =
             |length| vec![serde_json::json!({ "workflowKey": "a", "phaseIndex": 0 }); length];
-        assert_eq!(with("currentPath", &path(MAX_PATH).into()), Ok(true));
+        assert_eq!(with("currentPath", &path(MAX_PATH).into()), None);
         let list = "currentPath";
         let error = Unusable::TooMany { list, most: MAX_PATH };
-        assert_eq!(with("currentPath", &path(10_000).into()), Err(error));
+        assert_eq!(with("currentPath", &path(10_000).into()), Some((error, false)));
         let visit = serde_json::json!({ "startedAt": 1, "passes": 1 });
         for (list, most, value) in [
             ("visits", MAX_VISITS, visit),
@@ -763,27 +973,27 @@ mod tests {
             ("gateAttempts", MAX_COUNTS, 1.into()),
         ] {
             let progress = |count| serde_json::json!({ list: many(count, value.clone()) });
-            assert_eq!(with("progress", &progress(most)), Ok(true));
+            assert_eq!(with("progress", &progress(most)), None);
             assert_eq!(
                 with("progress", &progress(most + 1)),
-                Err(Unusable::TooMany { list, most })
+                Some((Unusable::TooMany { list, most }, true))
             );
         }
         let evidence = vec![Value::Null; MAX_EVIDENCE + 1];
         let error = Unusable::TooMany { list: "evidence", most: MAX_EVIDENCE };
         let progress = serde_json::json!({ "visits": { "a:0": { "evidence": evidence } } });
-        assert_eq!(with("progress", &progress), Err(error));
+        assert_eq!(with("progress", &progress), Some((error, true)));
         let text = |length: usize| Value::from("x".repeat(length));
-        assert_eq!(with("taskDescription", &text(MAX_TEXT)), Ok(true));
-        assert_eq!(with("taskDescription", &text(MAX_TEXT + 1)), Err(Unusable::LongText));
-        assert_eq!(with("other", &text(MAX_ENTRY)), Err(Unusable::TooLong));
+        assert_eq!(with("taskDescription", &text(MAX_TEXT)), None);
+        assert_eq!(with("taskDescription", &text(MAX_TEXT + 1)), Some((Unusable::LongText, true)));
+        assert_eq!(with("other", &text(MAX_ENTRY)), Some((Unusable::TooLong, false)));
         let mut deep = Value::Null;
         for _ in 0..200 {
             deep = vec![deep].into();
         }
-        assert_eq!(with("progress", &deep), Err(Unusable::NotJson));
-        let empty = |count| restore(vec!["{}"; count].into_iter().chain([STATE]));
-        assert!(empty(MAX_PASSED_OVER - 1).unwrap().is_some());
-        assert_eq!(empty(100_000), Err(Unusable::TooManyEntries));
+        assert_eq!(with("progress", &deep), Some((Unusable::NotJson, false)));
+        let empty = |count| broken(vec!["{}"; count].into_iter().chain([STATE]));
+        assert_eq!(empty(MAX_PASSED_OVER - 1), None);
+        assert_eq!(empty(100_000), Some((Unusable::TooManyEntries, false)));
     }
 }

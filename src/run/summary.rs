@@ -63,11 +63,14 @@ impl RunState {
     }
 
     fn shorten_summaries(&mut self) {
+        let summaries = self.progress.visits.values().filter_map(|visit| visit.summary.as_ref());
+        let mut total: usize = summaries.map(|summary| summary.text.len()).sum();
+        if total <= MAX_SUMMARIES {
+            return;
+        }
         let visits = self.visits_by(|visit| Some(visit.summary.as_ref()?.step)).into_iter();
         let oldest_first: Vec<String> = visits.map(|(key, _)| key.to_owned()).collect();
         let visits = &mut self.progress.visits;
-        let summaries = visits.values().filter_map(|visit| visit.summary.as_ref());
-        let mut total: usize = summaries.map(|summary| summary.text.len()).sum();
         for key in oldest_first {
             if total <= MAX_SUMMARIES {
                 return;

@@ -164,7 +164,7 @@ impl RunState {
 
     /// Counts a restart of the innermost scope.
     pub(super) fn count_loop(&mut self, scope: &Workflow) -> Result<(), LoopError> {
-        let loops = self.progress.loops.entry(scope_key(&self.current_path)).or_default();
+        let loops = self.progress.loops.get_or_insert(&scope_key(&self.current_path), u32::default);
         if *loops >= scope.max_loops {
             return Err(LoopError::Exhausted { max_loops: scope.max_loops });
         }
@@ -206,10 +206,8 @@ impl RunState {
     /// Drops the outcomes in a nested workflow and what was passed over in it: it begins anew. `key` is that of its entry.
     fn forget_below(&mut self, key: &str) {
         let below = format!("{key}/");
-        let outcomes = std::mem::take(&mut self.progress.outcomes).into_iter();
-        self.progress.outcomes.extend(outcomes.filter(|(key, _)| !key.starts_with(&below)));
-        let passed = std::mem::take(&mut self.progress.passed_over).into_iter();
-        self.progress.passed_over.extend(passed.filter(|(key, _)| !key.starts_with(&below)));
+        self.progress.outcomes.keep(|key| !key.starts_with(&below));
+        self.progress.passed_over.keep(|key| !key.starts_with(&below));
     }
 
     /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter: over
@@ -254,8 +252,8 @@ impl RunState {
                     let key = phase_key(&self.current_path);
                     match outcome {
                         Some(outcome) => self.progress.outcomes.insert(key, outcome.to_owned()),
-                        None => self.progress.outcomes.remove(&key),
-                    };
+                        None => drop(self.progress.outcomes.remove(&key)),
+                    }
                     let index = self.current_path.last().map_or(0, |entry| entry.phase_index);
                     self.set_index(index.saturating_add(1));
                     inputs = self.inputs(self.current_path.len(), library);
@@ -368,7 +366,7 @@ mod tests {
         }
         state.set_index(0);
         for entry in ["release:0", "release:2"] {
-            state.progress.outcomes.insert(entry.into(), "a".into());
+            state.progress.outcomes.insert(entry, "a".into());
         }
         let new = go_to(&state, at(&[("release", 1), ("review", 0)]).current_path);
         assert!(new.progress.passed_over.keys().eq(["release:2"]));

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::definition::{Diagnostic, Library, on_one_line};
-use crate::run::{Active, Bound, PauseReason, RunState, cut, pause_reason};
+use crate::run::{Active, Bound, Broken, PauseReason, RunState, cut, pause_reason};
 
 use super::budget;
 use super::diagnostics::diagnostic_text;
@@ -64,6 +64,9 @@ impl fmt::Display for PauseReason {
             Self::RulesUnknown => f.write_str(
                 "the rules with which it was started are not known, for its stored state cannot be read in full",
             ),
+            Self::Broken(Broken { why, .. }) => {
+                write!(f, "its stored state cannot be read in full: {why}")
+            }
             Self::LaterVersion => f.write_str("a later version of this package stored it"),
             Self::FilesUnreadable { workflow } => {
                 write!(f, "the files of the workflow “{}” cannot be read", short(workflow))
@@ -97,6 +100,7 @@ impl PauseReason {
             Self::UnknownUsage { .. } => "the usage is unknown",
             Self::RulesChanged => "its rules have changed",
             Self::RulesUnknown => "its rules are not known",
+            Self::Broken(_) => "its state cannot be read",
             Self::LaterVersion => "a later version stored it",
             Self::FilesUnreadable { .. } => "its files cannot be read",
             Self::PhaseGone => "its phase is gone",
@@ -152,7 +156,13 @@ pub fn held_notice(
 ) -> String {
     let diagnostic =
         diagnostic.map_or_else(String::new, |found| format!("\n{}", diagnostic_text(found)));
-    let how = if reason.can_be_accepted() {
+    let how = if let PauseReason::Broken(Broken { is_usable, .. }) = reason {
+        if *is_usable {
+            "/workflow :resume goes on with what can be read, and with the rules as they are now. Until then all tool calls are refused; /workflow :cancel ends the run."
+        } else {
+            "All tool calls are refused until you end the run: /workflow :cancel or /cancel-workflow."
+        }
+    } else if reason.can_be_accepted() {
         "/workflow :resume goes on with the rules as they are now. Until then all tool calls are refused, unless the files give the old rules again; /workflow :cancel ends the run."
     } else {
         "All tool calls are refused until the files are there again (see /workflow :check) and you send a message or /workflow :resume. /workflow :cancel ends the run."
@@ -184,6 +194,9 @@ pub fn unfinished_line(state: &RunState, library: &Library) -> String {
 
 /// Returns the name of a run's workflow, or its key if the library does not contain it.
 pub fn run_name(state: &RunState, library: &Library) -> String {
+    if state.progress.broken.as_ref().is_some_and(|broken| !broken.is_usable) {
+        return "The stored run".to_owned();
+    }
     let root = state.current_path.first().and_then(|root| library.get(&root.workflow_key));
     root.map_or_else(|| short(&state.workflow_key), |root| short_name(&root.name))
 }

@@ -338,7 +338,7 @@ impl PhaseReport<'_> {
 fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
     let current = phase_key(&state.current_path);
     let mut phases: Vec<PhaseReport> = Vec::new();
-    for (key, visit) in &state.progress.visits {
+    for (key, visit) in state.progress.visits.iter() {
         let path = phase_path(key).unwrap_or_default();
         let path: Vec<usize> = path.iter().map(|segment| segment.phase_index).collect();
         let usage = visit.all_usage();

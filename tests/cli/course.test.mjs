@@ -47,7 +47,7 @@ suite("the course of a run", () => {
     session.answer(9, 0.25, 1);
     session.state(10, state(1, { 0: { ...again, endedAt: at(8) }, 1: visit("Do", { startedAt: at(8), passes: 2, endedAt: at(10) }) }, DONE));
     session.answer(12);
-    const { visits, outcome, since, state: data, session: of } = read(t, session);
+    const { visits, outcome, since, states: [data], session: of } = read(t, session);
     assert.deepEqual(visits, [
       ["Look", 1, 0, 3, "done"],
       ["Do", 1, 3, 6, "again"],

@@ -348,7 +348,7 @@ proptest! {
             warm_cost: cost,
         };
         let mut pi = Host::default().start();
-        let run = StoredRun { state, since: Some(since), ended_ms, replaced };
+        let run = StoredRun { states: vec![state], since: Some(since), ended_ms, replaced };
         match pi.report(&run) {
             Ok(report) => {
                 assert!(report.markdown.starts_with("# Run of "), "{}", report.markdown);

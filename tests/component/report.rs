@@ -7,7 +7,8 @@ use super::host::*;
 
 /// The report of a state, and of nothing else.
 fn report(state: &str) -> Result<RunReport, String> {
-    let run = StoredRun { state: state.into(), since: None, ended_ms: None, replaced: false };
+    let run =
+        StoredRun { states: vec![state.into()], since: None, ended_ms: None, replaced: false };
     let mut pi = Host::default().start();
     let report = pi.report(&run);
     pi.did(&[]);
@@ -52,7 +53,7 @@ fn a_stored_run_is_reported_without_its_files() {
         warm_cost: 0.125,
     };
     let mut run = StoredRun {
-        state: STATE_AT_DO.into(),
+        states: vec![STATE_AT_DO.into()],
         since: Some(since),
         ended_ms: Some(1_747_234_569_890),
         replaced: true,

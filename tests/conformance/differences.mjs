@@ -68,7 +68,7 @@ export const DIFFERENCES = [
   {
     number: 11,
     reference: "A negative or fractional index in a stored state breaks every later call; a pipe or a huge file hangs the start.",
-    ours: "Such a state is not used as a run; such a file is reported as a diagnostic.",
+    ours: "A run with such a state is held (difference 65); such a file is reported as a diagnostic.",
     why: "Nothing in a file or a session may stop pi.",
   },
   {
@@ -388,5 +388,11 @@ export const DIFFERENCES = [
     reference: "A rule without a value (`tools:`, `tools: {}`, `whitelist:`, `loopable:`, `show:`) is as good as no rule.",
     ours: "It is an error.",
     why: "A rule without a value protects nothing.",
+  },
+  {
+    number: 65,
+    reference: "A stored state that cannot be used is no run: every tool is allowed.",
+    ours: "The run is held: tool calls are refused until the user resumes it, where it can go on with what is left of it, or cancels. A state that has ended stays ended.",
+    why: "Who can break an entry could remove the rules of a run.",
   },
 ];

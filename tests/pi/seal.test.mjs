@@ -198,18 +198,18 @@ const visits = (/** @type {number} */ count) =>
 /** Entries of a session, and the expected notice. @type {Record<string, () => [list: string[], told: RegExp]>} */
 const HOSTILE = {
   "a path of ten thousand workflows": () => [[state({ currentPath: Array(10_000).fill(AT) })], /its `currentPath` has more than 101 items/],
-  "three hundred thousand visits": () => [[state(), visits(300_000)], /it is longer than 4194304 bytes/],
+  "three hundred thousand visits": () => [[state(), visits(300_000)], /an entry is longer than 4194304 bytes/],
   "six thousand visits": () => [[visits(6000)], /its `visits` has more than 5000 items/],
   "a hundred thousand entries without a workflow": () => [[state(), ...Array(100_000).fill("{}")], /the newest 10000 entries name no workflow/],
-  "five megabytes of text": () => [[state(), state({ taskDescription: "x".repeat(5_000_000) })], /it is longer than 4194304 bytes/],
-  "ten megabytes of text": () => [[state(), state({ taskDescription: "x".repeat(10_000_000) })], /it is longer than 4194304 bytes/],
-  "three million line ends": () => [[state(), state({ taskDescription: "\n".repeat(3_000_000) })], /it is longer than 4194304 bytes/],
+  "five megabytes of text": () => [[state(), state({ taskDescription: "x".repeat(5_000_000) })], /an entry is longer than 4194304 bytes/],
+  "ten megabytes of text": () => [[state(), state({ taskDescription: "x".repeat(10_000_000) })], /an entry is longer than 4194304 bytes/],
+  "three million line ends": () => [[state(), state({ taskDescription: "\n".repeat(3_000_000) })], /an entry is longer than 4194304 bytes/],
 };
 
 suite("a session that stores", { concurrency: 1 }, () => {
   for (const [what, make] of Object.entries(HOSTILE)) {
-    test(`${what} opens in time without a run, with one notice`, { timeout: 60_000, ...LONG }, async (t) => {
-      const { sandbox } = await stage(t, [], { globalFiles: FILES });
+    test(`${what} opens in time with a run that is held until it is cancelled`, { timeout: 60_000, ...LONG }, async (t) => {
+      const { model, sandbox } = await stage(t, [bash, REST, bash, REST], { globalFiles: FILES });
       const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
       const [list, told] = make();
       const sessionPath = writeSession(sandbox, list);
@@ -219,11 +219,14 @@ suite("a session that stores", { concurrency: 1 }, () => {
       const took = performance.now() - begun;
       t.diagnostic(`${Math.round(took)} ms`);
       assert.ok(took < 15_000, `${took} ms`);
+      assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ .*\(paused: its state cannot be read\)/);
+      assert.match(notices(rpc)[0], told);
+      await rpc.promptAndSettle("Go on");
+      assert.match(toolResults(model.lastRequest())[0], told);
+      await rpc.prompt("/cancel-workflow");
       assert.equal(statusTexts(rpc).at(-1), undefined);
-      const notes = notices(rpc).filter((text) => text.includes("left out"));
-      assert.equal(notes.length, 1);
-      assert.match(notes[0], told);
-      assert.equal(notices(rpc).at(-1), "info: No active workflow.");
+      await rpc.promptAndSettle("Go on");
+      assert.equal(existsSync(join(sandbox.project, "ran")), true);
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
     });

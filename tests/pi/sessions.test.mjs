@@ -338,7 +338,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 
-    test("that are malformed are ignored", async (t) => {
+    test("that are malformed hold, unless they have ended", async (t) => {
       const { model, sandbox } = await stage(t, [], { globalFiles: HELLO });
       const at = (/** @type {unknown} */ phaseIndex) => stored({ currentPath: [{ workflowKey: "hello", phaseIndex }] });
       const { currentPath: _path, ...pathless } = stored();
@@ -364,19 +364,27 @@ for (const version of VERSIONS) {
         cancelled: stored({ cancelled: 0 }),
         // The newest entry that names a workflow counts.
         newest: [stored(), at(-1)],
-        nothing: [undefined, null, 7, "x", [], {}, { workflowKey: null }],
       };
+      const none = { nothing: [undefined, null, 7, "x", [], {}, { workflowKey: null }], ended: [stored(), { ...at(-1), active: false }] };
       const rpc = await startRpc({ version, sandbox });
       for (const [name, data] of Object.entries(cases)) {
         const list = Array.isArray(data) ? data : [data];
         const response = await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, name, list) });
         assert.equal(response.success, true, name);
+        assert.equal(statusTexts(rpc).at(-1), "⏸ The stored run (paused: its state cannot be read)", name);
+        await rpc.prompt("/workflow :resume");
+        assert.equal(custom(await rpc.entries(), "workflow:state").length, list.length, name);
+        await rpc.prompt("/cancel-workflow");
+        assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).cancelled, true, name);
+        assert.equal(statusTexts(rpc).at(-1), undefined, name);
+      }
+      for (const [name, list] of Object.entries(none)) {
+        await rpc.send({ type: "switch_session", sessionPath: writeSession(sandbox, name, list) });
         assert.equal(statusTexts(rpc).at(-1), undefined, name);
         await rpc.prompt("/cancel-workflow");
         assert.equal(notices(rpc).at(-1), "info: No active workflow to cancel.", name);
         assert.equal(custom(await rpc.entries(), "workflow:state").length, list.length, name);
       }
-      assert.equal(notices(rpc).length, Object.keys(cases).length);
       // Entries that name no workflow are ignored.
       const file = writeSession(sandbox, "over", [stored(), undefined, null, 7, {}, { workflowKey: null }]);
       await rpc.send({ type: "switch_session", sessionPath: file });

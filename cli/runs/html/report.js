@@ -1,5 +1,6 @@
 // The report of a run as one HTML file: no scripts, no other files, nothing from a network.
 import { cost, dollars, duration, preciseDuration, tokens, tokensOf } from "../figures.js";
+import { scopesOf } from "../state.js";
 import { STYLE } from "./style.js";
 import { Html, count, counted, date, html, line, name, number, record, records, shown, time, zone } from "./text.js";
 import { ENDINGS, KINDS, spansOf, timeline, visitsOf } from "./timeline.js";
@@ -114,10 +115,10 @@ function phaseOf(fields) {
   };
 }
 
-/** The nested workflow of a phase's key: `release:1/tests:0` ⇒ `tests`. @param {string} key */
+/** The nested workflow of a phase's key: `release:1/tests:0` ⇒ `tests`, `kit/release:1` ⇒ none. @param {string} key */
 function nestedIn(key) {
-  const last = key.lastIndexOf("/");
-  return last < 0 ? "" : line(key.slice(last + 1).replace(/:\d+$/, ""), 120);
+  const scopes = scopesOf(key);
+  return scopes.length < 2 ? "" : line(scopes[scopes.length - 1].workflow, 120);
 }
 
 /** @param {unknown} value */

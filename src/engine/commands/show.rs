@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::definition::{Library, Stale};
 use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE};
-use crate::run::{Active, pause_reason, restore};
+use crate::run::{Active, Broken, pause_reason, restore};
 use crate::text::{self, Circumstances, Report};
 
 use super::moves::UNAVAILABLE;
@@ -74,18 +74,16 @@ impl Engine {
                 });
                 let stored = restore(stored);
                 gone?;
-                match stored {
-                    Ok(Some(state)) => state,
-                    Ok(None) => {
-                        cx.notify(Level::Info, "No workflow has run in this session.");
-                        return Ok(());
-                    }
-                    Err(why) => {
-                        let text = format!("The last run of this session cannot be read: {why}.");
-                        cx.fail(Level::Warning, text);
-                        return Ok(());
-                    }
+                let Some(state) = stored else {
+                    cx.notify(Level::Info, "No workflow has run in this session.");
+                    return Ok(());
+                };
+                if let Some(Broken { why, .. }) = &state.progress.broken {
+                    let text = format!("The last run of this session cannot be read: {why}.");
+                    cx.fail(Level::Warning, text);
+                    return Ok(());
                 }
+                state
             }
         };
         let pause = pause_reason(&state, &self.definitions.library);

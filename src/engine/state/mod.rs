@@ -12,7 +12,7 @@ mod run;
 mod session;
 
 use crate::protocol::{PANEL_FIELD, STATE_ENTRY_TYPE};
-use crate::run::{Active, PauseReason, RunState, Seal, UsersModel, hold};
+use crate::run::{Active, Journal, Mark, PauseReason, RunState, Seal, UsersModel, hold};
 use crate::text;
 
 use super::context::{Cx, Ui};
@@ -47,6 +47,11 @@ impl Engine {
     /// Tests if a run is in progress, also one whose rules do not hold.
     pub fn has_run(&self) -> bool {
         self.running().is_some()
+    }
+
+    /// The session did not take the newest state entry.
+    pub fn state_not_stored(&mut self) {
+        self.run.journal.forget();
     }
 
     /// Tests if the agent is at work.
@@ -115,9 +120,14 @@ impl Engine {
         self.set_status(cx);
     }
 
-    /// Stores a state in the session.
-    fn store(&self, state: &RunState, cx: &mut Cx) {
-        let mut data = serde_json::to_value(state).unwrap_or_default();
+    /// Stores a state in the session. While entries of the run cannot be read the session stays as it is, until the user has
+    /// decided.
+    fn store(&mut self, state: &RunState, cx: &mut Cx) {
+        if state.is_running() && state.progress.broken.is_some() {
+            return;
+        }
+        let newest = || cx.files.entry(STATE_ENTRY_TYPE, 0).ok().flatten();
+        let mut data = self.run.journal.entry(state, newest);
         if let Some(fields) = data.as_object_mut().filter(|_| self.session.panel) {
             fields.insert(PANEL_FIELD.to_owned(), true.into());
         }
@@ -135,7 +145,9 @@ impl Engine {
     }
 
     /// Takes up the run that the session stores.
-    pub(super) fn restore(&mut self, stored: Option<RunState>) {
+    pub(super) fn restore(&mut self, stored: Option<RunState>, mark: Mark) {
+        self.run.journal =
+            stored.as_ref().map(|state| Journal::after(state, mark)).unwrap_or_default();
         self.run.state = stored.map(|state| state.sealed(&self.definitions.library));
         self.run.is_past = self.run.state.is_some() && !self.has_run();
         self.run.told_hold = None;

@@ -1,12 +1,14 @@
 //! The state of the run.
 
-use crate::run::{PauseReason, Pick, RunState, Seal, UsersModel, phase_key};
+use crate::run::{Journal, PauseReason, Pick, RunState, Seal, UsersModel, phase_key};
 
 /// The run in progress, and how the last one ended.
 #[derive(Debug, Default)]
 pub struct Run {
     /// The run in progress, or one that has ended and is still to be announced.
     pub(super) state: Option<RunState>,
+    /// Writes the entries of the session.
+    pub(super) journal: Journal,
     /// The session stored this state, and the run had ended: what followed is not part of it.
     pub is_past: bool,
     /// Set while the rules of the run do not hold and the user knows it.
@@ -63,6 +65,11 @@ impl Run {
     /// The run in progress, or one that has ended and is still to be announced.
     pub fn state(&self) -> Option<&RunState> {
         self.state.as_ref()
+    }
+
+    /// The state entries of this event may be dropped.
+    pub fn doubt_stored(&mut self) {
+        self.journal.doubt();
     }
 
     /// Changes the user's model that the run remembers, and what the user has picked in the current visit; stored with the

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::definition::Sandbox;
-use crate::run::Unusable;
 
 use crate::engine::effect::Effect;
 
@@ -22,8 +21,6 @@ pub struct Session {
     pub allowed_commands: BTreeSet<String>,
     /// The keys of the user's workflows that the user lets the project replace in this session.
     pub accepted_replacements: BTreeSet<String>,
-    /// The error in the stored state that the user was last told of.
-    pub told_unusable: Option<Unusable>,
     /// The user was told that commands cannot be confined, and what follows from it in phases with these.
     pub told_unconfined: Vec<Sandbox>,
     /// The phases of which the user was told that none of their models can be used, each with its models.

@@ -262,7 +262,7 @@ fn summaries_are_in_the_prompts_of_later_phases() {
     ));
 
     // A restart keeps it, a second pass replaces it.
-    let stored = crate::run::restore([serde_json::to_string(&session.stored()).unwrap()]).unwrap();
+    let stored = crate::run::restore([serde_json::to_string(&session.stored()).unwrap()]);
     let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
     let again = session
         .on(Event::Step { input: r#"{"action":"loop","summary":"b failed"}"#, nested: false });

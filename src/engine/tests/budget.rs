@@ -416,7 +416,7 @@ fn odd_values_of_a_stored_run_are_no_errors() {
             ..Usage::default()
         });
         session.files.newest_entry.set(Some(0));
-        let stored = crate::run::restore([state.to_string()]).unwrap();
+        let stored = crate::run::restore([state.to_string()]);
         assert!(stored.is_some(), "{place}: {value}");
         let _ = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
         for command in [
@@ -434,7 +434,7 @@ fn odd_values_of_a_stored_run_are_no_errors() {
             let _ = session.call();
         }
         let newest = serde_json::to_string(session.engine.run.state().unwrap()).unwrap();
-        let again = crate::run::restore([&*newest]).unwrap().unwrap();
+        let again = crate::run::restore([&*newest]).unwrap();
         assert_eq!(
             again.usage().cost.to_bits(),
             session.engine.run.state().unwrap().usage().cost.to_bits()

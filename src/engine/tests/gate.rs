@@ -692,7 +692,7 @@ fn attempts_of_gates_of_one_name_are_counted_apart() {
     let _ = session.command("workflow", "outer x");
     // The count that an earlier version stored by name counts for none of them.
     let mut stored = session.engine.run.state().unwrap().clone();
-    stored.progress.gate_attempts.insert("Same".into(), 1);
+    stored.progress.gate_attempts.insert("Same", 1);
     let facts = with_ui();
     let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts });
     for passed in 0..3 {
@@ -706,7 +706,7 @@ fn attempts_of_gates_of_one_name_are_counted_apart() {
             "{told}"
         );
     }
-    let counted: Vec<_> = session.progress().gate_attempts.keys().cloned().collect();
+    let counted: Vec<_> = session.progress().gate_attempts.keys().map(str::to_owned).collect();
     assert_eq!(counted, ["/outer", "Same", "outer:0/inner", "outer:0/inner:0"]);
 }
 

@@ -46,7 +46,7 @@ impl Session {
     /// The run as the session has it.
     fn as_stored(&self) -> Option<RunState> {
         let json = serde_json::to_string(self.engine.run.state().unwrap()).unwrap();
-        crate::run::restore([json]).unwrap()
+        crate::run::restore([json])
     }
 
     /// The reason for which a tool that the rules allow is refused; the call is the first event after the files were read.
@@ -321,7 +321,7 @@ fn with_progress(progress: Option<Value>) -> Session {
         }
         None => drop(state.as_object_mut().unwrap().shift_remove("progress")),
     }
-    let stored = crate::run::restore([state.to_string()]).unwrap();
+    let stored = crate::run::restore([state.to_string()]);
     session.engine = Engine::default();
     let facts = Facts::default();
     let _ = session.on(Event::Session { stored, in_view: None, facts });
@@ -414,7 +414,7 @@ fn a_path_without_a_phase_is_held_with_a_valid_seal() {
         let mut session = Session::held_by_nothing();
         let mut state = serde_json::to_value(session.as_stored()).unwrap();
         state["currentPath"] = path.clone();
-        let stored = crate::run::restore([state.to_string()]).unwrap();
+        let stored = crate::run::restore([state.to_string()]);
         let facts = Facts::default();
         let _ = session.on(Event::Session { stored, in_view: None, facts });
         assert!(session.refusal().unwrap().contains("no longer have the phase"), "{path}");
@@ -423,18 +423,83 @@ fn a_path_without_a_phase_is_held_with_a_valid_seal() {
     }
 }
 
+/// The state entries among effects.
+fn stored_in(effects: &[Effect]) -> Vec<String> {
+    let stored = effects.iter().filter_map(|effect| match effect {
+        Effect::AppendEntry { custom_type: "workflow:state", data } => Some(data.to_string()),
+        _ => None,
+    });
+    stored.collect()
+}
+
+/// A run of which nothing can be read is held until the user ends it, with each kind of user interface.
 #[test]
-fn a_stored_state_beyond_the_bounds_is_told_once() {
-    let mut session = Session::new(&[("flat", &["a"])]);
-    let facts = || Facts { unusable: crate::run::restore(["x"]).err(), ..Facts::default() };
-    let mut start = || {
-        let event = Event::Session { stored: None, in_view: None, facts: facts() };
-        notices(&session.on(event).effects).len()
-    };
-    assert_eq!((start(), start()), (1, 0));
-    let _ = session.on(Event::SessionShutdown);
-    let event = Event::Session { stored: None, in_view: None, facts: facts() };
-    assert_eq!(notices(&session.on(event).effects).len(), 1);
+fn a_run_that_cannot_be_read_is_held_until_it_is_cancelled() {
+    let ended = r#"{"active":false,"workflowKey":"flat","cancelled":true}"#;
+    let many = vec!["{}"; 10_001];
+    let broken: [(&[&str], &str); 5] = [
+        (&["x"], "an entry is not JSON"),
+        (&[r#"{"active":true,"workflowKey":"flat"}"#], "an entry is malformed"),
+        (&[r#"{"workflowKey":"flat","currentPath":7}"#], "an entry is malformed"),
+        (&["{}", "null", "", ended], "an entry is not JSON"),
+        (&many, "entries name no workflow"),
+    ];
+    for (entries, why) in broken {
+        for cancel in [("workflow", ":cancel"), ("cancel-workflow", "")] {
+            let mut session = Session::new(&[("flat", &["a"])]);
+            let start = |session: &mut Session| {
+                let stored = crate::run::restore(entries);
+                let event = Event::Session { stored, in_view: None, facts: Facts::default() };
+                notices(&session.on(event).effects).concat()
+            };
+            let told = start(&mut session);
+            assert!(told.starts_with("⏸ The stored run is paused: "), "{told}");
+            assert!(told.contains(why) && told.contains("/cancel-workflow"), "{told}");
+            assert!(session.refusal().unwrap().contains(why));
+            for action in ["next", "loop", "cancel", "cancel"] {
+                let (effects, (text, _)) = session.step_output(action);
+                assert!(effects.is_empty() && text.contains(why), "{action}: {text}");
+            }
+            for control in [":resume", ":next", ":back", ":skip", ":pause"] {
+                let effects = session.command("workflow", control).effects;
+                assert!(stored_in(&effects).is_empty(), "{control}: {effects:?}");
+                assert!(session.refusal().is_some(), "{control}");
+            }
+            let _ = session.on(Event::Input { from_user: true });
+            let told = start(&mut session);
+            assert!(session.refusal().is_some(), "{told}");
+            let stored = stored_in(&session.command(cancel.0, cancel.1).effects);
+            assert_eq!(session.refusal(), None);
+            let newest = crate::run::restore(stored.into_iter().rev()).unwrap();
+            assert!(newest.is_cancelled() && newest.is_announced());
+        }
+    }
+    assert_eq!(crate::run::restore([ended]), None, "the reference takes it for ended");
+}
+
+/// A run of which a part is lost goes on only when the user says so.
+#[test]
+fn a_run_with_a_missing_part_is_held_until_the_user_decides() {
+    let mut session = Session::held_by_nothing();
+    let state = session.engine.run.state().unwrap().clone();
+    let mut data = serde_json::to_value(&state).unwrap();
+    data["progress"]["version"] = 2.into();
+    data["progress"]["entry"] = serde_json::json!({ "number": 7, "parts": 3 });
+    for decision in [":resume", ":cancel"] {
+        let stored = crate::run::restore([data.to_string()]);
+        session.engine = Engine::default();
+        let facts = Facts::default();
+        let told =
+            notices(&session.on(Event::Session { stored, in_view: None, facts }).effects).concat();
+        assert!(told.contains("an earlier entry that it continues is missing"), "{told}");
+        assert!(told.contains("/workflow :resume goes on with what can be read"), "{told}");
+        assert!(session.refusal().is_some());
+        assert!(stored_in(&session.command("workflow", ":next").effects).is_empty());
+        let stored = stored_in(&session.command("workflow", decision).effects);
+        assert_eq!(session.refusal(), None, "{decision}");
+        let newest = crate::run::restore(stored.into_iter().rev()).unwrap();
+        assert_eq!((newest.is_running(), newest.progress.broken), (decision == ":resume", None));
+    }
 }
 
 /// A run whose agent has rewritten its workflow; the files were not read again.

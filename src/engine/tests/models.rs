@@ -102,7 +102,7 @@ impl Session {
     /// Ends pi at once, and starts it again with what it has stored.
     fn restart(&mut self, stored: Option<String>) -> String {
         self.engine = Engine::default();
-        let stored = restore(stored).unwrap();
+        let stored = restore(stored);
         let facts = Facts::default();
         let effects = self.on(Event::Session { stored, in_view: None, facts }).effects;
         let _ = self.obey(&effects);
@@ -370,7 +370,7 @@ fn another_branch_has_its_own_model() {
     assert_eq!(session.leave(), "b/small:medium");
     let go = |session: &mut Session, state: Option<&String>| {
         let event = |stored| Event::Session { stored, in_view: None, facts: Facts::default() };
-        let effects = session.on(event(restore(state).unwrap())).effects;
+        let effects = session.on(event(restore(state))).effects;
         let _ = session.obey(&effects);
         session.uses()
     };

@@ -68,12 +68,12 @@ fn the_last_run_of_the_session_is_reported_after_its_end() {
     }
     assert_eq!(session.report(), report);
     for (state, expected) in [
-        (r#"{"workflowKey":7}"#.to_owned(), none),
+        (r#"{"workflowKey":7,"active":false}"#.to_owned(), none),
         (
             "{".to_owned(),
             notice(
                 Level::Warning,
-                "The last run of this session cannot be read: it is not JSON, or nested too deep.",
+                "The last run of this session cannot be read: an entry is not JSON, or nested too deep.",
             ),
         ),
     ] {

@@ -140,13 +140,13 @@ fn the_changes_survive_a_restart() {
         _ => None,
     });
     let _ = session.set_by(effects);
-    let state = crate::run::restore(stored).unwrap();
+    let state = crate::run::restore(stored);
     let library = std::mem::take(&mut session.engine.definitions.library);
     session.engine = Engine::default();
     let facts = Facts { at_work: true, ..Facts::default() };
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
     session.engine.definitions.library = library;
-    session.engine.restore(state);
+    session.engine.restore(state, crate::run::Mark::default());
     let mut back = session.advance().unwrap();
     back.sort();
     assert_eq!(back, names(&["bash", "edit", "read", "workflow_step", "write"]));

@@ -242,9 +242,9 @@ fn a_nested_workflow_begins_anew() {
     let _ = session.on(Event::AgentStart);
     session.goes(&[("x", "b"), ("", "c"), ("", "end"), ("again", "a")]);
     let progress = |session: &Session| session.engine.active().unwrap().state.progress.clone();
-    assert_eq!(progress(&session).outcomes.into_keys().collect::<Vec<_>>(), ["w:1"]);
+    assert_eq!(progress(&session).outcomes.keys().collect::<Vec<_>>(), ["w:1"]);
     session.goes(&[("y", "c")]);
-    assert_eq!(progress(&session).passed_over.into_keys().collect::<Vec<_>>(), ["w:0/n:1"]);
+    assert_eq!(progress(&session).passed_over.keys().collect::<Vec<_>>(), ["w:0/n:1"]);
     let _ = session.command("workflow", ":back");
     assert_eq!(session.phase_id(), "b");
     assert!(progress(&session).passed_over.is_empty());
@@ -599,7 +599,7 @@ fn odd_stored_values_do_not_open_anything() {
     for state in stored {
         let mut session = triage("");
         let text = state.to_string();
-        let stored = crate::run::restore([&*text]).unwrap();
+        let stored = crate::run::restore([&*text]);
         let facts = Facts::default();
         let _ = session.on(Event::Session { stored, in_view: None, facts });
         for command in [":status", ":report", ":graph", ":panel", ":back", ":resume"] {

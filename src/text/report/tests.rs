@@ -5,7 +5,7 @@ use super::*;
 use crate::run::restore;
 
 fn state(data: &Value) -> RunState {
-    restore([data.to_string()]).unwrap().unwrap()
+    restore([data.to_string()]).unwrap()
 }
 
 /// A run with a nested workflow and a loop, at its last phase.

@@ -33,6 +33,7 @@ export const KNOWN = {
   55: waits,
   59: usage,
   61: outcome,
+  65: unreadable,
 };
 
 /** The tool of ours has the parameter `outcome`. @param {Both} both */
@@ -407,6 +408,22 @@ function held({ reference, ours }) {
   const missing = takeEntries(reference, ({ customType, content }) => customType === "workflow:context" && prompts.includes(content));
   assert.equal(missing.length, prompts.length);
   return notices.length;
+}
+
+/**
+ * A run that cannot be read is none in the reference. Ours holds it until the user ends it, and stores its end.
+ * @param {Both} both
+ */
+function unreadable({ reference, ours }) {
+  const why = "its stored state cannot be read in full: an entry is malformed";
+  const text = /^(.*tool: )?The workflow configuration for this session is no longer available\.[^]* stored state cannot be read in full[^]*$/;
+  const places = mapStrings(ours, (shown) => shown.replace(text, "$1No active workflow. Use /workflow {name} {description} to start one."));
+  for (const { details } of ours.sessions.flat()) if (details) delete details.stale;
+  takeEntries(ours, ({ data }) => [data?.workflow, data?.workflowKey].includes("?"));
+  assert.ok(take(ours.screen, (line) => line.startsWith(`notify warning: ⏸ The stored run is paused: ${why}.`)).length > 0, "nobody is told");
+  take(ours.screen, (line) => line.startsWith("status workflow: ⏸ The stored run (paused: its state cannot be read)"));
+  for (const { screen } of [reference, ours]) take(screen, (line) => ["status workflow: (none)", "notify info: No active workflow to cancel.", "notify info: Workflow cancelled."].includes(line));
+  return places;
 }
 
 /** The summaries in the prompts, the status and the message at the end. @param {Both} both */

@@ -1,0 +1,530 @@
+//! The entries of a run in the session: each names the number of the one before it, and has what changed since.
+//!
+//! An entry is the reference's JSON, complete for what the reference reads. Of `progress`, which is ours alone, a **part** has
+//! the small fields in full, and of the fields that grow only what changed since the entry before: records by key, `null` for one
+//! that is gone; other fields as they are now. [`restore`](super::restore) merges parts down to a complete entry.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::usage::is_default;
+
+use super::rules::{PART_VERSION, PROGRESS_VERSION};
+use super::{Progress, Records, RunState};
+
+/// Maximum length of a complete entry without its task, in bytes of JSON, from which on parts are stored. So most runs have
+/// complete entries only, which every version of this package reads.
+const MAX_SMALL: usize = 4 << 10;
+/// The number of records up to which the length is looked at.
+const MAX_FEW: usize = 64;
+/// Maximum number of parts after a complete entry.
+pub(super) const MAX_PARTS: u64 = 10_000;
+/// Length of the parts after a complete entry from which on the next one is complete, in bytes of JSON.
+pub(super) const MAX_PARTS_LENGTH: u64 = 16 << 20;
+
+/// The field of `progress` with the [`Mark`] of its entry.
+pub(super) const MARK: &str = "entry";
+
+/// The fields of `progress` whose records are stored by key.
+pub(super) const RECORDS: [&str; 6] =
+    ["visits", "outcomes", "passedOver", "allowances", "loops", "gateAttempts"];
+/// The fields of `progress` that stand in every entry.
+pub(super) const SMALL: [&str; 10] = [
+    "version",
+    "seal",
+    "gates",
+    "paused",
+    "continuations",
+    "idle",
+    "freshStart",
+    "usersModel",
+    "forgotten",
+    MARK,
+];
+
+/// The place of an entry among those of its run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Mark {
+    /// From 1. A part continues the entry of the number before.
+    pub number: u64,
+    /// The number of parts since the complete entry, this one included; 0 for a complete one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub parts: u64,
+    /// The length of these parts, in bytes of JSON.
+    #[serde(skip_serializing_if = "is_default")]
+    pub length: u64,
+}
+
+/// Writes the entries of a run.
+#[derive(Debug, Default)]
+pub struct Journal(Last);
+
+/// The newest entry.
+#[derive(Debug, Default)]
+enum Last {
+    /// There is none, or none that can be continued.
+    #[default]
+    None,
+    Known(Box<RunState>, Mark),
+    /// Others may have dropped it.
+    Unsure(Box<RunState>, Mark),
+}
+
+impl Journal {
+    /// Continues after the newest entry of the session, which has this state; an entry without a mark cannot be continued.
+    pub fn after(state: &RunState, mark: Mark) -> Self {
+        let is_marked = mark.number > 0 && state.progress.broken.is_none();
+        Self(if is_marked { Last::Known(Box::new(state.clone()), mark) } else { Last::None })
+    }
+
+    /// The newest entry may not have been stored: the next one is complete.
+    pub fn forget(&mut self) {
+        self.0 = Last::None;
+    }
+
+    /// The newest entry was handed over and may be dropped: it is looked for before it is continued.
+    pub fn doubt(&mut self) {
+        self.0 = match std::mem::take(&mut self.0) {
+            Last::Known(state, mark) | Last::Unsure(state, mark) => Last::Unsure(state, mark),
+            Last::None => Last::None,
+        };
+    }
+
+    /// Returns the next entry of the run. `newest` returns the newest state entry of the session, as JSON.
+    pub fn entry(&mut self, state: &RunState, newest: impl FnOnce() -> Option<String>) -> Value {
+        let last = match std::mem::take(&mut self.0) {
+            Last::Unsure(last, mark) if !is_marked(&last, mark, newest()) => None,
+            Last::Known(last, mark) | Last::Unsure(last, mark) => Some((last, mark)),
+            Last::None => None,
+        };
+        let last = last.filter(|(last, _)| last.task_id == state.task_id);
+        let number = last.as_ref().map_or(0, |(_, mark)| mark.number).saturating_add(1);
+        let continued = last.filter(|(_, mark)| {
+            state.progress.version == PROGRESS_VERSION
+                && mark.parts < MAX_PARTS
+                && mark.length < MAX_PARTS_LENGTH
+                && number < u64::MAX
+        });
+        let complete = || {
+            let mark = Mark { number, ..Mark::default() };
+            (marked(serde_json::to_value(state).unwrap_or_default(), mark), mark)
+        };
+        let (data, mark) = match continued {
+            None => complete(),
+            Some(_) if is_small(state) => complete(),
+            Some((last, before)) => {
+                let data = part(state, &last);
+                let length = data.to_string().len() as u64;
+                let length = before.length.saturating_add(length);
+                let mark = Mark { number, parts: before.parts.saturating_add(1), length };
+                (marked(data, mark), mark)
+            }
+        };
+        self.0 = Last::Known(Box::new(state.clone()), mark);
+        data
+    }
+}
+
+/// Tests if an entry of the session is that of a state.
+fn is_marked(state: &RunState, mark: Mark, entry: Option<String>) -> bool {
+    let entry: Option<Value> = entry.and_then(|entry| serde_json::from_str(&entry).ok());
+    entry.is_some_and(|entry| {
+        let task = entry.get("taskId").and_then(Value::as_str);
+        let number = entry.pointer("/progress/entry/number").and_then(Value::as_u64);
+        task == Some(&state.task_id) && number == Some(mark.number)
+    })
+}
+
+fn marked(mut data: Value, mark: Mark) -> Value {
+    if let Some(progress) = data.get_mut("progress").and_then(Value::as_object_mut) {
+        progress.insert(MARK.to_owned(), serde_json::to_value(mark).unwrap_or_default());
+    }
+    data
+}
+
+/// Tests if a complete entry is short.
+fn is_small(state: &RunState) -> bool {
+    let Progress { visits, outcomes, passed_over, .. } = &state.progress;
+    if visits.len() + outcomes.len() + passed_over.len() > MAX_FEW {
+        return false;
+    }
+    let without_task = RunState { task_description: String::new(), ..state.clone() };
+    serde_json::to_string(&without_task).is_ok_and(|json| json.len() <= MAX_SMALL)
+}
+
+/// Returns the entry of a state that continues that of another one.
+fn part(new: &RunState, old: &RunState) -> Value {
+    let Progress {
+        // In every entry.
+        version: _,
+        seal: _,
+        later_seal: _,
+        paused: _,
+        continuations: _,
+        idle: _,
+        fresh_start: _,
+        users_model: _,
+        forgotten: _,
+        // Such a run is not stored.
+        broken: _,
+        gate_attempts,
+        loops,
+        visits,
+        tools_added,
+        tools_hidden,
+        inputs,
+        outcomes,
+        passed_over,
+        allowances,
+        others,
+    } = &new.progress;
+    let was = &old.progress;
+    let mut changed = Map::new();
+    changed_records(&mut changed, "visits", visits, &was.visits);
+    changed_records(&mut changed, "outcomes", outcomes, &was.outcomes);
+    changed_records(&mut changed, "passedOver", passed_over, &was.passed_over);
+    changed_records(&mut changed, "allowances", allowances, &was.allowances);
+    changed_records(&mut changed, "loops", loops, &was.loops);
+    changed_records(&mut changed, "gateAttempts", gate_attempts, &was.gate_attempts);
+    changed_field(&mut changed, "toolsAdded", tools_added, &was.tools_added);
+    changed_field(&mut changed, "toolsHidden", tools_hidden, &was.tools_hidden);
+    changed_field(&mut changed, "inputs", inputs, &was.inputs);
+    for (name, value) in others {
+        changed_field(&mut changed, name, value, was.others.get(name).unwrap_or_default());
+    }
+    let gone = was.others.keys().filter(|name| !others.contains_key(*name));
+    changed.extend(gone.map(|name| (name.clone(), Value::Null)));
+    let small = Progress {
+        version: PART_VERSION,
+        gate_attempts: Records::default(),
+        loops: Records::default(),
+        visits: Records::default(),
+        outcomes: Records::default(),
+        passed_over: Records::default(),
+        allowances: Records::default(),
+        tools_added: Vec::new(),
+        tools_hidden: Vec::new(),
+        inputs: std::collections::BTreeMap::new(),
+        others: Map::new(),
+        ..new.progress.clone()
+    };
+    let small = RunState { progress: small, ..new.clone() };
+    let mut data = serde_json::to_value(small).unwrap_or_default();
+    if let Some(progress) = data.get_mut("progress").and_then(Value::as_object_mut) {
+        progress.extend(changed);
+    }
+    data
+}
+
+fn changed_records<V: Serialize + PartialEq>(
+    changed: &mut Map<String, Value>,
+    name: &str,
+    new: &Records<V>,
+    old: &Records<V>,
+) {
+    let changes = new.changes_since(old).into_iter();
+    let changes: Map<String, Value> = changes
+        .map(|(key, value)| (key.to_owned(), serde_json::to_value(value).unwrap_or_default()))
+        .collect();
+    if !changes.is_empty() {
+        changed.insert(name.to_owned(), changes.into());
+    }
+}
+
+fn changed_field<V: Serialize + PartialEq>(
+    changed: &mut Map<String, Value>,
+    name: &str,
+    new: &V,
+    old: &V,
+) {
+    if new != old {
+        changed.insert(name.to_owned(), serde_json::to_value(new).unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::definition::{Budget, Measure};
+    use crate::run::{
+        Allowance, Evidence, Leaving, PauseReason, Seal, Segment, Unusable, phase_key, restore,
+        take_up,
+    };
+    use crate::usage::Usage;
+
+    /// A branch of a session: the entries, oldest first, each with the state that it stores.
+    #[derive(Clone, Default)]
+    struct Branch(Vec<(Value, Option<RunState>)>);
+
+    impl Branch {
+        fn entries(&self) -> Vec<String> {
+            self.0.iter().rev().map(|(data, _)| data.to_string()).collect()
+        }
+
+        /// The state that the newest entry of a run stores.
+        fn state(&self) -> RunState {
+            self.0.iter().rev().find_map(|(_, state)| state.clone()).unwrap()
+        }
+    }
+
+    /// A run that has gone through this number of phases.
+    fn long_run(phases: usize) -> RunState {
+        let mut state = RunState::new("w", "the task", 1, 2).begun(1);
+        state.progress.version = PROGRESS_VERSION;
+        state.progress.seal = Some(Seal { version: 1, hash: "h".into() });
+        for index in 1..phases {
+            state = moved(&state, index);
+        }
+        state
+    }
+
+    fn moved(state: &RunState, index: usize) -> RunState {
+        let mut new = state.clone();
+        new.global_step_count += 1;
+        new.current_path = vec![Segment { workflow_key: "w".into(), phase_index: index }];
+        let now = new.global_step_count;
+        new.moved_from(state, Leaving::Done, now)
+    }
+
+    #[derive(Debug, Clone)]
+    enum Action {
+        Move(usize),
+        Use(u32),
+        Check(u32),
+        Outcome(usize, bool),
+        Allow(usize),
+        Tools(usize),
+        Pause(bool),
+        Other(usize, bool),
+        /// The host drops the next entry, and says so.
+        NotStored,
+        /// pi ends and starts again.
+        Restart,
+        /// The user moves back by this number of entries.
+        Back(usize),
+        /// The reference moves the run.
+        Reference,
+        /// Entries of other runs, and without one.
+        Noise,
+    }
+
+    fn action() -> impl Strategy<Value = Action> {
+        prop_oneof![
+            (0..90_usize).prop_map(Action::Move),
+            any::<u32>().prop_map(Action::Use),
+            (0..3_u32).prop_map(Action::Check),
+            (0..5_usize, any::<bool>()).prop_map(|(key, set)| Action::Outcome(key, set)),
+            (0..5_usize).prop_map(Action::Allow),
+            (0..3_usize).prop_map(Action::Tools),
+            any::<bool>().prop_map(Action::Pause),
+            (0..3_usize, any::<bool>()).prop_map(|(key, set)| Action::Other(key, set)),
+            Just(Action::NotStored),
+            Just(Action::Restart),
+            (1..9_usize).prop_map(Action::Back),
+            Just(Action::Reference),
+            Just(Action::Noise),
+        ]
+    }
+
+    fn changed(state: &RunState, action: &Action) -> RunState {
+        let mut new = state.clone();
+        let progress = &mut new.progress;
+        match *action {
+            Action::Move(index) => return moved(state, index),
+            Action::Use(turns) => {
+                return state.clone().with_usage(state, &Usage { turns, ..Usage::default() });
+            }
+            Action::Check(attempt) => {
+                let (label, result) = ("l".to_owned(), "r".to_owned());
+                let tail = String::new();
+                let check = Evidence { label, passed: true, result, duration_ms: 1, attempt, tail };
+                return state.with_evidence(vec![check]);
+            }
+            Action::Outcome(index, true) => {
+                progress.outcomes.insert(format!("w:{index}"), "o".to_owned());
+            }
+            Action::Outcome(index, false) => {
+                progress.outcomes.remove(&format!("w:{index}"));
+            }
+            Action::Allow(index) => {
+                let key = format!("w:{index}");
+                let allowance = progress.allowances.get_or_insert(&key, Allowance::default);
+                allowance.added = Budget([(Measure::Turns, 1)].into());
+            }
+            Action::Tools(count) => progress.tools_hidden = vec!["t".to_owned(); count],
+            Action::Pause(true) => return state.paused(PauseReason::User, 3),
+            Action::Pause(false) => return state.resumed(),
+            Action::Other(index, true) => {
+                progress.others.insert(format!("o{index}"), json!({ "a": [null] }));
+            }
+            Action::Other(index, false) => {
+                progress.others.shift_remove(&format!("o{index}"));
+            }
+            Action::NotStored
+            | Action::Restart
+            | Action::Back(_)
+            | Action::Reference
+            | Action::Noise => {}
+        }
+        new
+    }
+
+    /// Plays actions, and returns the branch.
+    fn play(actions: &[Action]) -> Branch {
+        let mut journal = Journal::default();
+        let first = long_run(80);
+        let mut branch = Branch(vec![(journal.entry(&first, || None), Some(first))]);
+        for action in actions {
+            match *action {
+                Action::NotStored => {
+                    let _ = journal.entry(&moved(&branch.state(), 3), || None);
+                    journal.forget();
+                }
+                Action::Restart => {}
+                Action::Back(count) => {
+                    branch.0.truncate(branch.0.len().saturating_sub(count).max(1))
+                }
+                Action::Reference => {
+                    let (mut data, _) = branch.0.last().unwrap().clone();
+                    if data["taskId"] != branch.state().task_id {
+                        continue;
+                    }
+                    data["globalStepCount"] = 900.into();
+                    let state = RunState { global_step_count: 900, ..branch.state() };
+                    branch.0.push((data, Some(state)));
+                }
+                Action::Noise => {
+                    let other = json!({ "workflowKey": null });
+                    branch.0.push((other, None));
+                }
+                _ => {
+                    let state = changed(&branch.state(), action);
+                    let newest = branch.entries().into_iter().next();
+                    branch.0.push((journal.entry(&state, || newest), Some(state)));
+                    continue;
+                }
+            }
+            let restored = take_up(branch.entries()).unwrap();
+            journal = Journal::after(&restored.state, restored.mark);
+        }
+        branch
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever happens to the session, the entries give the state that was stored last; without one of them they give it too,
+        /// or a run that is held.
+        #[test]
+        fn parts_give_the_state(actions in prop::collection::vec(action(), 0..30), cut in any::<prop::sample::Index>()) {
+            let branch = play(&actions);
+            prop_assert_eq!(restore(branch.entries()), Some(branch.state()));
+            let gone = cut.index(branch.0.len());
+            let mut rest = branch.clone();
+            rest.0.remove(branch.0.len() - 1 - gone);
+            let expected = rest.0.iter().rev().find_map(|(_, state)| state.clone());
+            match restore(rest.entries()) {
+                Some(state) if state.progress.broken.is_some() => {}
+                state => prop_assert_eq!(state, expected, "without entry {}", gone),
+            }
+            // One that is broken off in the middle.
+            let mut entries = branch.entries();
+            let half = entries[gone].len() / 2;
+            entries[gone].truncate(half);
+            match restore(&entries) {
+                Some(state) if state.progress.broken.is_some() => {}
+                state => prop_assert_eq!(state, Some(branch.state()), "entry {} in half", gone),
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_of_a_long_run_stores_what_changed() {
+        let mut journal = Journal::default();
+        let mut state = long_run(5000);
+        let complete = journal.entry(&state, || None).to_string();
+        assert!(complete.len() > 200_000);
+        let mut entries = vec![complete];
+        for step in 0..100 {
+            let before = state;
+            let usage = Usage { turns: 1, cost: 0.1, ..Usage::default() };
+            state = moved(&before, 7 * step).with_usage(&before, &usage);
+            let entry = journal.entry(&state, || None).to_string();
+            assert!(entry.len() < 1500, "{}: {entry}", entry.len());
+            entries.insert(0, entry);
+        }
+        assert_eq!(restore(&entries), Some(state));
+        // A complete entry of a short run does not change its form.
+        let short = long_run(3);
+        let mut entry = Journal::default().entry(&short, || None);
+        let mark = entry["progress"].as_object_mut().unwrap().shift_remove(MARK);
+        assert_eq!(mark, Some(json!({ "number": 1 })));
+        assert_eq!(entry, serde_json::to_value(&short).unwrap());
+    }
+
+    #[test]
+    fn a_part_is_continued_only_if_it_is_the_newest_entry() {
+        let (first, second) = (long_run(80), long_run(81));
+        let mut journal = Journal::default();
+        let stored = journal.entry(&first, || None);
+        let part = journal.entry(&second, || panic!("it is known"));
+        for (newest, is_continued) in
+            [(Some(&part), true), (Some(&stored), false), (Some(&json!({})), false), (None, false)]
+        {
+            let mut journal = Journal::default();
+            let _ = journal.entry(&first, || None);
+            let _ = journal.entry(&second, || None);
+            journal.doubt();
+            let next = journal.entry(&first, || newest.map(Value::to_string));
+            assert_eq!(next["progress"]["version"] == 2, is_continued, "{newest:?}");
+        }
+    }
+
+    #[test]
+    fn entries_that_do_not_fit_together_are_held() {
+        let mut journal = Journal::default();
+        let mut state = long_run(80);
+        let mut entries = vec![journal.entry(&state, || None)];
+        for index in [3, 4, 5] {
+            state = moved(&state, index);
+            entries.insert(0, journal.entry(&state, || None));
+        }
+        let why = |entries: &[Value]| {
+            let broken = restore(entries.iter().map(Value::to_string)).unwrap().progress.broken;
+            broken.map(|broken| (broken.why, broken.is_usable))
+        };
+        assert_eq!(why(&entries), None);
+        let changed = |index: usize, pointer: &str, value: Value| {
+            let mut entries = entries.clone();
+            *entries[index].pointer_mut(pointer).unwrap() = value;
+            why(&entries)
+        };
+        let missing = Some((Unusable::MissingPart, true));
+        for number in
+            [json!(0), json!(1), json!(9), json!(u64::MAX), json!(-1), json!("2"), json!({})]
+        {
+            assert_eq!(changed(1, "/progress/entry/number", number.clone()), missing, "{number}");
+        }
+        assert_eq!(changed(3, "/progress/version", 3.into()), missing, "a later version's");
+        assert_eq!(changed(3, "/progress", Value::Null), missing);
+        assert_eq!(changed(2, "/taskId", "other".into()), missing);
+        for index in [0, 1, 2] {
+            let malformed = Some((Unusable::Malformed, true));
+            assert_eq!(changed(index, "/progress/visits", 7.into()), malformed);
+        }
+        // Parts that go in circles, and without end.
+        let circle = vec![entries[0].clone(), entries[1].clone(), entries[0].clone()];
+        assert_eq!(why(&circle), missing);
+        let many = std::iter::repeat_n(&entries[0], 40_000).map(Value::to_string);
+        let broken = restore(many).unwrap().progress.broken.unwrap();
+        assert_eq!(broken.why, Unusable::TooManyParts);
+        // What was found is usable.
+        let found = restore(entries[..2].iter().map(Value::to_string)).unwrap();
+        assert_eq!(phase_key(&found.current_path), "w:5");
+        assert_eq!(found.progress.seal, state.progress.seal);
+        assert!(found.progress.visits.contains_key("w:5") && found.progress.visits.len() < 5);
+    }
+}
