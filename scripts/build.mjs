@@ -206,5 +206,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     packed: true,
     tell: say,
   });
-  say(`${made ? "the component is as it was" : "built the component"} (${Math.round(bytes / 1000)} KB)`);
+  say(`${made ? "built; the component has the same bytes as before" : "built the component"} (${Math.round(bytes / 1000)} KB), bundled the shim`);
 }

@@ -7,21 +7,20 @@ use crate::engine::context::Cx;
 use crate::engine::effect::{Level, Reply};
 use crate::engine::state::Engine;
 
-/// A subcommand of `/workflow` that shows or controls the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Control {
-    Status,
-    Pause,
-    Resume,
-    Next,
-    Back,
-    Skip,
-    Cancel,
-    Graph,
-    Report,
-    Panel,
-    Check,
+/// Defines the controls and the list of all of them, in the order in which they are offered.
+macro_rules! controls {
+    ($($control:ident),+) => {
+        /// A subcommand of `/workflow` that shows or controls the run.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Control { $($control),+ }
+
+        impl Control {
+            const ALL: [Self; [$(Self::$control),+].len()] = [$(Self::$control),+];
+        }
+    };
 }
+
+controls!(Status, Pause, Resume, Next, Back, Skip, Cancel, Graph, Report, Panel, Check);
 
 /// Properties of a control.
 struct Properties {
@@ -43,20 +42,6 @@ enum WhileHeld {
 }
 
 impl Control {
-    const ALL: [Self; 11] = [
-        Self::Status,
-        Self::Pause,
-        Self::Resume,
-        Self::Next,
-        Self::Back,
-        Self::Skip,
-        Self::Cancel,
-        Self::Graph,
-        Self::Report,
-        Self::Panel,
-        Self::Check,
-    ];
-
     fn properties(self) -> Properties {
         let shows = |name, description, needs_run| Properties {
             name,
