@@ -1,10 +1,6 @@
-// Carries out the outcome `confine`: runs the command line of pi's `bash` confined by the operating system, and refuses
-// pi's `edit` and `write` outside of the writable paths.
-//
-// pi itself writes for `edit` and `write`, and looks up the path again when it does. A command line that runs at the same
-// time could put a link in its place after the check. So command lines wait until such writes are done, and a write that
-// starts while a command line runs is refused.
-import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+// Carries out the outcome `confine`: runs the command line of pi's `bash` confined by the operating system, and lets pi's `edit`
+// and `write` reach the writable paths only.
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
 import { linkedOutside } from "./confinement/hard-links.js";
@@ -13,15 +9,16 @@ import { Placeholders } from "./confinement/placeholders.js";
 import { RunningCommands } from "./confinement/running-commands.js";
 import { canConfine, confinedLine } from "./confinement/sandbox.js";
 import { removeOwn, sessionFolder } from "./confinement/session-folder.js";
-import { quoted } from "./confinement/shell-quote.js";
 import { plainText } from "./drawing.js";
-import { isBelow, realPath, resolveWrite } from "./write-target.js";
+import { FileTools } from "./file-tools.js";
+import { isBelow, realPath } from "./write-target.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./confinement/session-folder.js").SessionFolder} SessionFolder */
 /** @typedef {import("./events.js").PiEvent} PiEvent */
 /** @typedef {import("./interface.js").Confinement} Limits */
 
+const NOT_GRANTED = "the manifest does not grant it";
 /** The maximum length of an argument on Linux, in bytes: pi passes a command line as one argument. */
 const MAX_LINE = 128 * 1024 - 1;
 /** The maximum number of paths in listed folders that are made read-only, and their maximum length together, in bytes. */
@@ -39,8 +36,6 @@ const PROCESS_ERRORS = /ptrace|LeakSanitizer/i;
 export class Confinement {
   /** The limits of the command lines that were allowed and have not ended, by call. @type {Map<string, Limits>} */
   #commands = new Map();
-  /** The calls of `edit` and `write` that were allowed and have not ended. @type {Set<string>} */
-  #writes = new Set();
   #placeholders = new Placeholders();
   #running = new RunningCommands();
   /** The folder of the session; `undefined` until it is needed. @type {SessionFolder | undefined} */
@@ -52,6 +47,7 @@ export class Confinement {
   #pi;
   #codingAgent;
   #granted;
+  #fileTools;
 
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
@@ -62,11 +58,17 @@ export class Confinement {
     this.#pi = pi;
     this.#codingAgent = codingAgent;
     this.#granted = granted;
+    this.#fileTools = new FileTools(pi, codingAgent);
+  }
+
+  /** Prepares the confinement of file tools, from the agent's next turn on. */
+  prepare() {
+    if (this.#granted) this.#fileTools.register();
   }
 
   /** Tests if command lines can be confined. @throws {Error} with the reason */
   test() {
-    if (!this.#granted) throw new Error("the manifest does not grant it");
+    if (!this.#granted) throw new Error(NOT_GRANTED);
     canConfine();
   }
 
@@ -89,16 +91,17 @@ export class Confinement {
    */
   confine({ toolName, toolCallId, input }, limits, context) {
     try {
-      this.#observe();
-      // Again for every call: one without limits could have put a link in its place.
-      this.#folder = sessionFolder(context.sessionManager.getSessionId());
       if (toolName === "bash" && typeof input?.command === "string") {
+        this.#observe();
+        // Again for every call: one without limits could have put a link in its place.
+        this.#folder = sessionFolder(context.sessionManager.getSessionId());
         input.command = this.#confinedLine(input.command, limits, context, this.#folder);
         this.#commands.set(toolCallId, limits);
         return undefined;
       }
       if ((toolName === "edit" || toolName === "write") && typeof input?.path === "string") {
-        return this.#confineWrite(toolCallId, resolveWrite(input.path, context.cwd).path, limits, this.#folder);
+        if (!this.#granted) throw new Error(NOT_GRANTED);
+        return this.#fileTools.confine(toolName, input, limits.writable);
       }
       return `The tool "${plainText(String(toolName))}" cannot be confined.`;
     } catch (error) {
@@ -108,32 +111,12 @@ export class Confinement {
   }
 
   /**
-   * @param {string} id of the call
-   * @param {string} path
-   * @param {Limits} limits
-   * @param {SessionFolder} folder
-   */
-  #confineWrite(id, path, { writable }, { lock, running }) {
-    if (!this.#granted) throw new Error("the manifest does not grant it");
-    if (!writable.some((allowed) => isBelow(path, allowed))) return `${plainText(path)} may not be written.`;
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat?.isFile() && stat.nlink > 1) return `${plainText(path)} has other names (hard links), which would be changed too.`;
-    // Calls of one message all start after the last of them was allowed, so its command lines see the lock. A command line
-    // that starts now either sees it, or is seen here.
-    this.#writes.add(id);
-    writeFileSync(lock, "", { flag: "a" });
-    if (!this.#running.any(running)) return undefined;
-    this.#ended(id);
-    return "A command is running. Write the file when it has ended.";
-  }
-
-  /**
    * @param {string} line
    * @param {Limits} limits
    * @param {Context} context
    * @param {SessionFolder} folder
    */
-  #confinedLine(line, { writable: paths, network }, context, { temporary, lock, running }) {
+  #confinedLine(line, { writable: paths, network }, context, { temporary, running }) {
     this.test();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
     this.#readOnly = [];
@@ -144,11 +127,7 @@ export class Confinement {
     const sandbox = { writable: writable.map(withoutSlash), readOnly, network, cwd, temporary, ...this.#hide(writable) };
     const around = sandbox.hidden.find((path) => path !== cwd && isBelow(cwd, path));
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
-    // It may be left by a process that was killed and had the same number.
-    if (this.#writes.size === 0) rmSync(lock, { force: true });
-    // `-p`: not a program of a folder in PATH that is writable.
-    const wait = `while [ -e ${quoted(lock)} ]; do command -p sleep 0.01; done`;
-    const confined = this.#running.counted(`${wait}; ${confinedLine(this.#withPrefix(line, context), sandbox)}`, running);
+    const confined = this.#running.counted(confinedLine(this.#withPrefix(line, context), sandbox), running);
     if (Buffer.byteLength(confined) > MAX_LINE) throw new Error("it is too long");
     return confined;
   }
@@ -250,6 +229,14 @@ export class Confinement {
     mkdirSync(temporary, { mode: 0o700 });
   }
 
+  /**
+   * A call runs without limits.
+   * @param {PiEvent} event
+   */
+  notConfined({ input }) {
+    this.#fileTools.allow(input);
+  }
+
   /** The session has ended. */
   end() {
     this.#allEnded();
@@ -277,11 +264,10 @@ export class Confinement {
    */
   #ended(id) {
     if (this.#commands.delete(id)) this.#removePlaceholders();
-    if (this.#writes.delete(id) && this.#writes.size === 0 && this.#folder) rmSync(this.#folder.lock, { force: true });
   }
 
   #allEnded() {
-    for (const id of [...this.#commands.keys(), ...this.#writes]) this.#ended(id);
+    for (const id of [...this.#commands.keys()]) this.#ended(id);
   }
 
   /** Removes the placeholders unless a command line that may write them still runs. */

@@ -173,12 +173,18 @@ export class Extension {
    */
   #onToolCall(event, context) {
     this.#tools.storeParent(event);
-    if (!this.#subscribed.has("tool_call")) return undefined;
-    if (this.#guest.off) return this.#guarding ? refusal(OFF_CALL) : undefined;
+    if (this.#guest.off && this.#guarding && this.#subscribed.has("tool_call")) return refusal(OFF_CALL);
+    if (this.#guest.off || !this.#subscribed.has("tool_call")) {
+      this.#confinement.notConfined(event);
+      return undefined;
+    }
     const call = this.#calls.handleToolCall(context, event.input, moment(), EVENTS.tool_call(event, context, this.#pi));
     return after(call, (outcome) => {
       if (!outcome) return refusal(BROKEN_CALL);
-      if (outcome.tag !== "confine") return handlerResult(outcome, event);
+      if (outcome.tag !== "confine") {
+        this.#confinement.notConfined(event);
+        return handlerResult(outcome, event);
+      }
       const reason = this.#confinement.confine(event, outcome.val, context);
       return reason === undefined ? undefined : refusal(reason);
     });
@@ -274,7 +280,10 @@ export class Extension {
         this.#flags.add(name);
         this.#pi.registerFlag(name, { type: "boolean", description });
       },
-      guardTools: (guard) => void (this.#guarding = guard),
+      guardTools: (guard) => {
+        this.#guarding = guard;
+        if (guard) this.#confinement.prepare();
+      },
       keepNewest: (customType, keep) => this.#view.keepNewest(customType, keep),
       cancelRequest: (ticket) => this.#requests.cancel(ticket),
       logPanic: (message) => this.#guest.logPanic(message),

@@ -11,7 +11,6 @@ import { realPath } from "../write-target.js";
  * Paths of one session. All but the first belong to this process.
  * @typedef {object} SessionFolder
  * @property {string} temporary the folder for temporary files: it outlives this process, as the session does
- * @property {string} lock a file that exists while pi writes a file
  * @property {string} running a folder with the process ids of the command lines
  */
 
@@ -24,18 +23,17 @@ export function sessionFolder(session) {
   const name = createHash("sha256").update(session).digest("hex").slice(0, 16);
   const parent = join(realPath(tmpdir()), `pi-confined-${process.getuid?.() ?? 0}`);
   const temporary = join(parent, name);
-  const own = `${temporary}.${process.pid}`;
-  const running = `${own}.running`;
+  const running = `${temporary}.${process.pid}.running`;
   for (const folder of [parent, temporary, running]) makePrivate(folder);
-  return { temporary, lock: `${own}.lock`, running };
+  return { temporary, running };
 }
 
 /**
  * Removes what belongs to this process.
  * @param {SessionFolder} folder
  */
-export function removeOwn({ lock, running }) {
-  for (const path of [lock, running]) rmSync(path, { recursive: true, force: true });
+export function removeOwn({ running }) {
+  rmSync(running, { recursive: true, force: true });
 }
 
 /** @param {string} folder */

@@ -1,14 +1,13 @@
 // The outcome `confine`: command lines that run confined, and the paths of pi's file tools.
 
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { constants, homedir, tmpdir, userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SettingsManager } from "@earendil-works/pi-coding-agent";
+import { SettingsManager, createEditToolDefinition, createWriteToolDefinition } from "@earendil-works/pi-coding-agent";
 import { Confinement } from "../../host-shim/confinement.js";
 import { resolveWrite } from "../../host-shim/write-target.js";
 import { CODING_AGENT, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
@@ -30,20 +29,26 @@ function project(t) {
 }
 
 /**
- * A loaded guest that confines every call within these limits.
+ * A loaded guest that confines every call within these limits; without limits it allows all.
  *
  * @param {string} root
- * @param {Partial<Limits>} limits
+ * @param {Partial<Limits> | undefined} limits
  * @param {object} [manifest]
+ * @param {boolean} [guarding] true if it guards tools from the beginning
  */
-function confining(root, limits, manifest = { confine: true }) {
+function confining(root, limits, manifest = { confine: true }, guarding = true) {
   const pi = standIn();
-  const outcome = { tag: "confine", val: { writable: [], network: true, notice: "Only docs/ is writable.", ...limits } };
+  const tools = [createEditToolDefinition(root), createWriteToolDefinition(root)].map((tool) => ({ ...tool, sourceInfo: { source: "builtin" } }));
+  pi.behaviour.getAllTools = () => tools.map((tool) => ({ sourceInfo: { source: "cli" }, ...(pi.registered.get(`tool ${tool.name}`) ?? tool) }));
+  const outcome = limits ? { tag: "confine", val: { writable: [], network: true, notice: "Only docs/ is writable.", ...limits } } : { tag: "none" };
   const guest = plainGuest((imports) => ({
-    init: () => imports["pi:extension/api"].on("tool-call"),
+    init: () => {
+      imports["pi:extension/api"].on("tool-call");
+      if (guarding) imports["pi:extension/api"].guardTools(true);
+    },
     handleEvent: (/** @type {unknown} */ _, /** @type {{ tag: string }} */ event) => (event.tag === "tool-call" ? outcome : { tag: "none" }),
   }));
-  Object.assign(CODING_AGENT, { SettingsManager });
+  Object.assign(CODING_AGENT, { SettingsManager, createEditToolDefinition, createWriteToolDefinition });
   loadInto(pi, guest, manifest, join(root, "agent"));
   const context = pi.context({
     cwd: root,
@@ -65,7 +70,14 @@ function confining(root, limits, manifest = { confine: true }) {
     end(toolCallId);
     return result;
   };
-  return { pi, context, call, end, run };
+  if (guarding) pi.emit("turn_start");
+  /** Emits a call of a file tool, executes it, and returns the text of its result. */
+  const use = async (/** @type {string} */ toolName, /** @type {any} */ input) => {
+    const { refused } = call(toolName, input);
+    if (refused !== undefined) return refused;
+    return pi.tool(toolName, input, context).then((/** @type {any} */ { content }) => content[0].text, (/** @type {Error} */ { message }) => message);
+  };
+  return { pi, context, call, end, run, use };
 }
 
 /** @param {string} command @param {string} cwd */
@@ -467,48 +479,48 @@ suite("the processes of a confined command line", () => {
 });
 
 suite("a file tool within limits", () => {
-  test("may write the listed paths only", (t) => {
-    const { root } = project(t);
-    const { call } = confining(root, { writable: [`${root}/docs/`, `${root}/README.md`] });
+  test("writes the listed paths only", async (t) => {
+    const { root, read } = project(t);
+    const { use } = confining(root, { writable: [`${root}/docs/`, `${root}/README.md`] });
     symlinkSync("../src", join(root, "docs/src"));
-    symlinkSync("/no/such/file", join(root, "docs/dangling"));
+    symlinkSync(`${root}/none`, join(root, "docs/dangling"));
     linkSync(join(root, "src/main.rs"), join(root, "docs/linked"));
     for (const path of ["docs/plan.md", "docs/new/deep.md", "@docs/x", `${root}/docs/x`, "src/../docs/x", "README.md", `file://${root}/docs/x`]) {
-      assert.equal(call("write", { path }).refused, undefined, path);
+      assert.equal(await use("write", { path, content: "new" }), `Successfully wrote to ${path}`);
     }
-    for (const path of ["src/main.rs", "docs", "docs/../src/x", "docs2/x", "docs/src/main.rs", "docs/dangling", "docs/linked", "~/x", "/etc/x", "README.md.bak", "", "docs/\0"]) {
-      if (path !== "docs") assert.ok(call("write", { path }).refused, path);
+    assert.equal(read("docs/new/deep.md"), "new");
+    for (const path of ["src/main.rs", "docs/../src/x", "docs2/x", "docs/src/main.rs", "docs/dangling", "~/x", "/etc/x", "README.md.bak"]) {
+      assert.match(await use("write", { path, content: "new" }), /may not be (written|created)$/, path);
     }
-    for (const input of [{}, { path: 1 }, null]) assert.match(call("edit", input).refused, /cannot be confined/);
+    assert.match(await use("write", { path: "docs/linked", content: "new" }), /docs\/linked has other names \(hard links\)/);
+    assert.match(await use("edit", { path: "docs/src/main.rs", edits: [{ oldText: "main", newText: "new" }] }), /^Could not edit file: .*\/src\/main.rs may not be written/);
+    for (const path of ["docs", "", "docs/\0"]) assert.notEqual(await use("write", { path, content: "new" }), `Successfully wrote to ${path}`);
+    assert.deepEqual([read("src/main.rs"), existsSync(join(root, "none")), existsSync(join(root, "docs2"))], ["main", false, false]);
+    for (const input of [{}, { path: 1 }, null]) assert.match(await use("edit", input), /cannot be confined/);
   });
 
-  test("and a command line do not run at the same time", async (t) => {
-    const { root } = project(t);
-    const { call, end } = confining(root, { writable: [`${root}/docs/`] });
-    const command = call("bash", { command: "echo ran >> docs/log" });
-    const write = call("write", { path: "docs/x" });
-    assert.equal(write.refused, undefined);
-    const blocked = spawnSync("timeout", ["0.5", "bash", "-c", command.input.command], { cwd: root });
-    assert.equal(blocked.status, 124);
-    assert.equal(existsSync(join(root, "docs/log")), false);
-    end(write.toolCallId);
-    assert.equal(bash(command.input.command, root).status, 0);
-    assert.equal(existsSync(join(root, "docs/log")), true);
-    end(command.toolCallId);
+  test("is refused until the agent uses the registered tool", async (t) => {
+    const { root, read } = project(t);
+    const { pi, call, context } = confining(root, { writable: [`${root}/docs/`] }, { confine: true }, false);
+    const input = { path: "docs/x", content: "new" };
+    assert.match(call("write", input).refused, /can be confined from the next message on/);
+    assert.ok(pi.registered.has("tool write"));
+    assert.match(call("write", input).refused, /can be confined from the next message on/);
+    pi.emit("turn_start");
+    assert.equal(call("write", input).refused, undefined);
+    await pi.tool("write", input, context);
+    assert.equal(read("docs/x"), "new");
   });
 
-  test("is refused while a command line runs, even if the call that started it has ended", async (t) => {
-    const { root } = project(t);
-    const { call, end } = confining(root, { writable: [`${root}/docs/`] });
-    const command = call("bash", { command: "touch docs/begun; sleep 60" });
-    const shell = spawn("bash", ["-c", command.input.command], { cwd: root, stdio: "ignore" });
-    while (!existsSync(join(root, "docs/begun"))) await sleep(10);
-    assert.match(call("write", { path: "docs/x" }).refused, /command is running/);
-    end(command.toolCallId);
-    assert.match(call("edit", { path: "docs/plan.md" }).refused, /command is running/);
-    shell.kill("SIGKILL");
-    await once(shell, "close");
-    assert.equal(call("write", { path: "docs/x" }).refused, undefined);
+  test("runs only if its call was judged, and without limits as pi's own", async (t) => {
+    const { root, read } = project(t);
+    const { pi, context } = confining(root, { writable: [] });
+    const input = { path: "src/x", content: "new" };
+    await assert.rejects(pi.tool("write", input, context), /did not see it/);
+    const free = confining(root, undefined);
+    assert.equal(await free.use("write", input), "Successfully wrote to src/x");
+    assert.equal(read("src/x"), "new");
+    await assert.rejects(free.pi.tool("write", { ...input }, context), /did not see it/);
   });
 });
 

@@ -147,7 +147,7 @@ export function standIn() {
       sendMessage: recorded("sendMessage"),
       sendUserMessage: recorded("sendUserMessage"),
       setSessionName: recorded("setSessionName"),
-      getAllTools: () => [{ name: "read" }, { name: "greet" }],
+      getAllTools: () => behaviour.getAllTools?.() ?? [{ name: "read" }, { name: "greet" }],
     },
   };
   return pi;

@@ -1,0 +1,274 @@
+// The file operations of pi's `edit` and `write`, within writable paths.
+//
+// A name can lead elsewhere between a check and the use of it. So a file is opened first, then the check asks where the opened
+// file is, and its content is reached through the descriptor. On Linux `O_PATH` opens without an effect on what is opened, the
+// kernel tells the place of a descriptor, and `/proc/self/fd/N/name` is a name in an opened folder, so that also new files and
+// folders are created in a folder that was checked. Elsewhere Node has no such means: there the place is the one that the
+// name leads to after the file was opened, and a link can be in the way of a new file or folder when it is created.
+import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, mkdirSync, openSync, readFile, readlinkSync, writeFile } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
+
+import { isBelow, realPath } from "../write-target.js";
+
+/** @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "nlink" | "isFile" | "isDirectory">} Stat */
+
+// Windows has not all of them.
+const { O_CREAT, O_DIRECTORY = 0, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY } = constants;
+/** Opens a file or folder without access to its content. Node does not name it; it is the same on all processors that Node supports. */
+const O_PATH = 0o10000000;
+/** A folder as such. */
+const FOLDER = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+
+/** The place that the kernel tells for a file or folder without a name. */
+const REMOVED = / \(deleted\)$/;
+/** Names that Node's messages have in the place of the real path. */
+const BY_DESCRIPTOR = /'\/proc\/self\/fd\/.*'/;
+
+/** @type {(descriptor: number) => Promise<Buffer>} */
+const read = promisify(readFile);
+/** @type {(descriptor: number, content: string) => Promise<void>} */
+const write = promisify(writeFile);
+
+/**
+ * Returns the operations for `createEditToolDefinition` and `createWriteToolDefinition` of pi. Each one throws if it would read or
+ * write a file that is not in these paths, or create something elsewhere.
+ *
+ * @param {string[]} writable absolute, without links
+ * @param {boolean} [byDescriptor] true on Linux
+ */
+export function fileOperations(writable, byDescriptor = process.platform === "linux") {
+  const paths = new WritablePaths(writable);
+  const files = byDescriptor ? new FilesByDescriptor(paths) : new FilesByName(paths);
+  /**
+   * @template T
+   * @param {string} path
+   * @param {number} flags
+   * @param {(descriptor: number) => Promise<T>} use
+   */
+  const withFile = (path, flags, use) =>
+    withRealPath(path, async () => {
+      // Nothing else of this process runs between the check and the opening.
+      const descriptor = files.open(path, flags);
+      try {
+        return await use(descriptor);
+      } finally {
+        closeSync(descriptor);
+      }
+    });
+  return {
+    access: (/** @type {string} */ path) => withFile(path, O_RDWR, async () => {}),
+    readFile: (/** @type {string} */ path) => withFile(path, O_RDONLY, read),
+    writeFile: (/** @type {string} */ path, /** @type {string} */ content) =>
+      withFile(path, O_WRONLY | O_CREAT | O_TRUNC, (descriptor) => write(descriptor, content)),
+    mkdir: (/** @type {string} */ path) => withRealPath(path, async () => files.mkdir(path)),
+  };
+}
+
+/**
+ * Puts the path that pi knows in the place of a descriptor, in the message of an error.
+ *
+ * @template T
+ * @param {string} path
+ * @param {() => Promise<T>} work
+ */
+async function withRealPath(path, work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error) error.message = error.message.replace(BY_DESCRIPTOR, () => `'${path}'`);
+    throw error;
+  }
+}
+
+/** What both kinds of files check. */
+class WritablePaths {
+  #paths;
+
+  /** @param {string[]} paths */
+  constructor(paths) {
+    this.#paths = paths;
+  }
+
+  /**
+   * @param {string} place of a file
+   * @param {Stat} stat of the opened file
+   */
+  checkFile(place, stat) {
+    this.checkPlace(place);
+    if (!stat.isFile() && !stat.isDirectory()) throw new Error(`${place} is not a regular file`);
+    if (stat.isFile() && stat.nlink > 1) throw new Error(`${place} has other names (hard links), which would be changed too`);
+  }
+
+  /** @param {string} place of a file */
+  checkPlace(place) {
+    if (!this.#paths.some((path) => isBelow(place, path))) throw new Error(`${place} may not be written`);
+  }
+
+  /** @param {string} place of a folder that is to be created */
+  checkFolder(place) {
+    if (!this.#paths.some((path) => isBelow(place, path) || isBelow(path, place))) throw new Error(`${place} may not be created`);
+  }
+}
+
+/** A file or folder that stays the same whatever its name leads to. */
+class Opened {
+  #descriptor;
+
+  /**
+   * @param {string} path
+   * @param {number} flags
+   */
+  constructor(path, flags) {
+    this.#descriptor = openSync(path, flags, 0o666);
+  }
+
+  /** A name that leads to it. */
+  get name() {
+    return `/proc/self/fd/${this.#descriptor}`;
+  }
+
+  get stat() {
+    return fstatSync(this.#descriptor);
+  }
+
+  /** Its path. @returns {string} */
+  get place() {
+    const place = readlinkSync(this.name);
+    // Without its name in a writable path, another name may be left, elsewhere.
+    if (REMOVED.test(place)) throw new Error(`${place.replace(REMOVED, "")} was removed or replaced meanwhile`);
+    return place;
+  }
+
+  close() {
+    closeSync(this.#descriptor);
+  }
+}
+
+class FilesByDescriptor {
+  #paths;
+
+  /** @param {WritablePaths} paths */
+  constructor(paths) {
+    this.#paths = paths;
+  }
+
+  /**
+   * Returns a descriptor.
+   *
+   * @param {string} path
+   * @param {number} flags
+   */
+  open(path, flags) {
+    const opened = this.#opened(realPath(path), (flags & O_CREAT) !== 0);
+    try {
+      // The number of its names comes first: a name that is removed after it has been counted leaves the file without a place.
+      const { stat } = opened;
+      this.#paths.checkFile(opened.place, stat);
+      return openSync(opened.name, flags & ~O_CREAT);
+    } finally {
+      opened.close();
+    }
+  }
+
+  /**
+   * @param {string} path
+   * @param {boolean} create
+   */
+  #opened(path, create) {
+    try {
+      return new Opened(path, O_PATH | O_NOFOLLOW);
+    } catch (error) {
+      if (!create || codeOf(error) !== "ENOENT") throw error;
+    }
+    const folder = new Opened(dirname(path), FOLDER);
+    try {
+      this.#paths.checkPlace(join(folder.place, basename(path)));
+      return new Opened(`${folder.name}/${basename(path)}`, O_CREAT | O_EXCL | O_NOFOLLOW);
+    } finally {
+      folder.close();
+    }
+  }
+
+  /** @param {string} path */
+  mkdir(path) {
+    this.#folder(realPath(path)).close();
+  }
+
+  /**
+   * Opens a folder. Creates it, and those above it, if they do not exist.
+   *
+   * @param {string} path
+   * @returns {Opened}
+   */
+  #folder(path) {
+    try {
+      return new Opened(path, FOLDER);
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw error;
+    }
+    const above = this.#folder(dirname(path));
+    try {
+      this.#paths.checkFolder(join(above.place, basename(path)));
+      const name = `${above.name}/${basename(path)}`;
+      try {
+        mkdirSync(name);
+      } catch (error) {
+        // Another call has created it.
+        if (codeOf(error) !== "EEXIST") throw error;
+      }
+      return new Opened(name, FOLDER);
+    } finally {
+      above.close();
+    }
+  }
+}
+
+class FilesByName {
+  #paths;
+
+  /** @param {WritablePaths} paths */
+  constructor(paths) {
+    this.#paths = paths;
+  }
+
+  /**
+   * Returns a descriptor.
+   *
+   * @param {string} path
+   * @param {number} flags
+   */
+  open(path, flags) {
+    const place = realPath(path);
+    const found = lstatSync(place, { throwIfNoEntry: false });
+    if (found) this.#paths.checkFile(place, found);
+    else this.#paths.checkPlace(place);
+    const creating = !found && flags & O_CREAT ? O_CREAT | O_EXCL : 0;
+    const descriptor = openSync(place, (flags & ~(O_CREAT | O_TRUNC)) | creating | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const stat = fstatSync(descriptor, { bigint: true });
+      const now = realPath(path);
+      const named = lstatSync(now, { bigint: true });
+      if (named.dev !== stat.dev || named.ino !== stat.ino) throw new Error(`${now} was removed or replaced meanwhile`);
+      this.#paths.checkFile(now, stat);
+      if (flags & O_TRUNC) ftruncateSync(descriptor);
+      return descriptor;
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+  }
+
+  /** @param {string} path */
+  mkdir(path) {
+    const place = realPath(path);
+    if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory()) return;
+    this.#paths.checkFolder(place);
+    mkdirSync(place, { recursive: true });
+  }
+}
+
+/** @param {unknown} error */
+function codeOf(error) {
+  return /** @type {NodeJS.ErrnoException} */ (error).code;
+}

@@ -1,0 +1,105 @@
+// Registers pi's `edit` and `write` with file operations that can be confined, call by call.
+//
+// pi's own definitions do the work, so their schemas, texts, diffs and rendering are pi's. A call is judged before it runs, and
+// the judgement is kept with its arguments, of which pi passes the same object to the handler and to the tool. Nothing is opened
+// before the tool runs: a call that another extension refuses, or that is aborted, leaves nothing behind.
+//
+// A descriptor in the place of the call's path is shorter and was tried, but the handlers of extensions that are loaded later,
+// guards of paths among them, see it instead of the path.
+import { fileOperations } from "./confinement/file-operations.js";
+
+/** @typedef {"edit" | "write"} FileTool */
+/** @typedef {import("@earendil-works/pi-coding-agent").ToolDefinition<any, any, any>} ToolDefinition */
+
+/** The reason for refusing a call that was not judged. */
+const NOT_JUDGED = "The extension that decides about this call did not see it. The call is refused.";
+
+export class FileTools {
+  /** The definitions that were registered. @type {Map<string, ToolDefinition>} */
+  #registered = new Map();
+  /** The tools that are registered since before the agent's current turn: it uses those that there were at its beginning. @type {Set<string>} */
+  #inUse = new Set();
+  /** The writable paths of the calls that were allowed, by their arguments; `undefined` for a call without limits. @type {WeakMap<object, string[] | undefined>} */
+  #judged = new WeakMap();
+  #pi;
+  #codingAgent;
+
+  /**
+   * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
+   * @param {import("./load.js").Host["codingAgent"]} codingAgent
+   */
+  constructor(pi, codingAgent) {
+    this.#pi = pi;
+    this.#codingAgent = codingAgent;
+  }
+
+  /** Registers the tools that no extension has replaced. */
+  register() {
+    if (this.#registered.size === 0) {
+      this.#pi.on("turn_start", () => {
+        for (const name of this.#registered.keys()) this.#inUse.add(name);
+      });
+    }
+    for (const name of /** @type {const} */ (["edit", "write"])) {
+      if (this.#registered.has(name) || this.#isReplaced(name)) continue;
+      const definition = this.#definition(name);
+      this.#registered.set(name, definition);
+      this.#pi.registerTool(definition);
+    }
+  }
+
+  /**
+   * @param {FileTool} name
+   * @returns {ToolDefinition}
+   */
+  #definition(name) {
+    const { createEditToolDefinition, createWriteToolDefinition } = this.#codingAgent;
+    const create = name === "edit" ? createEditToolDefinition : createWriteToolDefinition;
+    // The folder is that of the context of each call.
+    /** @type {ToolDefinition} */
+    const own = create("");
+    return {
+      ...own,
+      execute: async (id, parameters, ...rest) => {
+        const input = /** @type {object} */ (parameters);
+        if (!this.#judged.has(input)) throw new Error(NOT_JUDGED);
+        const writable = this.#judged.get(input);
+        /** @type {ToolDefinition} */
+        const tool = writable ? create("", { operations: fileOperations(writable) }) : own;
+        return tool.execute(id, input, ...rest);
+      },
+    };
+  }
+
+  /**
+   * Allows a call without limits.
+   * @param {unknown} input its arguments
+   */
+  allow(input) {
+    if (typeof input === "object" && input !== null) this.#judged.set(input, undefined);
+  }
+
+  /**
+   * Allows a call within writable paths.
+   *
+   * @param {FileTool} name
+   * @param {object} input its arguments
+   * @param {string[]} writable
+   * @returns {string | undefined} the reason for refusing the call
+   */
+  confine(name, input, writable) {
+    if (this.#isReplaced(name)) return `An extension has replaced the tool "${name}", so it cannot be confined.`;
+    this.register();
+    if (!this.#inUse.has(name)) return `The tool "${name}" can be confined from the next message on. Make the call again.`;
+    this.#judged.set(input, writable);
+    return undefined;
+  }
+
+  /** @param {FileTool} name */
+  #isReplaced(name) {
+    const found = this.#pi.getAllTools().find((tool) => tool.name === name);
+    const own = this.#registered.get(name)?.promptGuidelines;
+    // pi returns the list of a definition itself.
+    return found?.sourceInfo.source !== "builtin" && (own === undefined || found?.promptGuidelines !== own);
+  }
+}
