@@ -120,11 +120,12 @@ export class Confinement {
     this.test();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
     this.#readOnly = [];
+    const keys = this.#hide(outermost(paths));
     const writable = outermost(paths).filter((path) => this.#prepare(path));
     this.#clean(temporary, running);
     const cwd = realPath(context.cwd);
     const readOnly = this.#readOnlyBelow(writable, running);
-    const sandbox = { writable: writable.map(withoutSlash), readOnly, network, cwd, temporary, ...this.#hide(writable) };
+    const sandbox = { writable: writable.map(withoutSlash), readOnly, network, cwd, temporary, ...keys };
     const around = sandbox.hidden.find((path) => path !== cwd && isBelow(cwd, path));
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
     const confined = this.#running.counted(confinedLine(this.#withPrefix(line, context), sandbox), running);
@@ -165,7 +166,8 @@ export class Confinement {
   }
 
   /**
-   * Returns the folders of keys, and the links to them that a command line could replace. Creates those that it could create.
+   * Returns the folders of keys, and the links to them that a command line could replace. Creates those that it could create, for
+   * good: if another pi removed one, the kernel would take away what hides it here.
    * @param {string[]} writable
    */
   #hide(writable) {
@@ -177,7 +179,7 @@ export class Confinement {
       try {
         if (isWritable(name) && lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) fixed.push(name);
         const path = realPath(name);
-        if (isWritable(path)) this.#placeholders.create(`${path}/`, 0o700);
+        if (isWritable(path) && !existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
         if (existsSync(path) && !hidden.includes(path)) hidden.push(path);
       } catch {
         // It cannot be reached or created: a command line, which has no more rights, cannot do so either.

@@ -9,14 +9,13 @@ export class Placeholders {
   /**
    * Creates a file or folder, and the folders above it, unless it exists.
    * @param {string} path absolute; a folder ends with `/`
-   * @param {number} [mode] the permissions of a new folder
    */
-  create(path, mode) {
+  create(path) {
     const directory = path.endsWith("/");
     const name = directory ? path.slice(0, -1) : path;
     if (name === "" || existsSync(name)) return;
     this.create(`${dirname(name).replace(/\/$/, "")}/`);
-    if (directory) mkdirSync(name, { mode });
+    if (directory) mkdirSync(name);
     else closeSync(openSync(name, "wx"));
     this.#created.push({ path: name, directory, created: lstatSync(name).mtimeMs });
   }

@@ -1,7 +1,8 @@
 // Commands of a phase with limits: what is allowed works as without limits, and what the user and the agent are told.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -176,6 +177,23 @@ for (const version of VERSIONS) {
       for (const result of results.slice(0, 2)) assert.match(result, /^\[workflow\] Commands are refused in this phase: .* bubblewrap is not installed\. Install it, for example by `apt install bubblewrap`/);
       assert.deepEqual([exists("docs/ran"), exists("docs/written")], [false, true]);
       assert.equal(notices(rpc).filter((notice) => /The agent's commands are refused .* bubblewrap is not installed/.test(notice)).length, 1);
+    });
+
+    test("run by a bubblewrap that cannot set permissions, and end with their processes", async (t) => {
+      const old = `#!/bin/sh
+        case " $* " in " --version ") echo bubblewrap 0.4.1; exit ;; *" --perms "*) echo unknown option >&2; exit 1 ;; esac
+        exec FOLDER/real "$@"`;
+      const folder = mkdtempSync("/var/tmp/pi-test-bwrap-");
+      t.after(() => rmSync(folder, { recursive: true }));
+      copyFileSync(execFileSync("sh", ["-c", "command -v bwrap"], { encoding: "utf8" }).trim(), join(folder, "real"));
+      writeFileSync(join(folder, "old"), old.replace("FOLDER", folder), { mode: 0o755 });
+      const { play, text } = await limited(t, version, DOCS, { files: { "docs/x": "" }, pi: { wrapper: withBubblewrap(join(folder, "old")) } });
+      const seconds = unique();
+      const [result, refused] = await play([bash(`setsid sleep ${seconds} & echo ran > docs/x; echo $PPID; exit 3`), bash("echo x > /proc/1/mem; gdb -p 1 -batch; kill -9 1; echo x > src")]);
+      assert.match(result, /^1\n[^]*code 3/);
+      assert.match(refused, /Read-only file system[^]*Read-only file system/);
+      assert.equal(text("docs/x"), "ran\n");
+      await allEnd(seconds);
     });
 
     test("run with `sandbox: preferred` without bubblewrap, and the user is told once", async (t) => {
