@@ -145,6 +145,7 @@ impl Engine {
             PendingRequest::Replacement(replacement) => {
                 self.answer_replacement(replacement, answer, cx)
             }
+            PendingRequest::StartConsent(consent) => self.answer_start_consent(consent, answer, cx),
             PendingRequest::Cancel { task_id, .. } => self.answer_cancel(&task_id, answer, cx),
             PendingRequest::Gate(gate) => self.answer_gate(*gate, answer, cx),
             PendingRequest::MoreBudget { task_id, measure, was_at_rest } => {

@@ -1061,6 +1061,7 @@ mod models;
 mod packages;
 mod replacement;
 mod report;
+mod start_consent;
 mod tools;
 mod ways;
 

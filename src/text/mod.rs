@@ -22,6 +22,7 @@ mod preview;
 mod questions;
 mod report;
 mod results;
+mod run_preview;
 mod status_line;
 mod status_panel;
 mod step_result;
@@ -71,6 +72,7 @@ pub use questions::{
     in_question, replacement_notice, replacement_question, start_another_question,
 };
 pub use report::{Circumstances, Report};
+pub use run_preview::RunPreview;
 pub use status_line::status_line;
 pub use status_panel::{phase_panel, status_panel};
 pub use step_result::{

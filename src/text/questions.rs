@@ -44,6 +44,31 @@ pub enum GateSource {
     Package,
 }
 
+impl GateSource {
+    /// The source of the workflows of this root; `None` for the user's own, whose commands run without a question.
+    pub fn of_root(root: &str) -> Option<Self> {
+        match root {
+            "global" => None,
+            "project" => Some(Self::Project),
+            _ => Some(Self::Package),
+        }
+    }
+
+    /// Its name at the beginning of a sentence.
+    pub(super) fn capital(self) -> &'static str {
+        match self {
+            Self::Project => "Project",
+            Self::Package => "Package",
+        }
+    }
+}
+
+/// Returns a number with its noun: `1 line`, `2 lines`.
+pub(super) fn counted(number: usize, noun: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{s}")
+}
+
 /// Returns the question about the commands of a gate of a project or a package.
 pub fn consent_question(
     of: &str,
@@ -51,17 +76,12 @@ pub fn consent_question(
     commands: &[String],
     dialog: Dialog,
 ) -> Question {
-    let (small, capital) = match source {
-        GateSource::Project => ("project", "Project"),
-        GateSource::Package => ("package", "Package"),
-    };
+    let capital = source.capital();
+    let small = capital.to_lowercase();
     let lines = commands.iter().flat_map(|command| framed(command)).collect();
     match dialog {
         Dialog::Terminal { options } => {
-            let number = match commands.len() {
-                1 => "1 command".to_owned(),
-                number => format!("{number} commands"),
-            };
+            let number = counted(commands.len(), "command");
             let first = format!("Allow {small} gate {}?", quoted(of, 18));
             let above = format!("{capital} gate {} runs:", quoted(of, 18));
             in_terminal(first, lines, options, &number, above)
@@ -146,15 +166,11 @@ fn in_terminal(
     if shown.len() < LINES.saturating_sub(options) {
         return Question { title: format!("{first}\n{}", shown.join("\n")), above: None };
     }
-    let number = match lines.len() {
-        1 => "1 line".to_owned(),
-        number => format!("{number} lines"),
-    };
-    let title = format!("{first}\n{what}, {number}: shown above");
+    let title = format!("{first}\n{what}, {}: shown above", counted(lines.len(), "line"));
     Question { title, above: Some(format!("{above}\n{}", lines.join("\n"))) }
 }
 
-fn by_program(first: String, lines: Vec<String>) -> Question {
+pub(super) fn by_program(first: String, lines: Vec<String>) -> Question {
     let mut above = None;
     let mut shown: Vec<String> = lines.iter().flat_map(|line| wrapped(line, WIDE)).collect();
     if shown.len() > MANY_LINES {

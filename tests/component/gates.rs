@@ -60,13 +60,18 @@ fn checks_are_made_one_after_another() {
 #[test]
 fn commands_of_a_project_are_allowed_first() {
     let mut pi = session("project", true);
-    pi.command("workflow", "two Fix it");
-    let asks = "select Allow project gate \"Look\"?\n│ make: No | Yes, once | Yes, for this session | Yes, always while they stay the same";
-    let ticket = requested(next(&mut pi), asks);
-    let ticket = requested(pi.answer_tool(ticket, Answer::Selected(3)), MAKE);
+    let Outcome::Requests { ticket, request } = pi.command("workflow", "two Fix it") else {
+        panic!()
+    };
+    assert_eq!(
+        request,
+        "select Start \"Two\"? Its gates run\n1 command, 1 line: shown above: No | Yes, for this run | Yes, for this session | Yes, always while they stay the same"
+    );
+    pi.answer(ticket, Answer::Selected(3));
     let kept: Vec<String> = pi.host().stored.values().cloned().collect();
     assert_eq!(kept.len(), 1);
     assert!(kept[0].ends_with(r#","make"]"#), "{kept:?}");
+    let ticket = requested(next(&mut pi), MAKE);
     says(pi.answer_tool(ticket, ended(1)), "exit status 1");
     requested(next(&mut pi), MAKE);
 }

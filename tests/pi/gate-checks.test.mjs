@@ -149,7 +149,7 @@ for (const version of VERSIONS) {
       const line = /** @type {RegExpExecArray} */ (/gate: .*\n/.exec(files["hello/plan.md"]))[0];
       const remove = edit(".pi/workflows/hello/plan.md", line);
       const { model, sandbox } = await stage(t, [remove, REST, next, REST, next, REST, next, REST], { projectFiles: files });
-      const rpc = await startRpc({ version, sandbox });
+      const rpc = await startRpc({ version, sandbox, onDialog: () => "Yes, for this run" });
       await rpc.promptAndSettle(TASK);
       await rpc.prompt("/workflow :check");
       await rpc.promptAndSettle("Go on");

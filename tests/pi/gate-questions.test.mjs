@@ -18,6 +18,7 @@ const REST = { text: "I rest." };
 const next = step("next");
 const TASK = "/workflow hello Add a route";
 const ONCE = "Yes, once";
+const FOR_THIS_RUN = "Yes, for this run";
 const NO_ANSWER = () => new Promise(() => {});
 const isQuestion = (/** @type {any} */ { method }) => method === "select";
 const RUN = [{ run: "echo run >> log" }];
@@ -26,10 +27,7 @@ const QUIET = { autoContinue: false };
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: an open question of a gate`, { concurrency: 2 }, () => {
-    for (const [what, gate, yes] of /** @type {[string, object[], string][]} */ ([
-      ["the consent to a command", RUN, ONCE],
-      ["an approval", APPROVE, "Yes"],
-    ])) {
+    for (const [what, gate, yes] of /** @type {[string, object[], string][]} */ ([["an approval", APPROVE, "Yes"]])) {
       test(`about ${what} is asked again after an abort and a kill`, async (t) => {
         const { sandbox } = await stage(t, [next, next, next, REST], { projectFiles: gated(gate) });
         const rpc = await startRpc({ version, sandbox, onDialog: NO_ANSWER });
@@ -54,6 +52,20 @@ for (const version of VERSIONS) {
         await again.close();
       });
     }
+
+    test("about a command that was allowed for the run is asked in another process", async (t) => {
+      const { sandbox } = await stage(t, [REST, next, REST], { projectFiles: gated(RUN) });
+      const rpc = await startRpc({ version, sandbox, onDialog: () => FOR_THIS_RUN });
+      await rpc.promptAndSettle(TASK);
+      await rpc.kill();
+      /** @type {any[]} */
+      const asked = [];
+      const again = await startRpc({ version, sandbox, args: ["--continue"], onDialog: (request) => (asked.push(request), ONCE) });
+      await again.promptAndSettle("Go on");
+      assert.deepEqual(asked.map(({ title }) => title), ['This project\'s gate of "Plan" runs:\n│ echo run >> log\nAllow it?']);
+      assert.equal(lastPath(await again.entries()), "hello:1");
+      await again.close();
+    });
 
     test("prevents automatic continuation", async (t) => {
       const { model, sandbox } = await stage(t, () => REST, {
@@ -125,7 +137,7 @@ for (const version of VERSIONS) {
       test(what, async (t) => {
         const { sandbox } = await stage(t, [next, REST], files);
         let asked = 0;
-        const rpc = await startRpc({ version, sandbox, onDialog: ({ options }) => ((asked += 1), options.includes(ONCE) ? ONCE : "Yes") });
+        const rpc = await startRpc({ version, sandbox, onDialog: ({ options }) => ((asked += 1), options.includes(FOR_THIS_RUN) ? FOR_THIS_RUN : "Yes") });
         await rpc.promptAndSettle(TASK);
         assert.equal(asked, questions);
         assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\n");
@@ -148,12 +160,12 @@ for (const version of VERSIONS) {
         const { model, sandbox } = await stage(t, () => REST, { projectFiles: workflow("hello", phases, QUIET) });
         const tui = await startTui({ version, sandbox, columns, rows });
         await tui.submit(TASK);
-        await tui.waitFor("I rest.");
-        await tui.submit("/workflow :next");
         // The preselected option is No.
         const screen = await tui.waitFor(/Yes, always/);
-        assert.match(screen, /→ No\n {3}Yes, once\n[^]* {3}Yes, always/);
+        assert.match(screen, /→ No\n {3}Yes, for this run\n[^]* {3}Yes, always/);
         await tui.press("Down", "Enter");
+        await tui.waitFor("I rest.");
+        await tui.submit("/workflow :next");
         await tui.waitFor(/paused in 🔹\s+Plan: the gate was not passed/);
         await tui.submit("/workflow :skip");
         await tui.waitFor(/Build \[2\/3\]/);
@@ -226,11 +238,11 @@ for (const version of VERSIONS) {
           const { model, sandbox } = await stage(t, () => REST, {
             projectFiles: workflow("hello", [{ id: "plan", ...phase }, "build"], QUIET),
           });
-          const tui = await startTui({ version, sandbox, columns, rows });
+          // Without a user interface the start does not ask for commands.
+          await runPrint({ version, sandbox, prompt: TASK });
+          const tui = await startTui({ version, sandbox, args: ["--continue"], columns, rows });
           // The panel leaves less room for the question.
           if (!("name" in phase)) await tui.submit("/workflow :panel");
-          await tui.submit(TASK);
-          await tui.waitFor("I rest.");
           await tui.submit("/workflow :next");
           const open = new RegExp(`^ → ${options[0]}\\s*$`, "m");
           const screen = await tui.waitFor(open);
@@ -261,9 +273,8 @@ for (const version of VERSIONS) {
     const { sandbox } = await stage(t, () => REST, { projectFiles: gated(gate) });
     const tui = await startTui({ version, sandbox, columns: 60, rows: 30 });
     await tui.submit(TASK);
-    await tui.waitFor("I rest.");
-    await tui.submit("/workflow :next");
     await tui.waitFor(/→ No/);
+    await tui.waitFor('Start "The hello"? Its gates run\n 2 commands, 2 lines: shown above');
     const frame = (/** @type {string} */ screen) => screen.split("\n").filter((line) => line.startsWith(" │ ")).map((line) => line.trimEnd().slice(1));
     for (const [columns, first] of /** @type {[number, string[]][]} */ ([
       [60, ["│ npm run a-script-with-a-long-name -- --all --strict", "│ ↪ --report=summary && echo 'it has passed'", "│ cat"]],

@@ -345,24 +345,29 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: commands of a project's workflow`, { concurrency: 2 }, () => {
     const COMMAND = "echo run >> log";
     const files = (/** @type {string} */ command) => gated([{ run: command }]);
-    const CHOICES = ["No", "Yes, once", "Yes, for this session", "Yes, always while they stay the same"];
+    const CHOICES = ["No", "Yes, for this run", "Yes, for this session", "Yes, always while they stay the same"];
 
-    test("run after the user saw them and said yes: once, or for the session", async (t) => {
+    test("are asked for once, before the run starts: for the run, or for the session", async (t) => {
       const gate = [{ run: COMMAND }];
-      const { sandbox } = await stage(t, [next, next, next, REST], {
+      const { model, sandbox } = await stage(t, (_, index) => (index % 4 === 3 ? REST : next), {
         projectFiles: workflow("hello", [{ id: "a", gate }, { id: "b", gate }, { id: "c", gate }], { autoContinue: false }),
       });
-      const choices = CHOICES.slice(1, 3);
+      const choices = CHOICES.slice(0, 3);
       /** @type {any[]} */
       const asked = [];
       const rpc = await startRpc({ version, sandbox, onDialog: (request) => (asked.push(request), choices.shift()) });
+      await rpc.prompt("/workflow hello Add a route");
+      assert.deepEqual([model.requests.length, states(await rpc.entries()), notices(rpc)], [0, [], ["info: The workflow is not started."]]);
       await rpc.promptAndSettle("/workflow hello Add a route");
       assert.equal(asked.length, 2);
+      assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\nrun\nrun\n");
+      await rpc.promptAndSettle("/workflow hello Again");
+      await rpc.promptAndSettle("/workflow hello And again");
+      assert.equal(asked.length, 3);
       for (const { title, options } of asked) {
-        assert.match(title, /^This project's gate of "[ABC]" runs:\n│ echo run >> log\nAllow it\?$/);
+        assert.equal(title, 'Start "The hello"? Its gates run commands:\nProject gate "A" runs:\n│ echo run >> log');
         assert.deepEqual(options, CHOICES);
       }
-      assert.equal(readFileSync(join(sandbox.project, "log"), "utf8"), "run\nrun\nrun\n");
       await rpc.close();
     });
 
@@ -415,10 +420,10 @@ for (const version of VERSIONS) {
     });
 
     test("do not run after a no, nor without a UI, unless the flag is given", async (t) => {
-      const { sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), { projectFiles: files(COMMAND) });
+      const { model, sandbox } = await stage(t, (_, index) => (index % 2 ? REST : next), { projectFiles: files(COMMAND) });
       const rpc = await startRpc({ version, sandbox, onDialog: () => "No" });
-      await rpc.promptAndSettle("/workflow hello Add a route");
-      assert.deepEqual(pauses(await rpc.entries()).at(-1), { kind: "commands" });
+      await rpc.prompt("/workflow hello Add a route");
+      assert.deepEqual([model.requests.length, states(await rpc.entries())], [0, []]);
       await rpc.close();
 
       const refused = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });

@@ -65,11 +65,11 @@ for (const version of PI_VERSIONS) {
       pi(version, sandbox, "install", kit);
       /** @type {string[]} */
       const asked = [];
-      const onDialog = (/** @type {any} */ { title }) => (asked.push(title), "Yes, once");
+      const onDialog = (/** @type {any} */ { title }) => (asked.push(title), "Yes, for this run");
       const rpc = await startRpc({ version, sandbox, onDialog });
       await rpc.promptAndSettle("/workflow @acme/kit/review The task");
       errors(rpc);
-      assert.deepEqual(asked, ["This package's gate of \"Look\" runs:\n│ echo fine > made\nAllow it?"]);
+      assert.deepEqual(asked, ['Start "The review"? Its gates run commands:\nPackage gate "Look" runs:\n│ echo fine > made']);
       assert.ok(existsSync(join(sandbox.project, "made")));
       const all = states(await rpc.entries());
       assert.deepEqual(all[0].currentPath, path(["@acme/kit/review", 0]));
@@ -160,7 +160,7 @@ for (const version of PI_VERSIONS) {
     test("that is the example: its workflow runs to DONE", async (t) => {
       const { sandbox } = await stage(t, nextUntilDone, { files: { "package.json": '{ "scripts": { "test": "true" } }' } });
       pi(version, sandbox, "install", join(REPO, "package-example"));
-      const rpc = await startRpc({ version, sandbox, onDialog: () => "Yes, once" });
+      const rpc = await startRpc({ version, sandbox, onDialog: () => "Yes, for this run" });
       await rpc.promptAndSettle("/workflow review-branch the branch fix-dates");
       errors(rpc);
       const [{ content }] = ends(await rpc.entries());

@@ -13,6 +13,7 @@
 
 pub(super) mod arguments;
 mod complete;
+mod consent;
 mod controls;
 mod moves;
 mod picker;

@@ -1,6 +1,6 @@
 //! `/workflow` alone: in a terminal, the dialogs for the workflow and its task; elsewhere, the usage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::definition::{Input, InputKind, is_blank, on_one_line};
 use crate::text;
@@ -72,9 +72,8 @@ impl Engine {
         cx: &mut Cx,
     ) -> Reply {
         match answer {
-            Answer::Entered(task) if !is_blank(&task) => {
-                self.start_or_ask(Start { command_name, task, values }, cx)
-            }
+            Answer::Entered(task) if !is_blank(&task) => self
+                .start_or_ask(Start { command_name, task, values, allowed: BTreeSet::new() }, cx),
             _ => {
                 self.not_started(cx);
                 Reply::None

@@ -18,14 +18,14 @@ impl Engine {
     pub(super) fn start_unless_replaced(&mut self, start: Start, cx: &mut Cx) -> Reply {
         let keys = self.replacements(&start.command_name);
         if keys.is_empty() {
-            return self.start(&start, cx);
+            return self.start_if_allowed(start, cx);
         }
         if !cx.ui.exists() {
             for key in &keys {
                 let text = text::replacement_notice(key, &self.key_of(&start.command_name));
                 cx.notify(Level::Warning, text);
             }
-            return self.start(&start, cx);
+            return self.start_if_allowed(start, cx);
         }
         let Some(identity) = cx.files.project_identity() else {
             return self.confirm_replacement(start, None, keys);
@@ -57,7 +57,7 @@ impl Engine {
                     });
                 self.session.accepted_replacements.extend(known);
                 if unknown.is_empty() {
-                    return self.start(&start, cx);
+                    return self.start_if_allowed(start, cx);
                 }
                 self.confirm_replacement(start, identity, unknown)
             }

@@ -1,5 +1,7 @@
 //! `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start.
 
+use std::collections::BTreeSet;
+
 use crate::definition::{Library, Show, Stale, is_blank, is_space, nearest, trim};
 use crate::run::{Arrival, MAX_TASK, RunState, begin};
 use crate::text;
@@ -50,7 +52,8 @@ impl Engine {
         };
         if !is_blank(&task) {
             let command_name = name.to_owned();
-            return Ok(self.start_or_ask(Start { command_name, task, values }, cx));
+            return Ok(self
+                .start_or_ask(Start { command_name, task, values, allowed: BTreeSet::new() }, cx));
         }
         if cx.ui.is_terminal() {
             return Ok(self.enter_task(name.to_owned(), values));
@@ -119,7 +122,7 @@ impl Engine {
         if let Some(reply) = self.enter_missing_input(start, cx) {
             return reply;
         }
-        let Start { command_name, task, values } = start;
+        let Start { command_name, task, values, allowed } = start;
         let library = &self.definitions.library;
         let Some(workflow) = library.by_command_name(command_name) else {
             cx.fail(Level::Error, unknown_workflow(command_name, library));
@@ -136,6 +139,7 @@ impl Engine {
         let session_name = text::session_name(workflow, &state.task_description);
         self.stop_countdown(cx);
         self.withdraw_gate(cx);
+        self.session.allowed_in_run = Some((state.task_id.clone(), allowed.clone()));
         self.run.told_hold = None;
         self.run.ended = None;
         self.agent.cancel_asked = false;

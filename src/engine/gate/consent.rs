@@ -11,10 +11,14 @@ use crate::engine::event::Answer;
 use crate::engine::state::{Awaited, Engine, OpenGate};
 
 /// Kind of the values in the store that remember a consent.
-const REMEMBERED: &str = "allowed-command";
+pub(in crate::engine) const REMEMBERED: &str = "allowed-command";
+
+/// The option for [`Consent::Once`]: at a gate, and before a run.
+const ONCE: &str = "Yes, once";
+pub(in crate::engine) const ONCE_IN_RUN: &str = "Yes, for this run";
 
 /// The user's consent to commands.
-pub(super) enum Consent<'a> {
+pub(in crate::engine) enum Consent<'a> {
     No,
     Once,
     Session,
@@ -27,17 +31,20 @@ pub(super) enum Consent<'a> {
 impl<'a> Consent<'a> {
     /// The options, in the order of the dialog. The first one is chosen by a key that was meant for the editor: it does no
     /// harm. A consent can be remembered only where the project's identity is known.
-    fn options(identity: Option<&'a str>) -> impl Iterator<Item = (Self, &'static str)> {
+    pub(in crate::engine) fn options(
+        identity: Option<&'a str>,
+        once: &'static str,
+    ) -> impl Iterator<Item = (Self, &'static str)> {
         let always = identity
             .map(|identity| (Self::Always { identity }, "Yes, always while they stay the same"));
-        [(Self::No, "No"), (Self::Once, "Yes, once"), (Self::Session, "Yes, for this session")]
+        [(Self::No, "No"), (Self::Once, once), (Self::Session, "Yes, for this session")]
             .into_iter()
             .chain(always)
     }
 
     /// The option that was chosen; no option is no consent.
-    pub(super) fn of(answer: &Answer, identity: Option<&'a str>) -> Self {
-        let chosen = answer.selected().and_then(|index| Self::options(identity).nth(index));
+    pub(in crate::engine) fn of(answer: &Answer, identity: Option<&'a str>) -> Self {
+        let chosen = answer.selected().and_then(|index| Self::options(identity, ONCE).nth(index));
         chosen.map_or(Self::No, |(consent, _)| consent)
     }
 }
@@ -64,11 +71,19 @@ impl Approval {
 
 impl Engine {
     /// The commands of a gate that need the user's consent: those of workflows that are not the user's own, and that the
-    /// user has not allowed for this session.
+    /// user has not allowed for this session or this run.
     pub(super) fn commands_without_consent(&self, gate: &OpenGate) -> Vec<String> {
         let commands = gate.foreign_commands().into_iter().map(|(command, ..)| command);
-        let allowed = &self.session.allowed_commands;
-        commands.filter(|command| !allowed.contains(*command)).map(Into::into).collect()
+        let session = &self.session;
+        let in_run = session
+            .allowed_in_run
+            .as_ref()
+            .filter(|(task_id, _)| self.running().is_some_and(|state| state.task_id == *task_id));
+        let is_allowed = |command: &&str| {
+            session.allowed_commands.contains(*command)
+                || in_run.is_some_and(|(_, allowed)| allowed.contains(*command))
+        };
+        commands.filter(|command| !is_allowed(command)).map(Into::into).collect()
     }
 
     /// Looks up the remembered consents to these commands.
@@ -86,7 +101,7 @@ impl Engine {
     }
 
     /// The commands among these whose remembered value is not a consent.
-    pub(super) fn not_remembered(
+    pub(in crate::engine) fn not_remembered(
         &self,
         mut commands: Vec<String>,
         identity: &str,
@@ -100,7 +115,12 @@ impl Engine {
         commands
     }
 
-    pub(super) fn remember_consents(&self, commands: &[String], identity: &str, cx: &mut Cx) {
+    pub(in crate::engine) fn remember_consents(
+        &self,
+        commands: &[String],
+        identity: &str,
+        cx: &mut Cx,
+    ) {
         for command in commands {
             cx.push(self.session.remembered(REMEMBERED, identity, command).keep());
         }
@@ -119,7 +139,7 @@ impl Engine {
         let (of, source) =
             first.map_or(("", text::GateSource::Project), |(_, of, source)| (*of, *source));
         let options: Vec<String> =
-            Consent::options(identity.as_deref()).map(|(_, option)| option.into()).collect();
+            Consent::options(identity.as_deref(), ONCE).map(|(_, option)| option.into()).collect();
         let question = text::consent_question(of, source, &commands, dialog(cx.ui, options.len()));
         self.select(gate, Awaited::Consent { commands, identity }, question, options, cx)
     }
@@ -169,6 +189,6 @@ impl Engine {
 }
 
 /// The dialog for a question with this number of options.
-fn dialog(ui: Ui, options: usize) -> text::Dialog {
+pub(in crate::engine) fn dialog(ui: Ui, options: usize) -> text::Dialog {
     if ui.is_terminal() { text::Dialog::Terminal { options } } else { text::Dialog::Program }
 }

@@ -22,7 +22,8 @@ use super::effect::{Effect, Reply, Request};
 use super::event::{Answer, CommandEnd};
 use super::state::{Awaited, CheckResult, Engine, OpenGate, PendingRequest, Requester};
 
-use consent::{Approval, Consent};
+use consent::Approval;
+pub(super) use consent::{Consent, ONCE_IN_RUN, REMEMBERED as REMEMBERED_COMMAND, dialog};
 use files::{FileFailure, Work, check_file};
 use verdict::Outcome;
 

@@ -4,30 +4,6 @@ use crate::definition::{Check, CheckKind, Gate};
 use crate::run::{Active, Evidence, RunState, Segment};
 use crate::text;
 
-/// The root of workflows whose commands run without a question: the user's own.
-const OWN_WORKFLOWS: &str = "global";
-/// The root of the project's workflows.
-const PROJECT_WORKFLOWS: &str = "project";
-
-/// The origin of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    /// The user's own workflows.
-    Own,
-    /// Workflows of others, with this source.
-    Foreign(text::GateSource),
-}
-
-impl Origin {
-    fn of_root(root: &str) -> Self {
-        match root {
-            OWN_WORKFLOWS => Self::Own,
-            PROJECT_WORKFLOWS => Self::Foreign(text::GateSource::Project),
-            _ => Self::Foreign(text::GateSource::Package),
-        }
-    }
-}
-
 /// The party that wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Requester {
@@ -107,7 +83,8 @@ pub struct GateToPass {
     pub key: String,
     /// See [`GateAhead::depth`].
     pub depth: usize,
-    origin: Origin,
+    /// `None` for the user's own workflows, whose commands run without a question.
+    source: Option<text::GateSource>,
     /// The number of this attempt, from 1.
     attempt: u32,
 }
@@ -150,7 +127,7 @@ impl OpenGate {
                 gate: ahead.gate.clone(),
                 of: ahead.of.to_owned(),
                 depth: ahead.depth,
-                origin: Origin::of_root(ahead.root),
+                source: text::GateSource::of_root(ahead.root),
                 attempt: attempts.get(&ahead.key).map_or(1, |attempts| attempts.saturating_add(1)),
                 key: ahead.key,
             });
@@ -212,7 +189,7 @@ impl OpenGate {
         for PlannedCheck { check, gate } in &self.checks {
             if let (CheckKind::Run { command, .. }, Some(gate)) =
                 (&check.kind, self.gates.get(*gate))
-                && let Origin::Foreign(source) = gate.origin
+                && let Some(source) = gate.source
                 && commands.iter().all(|(known, ..)| known != command)
             {
                 commands.push((command, &gate.of, source));

@@ -22,7 +22,9 @@ use super::models;
 pub(super) use agent::{Activity, Agent, Mover, Origin, Turn, View};
 pub(super) use definitions::Definitions;
 pub(super) use gate::{Awaited, Caller, CheckResult, OpenGate, Requester};
-pub(super) use pending::{Pending, PendingRequest, Replacement, ReplacementStep, Start};
+pub(super) use pending::{
+    Pending, PendingRequest, Replacement, ReplacementStep, Start, StartConsent,
+};
 pub(super) use run::{Ended, Left, Run, RunModel, ToldHold, VisitId};
 pub(super) use session::Session;
 pub(super) use session::fingerprint;

@@ -1,6 +1,6 @@
 //! Requests to the user or the host that are not answered yet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::definition::Measure;
 
@@ -49,7 +49,8 @@ impl Pending {
             | PendingRequest::EnterTask { .. }
             | PendingRequest::EnterInput { .. }
             | PendingRequest::MoreBudget { .. }
-            | PendingRequest::Replacement(_) => false,
+            | PendingRequest::Replacement(_)
+            | PendingRequest::StartConsent(_) => false,
         })
     }
 
@@ -63,7 +64,8 @@ impl Pending {
             | PendingRequest::EnterTask { .. }
             | PendingRequest::EnterInput { .. }
             | PendingRequest::MoreBudget { .. }
-            | PendingRequest::Replacement(_) => None,
+            | PendingRequest::Replacement(_)
+            | PendingRequest::StartConsent(_) => None,
         })
     }
 
@@ -105,6 +107,8 @@ pub enum PendingRequest {
     EnterInput { start: Start, name: String, options: Vec<String> },
     /// Confirmation of a start in which the project replaces workflows of the user.
     Replacement(Replacement),
+    /// The user's consent to the commands of a run to start.
+    StartConsent(StartConsent),
     /// The amount that the user adds to a budget.
     MoreBudget { task_id: String, measure: Measure, was_at_rest: bool },
     /// The answer that a check of a gate needs; see [`Awaited`](super::gate::Awaited).
@@ -123,6 +127,7 @@ impl PendingRequest {
             Self::Replacement(replacement) => {
                 matches!(replacement.step, ReplacementStep::Confirm { .. })
             }
+            Self::StartConsent(consent) => consent.is_asked,
             Self::Gate(gate) => gate.is_for_user(),
         }
     }
@@ -136,7 +141,8 @@ impl PendingRequest {
             | Self::EnterTask { .. }
             | Self::EnterInput { .. }
             | Self::MoreBudget { .. }
-            | Self::Replacement(_) => false,
+            | Self::Replacement(_)
+            | Self::StartConsent(_) => false,
         }
     }
 }
@@ -148,6 +154,19 @@ pub struct Start {
     pub task: String,
     /// The values of inputs, by name.
     pub values: BTreeMap<String, String>,
+    /// The commands that the user has allowed for it.
+    pub allowed: BTreeSet<String>,
+}
+
+/// A start that waits for the user's consent to commands.
+#[derive(Debug)]
+pub struct StartConsent {
+    pub start: Start,
+    pub commands: Vec<String>,
+    /// The project's identity, where it is known.
+    pub identity: Option<String>,
+    /// The user is asked; before that, the remembered consents are looked up.
+    pub is_asked: bool,
 }
 
 /// A start that waits for the user's yes.

@@ -19,6 +19,8 @@ pub struct Session {
     pub panel: bool,
     /// The commands that the user allowed for this session.
     pub allowed_commands: BTreeSet<String>,
+    /// The commands that the user allowed for the run with this task id.
+    pub allowed_in_run: Option<(String, BTreeSet<String>)>,
     /// The keys of the user's workflows that the user lets the project replace in this session.
     pub accepted_replacements: BTreeSet<String>,
     /// The user was told that commands cannot be confined, and what follows from it in phases with these.

@@ -42,7 +42,8 @@ impl Session {
 
     fn begun(mut self) -> Self {
         let _ = self.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
-        let _ = self.command("workflow", "flat x");
+        // With a user interface the start asks for the commands of a project.
+        let _ = self.without_ui(Event::Command { name: "workflow", arguments: "flat x" });
         let _ = self.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = self.on(Event::AgentStart);
         self
@@ -472,7 +473,7 @@ fn in_a_terminal_what_does_not_fit_stands_above_the_question() {
     session.write_gate("flat/b.md", "gate: [{approve: 'Is it?\n\n\n\n  Or is it not?'}]\n");
     session.files.project = std::mem::take(&mut session.files.global);
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
-    let _ = session.command("workflow", "flat x");
+    let _ = session.without_ui(Event::Command { name: "workflow", arguments: "flat x" });
     let _ = session.on(Event::AgentStart);
     let _ = session.command("workflow", ":panel");
     let (ticket, _) = asked(session.call_next().reply);
@@ -946,7 +947,7 @@ fn the_question_about_a_command_names_the_gate_of_the_project() {
         .partition(|(path, _)| path.starts_with("inner/"));
     (session.files.global, session.files.project) = (own, outer);
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
-    let _ = session.command("workflow", "outer x");
+    let _ = session.without_ui(Event::Command { name: "workflow", arguments: "outer x" });
     let (ticket, _) = asked(session.call_next().reply);
     let (_, request) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
     let Request::Select { title, .. } = request else { panic!("{request:?}") };

@@ -39,6 +39,7 @@ fn the_name_of_the_package_starts_its_workflow() {
             ("@acme/kit/ship", "@acme/kit/ship"),
         ] {
             let mut session = session(scope);
+            session.engine.session.allow_commands = true;
             let output = session.command("workflow", &format!("{name} x"));
             assert_eq!(output.reply, Reply::Settle, "{name}: no question");
             assert_eq!(session.key_of_run(), Some(key), "{name}");
@@ -58,6 +59,7 @@ fn an_unknown_name_lists_the_names_that_start() {
 fn the_picker_tells_the_package() {
     let mut session = session(PackageScope::User);
     session.ui = Ui::Terminal;
+    session.engine.session.allow_commands = true;
     let Reply::Ask { ticket, request } = session.command("workflow", "").reply else { panic!() };
     let Request::Select { options, .. } = request else { panic!() };
     assert_eq!(
@@ -99,7 +101,7 @@ fn completions_have_the_package_where_the_name_means_another() {
 fn commands_of_a_package_need_consent() {
     for scope in [PackageScope::User, PackageScope::Project] {
         let mut session = session(scope);
-        let _ = session.command("workflow", "ship x");
+        let _ = session.without_ui(Event::Command { name: "workflow", arguments: "ship x" });
         let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = session.on(Event::AgentStart);
         let next = Event::Step { input: r#"{"action":"next"}"#, nested: false };
@@ -133,6 +135,7 @@ fn a_package_does_not_take_the_name_of_a_workflow_with_errors() {
     let effects = session.command("workflow", "review x").effects;
     let text = "The workflow \"review\" has errors: /workflow :check shows them.";
     assert!(effects.ends_with(&notice(Level::Error, text)), "{effects:?}");
+    session.engine.session.allow_commands = true;
     let _ = session.command("workflow", "@acme/kit/review x");
     assert_eq!(session.key_of_run(), Some("@acme/kit/review"));
 }

@@ -1,0 +1,190 @@
+//! The consent to the commands of a run, before it starts.
+
+use super::*;
+
+const NO: Answer = Answer::Selected(0);
+const FOR_THIS_RUN: Answer = Answer::Selected(1);
+const OPTIONS: [&str; 4] =
+    ["No", "Yes, for this run", "Yes, for this session", "Yes, always while they stay the same"];
+
+/// The project's workflow `flat` (a, inner, c) with the commands `one`, `two` (of `inner`), `three`.
+fn session() -> Session {
+    let mut session = Session::new(&[("flat", &["a", "@inner", "c"]), ("inner", &["b"])]);
+    for (file, lines) in [
+        ("flat/a.md", "gate: [{run: one}, {approve: Good?}]\nmodel: [strong, p/m]\n"),
+        ("inner/b.md", "gate: [{run: two}, {run: one}]\nbudget: {turns: 5}\n"),
+    ] {
+        let text = session.files.global.get_mut(file).unwrap();
+        *text = text.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}"), 1);
+    }
+    let flat = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+    flat.push_str("gate: [{run: \"three\\nfour\"}]\n");
+    session.files.project = std::mem::take(&mut session.files.global);
+    let facts = Facts { project: "/p".into(), ..Facts::default() };
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    session
+}
+
+impl Session {
+    fn reply_to(&mut self, ticket: u64, answer: Answer) -> Output {
+        self.on(Event::Answer { ticket, answer })
+    }
+
+    fn is_started(&self) -> bool {
+        self.engine.run.state().is_some_and(RunState::is_running)
+    }
+
+    /// Starts `flat`; nothing is remembered. Returns the question, with its ticket.
+    #[track_caller]
+    fn start_question(&mut self) -> (u64, String, Vec<Effect>) {
+        let Reply::Ask { ticket, request: Request::Recall { keys } } =
+            self.command("workflow", "flat x").reply
+        else {
+            panic!("nothing is looked up")
+        };
+        let output = self.reply_to(ticket, Answer::Recalled(vec![None; keys.len()]));
+        match output.reply {
+            Reply::Ask { ticket, request: Request::Select { title, options } } => {
+                assert_eq!(options, OPTIONS);
+                (ticket, title, output.effects)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The request that the agent's `next` leads to.
+    fn request_of_next(&mut self) -> Option<Request> {
+        let _ = self.on(Event::TurnEnd);
+        match self.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply {
+            Reply::Ask { request, .. } => Some(request),
+            _ => None,
+        }
+    }
+}
+
+const PREVIEW: &str = "Gate \"a\" asks you:\n│ Good?\nModel of \"a\":\n│ strong, p/m\n\"b\": budget: 5 turns\n\
+    Project gate \"a\" runs:\n│ one\nProject gate \"b\" runs:\n│ two\n\
+    Project gate \"The flat\" runs:\n│ three\n│ four";
+
+#[test]
+fn all_commands_of_a_run_are_asked_for_before_it_starts() {
+    let (_, title, effects) = session().start_question();
+    assert_eq!(title, format!("Start \"The flat\"? Its gates run commands:\n{PREVIEW}"));
+    assert_eq!(effects, []);
+    let mut session = session();
+    session.ui = Ui::Terminal;
+    let (_, title, effects) = session.start_question();
+    assert_eq!(title, "Start \"The flat\"? Its gates run\n3 commands, 4 lines: shown above");
+    let [Effect::AppendEntry { custom_type: STATUS_TYPE, data }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(data["content"], format!("Start \"The flat\":\n{PREVIEW}"));
+}
+
+#[test]
+fn no_starts_nothing() {
+    for answer in [NO, Answer::Cancelled, Answer::Selected(7), Answer::Confirmed(true)] {
+        let mut session = session();
+        let (ticket, ..) = session.start_question();
+        let output = session.reply_to(ticket, answer);
+        assert_eq!(output.effects, notice(Level::Info, "The workflow is not started."));
+        assert_eq!((output.reply, session.is_started()), (Reply::None, false));
+    }
+}
+
+#[test]
+fn a_yes_is_for_the_run_the_session_or_the_folder() {
+    for (option, asks_again, kept) in [(1, true, 0), (2, false, 0), (3, true, 3)] {
+        let mut session = session();
+        let (ticket, ..) = session.start_question();
+        let mut output = session.reply_to(ticket, Answer::Selected(option));
+        let remembered =
+            output.effects.iter().filter(|one| matches!(one, Effect::Remember { .. })).count();
+        assert_eq!(remembered, kept);
+        output.effects.retain(|one| matches!(one, Effect::SendUserMessage(_)));
+        assert_eq!((output.effects.len(), session.is_started()), (1, true));
+        let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = session.on(Event::AgentStart);
+        let request = session.request_of_next();
+        assert!(matches!(request, Some(Request::Exec { .. })), "{request:?}");
+        let _ = session.command("workflow", ":cancel");
+        let asks = matches!(session.command("workflow", "flat x").reply, Reply::Ask { .. });
+        assert_eq!(asks, asks_again, "{option}");
+    }
+}
+
+#[test]
+fn what_is_remembered_is_not_asked_for() {
+    let mut session = session();
+    let Reply::Ask { ticket, .. } = session.command("workflow", "flat x").reply else { panic!() };
+    let value = |command: &str| Some(json!(["/p", "1:2:3", command]).to_string());
+    let values = vec![value("one"), value("two"), value("three\nfour")];
+    let _ = session.reply_to(ticket, Answer::Recalled(values.clone()));
+    assert!(session.is_started());
+    // One command has changed.
+    let mut session = self::session();
+    let Reply::Ask { ticket, .. } = session.command("workflow", "flat x").reply else { panic!() };
+    let values = vec![values[0].clone(), value("two "), values[2].clone()];
+    let output = session.reply_to(ticket, Answer::Recalled(values));
+    let Reply::Ask { request: Request::Select { title, .. }, .. } = output.reply else { panic!() };
+    assert!(title.ends_with("│ two") && !title.contains("│ one\n"), "{title}");
+    assert!(!session.is_started());
+}
+
+#[test]
+fn without_a_ui_and_with_the_flag_a_run_starts_as_before() {
+    let mut session = session();
+    let start = Event::Command { name: "workflow", arguments: "flat x" };
+    assert_eq!(session.without_ui(start).reply, Reply::Settle);
+    assert!(session.is_started());
+    let mut session = self::session();
+    session.engine.session.allow_commands = true;
+    let _ = session.command("workflow", "flat x");
+    assert!(session.is_started());
+}
+
+#[test]
+fn a_command_that_is_new_is_asked_for_at_its_gate() {
+    let mut session = session();
+    let (ticket, ..) = session.start_question();
+    let _ = session.reply_to(ticket, FOR_THIS_RUN);
+    let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+    let _ = session.on(Event::AgentStart);
+    let text = session.files.project.get_mut("flat/a.md").unwrap();
+    *text = text.replace("{run: one}", "{run: one}, {run: new}");
+    let _ = session.command("workflow", ":check");
+    let _ = session.command("workflow", ":resume");
+    let Some(Request::Recall { keys }) = session.request_of_next() else { panic!() };
+    assert_eq!(keys.len(), 1, "`one` is allowed");
+}
+
+#[test]
+fn entries_that_may_be_passed_over_are_marked_and_each_workflow_is_shown_once() {
+    let mut session = Session::new(&[
+        ("flat", &["a", "@inner", "@inner"]),
+        ("inner", &["b", "@deep"]),
+        ("deep", &["c"]),
+    ]);
+    let flat = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+    *flat = "name: F\ncommandName: flat\ninitialMessage: Go\n\
+        inputs: {size: {type: choice, options: [small, large]}}\n\
+        phases:\n  - phase: a.md\n    when: {input.size: large}\n  - subworkflow: inner\n    when: {input.size: large}\n  - subworkflow: deep\n"
+        .into();
+    for file in ["flat/a.md", "inner/b.md", "deep/c.md"] {
+        let text = session.files.global.get_mut(file).unwrap();
+        *text = text.replacen("emoji: '*'\n", &format!("emoji: '*'\ngate: [{{run: {file}}}]\n"), 1);
+    }
+    session.files.project = std::mem::take(&mut session.files.global);
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+    let reply = session.command("workflow", "flat size=small x").reply;
+    let Reply::Ask { ticket, .. } = reply else { panic!("{reply:?}") };
+    let output = session.reply_to(ticket, Answer::Recalled(vec![None; 3]));
+    let Reply::Ask { request: Request::Select { title, .. }, .. } = output.reply else { panic!() };
+    assert_eq!(
+        title,
+        "Start \"F\"? Its gates run commands:\n\
+         Project gate \"a\" (may be passed over) runs:\n│ flat/a.md\n\
+         Project gate \"b\" (may be passed over) runs:\n│ inner/b.md\n\
+         Project gate \"c\" runs:\n│ deep/c.md"
+    );
+}

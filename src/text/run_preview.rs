@@ -1,0 +1,178 @@
+//! The preview of a run before it starts: the commands of its gates, its approvals, models and budgets.
+
+use std::collections::BTreeSet;
+
+use crate::definition::{Budget, CheckKind, EntryKind, Gate, Library, Phase, Workflow};
+
+use super::budget::budget_note;
+use super::exact::{Spaces, exact_line, framed, quoted};
+use super::questions::{Dialog, GateSource, Question, by_program, counted};
+
+/// Columns of a name, of a model and of a budget in a preview.
+const WIDTH: usize = 60;
+
+/// All that a run can reach: its phases, its nested workflows, and what may be passed over.
+#[derive(Debug, Default)]
+pub struct RunPreview<'a> {
+    name: &'a str,
+    gates: Vec<PreviewedGate<'a>>,
+    models: Vec<(&'a str, &'a [String])>,
+    budgets: Vec<(&'a str, &'a Budget)>,
+}
+
+#[derive(Debug)]
+struct PreviewedGate<'a> {
+    gate: &'a Gate,
+    /// The name of its phase or workflow.
+    of: &'a str,
+    /// `None` for a workflow of the user's own, whose commands run without a question.
+    source: Option<GateSource>,
+    /// A condition decides if the run comes to it.
+    is_conditional: bool,
+}
+
+impl<'a> RunPreview<'a> {
+    /// The preview of a run of this workflow. Each workflow is in it once, however often it is nested.
+    pub fn of(workflow: &'a Workflow, library: &'a Library) -> Self {
+        let mut preview = Self { name: &workflow.name, ..Self::default() };
+        let mut certain = BTreeSet::new();
+        reach(workflow, library, &mut certain);
+        preview.add(workflow, library, &certain, &mut BTreeSet::new());
+        preview
+    }
+
+    fn add(
+        &mut self,
+        scope: &'a Workflow,
+        library: &'a Library,
+        certain: &BTreeSet<&'a str>,
+        seen: &mut BTreeSet<&'a str>,
+    ) {
+        if !seen.insert(&scope.key) {
+            return;
+        }
+        let scope_is_conditional = !certain.contains(&*scope.key);
+        for entry in &scope.phases {
+            match &entry.kind {
+                EntryKind::Phase(phase) => {
+                    let Phase { name, gate, model, budget, .. } = &**phase;
+                    let is_conditional = scope_is_conditional || !entry.when.is_empty();
+                    self.add_gate(gate.as_ref(), name, scope, is_conditional);
+                    if !model.is_empty() {
+                        self.models.push((name, model));
+                    }
+                    self.budgets.push((name, budget));
+                }
+                EntryKind::Workflow { key, .. } => {
+                    if let Some(nested) = library.get(key) {
+                        self.add(nested, library, certain, seen);
+                    }
+                }
+            }
+        }
+        self.budgets.push((&scope.name, &scope.budget));
+        self.add_gate(scope.gate.as_ref(), &scope.name, scope, scope_is_conditional);
+    }
+
+    fn add_gate(
+        &mut self,
+        gate: Option<&'a Gate>,
+        of: &'a str,
+        scope: &Workflow,
+        is_conditional: bool,
+    ) {
+        let source = GateSource::of_root(&scope.root);
+        self.gates.extend(gate.map(|gate| PreviewedGate { gate, of, source, is_conditional }));
+    }
+
+    /// The commands of workflows that are not the user's own, each once.
+    pub fn commands(&self) -> Vec<&'a str> {
+        let mut seen = BTreeSet::new();
+        let foreign = self.gates.iter().filter(|gate| gate.source.is_some());
+        let commands = foreign.flat_map(|gate| commands(gate.gate));
+        commands.filter(|command| seen.insert(*command)).collect()
+    }
+
+    /// Returns the question about the start, with these of [`RunPreview::commands`]. Each of them is shown in full.
+    pub fn question(&self, asked: &[String], dialog: Dialog) -> Question {
+        let mut commands = 0;
+        let mut lines = Vec::new();
+        let mut left: BTreeSet<&str> = asked.iter().map(String::as_str).collect();
+        // The commands stand last, directly above the dialog.
+        let mut above = self.others();
+        for PreviewedGate { gate, of, source, is_conditional } in &self.gates {
+            let Some(source) = source else { continue };
+            let new: Vec<&str> =
+                self::commands(gate).filter(|command| left.remove(command)).collect();
+            if new.is_empty() {
+                continue;
+            }
+            let certainty = if *is_conditional { " (may be passed over)" } else { "" };
+            above.push(format!("{} gate {}{certainty} runs:", source.capital(), quoted(of, WIDTH)));
+            for command in new {
+                commands += 1;
+                lines.extend(framed(command));
+                above.extend(framed(command));
+            }
+        }
+        match dialog {
+            Dialog::Terminal { .. } => {
+                let first = format!("Start {}? Its gates run", quoted(self.name, 16));
+                let title = format!(
+                    "{first}\n{}, {}: shown above",
+                    counted(commands, "command"),
+                    counted(lines.len(), "line")
+                );
+                let head = format!("Start {}:", quoted(self.name, WIDTH));
+                Question { title, above: Some(format!("{head}\n{}", above.join("\n"))) }
+            }
+            Dialog::Program => {
+                let first = format!("Start {}? Its gates run commands:", quoted(self.name, WIDTH));
+                by_program(first, above)
+            }
+        }
+    }
+
+    /// The approvals, models and budgets.
+    fn others(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for PreviewedGate { gate, of, .. } in &self.gates {
+            for check in &gate.checks {
+                if let CheckKind::Approve { question } = &check.kind {
+                    lines.push(format!("Gate {} asks you:", quoted(of, WIDTH)));
+                    lines.extend(framed(question));
+                }
+            }
+        }
+        for (of, models) in &self.models {
+            let models = exact_line(&models.join(", "), WIDTH, Spaces::Single);
+            lines.push(format!("Model of {}:\n│ {models}", quoted(of, WIDTH)));
+        }
+        for (of, budget) in &self.budgets {
+            let note = budget_note(budget);
+            lines.extend(note.map(|note| format!("{}: {note}", quoted(of, WIDTH))));
+        }
+        lines
+    }
+}
+
+fn commands(gate: &Gate) -> impl Iterator<Item = &str> {
+    gate.checks.iter().filter_map(|check| match &check.kind {
+        CheckKind::Run { command, .. } => Some(&**command),
+        CheckKind::File { .. } | CheckKind::Approve { .. } => None,
+    })
+}
+
+/// Collects the keys of the workflows that no condition on the way keeps a run from.
+fn reach<'a>(scope: &'a Workflow, library: &'a Library, certain: &mut BTreeSet<&'a str>) {
+    if !certain.insert(&scope.key) {
+        return;
+    }
+    for entry in scope.phases.iter().filter(|entry| entry.when.is_empty()) {
+        if let EntryKind::Workflow { key, .. } = &entry.kind
+            && let Some(nested) = library.get(key)
+        {
+            reach(nested, library, certain);
+        }
+    }
+}
