@@ -373,7 +373,11 @@ fn write(fields: &mut Fields) -> Option<Option<Vec<String>>> {
     let mut rules = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         match rule(item) {
-            Ok(rule) => rules.push(rule),
+            Ok(rule) => {
+                let at = [Step::Key("write"), Step::Item(index)];
+                sound &= fields.check_literal(&at, "write", &rule).is_some();
+                rules.push(rule);
+            }
             Err(problem) => {
                 fields.report(&[Step::Key("write"), Step::Item(index)], problem);
                 sound = false;

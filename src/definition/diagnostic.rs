@@ -174,6 +174,11 @@ pub enum Problem {
         field: Option<&'static str>,
         known: &'static [&'static str],
     },
+    NotReplaced {
+        field: String,
+        name: String,
+        named: bool,
+    },
     UnknownSummary {
         id: String,
         suggestion: Option<String>,
@@ -822,6 +827,12 @@ impl Problem {
                 };
                 warning(format!("unknown variable `{{{name}}}`{of}; it is not replaced"))
                     .help(help)
+                    .marking(&format!("{{{name}}}"))
+            }
+            Self::NotReplaced { field, name, named } => {
+                let message = format!("`{field}`: `{{{name}}}` is not replaced here");
+                let kind = if *named { error(message) } else { warning(message) };
+                kind.help("variables are replaced in the text of a phase and in the templates of `workflow.yaml`")
                     .marking(&format!("{{{name}}}"))
             }
             Self::UnknownSummary { id, suggestion } => warning(format!(

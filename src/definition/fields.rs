@@ -156,6 +156,21 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Reports variables in a value in which none are replaced. `None` if there is one that can be nothing else, like
+    /// `{input.NAME}`; a plain name like `{description}` may be meant for a program, and is a warning.
+    pub fn check_literal(&mut self, path: &[Step], field: &str, text: &str) -> Option<()> {
+        let mut sound = Some(());
+        for (name, named) in variables::in_literal(text) {
+            let value = self.place(path);
+            let place =
+                value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
+            let (field, name) = (field.to_owned(), name.to_owned());
+            self.report_at(place, Problem::NotReplaced { field, name, named });
+            sound = sound.filter(|()| !named);
+        }
+        sound
+    }
+
     /// The first place of a text, from a place on.
     fn find(&self, from: Place, words: &str) -> Option<Place> {
         self.text.lines().enumerate().skip(from.line - 1).find_map(|(index, line)| {

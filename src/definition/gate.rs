@@ -273,6 +273,13 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let (label, contains) = (text("label"), text("contains"));
     let outcome = text("outcome");
     let timeout = timeout(fields, index, item);
+    for (field, text) in
+        ["run", "file", "approve", "label"].into_iter().zip([&run, &file, &approve, &label])
+    {
+        let Some(Some(text)) = text else { continue };
+        let at = [here[0], here[1], Step::Key(field)];
+        sound &= fields.check_literal(&at, &format!("gate.{field}"), text).is_some();
+    }
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
     let (timeout_ms, outcome) = (timeout?, outcome?);
     // Errors that follow from one of these are not reported.

@@ -173,6 +173,31 @@ pub(super) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
     found
 }
 
+/// The variables in a text in which none are replaced, each once; true beside `input.NAME`, `outcome.ID` and `summary.ID`.
+/// `${name}` and `{{name}}` are code of another language, and so is `{name}` for `jq`.
+pub(super) fn in_literal(text: &str) -> Vec<(&str, bool)> {
+    let mut found: Vec<(&str, bool)> = Vec::new();
+    let is_for_jq = text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "jq");
+    for (at, _) in text.match_indices('{') {
+        let (Some(before), Some(behind)) = (text.get(..at), text.get(at + 1..)) else { continue };
+        let Some((name, after)) = behind.split_once('}') else { continue };
+        let is_plain = MEANINGS.iter().any(|(known, _)| *known == name);
+        let of = |id: &str| {
+            !id.is_empty()
+                && id
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '.'))
+        };
+        let named =
+            matches!(name.split_once('.'), Some(("input" | "outcome" | "summary", id)) if of(id));
+        let is_code = before.ends_with(['$', '{']) || after.starts_with('}') || is_for_jq;
+        if (named || is_plain && !is_code) && found.iter().all(|(other, _)| *other != name) {
+            found.push((name, named));
+        }
+    }
+    found
+}
+
 /// The id of a `summary.ID`, where it is known.
 fn summary_of<'a>(name: &'a str, known: &[&str]) -> Option<&'a str> {
     let id = name.strip_prefix("summary.").filter(|id| !id.is_empty())?;
@@ -182,6 +207,26 @@ fn summary_of<'a>(name: &'a str, known: &[&str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_that_are_not_replaced_are_found() {
+        for (text, expected) in [
+            ("test {input.scope} {input.scope}", &[("input.scope", true)][..]),
+            (
+                "{outcome.triage} {summary.look-1}",
+                &[("outcome.triage", true), ("summary.look-1", true)],
+            ),
+            ("{outcome.kit/review}", &[("outcome.kit/review", true)]),
+            ("echo {description} {taskId}", &[("description", false), ("taskId", false)]),
+            ("echo ${description} {{description}} {foo} {a,b} {}", &[]),
+            ("jq '{description}' package.json", &[]),
+            ("jq '{description}' {input.file}", &[("input.file", true)]),
+            ("src/{taskId}", &[("taskId", false)]),
+            ("{input.} {input} {input.a b} {{{ }", &[]),
+        ] {
+            assert_eq!(in_literal(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn unknown_names_are_found_once_with_their_places() {

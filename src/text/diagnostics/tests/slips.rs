@@ -632,3 +632,45 @@ Do it.
   help: close each `[` and `{`; a name with such a character has `[[]` or `[{]` instead"#,
     );
 }
+
+#[test]
+fn variables_where_none_are_replaced() {
+    let gate = "gate:\n  - run: npm test -- {input.scope}\n  - approve: Publish {description}?\n    label: \"{summary.plan}\"\n  - file: docs/{outcome.x}.md\nwrite: ['docs/{taskId}/', 'a/{input.x}']\n";
+    let phase = PHASE.replace("---\nDo", &format!("{gate}---\nDo"));
+    slip(FLOW, &phase, r#"~/workflows/w/a.md:6:22: error: `gate.run`: `{input.scope}` is not replaced here
+  6 |   - run: npm test -- {input.scope}
+    |                      ^^^^^^^^^^^^^
+  help: variables are replaced in the text of a phase and in the templates of `workflow.yaml`
+
+~/workflows/w/a.md:7:22: warning: `gate.approve`: `{description}` is not replaced here
+  7 |   - approve: Publish {description}?
+    |                      ^^^^^^^^^^^^^
+  help: variables are replaced in the text of a phase and in the templates of `workflow.yaml`
+
+~/workflows/w/a.md:8:13: error: `gate.label`: `{summary.plan}` is not replaced here
+  8 |     label: "{summary.plan}"
+    |             ^^^^^^^^^^^^^^
+  help: variables are replaced in the text of a phase and in the templates of `workflow.yaml`
+
+~/workflows/w/a.md:9:16: error: `gate.file`: `{outcome.x}` is not replaced here
+  9 |   - file: docs/{outcome.x}.md
+    |                ^^^^^^^^^^^
+  help: variables are replaced in the text of a phase and in the templates of `workflow.yaml`
+
+~/workflows/w/a.md:10:15: warning: `write`: `{taskId}` is not replaced here
+  10 | write: ['docs/{taskId}/', 'a/{input.x}']
+     |               ^^^^^^^^
+  help: variables are replaced in the text of a phase and in the templates of `workflow.yaml`
+
+~/workflows/w/a.md:10:30: error: `write`: `{input.x}` is not replaced here
+  10 | write: ['docs/{taskId}/', 'a/{input.x}']
+     |                              ^^^^^^^^^
+  help: variables are replaced in the text of a phase and in the templates of `workflow.yaml`"#);
+    for gate in [
+        "gate: [{run: \"jq '{description}' package.json\"}]\n",
+        "gate: [{run: 'echo ${taskId}'}]\n",
+    ] {
+        let phase = PHASE.replace("---\nDo", &format!("{gate}---\nDo"));
+        slip(FLOW, &phase, "");
+    }
+}
