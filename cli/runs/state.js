@@ -76,7 +76,7 @@ const PART = 2;
  */
 export function isPart(data) {
   const progress = isRecord(data) && isRecord(data.progress) ? data.progress : {};
-  return progress.version === PART && numberOf(data) > 0;
+  return progress.version === PART && numberOf(data) > 0 && number(progress.entry.parts) > 0;
 }
 
 /** The number of an entry among those of its run; 0 if it has none. @param {any} data */

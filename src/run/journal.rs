@@ -465,6 +465,17 @@ mod tests {
         assert_eq!(entry, serde_json::to_value(&short).unwrap());
     }
 
+    /// Its version is that of a part.
+    #[test]
+    fn the_complete_entry_of_a_later_version_is_no_part() {
+        let mut state = long_run(3);
+        state.progress.version = PART_VERSION;
+        let state = state.cancelled();
+        let entry = Journal::default().entry(&state, || None);
+        assert_eq!(entry["progress"]["version"], 2);
+        assert_eq!(restore([entry.to_string()]), Some(state));
+    }
+
     #[test]
     fn a_part_is_continued_only_if_it_is_the_newest_entry() {
         let (first, second) = (long_run(80), long_run(81));

@@ -159,7 +159,8 @@ fn mark(progress: &Value) -> Mark {
 }
 
 fn is_part(progress: &Value) -> bool {
-    get(progress, "version").and_then(number) == Some(PART_VERSION) && mark(progress).number > 0
+    let Mark { number: count, parts, length: _ } = mark(progress);
+    get(progress, "version").and_then(number) == Some(PART_VERSION) && parts > 0 && count > 0
 }
 
 /// Merges the entries that the newest one continues into it, if it is a part. Entries of other runs between them are skipped, and

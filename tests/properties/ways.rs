@@ -323,7 +323,7 @@ fn begun<'a>(files: &'a Files, values: &BTreeMap<String, String>) -> Play<'a> {
 
 /// The newest state of the session.
 fn newest(play: &Play) -> Option<RunState> {
-    restore(play.entries.first().map(ToString::to_string))
+    restore(play.entries.iter().map(ToString::to_string))
 }
 
 /// The agent's call, after it was told all that it was told.
@@ -441,9 +441,10 @@ proptest! {
                 mermaid(workflow, &library, Some(&state));
             }
         }
-        for data in &play.entries {
-            let state = restore([data.to_string()]).unwrap();
-            prop_assert_eq!(&serde_json::to_value(&state).unwrap(), data);
+        for newest in 0..play.entries.len() {
+            let state = restore(play.entries[newest..].iter().map(ToString::to_string)).unwrap();
+            prop_assert_eq!(&state.progress.broken, &None);
+            prop_assert_eq!(restore([serde_json::to_string(&state).unwrap()]), Some(state));
         }
         let steps = |play: &Play| newest(play).map_or(0, |state| state.global_step_count);
         let before = steps(&play);
