@@ -1,7 +1,9 @@
-// Confines a command line, starts it as pi does, and is killed at once or later.
+// Confines a command line, starts it as pi does, and is killed at once, later, or once the command line has made a file.
 //
-//   node dying-host.mjs FOLDER LINE MILLISECONDS
+//   node dying-host.mjs FOLDER LINE MILLISECONDS|FILE
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { Confinement } from "../../host-shim/confinement.js";
 
 const [folder, line, delay] = process.argv.slice(2);
@@ -13,5 +15,5 @@ const refused = confinement.confine(event, { writable: [`${folder}/`], network: 
 if (refused !== undefined) throw new Error(refused);
 spawn("bash", ["-c", event.input.command], { cwd: folder, detached: true, stdio: "ignore" });
 const end = performance.now() + Number(delay);
-while (performance.now() < end);
+while (Number.isNaN(end) ? !existsSync(join(folder, delay)) : performance.now() < end);
 process.kill(process.pid, "SIGKILL");
