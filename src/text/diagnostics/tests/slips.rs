@@ -637,7 +637,10 @@ Do it.
 fn variables_where_none_are_replaced() {
     let gate = "gate:\n  - run: npm test -- {input.scope}\n  - approve: Publish {description}?\n    label: \"{summary.plan}\"\n  - file: docs/{outcome.x}.md\nwrite: ['docs/{taskId}/', 'a/{input.x}']\n";
     let phase = PHASE.replace("---\nDo", &format!("{gate}---\nDo"));
-    slip(FLOW, &phase, r#"~/workflows/w/a.md:6:22: error: `gate.run`: `{input.scope}` is not replaced here
+    slip(
+        FLOW,
+        &phase,
+        r#"~/workflows/w/a.md:6:22: error: `gate.run`: `{input.scope}` is not replaced here
   6 |   - run: npm test -- {input.scope}
     |                      ^^^^^^^^^^^^^
   help: variables are replaced in the text of a phase and in the templates of `workflow.yaml`
@@ -665,7 +668,8 @@ fn variables_where_none_are_replaced() {
 ~/workflows/w/a.md:10:30: error: `write`: `{input.x}` is not replaced here
   10 | write: ['docs/{taskId}/', 'a/{input.x}']
      |                              ^^^^^^^^^
-  help: variables are replaced in the text of a phase and in the templates of `workflow.yaml`"#);
+  help: variables are replaced in the text of a phase and in the templates of `workflow.yaml`"#,
+    );
     for gate in [
         "gate: [{run: \"jq '{description}' package.json\"}]\n",
         "gate: [{run: 'echo ${taskId}'}]\n",
