@@ -63,7 +63,11 @@ export class Confinement {
 
   /** Prepares the confinement of file tools, from the agent's next turn on. */
   prepare() {
-    if (this.#granted) this.#fileTools.register();
+    try {
+      if (this.#granted) this.#fileTools.register();
+    } catch {
+      // pi is not ready, or the session is gone. The first call that is to be confined tries again.
+    }
   }
 
   /** Tests if command lines can be confined. @throws {Error} with the reason */

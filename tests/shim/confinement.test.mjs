@@ -497,6 +497,17 @@ suite("a file tool within limits", () => {
     for (const input of [{}, { path: 1 }, null]) assert.match(await use("edit", input), /cannot be confined/);
   });
 
+  test("can be confined though the guest guards tools before pi knows any", async (t) => {
+    const { root } = project(t);
+    const pi = standIn();
+    pi.behaviour.getAllTools = () => {
+      throw new Error("Extension runtime not initialized");
+    };
+    const guest = plainGuest((imports) => ({ init: () => imports["pi:extension/api"].guardTools(true) }));
+    loadInto(pi, guest, { confine: true }, join(root, "agent"));
+    assert.deepEqual([...pi.registered.keys()], []);
+  });
+
   test("is refused until the agent uses the registered tool", async (t) => {
     const { root, read } = project(t);
     const { pi, call, context } = confining(root, { writable: [`${root}/docs/`] }, { confine: true }, false);
