@@ -6,12 +6,12 @@ import { compareIndices, indicesOf, phaseTitle } from "./state.js";
 /** @typedef {import("./state.js").PhaseRecord} PhaseRecord */
 /** @typedef {import("./state.js").Usage} Usage */
 
-/** The least number of runs of which a figure is given. */
+/** The least number of runs of which a median is given. */
 const MIN_RUNS = 5;
 
 /**
- * A figure over some runs; with less than `MIN_RUNS` only their number.
- * @typedef {{ runs: number, median?: number, max?: number }} Figure
+ * A figure over some runs; with less than `MIN_RUNS` the smallest and the largest, without runs nothing.
+ * @typedef {{ runs: number, min?: number, median?: number, max?: number }} Figure
  *
  * @typedef {Record<typeof FIGURES[number]["name"], Figure>} Figures
  *
@@ -111,8 +111,9 @@ function figuresOf(parts) {
 /** @param {number[]} values @returns {Figure} */
 function figure(values) {
   const runs = values.length;
-  if (runs < MIN_RUNS) return { runs };
+  if (runs === 0) return { runs };
   const sorted = values.toSorted((a, b) => a - b);
+  if (runs < MIN_RUNS) return { runs, min: sorted[0], max: sorted[runs - 1] };
   const median = (sorted[Math.floor((runs - 1) / 2)] + sorted[Math.floor(runs / 2)]) / 2;
   return { runs, median, max: sorted[runs - 1] };
 }
@@ -121,7 +122,7 @@ function figure(values) {
 export function statsText(versions) {
   if (versions.length === 0) return "No runs.\n";
   const blocks = versions.map((version, index) => versionText(version, versions[index - 1]?.workflow === version.workflow));
-  return `${blocks.join("\n")}\nEach figure: the median, the maximum, and in brackets the number of runs. Of fewer than ${MIN_RUNS} runs only their number.\n`;
+  return `${blocks.join("\n")}\nEach figure: the median, the maximum, and in brackets the number of runs. Of fewer than ${MIN_RUNS} runs, which a median needs: the smallest and the largest.\n`;
 }
 
 /** @param {Version} version @param {boolean} isOlder */
@@ -138,9 +139,11 @@ function versionText({ phases, whole, workflow, runs, outcomes, from, to, finger
 }
 
 /** @param {Figure} figure @param {(value: number) => string} text */
-function figureText({ runs, median, max }, text) {
-  if (median === undefined || max === undefined) return runs === 0 ? "-" : `(${runs})`;
-  return `${text(median)}, ${text(max)} (${runs})`;
+function figureText({ runs, min, median, max }, text) {
+  if (max === undefined) return "-";
+  const least = min === undefined ? undefined : text(min);
+  if (least !== undefined) return `${least === text(max) ? least : `${least} to ${text(max)}`} (${runs})`;
+  return `${text(/** @type {number} */ (median))}, ${text(max)} (${runs})`;
 }
 
 /** @param {number} value */

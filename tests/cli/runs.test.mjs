@@ -374,11 +374,11 @@ suite("pi-workflows stats", () => {
     assert.deepEqual(run(["stats"]), {
       status: 0,
       stdout: `flow: 6 runs since 2026-11-02 (6 done), fingerprint 3:abcdef
-             at work          waiting     cost  passes      gate failures  refusals
-  Look       3m 30s, 30m (6)  1m, 1m (6)  (4)   3.5, 6 (6)  0.5, 1 (6)     4.5, 7 (6)
-  Whole run  3m 30s, 30m (6)  1m, 1m (6)  (4)   -           0.5, 1 (6)     4.5, 7 (6)
+             at work          waiting     cost                passes      gate failures  refusals
+  Look       3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  3.5, 6 (6)  0.5, 1 (6)     4.5, 7 (6)
+  Whole run  3m 30s, 30m (6)  1m, 1m (6)  $0.20 to $3.00 (4)  -           0.5, 1 (6)     4.5, 7 (6)
 
-Each figure: the median, the maximum, and in brackets the number of runs. Of fewer than 5 runs only their number.
+Each figure: the median, the maximum, and in brackets the number of runs. Of fewer than 5 runs, which a median needs: the smallest and the largest.
 `,
       stderr: "",
     });
@@ -394,11 +394,11 @@ Each figure: the median, the maximum, and in brackets the number of runs. Of few
       "flow: 6 runs since 2026-11-05 (6 done), fingerprint 3:new",
       "flow: 3 runs from 2026-11-02 to 2026-11-04 (3 done), fingerprint 3:old, older",
     ]);
-    assert.match(stdout, /older\n[^\n]*\n  Look {7}\(3\) {6}\(3\) {6}\(3\) {3}\(3\) {5}\(3\) {12}\(3\)\n/);
+    assert.match(stdout, /older\n[^\n]*\n {2}Look {7}1m \(3\) {3}1m \(3\) {3}\$0\.10 \(3\) {2}1 to 3 \(3\) {2}0 to 1 \(3\) {5}2 to 4 \(3\)\n/);
     const { workflows } = JSON.parse(run(["stats", "--format", "json"]).stdout);
     assert.deepEqual(workflows.map((/** @type {any} */ { workflow, runs, outcomes }) => [workflow, runs, outcomes]), [["flow", 6, { done: 6 }], ["flow", 3, { done: 3 }], ["other", 1, { running: 1 }]]);
     assert.deepEqual(workflows[0].phases[0].figures.passes, { runs: 6, median: 6.5, max: 9 });
-    assert.deepEqual(workflows[1].phases[0].figures.passes, { runs: 3 });
+    assert.deepEqual(workflows[1].phases[0].figures.passes, { runs: 3, min: 1, max: 3 });
     assert.equal(run(["stats", "nothing"]).stdout, "No runs.\n");
     write("older.jsonl", took(0, 1, {}, seal("oldest")));
     assert.match(run(["stats", "flow"]).stdout, /\nflow: 1 run on 2026-11-01 \(1 done\), fingerprint 3:oldest, older\n/);
