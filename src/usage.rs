@@ -4,8 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::definition::short;
+
 /// Maximum number of names that are kept of a visit: models, and rules that refused calls.
 pub const MAX_NAMES: usize = 20;
+
+/// Maximum length of such a name, in characters.
+const MAX_NAME: usize = 100;
 
 /// A rule that refuses tool calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,8 +118,10 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// Adds counts by name, of at most [`MAX_NAMES`] names.
 fn add_counts(counts: &mut BTreeMap<String, u32>, others: &BTreeMap<String, u32>) {
     for (name, other) in others {
-        if counts.len() < MAX_NAMES || counts.contains_key(name) {
-            let count = counts.entry(name.clone()).or_default();
+        // A name of a provider's can have any length.
+        let name = short(name, MAX_NAME);
+        if counts.len() < MAX_NAMES || counts.contains_key(&name) {
+            let count = counts.entry(name).or_default();
             *count = count.saturating_add(*other);
         }
     }
@@ -160,5 +167,19 @@ impl Usage {
     pub fn tokens(&self) -> u64 {
         let all = [self.input, self.output, self.cache_read, self.cache_write];
         all.into_iter().fold(0, u64::saturating_add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_shortened() {
+        let long = |end: &str| ("x".repeat(1_200_000) + end, 1);
+        let mut all = Usage::default();
+        all.add(&Usage { models: [long("a"), long("b")].into(), ..Usage::default() });
+        all.add(&Usage { models: [long("c")].into(), ..Usage::default() });
+        assert_eq!(all.models, [("x".repeat(99) + "…", 3)].into());
     }
 }

@@ -4,13 +4,19 @@
 //! names none. In between the state of the run remembers the user's, so that they are set again after a restart. A model
 //! or a level that the user selects in a phase holds for this visit, and is the user's own from then on.
 
-use crate::definition::{ModelSetting, Phase, Stale, choose};
+use crate::definition::{Model, ModelSetting, Phase, Stale, choose, short};
 use crate::run::{Active, PauseReason, Pick, RunState, UsersModel, hold, phase_key};
 use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Level};
 use super::state::{Engine, VisitId};
+
+/// Maximum length of a model's provider and id together, in bytes. A run remembers the user's model to set it again, so the name
+/// cannot be cut; a longer one counts as unknown.
+const MAX_MODEL: usize = 1000;
+/// Maximum length of the name of a visit's model, in characters.
+const MAX_SHOWN: usize = 100;
 
 /// The model that follows from a state.
 #[derive(Debug, Default)]
@@ -54,7 +60,7 @@ impl Engine {
             && let Some(visit) = new.progress.visits.get_mut(&left.phase)
             && visit.passes == left.pass
         {
-            visit.model = Some(current.to_string());
+            visit.model = Some(short(&current.to_string(), MAX_SHOWN));
         }
         let user = users.as_ref().map_or(&current, |users| &users.user).clone();
         let run = if visit.is_some() { self.setting_of_phase(&new, &user, cx) } else { None };
@@ -178,7 +184,9 @@ fn current(cx: &mut Cx) -> Option<ModelSetting> {
     if cx.model.is_some() {
         return cx.model.clone();
     }
-    cx.unless_gone(cx.files.model_setting())
+    let setting = cx.unless_gone(cx.files.model_setting())?;
+    let Model { provider, id } = &setting.model;
+    (provider.len() + id.len() <= MAX_MODEL).then_some(setting)
 }
 
 /// Returns the user's model that a run remembers, if the model in use is one of the run, or the user's own, whose level may
