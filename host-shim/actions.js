@@ -4,7 +4,7 @@ import { plainText } from "./drawing.js";
 import { deliverAs, plainMessage } from "./messages.js";
 
 /** @typedef {import("./interface.js").Imports["pi:extension/api"]} Api */
-/** @typedef {"appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "toolNames" | "activeTools" | "setActiveTools" | "beginView" | "setModel" | "getThinkingLevel" | "setThinkingLevel"} ActionName */
+/** @typedef {"abort" | "appendEntry" | "sendMessage" | "sendUserMessage" | "setSessionName" | "getFlag" | "toolNames" | "activeTools" | "setActiveTools" | "beginView" | "setModel" | "getThinkingLevel" | "setThinkingLevel"} ActionName */
 
 /**
  * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
@@ -17,6 +17,7 @@ import { deliverAs, plainMessage } from "./messages.js";
 export function actions(pi, calls, manifest, view, models) {
   /** @type {Omit<Pick<Api, ActionName>, keyof ReturnType<typeof models.actions>>} */
   const functions = {
+    abort: () => calls.context.abort(),
     appendEntry: (customType, data) => pi.appendEntry(customType, JSON.parse(data)),
     sendMessage: (message, triggerTurn, delivery) =>
       models.afterwards(() => pi.sendMessage(plainMessage(message), { triggerTurn, deliverAs: deliverAs(delivery) })),

@@ -19,6 +19,7 @@ export function contextImports(calls, confinement, models) {
     isProjectTrusted: () => calls.context.isProjectTrusted(),
     projectIdentity: () => identityOf(calls.context.cwd),
     isIdle: () => calls.context.isIdle(),
+    hasPendingMessages: () => calls.context.hasPendingMessages(),
     setExitCode: (code) => {
       if (exitsAfterPrompt(calls.context)) process.exitCode = code;
     },

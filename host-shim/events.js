@@ -32,6 +32,7 @@ export const EVENTS = {
   input: (/** @type {PiEvent} */ { source }) => event({ tag: "input", val: known(SOURCES, source) }),
   before_agent_start: () => event({ tag: "before-agent-start" }),
   agent_start: () => event({ tag: "agent-start" }),
+  turn_start: () => event({ tag: "turn-start" }),
   turn_end: () => event({ tag: "turn-end" }),
   // Some versions of pi report an error if a tool was aborted.
   agent_end: (/** @type {PiEvent} */ { messages }, /** @type {Context} */ context) =>
@@ -86,6 +87,7 @@ const NAMES = {
   "tool-call": "tool_call",
   "model-select": "model_select",
   "thinking-level-select": "thinking_level_select",
+  "turn-start": "turn_start",
 };
 
 /**

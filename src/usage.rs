@@ -29,6 +29,8 @@ pub enum Rule {
     Budget,
     /// The rules of the run, which the files no longer give.
     Seal,
+    /// The pause of the run.
+    Pause,
 }
 
 impl Rule {
@@ -42,6 +44,7 @@ impl Rule {
             Self::FreshStart => "freshStart",
             Self::Budget => "budget",
             Self::Seal => "seal",
+            Self::Pause => "pause",
         }
     }
 }

@@ -242,7 +242,7 @@ impl Play<'_> {
                 self.on(Event::AgentStart);
                 self.on(Event::BeforeAgentStart { role: DefaultRole::Worker })
             }
-            Action::TurnEnd => self.on(Event::TurnEnd),
+            Action::TurnEnd => self.on(Event::TurnEnd { queued: false }),
             Action::RunEnd { stop, has_ui } => {
                 self.ui = if *has_ui { Ui::Program } else { Ui::None };
                 self.on(Event::AgentEnd { stop: *stop });

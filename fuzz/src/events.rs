@@ -130,7 +130,8 @@ impl Play {
             14 => self.plain(Event::Input { from_user: has_ui }),
             15 => self.plain(Event::AgentStart),
             16 => self.plain(Event::BeforeAgentStart { role: DefaultRole::Worker }),
-            17 => self.plain(Event::TurnEnd),
+            17 if index % 2 == 0 => self.plain(Event::TurnStart),
+            17 => self.plain(Event::TurnEnd { queued: has_ui }),
             18 => {
                 let stop = [Stop::Completed, Stop::Completed, Stop::Aborted, Stop::Failed];
                 self.plain(Event::AgentEnd { stop: stop[index % 4] });

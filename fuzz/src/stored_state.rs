@@ -93,7 +93,7 @@ fn play(state: &RunState, folder: &Folder) {
             Event::ToolCall { name: "edit", carries_calls: false },
             Event::Step { input: &input, nested: false },
             Event::Step { input: &input, nested: false },
-            Event::TurnEnd,
+            Event::TurnEnd { queued: false },
             Event::AgentEnd { stop: Stop::Completed },
             Event::AgentSettled,
             Event::Timer { id: 1, idle: true },

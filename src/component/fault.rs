@@ -34,6 +34,7 @@ pub(super) fn name(event: &Event) -> &'static str {
         Event::TerminalInput => "terminal-input",
         Event::BeforeAgentStart => "before-agent-start",
         Event::AgentStart => "agent-start",
+        Event::TurnStart => "turn-start",
         Event::TurnEnd => "turn-end",
         Event::AgentEnd(_) => "agent-end",
         Event::AgentBeforeSettle => "agent-before-settle",

@@ -134,6 +134,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             api::keep_newest(CONTEXT_MESSAGE_TYPE, keep);
             Ok(())
         }
+        Effect::Abort => api::abort(),
         Effect::CancelRequest { ticket } => {
             api::cancel_request(ticket);
             Ok(())
@@ -317,10 +318,10 @@ impl WorkflowFiles for Files {
         Ok(known(session::view_size())?.unwrap_or_default())
     }
 
-    fn call_path(&self) -> Result<Option<String>, Stale> {
+    fn call_argument(&self, name: &str) -> Result<Option<String>, Stale> {
         let input = known(context::tool_input())?.ok();
         let input: Option<Value> = input.and_then(|input| serde_json::from_str(&input).ok());
-        Ok(input.and_then(|input| Some(input.get("path")?.as_str()?.to_owned())))
+        Ok(input.and_then(|input| Some(input.get(name)?.as_str()?.to_owned())))
     }
 
     fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {

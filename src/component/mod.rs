@@ -38,7 +38,7 @@ mod bindings {
 }
 
 /// The version of `wit/extension.wit` that this component implements.
-const INTERFACE_VERSION: &str = "0.2.0";
+const INTERFACE_VERSION: &str = "0.3.0";
 
 /// The messages that this component draws: its own, and those that the reference left in a session.
 const MESSAGE_TYPES: [&str; 5] = [
@@ -87,6 +87,7 @@ impl Guest for Component {
             api::EventKind::ToolCall,
             api::EventKind::ModelSelect,
             api::EventKind::ThinkingLevelSelect,
+            api::EventKind::TurnStart,
         ] {
             api::on(kind);
         }
@@ -283,7 +284,11 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             handle(at, Event::BeforeAgentStart { role })
         }
         guest::Event::AgentStart => handle(at, Event::AgentStart),
-        guest::Event::TurnEnd => handle(at, Event::TurnEnd),
+        guest::Event::TurnStart => handle(at, Event::TurnStart),
+        guest::Event::TurnEnd => {
+            let queued = known(context::has_pending_messages())?;
+            handle(at, Event::TurnEnd { queued })
+        }
         guest::Event::AgentEnd(reason) => {
             let stop = match reason {
                 Some(guest::StopReason::Aborted) => Stop::Aborted,

@@ -251,12 +251,12 @@ pub trait WorkflowFiles {
         None
     }
 
-    /// The argument `path` of the tool call of the current event, if it has one.
+    /// The argument of this name of the tool call of the current event, if it has one that is a string.
     ///
     /// # Errors
     ///
     /// If the session is gone, here and below.
-    fn call_path(&self) -> Result<Option<String>, Stale> {
+    fn call_argument(&self, _name: &str) -> Result<Option<String>, Stale> {
         Ok(None)
     }
 

@@ -391,7 +391,7 @@ pub(crate) mod fixtures {
         /// The model in use, and the thinking level.
         pub setting: RefCell<Option<ModelSetting>>,
         /// The argument `path` of the current tool call.
-        pub call_path: Option<String>,
+        pub call_arguments: BTreeMap<String, String>,
         /// The paths to which a link leads, and with them everything below.
         pub linked: Vec<String>,
         /// The reason why commands cannot be confined.
@@ -525,8 +525,8 @@ pub(crate) mod fixtures {
             Ok(self.setting.borrow().clone())
         }
 
-        fn call_path(&self) -> Result<Option<String>, Stale> {
-            Ok(self.call_path.clone())
+        fn call_argument(&self, name: &str) -> Result<Option<String>, Stale> {
+            Ok(self.call_arguments.get(name).cloned())
         }
 
         /// The project lies at `/project`, the home directory at `/home`.

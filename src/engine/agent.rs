@@ -24,6 +24,9 @@ impl Engine {
             Origin::OwnUnreported if !from_user => Origin::Own,
             Origin::OwnUnreported | Origin::Own | Origin::Other => Origin::Other,
         };
+        if from_user {
+            self.agent.ending = None;
+        }
         let needs_resume = self.pause_reason().is_some_and(|reason| reason.needs_resume());
         if from_user && !needs_resume && self.hold().is_none() {
             self.resume(cx);
@@ -36,6 +39,7 @@ impl Engine {
         self.agent.role = role;
         self.agent.cancel_asked = false;
         self.agent.worked = false;
+        self.agent.ending = None;
         self.end_rest(cx);
         self.briefing(cx)
     }
@@ -50,7 +54,8 @@ impl Engine {
     }
 
     /// Specification: hook lifecycle, "updateStatus".
-    pub(super) fn turn_end(&mut self, cx: &mut Cx) -> Result<Reply, Stale> {
+    pub(super) fn turn_end(&mut self, queued: bool, cx: &mut Cx) -> Result<Reply, Stale> {
+        self.count_last_answer(queued);
         self.set_status(cx);
         let reply = self.start_fresh(cx)?;
         self.brief_unseen(cx);
@@ -68,13 +73,16 @@ impl Engine {
         if let Some(refusal) = self.stop_over_budget(cx) {
             return refusal;
         }
+        if let Some(refusal) = self.stop_at_end(name, cx) {
+            return refusal;
+        }
         if name == STEP_TOOL_NAME {
             return Reply::None;
         }
         let reply = self.permitted(name, carries_calls, cx);
         let reply = reply.unwrap_or_else(|gone| Reply::Block(format!("[workflow] {gone}")));
         // Of a carrier, the calls that it carries are the work.
-        self.agent.worked |= !matches!(reply, Reply::Block(_)) && !carries_calls;
+        self.agent.worked |= !matches!(reply, Reply::Block(_) | Reply::Stop(_)) && !carries_calls;
         reply
     }
 
@@ -87,7 +95,7 @@ impl Engine {
     /// The reply to a tool call by the rules of the run and its phase.
     fn permitted(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Result<Reply, Stale> {
         if let Some(reason) = self.hold() {
-            return Ok(self.refuse(Rule::Seal, text::held(&reason)));
+            return Ok(self.stop(Rule::Seal, text::held(&reason)));
         }
         if self.agent_awaits_gate() {
             return Ok(self.refuse(Rule::Gate, text::GATE_OPEN));
@@ -97,7 +105,7 @@ impl Engine {
         }
         let Some(active) = self.active() else { return Ok(Reply::None) };
         let scope = (active.phase, active.scope);
-        let path = || cx.files.call_path();
+        let path = || cx.files.call_argument("path");
         Ok(match permission(scope, name, carries_calls, &path, cx.files)? {
             Permission::Allowed => Reply::None,
             Permission::Refused(refusal) => {
@@ -134,6 +142,7 @@ impl Engine {
     pub(super) fn agent_end(&mut self, stop: Stop, cx: &mut Cx) {
         self.agent.cancel_asked = false;
         self.agent.last_stop = stop;
+        self.repeat_last_answer(stop);
         self.announce_end(cx);
     }
 

@@ -64,6 +64,7 @@ impl Engine {
     pub(super) fn brief_unseen(&mut self, cx: &mut Cx) {
         if self.agent.is_working()
             && self.agent.in_view.is_none()
+            && self.agent.ending.is_none()
             && !self.is_to_start_fresh()
             && let Some(prompt) = self.give_missing_prompt()
         {

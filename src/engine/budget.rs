@@ -31,20 +31,19 @@ impl Engine {
         let state = self.with_budgets_up_to_now(cx)?;
         let budgets = Active::resolve(&state, &self.definitions.library)?.budgets();
         if let Some(reason) = used_up(&budgets) {
-            self.agent.noted.refused(Rule::Budget);
             let refusal = text::budget_refusal(&reason);
             // A gate that waits for the user still does when there is more to spend: `/workflow :resume` asks for both.
             let is_told = |reason: &PauseReason| reason.is_of_budget() || reason.is_at_exit();
             if !self.pause_reason().is_some_and(is_told) {
                 self.pause(reason, cx);
             }
-            return Some(Reply::Stop(refusal));
+            return Some(self.stop(Rule::Budget, refusal));
         }
         let is_near = |budget: &Spending| {
             !budget.is_told() && budget.bounds().any(|bound| bound.is_nearly_used_up())
         };
         let near: Vec<&Spending> = budgets.iter().filter(|budget| is_near(budget)).collect();
-        if !near.is_empty() {
+        if !near.is_empty() && self.agent.ending.is_none() {
             let told = text::budget_nearly_used_up(&near);
             self.change_allowances(cx, |budget| is_near(budget).then_some(Change::Told));
             cx.push(Effect::Steer(told));

@@ -51,6 +51,7 @@ impl Engine {
         if self.agent.is_working() {
             self.agent.activity = Activity::Idle;
         }
+        self.agent.ending = None;
         self.cancel_nested_calls(cx);
         if self.active().is_none() || self.pause_reason().is_some() {
             return;
@@ -135,6 +136,7 @@ impl Engine {
     pub(super) fn pause_as(&mut self, state: &RunState, reason: PauseReason, cx: &mut Cx) {
         self.stop_countdown(cx);
         self.transition(state.paused(reason, cx.unix_ms), cx);
+        self.end_agents_run();
         self.tell_pause(cx);
     }
 

@@ -28,6 +28,8 @@ pub enum Effect {
         /// The ticket of [`Reply::Ask`].
         ticket: u64,
     },
+    /// Aborts the agent.
+    Abort,
     /// Sets the tools that the model is shown.
     SetActiveTools(Vec<String>),
     /// Begins a new view of the conversation: until the turn that follows ends, the model is sent this text and what is

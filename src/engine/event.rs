@@ -38,8 +38,13 @@ pub enum Event<'a> {
     Role(DefaultRole),
     /// The agent runs.
     AgentStart,
+    /// A turn begins: a request to the model follows.
+    TurnStart,
     /// A turn is over: an answer of the model, and its tool calls.
-    TurnEnd,
+    TurnEnd {
+        /// The user has queued a message, which the agent gets next.
+        queued: bool,
+    },
     /// The agent has stopped; pi may start it again by itself.
     AgentEnd {
         /// The end of its last turn.
@@ -100,13 +105,14 @@ impl Event<'_> {
             Self::Session { .. }
             | Self::SessionShutdown
             | Self::BeforeAgentStart { .. }
-            | Self::TurnEnd
+            | Self::TurnEnd { .. }
             | Self::AgentSettled => true,
             Self::Input { .. }
             | Self::TerminalInput
             | Self::Compacted
             | Self::Role(_)
             | Self::AgentStart
+            | Self::TurnStart
             | Self::AgentEnd { .. }
             | Self::BeforeSettle
             | Self::ToolCall { .. }

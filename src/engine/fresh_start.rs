@@ -68,6 +68,9 @@ impl Engine {
             self.transition(new, cx);
             return Ok(Some(Reply::Compact { summary, prompt: None }));
         }
+        if self.agent.ending.is_some() {
+            return Ok(None);
+        }
         let (summary, notice) = described(&active, cx)?;
         self.transition(new, cx);
         cx.push(notice);

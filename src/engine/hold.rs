@@ -27,6 +27,9 @@ impl Engine {
             return;
         }
         self.run.told_hold = reason.clone().map(|reason| ToldHold { reason, rules: None });
+        if reason.is_some() {
+            self.end_agents_run();
+        }
         self.follow_hold(cx);
         self.wait_or_set_status(cx);
         let (level, text) = match reason {

@@ -10,6 +10,7 @@
 //! | `accounting` | what a run takes |
 //! | `budget` | budgets: the agent is told near their end, and the run pauses at it |
 //! | `agent` | events of the agent's work, and of tool calls |
+//! | `ending` | the end of the agent's run when the run of the workflow pauses |
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
 //! | `countdown` | the seconds before the agent is prompted to continue |
 //! | `briefing` | the context prompt: when the model gets it, and when a reminder |
@@ -33,6 +34,7 @@ mod context;
 mod continuation;
 mod countdown;
 mod effect;
+mod ending;
 mod event;
 mod fresh_start;
 mod gate;
@@ -75,6 +77,7 @@ impl Engine {
             self.end_dialog(ticket, &cx);
         }
         let Ok(reply) = self.react(event, &mut cx) else { return Output::default() };
+        self.forget_ending();
         self.begin_dialog(&reply, &cx);
         self.tell_hold(&mut cx);
         self.mark_prompts(&mut cx);
@@ -106,7 +109,8 @@ impl Engine {
             Event::Compacted => self.compacted(cx),
             Event::Role(role) => self.agent.role = role,
             Event::AgentStart => self.agent_start(cx)?,
-            Event::TurnEnd => return self.turn_end(cx),
+            Event::TurnStart => self.turn_start(cx),
+            Event::TurnEnd { queued } => return self.turn_end(queued, cx),
             Event::AgentEnd { stop } => self.agent_end(stop, cx),
             Event::BeforeSettle => return self.before_settle(cx),
             Event::AgentSettled => self.agent_settled(cx),

@@ -35,6 +35,7 @@ impl Engine {
         self.session.allow_commands = allow_commands;
         self.session.panel = panel;
         self.agent.activity = if at_work { Activity::Working } else { Activity::Idle };
+        self.agent.ending = None;
         // Not known: all of the time since the newest entry is work.
         self.agent.working_since = 0;
         if let Some(notice) = self.definitions.reload(cx.files)? {
@@ -48,6 +49,9 @@ impl Engine {
             self.wait_or_set_status(cx);
         }
         self.tell_hold(cx);
+        if self.pause_reason().is_some() {
+            self.end_agents_run();
+        }
         Ok(())
     }
 

@@ -127,27 +127,36 @@ impl Engine {
         }
     }
 
-    fn step_status(&self) -> Reply {
+    fn step_status(&mut self) -> Reply {
+        if self.hold().is_some() {
+            self.end_agents_run();
+        }
+        let (text, details) = self.status();
+        result(text, details)
+    }
+
+    /// The position of the run, and the details of the result that tells it.
+    pub(super) fn status(&self) -> (String, Value) {
         if !self.has_run() {
-            return result(NO_WORKFLOW, json!({ "active": false }));
+            return (NO_WORKFLOW.to_owned(), json!({ "active": false }));
         }
         let held = self.hold().map(|reason| format!("\n\n{}", text::held(&reason)));
         let held = held.unwrap_or_default();
         let Some(active) = self.shown() else {
-            let details = json!({ "active": false, "stale": true });
-            return result(format!("{UNAVAILABLE}{held}"), details);
+            return (format!("{UNAVAILABLE}{held}"), json!({ "active": false, "stale": true }));
         };
         let details = json!({
             "active": true,
             "workflowKey": active.state.workflow_key,
             "currentPath": active.state.current_path,
         });
-        result(format!("{}{held}", text::status(&active)), details)
+        (format!("{}{held}", text::status(&active)), details)
     }
 
     /// The result of a call that would move a run whose rules do not hold. Where its files cannot be read, the default
     /// text of the specification comes first.
-    fn step_held(&self, action: Move, reason: &PauseReason) -> Reply {
+    fn step_held(&mut self, action: Move, reason: &PauseReason) -> Reply {
+        self.end_agents_run();
         let held = text::held(reason);
         let key = self.run.state().map_or("", |state| &state.workflow_key);
         match action {
@@ -190,6 +199,7 @@ impl Engine {
             (Some(_), _) if self.gate_is_open() => gate_result(text::GATE_OPEN),
             (Some(_), _) if self.turn.gate_checked => gate_result(text::GATE_HAD),
             (gate, Some(text)) if gate.is_some() || waits_at_gate => {
+                self.end_agents_run();
                 result(text, json!({ "active": true, "gate": "paused" }))
             }
             (Some(gate), _) => self.begin_gate(gate, cx),
@@ -259,6 +269,7 @@ impl Engine {
         };
         if self.pause_reason().is_some_and(PauseReason::keeps_phase) {
             let text = text::paused(&before).unwrap_or_default();
+            self.end_agents_run();
             return result(text, json!({ "active": true, "gate": "paused" }));
         }
         let library = before.library;

@@ -390,7 +390,7 @@ fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
         assert!(!output.effects.iter().any(stored));
     }
     assert_eq!(session.step("cancel").1, asked);
-    let _ = session.on(Event::TurnEnd);
+    let _ = session.on(Event::TurnEnd { queued: false });
     let Reply::Ask { ticket, request: Request::Confirm { title, message } } =
         session.on(Event::Step { input: CANCEL, nested: false }).reply
     else {
@@ -699,7 +699,7 @@ fn an_agent_at_work_learns_that_the_run_was_moved() {
     let (text, details) = session.step("next");
     assert!(text.starts_with("The user has moved the workflow meanwhile; this call had no effect. The current phase is * b."));
     assert_eq!(details, json!({ "active": true, "moved": true }));
-    let _ = session.on(Event::TurnEnd);
+    let _ = session.on(Event::TurnEnd { queued: false });
     assert_eq!(session.step("next").1["to"], "c");
     let effects = session.command("workflow", ":skip").effects;
     assert_eq!(
@@ -852,7 +852,7 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
     }
     assert_eq!(
         session.on(Event::ToolCall { name: "edit", carries_calls: false }),
-        Output { effects: Vec::new(), reply: Reply::Block(held.trim().into()) }
+        Output { effects: Vec::new(), reply: Reply::Stop(held.trim().into()) }
     );
     assert_eq!(
         session.on(Event::ToolCall { name: "workflow_step", carries_calls: false }),
@@ -1053,6 +1053,7 @@ mod accounting;
 mod briefing;
 mod budget;
 mod confinement;
+mod ending;
 mod fresh_start;
 mod gate;
 mod hold;
@@ -1135,7 +1136,7 @@ fn the_panel_goes_with_the_status_while_it_is_on() {
     assert!(effects.contains(&panel(&["The flat > * a [1/2]", "▸ 1. * a", "○ 2. * b"])));
     let effects = session.command("workflow", ":panel").effects;
     assert_eq!(effects[1], Effect::SetPanel(None));
-    let effects = session.on(Event::TurnEnd).effects;
+    let effects = session.on(Event::TurnEnd { queued: false }).effects;
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::SetPanel(_))));
 }
 

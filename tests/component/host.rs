@@ -391,6 +391,11 @@ impl api::Host for Host {
         self.answer("send-user-message", ())
     }
 
+    fn abort(&mut self) -> Result<(), types::Error> {
+        self.did("abort".into());
+        self.answer("abort", ())
+    }
+
     fn set_session_name(&mut self, name: String) -> Result<(), types::Error> {
         self.did(format!("set-session-name {name}"));
         self.answer("set-session-name", ())
@@ -477,6 +482,10 @@ impl context::Host for Host {
     fn project_identity(&mut self) -> Result<Option<String>, types::Error> {
         self.asked("project-identity".into());
         self.answer("project-identity", self.identity.clone())
+    }
+
+    fn has_pending_messages(&mut self) -> Result<bool, types::Error> {
+        self.answer("has-pending-messages", false)
     }
 
     fn is_idle(&mut self) -> Result<bool, types::Error> {

@@ -10,7 +10,7 @@ import { REPO, parseJsonLines, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { notices, pauses, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+import { notices, pauses, step, storedResults, userTexts, workflow } from "./harness/workflows.mjs";
 
 /** In US dollars for a million tokens. */
 const PRICES = { cost: { input: 1000, output: 0, cacheRead: 0, cacheWrite: 0 } };
@@ -124,7 +124,7 @@ for (const version of VERSIONS) {
       // The changed file is a changed rule.
       await rpc.prompt("/workflow :check");
       await rpc.promptAndSettle("And now?");
-      assert.match(toolResults(model.requests.at(-1)).at(-1) ?? "", /The workflow is paused: its rules are no longer those/);
+      assert.match(storedResults(await rpc.entries()).at(-1) ?? "", /The workflow is paused: its rules are no longer those/);
       await rpc.close();
     });
 

@@ -12,7 +12,7 @@ import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { TRAVEL, withTravel } from "./harness/travel.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { custom, ends, notices, paths, pauses, states, statusTexts, step, toolResults, userTexts, waiting, workflow } from "./harness/workflows.mjs";
+import { custom, ends, notices, paths, pauses, states, statusTexts, step, storedResults, toolResults, userTexts, waiting, workflow } from "./harness/workflows.mjs";
 
 const REST = { text: "I rest." };
 const next = step("next");
@@ -143,12 +143,12 @@ for (const version of VERSIONS) {
     });
 
     test("pauses the run after the last attempt, until the user sends a message", async (t) => {
-      const { model, sandbox } = await stage(t, [next, next, next, REST, next, REST], {
+      const { sandbox } = await stage(t, [next, next, next, next, REST], {
         globalFiles: gated([{ run: "test -e good", label: "the tests" }], { gateAttempts: 2 }),
       });
       const rpc = await startRpc({ version, sandbox });
       await rpc.promptAndSettle("/workflow hello Add a route");
-      const results = toolResults(model.lastRequest());
+      const results = storedResults(await rpc.entries());
       assert.match(results[0], /Attempt 1, 1 left\./);
       assert.match(results[1], /Attempt 2, 0 left\.[^]*The workflow is paused: the gate was not passed in 2 attempts; last: the tests\./);
       assert.match(results[2], /^The workflow is paused/);

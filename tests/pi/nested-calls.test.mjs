@@ -67,6 +67,23 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     await rpc.close();
   });
 
+  for (const [name, again] of /** @type {const} */ ([
+    ["next", [NEXT]],
+    ["other tools", [["bash", { command: "touch ran" }]]],
+    ["a tool that does not exist", [["frobnicate", {}], NEXT]],
+  ])) {
+    test(`that pause the run end the agent's run, which repeats scripts: ${name}`, async (t) => {
+      const files = workflow("hello", [{ id: "plan", gate: [{ file: "missing.txt" }], gateAttempts: 1 }, "build"]);
+      const scripts = [script(NEXT, ...again), ...Array.from({ length: 10 }, () => script(...again))];
+      const { model, sandbox, rpc } = await withScripts(t, scripts, files);
+      await rpc.promptAndSettle(TASK);
+      assert.equal(model.requests.length, 2);
+      assert.equal(pauses(await rpc.entries()).at(-1)?.kind, "gate");
+      assert.equal(existsSync(join(sandbox.project, "ran")), false);
+      await rpc.close();
+    });
+  }
+
   test("that move the run to a phase with a fresh context leave everything behind, and further calls have no effect", async (t) => {
     const files = workflow("hello", ["plan", { id: "build", context: "fresh" }, "check"], { autoContinue: false });
     const next = ["workflow_step", { action: "next", summary: "the plan" }];

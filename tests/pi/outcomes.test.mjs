@@ -10,7 +10,7 @@ import { readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { contextPrompt, custom, leave, nextUntilDone, notices, paths, pauses, states, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { contextPrompt, custom, leave, nextUntilDone, notices, paths, pauses, states, step, storedResults, toolResults, workflow } from "./harness/workflows.mjs";
 
 const QUIET = { autoContinue: false };
 const REST = { text: "I rest." };
@@ -128,11 +128,11 @@ for (const version of VERSIONS) {
     ]) {
       test(`after \`maxLoops\` loops the run pauses, and ${name} allows as many again`, async (t) => {
         const round = [step("next"), leave("issues")];
-        const { model, sandbox } = await stage(t, [...round, ...round, leave("clean"), REST, leave("issues"), ...round, REST], { globalFiles: AGAIN({ maxLoops: 1 }) });
+        const { sandbox } = await stage(t, [...round, ...round, leave("clean"), leave("issues"), ...round, REST], { globalFiles: AGAIN({ maxLoops: 1 }) });
         const rpc = await startRpc({ version, sandbox });
         await rpc.promptAndSettle("/workflow again The task");
         const reason = "“Review” leads back with `issues`, after 1 loop (maxLoops)";
-        const results = toolResults(model.lastRequest());
+        const results = storedResults(await rpc.entries());
         assert.equal(results[3], `The workflow is paused: ${reason}. Stop here and wait for the user.`);
         assert.equal(results[4], `The workflow is paused: ${reason}. Stop here and wait for the user.`, "another outcome is no way out");
         assert.equal(notices(rpc).at(-1), `warning: ⏸ The again is paused in 🔹 Review: ${reason}.\nYour next message resumes it, or /workflow :resume.`);

@@ -9,7 +9,7 @@ import { PI_VERSIONS, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { startTui } from "./harness/tui.mjs";
-import { contextPrompt, custom, notices, states, statusTexts, step, toolResults, waiting, workflow } from "./harness/workflows.mjs";
+import { contextPrompt, custom, notices, states, statusTexts, step, storedResults, waiting, workflow } from "./harness/workflows.mjs";
 
 /** @typedef {import("./harness/sandbox.mjs").Sandbox} Sandbox */
 
@@ -23,8 +23,8 @@ const bash = { calls: [{ name: "bash", arguments: { command: "touch ran" } }] };
 const write = (/** @type {string} */ path, /** @type {string} */ content) => ({
   calls: [{ name: "write", arguments: { path: `.pi/workflows/${path}`, content } }],
 });
-/** One call of each tool, then a stop. */
-const TRIES = [bash, { calls: [{ name: "read", arguments: { path: "x" } }] }, step("next"), step("loop"), step("cancel"), step("cancel"), step("status"), REST];
+/** One call of each tool: the agent's run ends with them. */
+const TRIES = { calls: [...bash.calls, { name: "read", arguments: { path: "x" } }, ...step("next", "loop", "cancel", "cancel", "status").calls] };
 const replaced = (/** @type {string} */ path, /** @type {string} */ from, /** @type {string} */ to) => {
   assert.ok(FILES[path].includes(from), path);
   return FILES[path].replace(from, to);
@@ -57,7 +57,7 @@ for (const version of VERSIONS) {
   suite(`pi ${version}: a run`, { concurrency: 2 }, () => {
     for (const [what, [path, text, why]] of Object.entries(ATTACKS)) {
       test(`pauses when an agent writes ${what}, in this process and in the next`, async (t) => {
-        const { model, sandbox } = await stage(t, [write(path, text), REST, ...TRIES, ...TRIES], { projectFiles: FILES });
+        const { sandbox } = await stage(t, [write(path, text), REST, TRIES, TRIES], { projectFiles: FILES });
         const first = await startRpc({ version, sandbox });
         await first.promptAndSettle(TASK);
         assert.equal(statusTexts(first).at(-1), "The hello > 🔹 Plan [1/3]");
@@ -66,7 +66,8 @@ for (const version of VERSIONS) {
         assert.match(notices(first).at(-1) ?? "", new RegExp(`is paused: ${why}\\.`));
         const refused = async (/** @type {import("./harness/rpc.mjs").Rpc} */ rpc) => {
           await rpc.promptAndSettle("Go on");
-          const results = toolResults(model.lastRequest()).slice(-7);
+          const results = storedResults(await rpc.entries()).slice(-7);
+          assert.equal(results.length, 7);
           for (const result of results) assert.match(result, new RegExp(`The workflow is paused: ${why}\\. All tool calls are refused`));
           assert.equal(existsSync(join(sandbox.project, "ran")), false);
           const list = states(await rpc.entries());
@@ -235,7 +236,7 @@ suite("a session that stores", { concurrency: 1 }, () => {
   for (const depth of [120, 500, 100_000]) {
     test(`${depth} nested lists in a run's progress has that run, paused`, { timeout: 60_000, ...(depth === 120 ? {} : LONG) }, async (t) => {
       const deep = "[".repeat(depth) + "]".repeat(depth);
-      const { model, sandbox } = await stage(t, (_request, index) => TRIES[index % TRIES.length], { globalFiles: FILES });
+      const { sandbox } = await stage(t, () => TRIES, { globalFiles: FILES });
       const rpc = await startRpc({ version: PI_VERSIONS[0], sandbox });
       for (const [progress, why] of [
         [`{"version":${deep}}`, LATER],
@@ -247,7 +248,7 @@ suite("a session that stores", { concurrency: 1 }, () => {
         const held = `⏸ The hello > 🔹 Plan [1/3] (paused: ${BRIEF[why]})`;
         assert.equal(statusTexts(rpc).at(-1), held, progress.slice(0, 20));
         await rpc.promptAndSettle("Go on");
-        const results = toolResults(model.lastRequest()).slice(-7);
+        const results = storedResults(await rpc.entries());
         assert.equal(results.length, 7);
         for (const result of results) assert.ok(result.includes(`The workflow is paused: ${why}. All tool calls are refused`), result);
         assert.equal(existsSync(join(sandbox.project, "ran")), false);

@@ -329,7 +329,7 @@ fn newest(play: &Play) -> Option<RunState> {
 /// The agent's call, after it was told all that it was told.
 fn call(play: &mut Play, answer: AnswerOfAgent) {
     play.on(Event::AgentStart);
-    play.on(Event::TurnEnd);
+    play.on(Event::TurnEnd { queued: false });
     let input = match answer {
         AnswerOfAgent::Outcome(number) => {
             let outcome = OUTCOMES.get(number).unwrap_or(&"none");

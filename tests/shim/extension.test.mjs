@@ -36,6 +36,7 @@ function loaded(exports, events = ["session-start", "input", "before-agent-start
 
 /** @param {any} imports */
 const everyCall = (imports) => ({
+  abort: () => imports[API].abort(),
   appendEntry: () => imports[API].appendEntry("t:x", '{"a":1}'),
   sendMessage: () => imports[API].sendMessage({ customType: "t:x", content: "c", display: true }, false, undefined),
   sendUserMessage: () => imports[API].sendUserMessage("text", undefined),
@@ -47,6 +48,7 @@ const everyCall = (imports) => ({
   isProjectTrusted: () => imports[CONTEXT].isProjectTrusted(),
   projectIdentity: () => imports[CONTEXT].projectIdentity(),
   isIdle: () => imports[CONTEXT].isIdle(),
+  hasPendingMessages: () => imports[CONTEXT].hasPendingMessages(),
   setExitCode: () => imports[CONTEXT].setExitCode(1),
   entries: () => imports["pi:extension/session"].entries("t:x", 0, 1),
   notify: () => imports[UI].notify("text", "info"),
@@ -93,6 +95,7 @@ suite("events", () => {
     ["input", { text: "secret", source: "rpc" }, { tag: "input", val: "rpc" }],
     ["before_agent_start", { prompt: "secret" }, { tag: "before-agent-start" }],
     ["agent_start", {}, { tag: "agent-start" }],
+    ["turn_start", { turnIndex: 3 }, { tag: "turn-start" }],
     ["turn_end", { message: "secret" }, { tag: "turn-end" }],
     ["agent_end", { messages: [] }, { tag: "agent-end", val: undefined }],
     ["agent_before_settle", { entries: [] }, { tag: "agent-before-settle" }],

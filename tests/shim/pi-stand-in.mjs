@@ -82,6 +82,8 @@ export function standIn() {
       hasUI: true,
       cwd: "/no/such/project",
       isIdle: () => true,
+      hasPendingMessages: () => false,
+      abort: () => void calls.push(["abort"]),
       isProjectTrusted: () => false,
       waitForIdle: async () => void calls.push(["waitForIdle"]),
       ui,

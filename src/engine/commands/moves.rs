@@ -155,6 +155,10 @@ impl Engine {
                 cx.push(Effect::Steer(format!("{told} Stop working on it.")));
             }
             (Arrival::Done, false) => self.announce_end(cx),
+            // Told with the next context prompt.
+            (Arrival::Phase, true) if paused && self.agent.ending.is_some() => {
+                self.agent.note = Some(told);
+            }
             (Arrival::Phase, true) => {
                 self.turn.untold_move = Some(Mover::User);
                 let prompt = self.give_prompt();

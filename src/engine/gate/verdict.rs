@@ -100,6 +100,7 @@ impl Engine {
         if let Some(state) = state {
             self.transition(state.with_evidence(gate.kept_evidence()), cx);
         }
+        self.end_agents_run();
         self.answer_requester(&gate.requester, text::held(reason), Verdict::Paused, cx)
     }
 

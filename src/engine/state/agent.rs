@@ -34,6 +34,20 @@ pub struct Agent {
     pub view: Option<View>,
     /// Told with the next context prompt.
     pub note: Option<String>,
+    /// Set while the agent's run ends because the run of the workflow is paused.
+    pub ending: Option<Ending>,
+}
+
+/// The end of the agent's run, because the run of the workflow is paused: all tool calls are refused, and the model gives at
+/// most one more answer after the one at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The turn in which it began is not over.
+    Begun,
+    /// The last answer.
+    LastAnswer,
+    /// The last answer was given: a further request to the model is prevented.
+    Over,
 }
 
 impl Agent {

@@ -19,7 +19,7 @@ use super::context::{Cx, Ui};
 use super::effect::Effect;
 use super::models;
 
-pub(super) use agent::{Activity, Agent, Mover, Origin, Turn, View};
+pub(super) use agent::{Activity, Agent, Ending, Mover, Origin, Turn, View};
 pub(super) use definitions::Definitions;
 pub(super) use gate::{Awaited, Caller, CheckResult, OpenGate, Requester};
 pub(super) use pending::{

@@ -121,7 +121,7 @@ fn a_prompt_in_the_result_of_a_nested_call_is_not_in_view() {
     };
     let follow = "The instructions of this phase follow the result of the call that made this one.";
     let briefs = |session: &mut Session| -> Vec<String> {
-        let effects = session.on(Event::TurnEnd).effects;
+        let effects = session.on(Event::TurnEnd { queued: false }).effects;
         let brief = |effect| if let Effect::Brief(prompt) = effect { Some(prompt) } else { None };
         effects.into_iter().filter_map(brief).collect()
     };
@@ -147,7 +147,7 @@ fn a_prompt_in_the_result_of_a_nested_call_is_not_in_view() {
     let _ = session.on(Event::AgentStart);
     for _ in 0..2 {
         nested(&mut session, "next");
-        let _ = session.on(Event::TurnEnd);
+        let _ = session.on(Event::TurnEnd { queued: false });
     }
     assert!(nested(&mut session, "next").contains("DONE"));
     assert_eq!(briefs(&mut session), [""; 0]);

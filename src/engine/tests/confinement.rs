@@ -42,7 +42,8 @@ impl Session {
 
     /// The reply to a call of `edit` or `write` with this path.
     fn writes(&mut self, name: &str, path: Option<&str>) -> Reply {
-        self.files.call_path = path.map(ToOwned::to_owned);
+        self.files.call_arguments =
+            path.map(|path| ("path".into(), path.into())).into_iter().collect();
         self.calls(name).reply
     }
 
@@ -306,7 +307,7 @@ fn a_paused_run_refuses_first() {
     let mut library = Library::default();
     std::mem::swap(&mut library, &mut session.engine.definitions.library);
     let output = session.calls("bash");
-    let Reply::Block(reason) = output.reply else { panic!() };
+    let Reply::Stop(reason) = output.reply else { panic!() };
     assert!(reason.starts_with("The workflow is paused: "), "{reason}");
     assert!(!format!("{:?}", output.effects).contains(MISSING));
 }

@@ -49,7 +49,7 @@ impl Session {
 
     /// The end of a turn: the compaction that follows it, and the types of the entries after that.
     fn ends_turn(&mut self) -> (Option<(String, Option<String>)>, Vec<&'static str>) {
-        let Output { effects, reply } = self.on(Event::TurnEnd);
+        let Output { effects, reply } = self.on(Event::TurnEnd { queued: false });
         let entry = |effect| match effect {
             Effect::AppendEntry { custom_type, .. } => Some(custom_type),
             _ => None,
@@ -110,7 +110,7 @@ fn at_rest_the_requests_of_the_first_turn_are_without_the_earlier_messages() {
 #[test]
 fn an_agent_that_starts_without_a_prompt_gets_the_context_prompt_in_the_view() {
     let mut session = at_work(&["a", "f"]);
-    let _ = session.on(Event::TurnEnd);
+    let _ = session.on(Event::TurnEnd { queued: false });
     let _ = session.command("workflow", ":next");
     let summary = session.begins_again().unwrap();
     assert!(summary.contains("Do f."), "{summary}");

@@ -55,7 +55,7 @@ impl Session {
             .on(Event::ToolCall { name, carries_calls: false })
             .reply
         {
-            Reply::Block(reason) if reason.starts_with("The workflow is paused: ") => Some(reason),
+            Reply::Stop(reason) if reason.starts_with("The workflow is paused: ") => Some(reason),
             Reply::Block(_) | Reply::Confine { .. } | Reply::None => None,
             other => panic!("{other:?}"),
         };
@@ -123,7 +123,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
             assert_eq!(session.refusal(), None, "nobody has read the files");
             let mut effects = session.read_again(how);
             if how == 2 {
-                effects = session.on(Event::TurnEnd).effects;
+                effects = session.on(Event::TurnEnd { queued: false }).effects;
             }
             let told = format!("is paused: {words}");
             let told = notices(&effects).iter().filter(|text| text.contains(&told)).count();
@@ -196,7 +196,7 @@ fn a_widened_limit_holds_the_run() {
     let _ = session.command("workflow", "outer x");
     let _ = session.on(Event::AgentStart);
     let edits = |session: &mut Session, path: &str| {
-        session.files.call_path = Some(path.into());
+        session.files.call_arguments.insert("path".into(), path.into());
         session.on(Event::ToolCall { name: "edit", carries_calls: false }).reply
     };
     assert!(matches!(edits(&mut session, ".pi/workflows/outer/a.md"), Reply::Confine { .. }));
@@ -211,7 +211,7 @@ fn a_widened_limit_holds_the_run() {
         "{effects:?}"
     );
     for path in ["src/a.rs", ".pi/x"] {
-        let Reply::Block(reason) = edits(&mut session, path) else { panic!() };
+        let Reply::Stop(reason) = edits(&mut session, path) else { panic!() };
         assert!(reason.starts_with("The workflow is paused: its rules"), "{reason}");
     }
     let _ = session.command("workflow", ":resume");

@@ -299,12 +299,12 @@ fn checks_are_made_for_their_outcome_only() {
         assert!(prompt.contains(line), "{line}{prompt}");
     }
     assert!(session.next_with("clean").0.contains("not passed: clean.txt"));
-    let _ = session.on(Event::TurnEnd);
+    let _ = session.on(Event::TurnEnd { queued: false });
     session.files.tree.insert("any.txt".into(), "x".into());
     session.goes(&[("again", "a")]);
-    let _ = session.on(Event::TurnEnd);
+    let _ = session.on(Event::TurnEnd { queued: false });
     session.goes(&[("issues", "b")]);
-    let _ = session.on(Event::TurnEnd);
+    let _ = session.on(Event::TurnEnd { queued: false });
     assert!(session.next_with("").0.contains("not passed: both.txt"), "end.txt is for the outcome");
 }
 
@@ -329,7 +329,7 @@ fn a_target_of_the_agents_loop_and_of_a_gate_is_looked_at_again() {
     let _ = session.step("loop");
     assert_eq!(session.phase_id(), "a");
     session.goes(&[("y", "c")]);
-    let _ = session.on(Event::TurnEnd);
+    let _ = session.on(Event::TurnEnd { queued: false });
     session.goes(&[("", "c")]);
 }
 
@@ -478,7 +478,7 @@ fn a_loop_does_not_lead_past_its_phase_where_conditions_do_not_hold() {
     assert_eq!(session.phase_id(), "b");
     let _ = session.command("workflow", ":back");
     assert_eq!(session.phase_id(), "c");
-    let _ = session.on(Event::TurnEnd);
+    let _ = session.on(Event::TurnEnd { queued: false });
     let refused = session.step("loop");
     assert!(format!("{refused:?}").contains("The conditions of all phases"), "{refused:?}");
     assert_eq!(session.phase_id(), "c");

@@ -126,6 +126,17 @@ export function toolResults(request) {
 }
 
 /**
+ * Returns the tool results in a session, oldest first; the last ones are not in a request where the agent's run ends with them.
+ *
+ * @param {any[]} entries
+ * @returns {string[]}
+ */
+export function storedResults(entries) {
+  const results = entries.filter(({ message }) => message?.role === "toolResult");
+  return results.map(({ message }) => message.content.map((/** @type {any} */ { text }) => text).join(""));
+}
+
+/**
  * Returns the user messages of a request, oldest first; they include context prompts.
  *
  * @param {import("./scripted-model.mjs").ChatRequest | undefined} request

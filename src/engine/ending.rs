@@ -1,0 +1,77 @@
+//! The end of the agent's run when the run of the workflow pauses.
+//!
+//! A refused call that leaves the agent's run as it is can be repeated for ever. So a pause ends the agent's run: every tool
+//! call is refused such that a turn of refused calls is the last one, and after one more answer of the model the agent is
+//! aborted if anything else, say a call of an unknown tool, keeps it going. A message of the user begins anew.
+
+use crate::protocol::STEP_TOOL_NAME;
+use crate::text;
+use crate::usage::Rule;
+
+use super::context::Cx;
+use super::effect::{Effect, Reply};
+use super::event::Stop;
+use super::state::{Ending, Engine};
+
+impl Engine {
+    /// The run of the workflow is paused or held: the agent's run ends, if it is at work.
+    pub(super) fn end_agents_run(&mut self) {
+        if self.agent.is_working() && self.agent.ending.is_none() {
+            self.agent.ending = Some(Ending::Begun);
+        }
+    }
+
+    /// Drops the end of the agent's run where the run of the workflow goes on.
+    pub(super) fn forget_ending(&mut self) {
+        if self.agent.ending.is_some() && self.pause_reason().is_none() && self.hold().is_none() {
+            self.agent.ending = None;
+        }
+    }
+
+    /// Refuses a tool call if the agent's run ends. A call for the status gets it in the refusal.
+    pub(super) fn stop_at_end(&mut self, name: &str, cx: &Cx) -> Option<Reply> {
+        self.agent.ending?;
+        let action = (name == STEP_TOOL_NAME).then(|| cx.files.call_argument("action"));
+        if let Some(Ok(Some(action))) = action
+            && action == "status"
+        {
+            return Some(Reply::Stop(self.status().0));
+        }
+        let (rule, text) = match self.hold() {
+            Some(reason) => (Rule::Seal, text::held(&reason)),
+            None => (Rule::Pause, text::paused(&self.active()?)?),
+        };
+        Some(self.stop(rule, text))
+    }
+
+    /// Refuses a tool call by this rule, counts it, and ends the agent's run.
+    pub(super) fn stop(&mut self, rule: Rule, text: impl Into<String>) -> Reply {
+        self.end_agents_run();
+        self.agent.noted.refused(rule);
+        Reply::Stop(text.into())
+    }
+
+    /// A turn is over. `queued`: the agent gets a message of the user next.
+    pub(super) fn count_last_answer(&mut self, queued: bool) {
+        self.agent.ending = self.agent.ending.map(|ending| match ending {
+            Ending::Begun => Ending::LastAnswer,
+            Ending::LastAnswer if queued => Ending::LastAnswer,
+            Ending::LastAnswer | Ending::Over => Ending::Over,
+        });
+    }
+
+    /// A request to the model follows; there is none after the last answer.
+    pub(super) fn turn_start(&mut self, cx: &mut Cx) {
+        match self.agent.ending {
+            Some(Ending::Over) => cx.push(Effect::Abort),
+            Some(Ending::Begun | Ending::LastAnswer) | None => {}
+        }
+    }
+
+    /// The agent has stopped: pi repeats an answer that failed.
+    pub(super) fn repeat_last_answer(&mut self, stop: Stop) {
+        if stop == Stop::Failed && self.agent.ending == Some(Ending::Over) {
+            self.agent.ending = Some(Ending::LastAnswer);
+        }
+    }
+}

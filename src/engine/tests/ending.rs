@@ -1,0 +1,201 @@
+//! The end of the agent's run when the run of the workflow pauses.
+
+use super::*;
+use crate::run::PauseReason;
+
+const TURN_END: Event = Event::TurnEnd { queued: false };
+
+impl Session {
+    /// A run in the first phase of `flat` (a, b), whose agent is at work.
+    fn at_work() -> Self {
+        let mut session = Self::new(&[("flat", &["a", "b"])]);
+        let _ = session.command("workflow", "flat x");
+        session.prompted();
+        session
+    }
+
+    /// The agent begins to work on a prompt.
+    fn prompted(&mut self) {
+        let _ = self.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = self.on(Event::AgentStart);
+    }
+
+    fn calls_tool(&mut self, name: &str) -> Reply {
+        self.on(Event::ToolCall { name, carries_calls: name == "codemode" }).reply
+    }
+
+    /// Tests if the agent is aborted before its next request to the model.
+    fn aborts(&mut self) -> bool {
+        self.on(Event::TurnStart).effects == [Effect::Abort]
+    }
+
+    fn settled(&mut self) {
+        let _ = self.on(Event::AgentEnd { stop: Stop::Completed });
+        let _ = self.on(Event::AgentSettled);
+    }
+}
+
+const PAUSED: &str = "The workflow is paused: you asked for it. Stop here and wait for the user.";
+
+#[test]
+fn a_pause_refuses_every_call_and_leaves_the_model_one_answer() {
+    let mut session = Session::at_work();
+    assert_eq!(session.calls_tool("bash"), Reply::None);
+    let _ = session.command("workflow", ":pause");
+    let refused = Reply::Stop(PAUSED.into());
+    for name in ["bash", "workflow_step", "codemode", "read"] {
+        assert_eq!(session.calls_tool(name), refused, "{name}");
+    }
+    assert_eq!(session.engine.agent.noted.refusals.get("pause"), Some(&4));
+    // An unknown tool in the same batch: the model is asked once more.
+    let _ = session.on(TURN_END);
+    assert!(!session.aborts());
+    assert_eq!(session.calls_tool("workflow_step"), refused);
+    let _ = session.on(TURN_END);
+    assert!(session.aborts());
+    let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+    let _ = session.on(Event::AgentSettled);
+    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::User));
+}
+
+#[test]
+fn the_status_is_told_with_the_refusal() {
+    let mut session = Session::at_work();
+    let _ = session.command("workflow", ":pause");
+    session.files.call_arguments.insert("action".into(), "status".into());
+    let Reply::Stop(text) = session.calls_tool("workflow_step") else { panic!() };
+    assert!(text.contains("Do a."), "{text}");
+    assert_eq!(session.calls_tool("bash"), Reply::Stop(PAUSED.into()));
+}
+
+#[test]
+fn a_message_of_the_user_begins_anew() {
+    // While the agent is at work, and where it is at rest.
+    for at_work in [true, false] {
+        let mut session = Session::at_work();
+        let _ = session.command("workflow", ":pause");
+        let _ = session.on(TURN_END);
+        if !at_work {
+            session.settled();
+        }
+        let _ = session.on(Event::Input { from_user: true });
+        if !at_work {
+            session.prompted();
+        }
+        assert_eq!(session.calls_tool("bash"), Reply::None);
+        for _ in 0..3 {
+            assert!(!session.aborts());
+            let _ = session.on(TURN_END);
+        }
+    }
+}
+
+#[test]
+fn a_message_of_an_extension_does_not() {
+    let mut session = Session::at_work();
+    let _ = session.command("workflow", ":pause");
+    let _ = session.on(Event::Input { from_user: false });
+    assert!(matches!(session.calls_tool("bash"), Reply::Stop(_)));
+}
+
+#[test]
+fn a_message_that_was_queued_before_is_answered() {
+    let mut session = Session::at_work();
+    let _ = session.command("workflow", ":pause");
+    let _ = session.on(TURN_END);
+    for _ in 0..3 {
+        let _ = session.on(Event::TurnEnd { queued: true });
+        assert!(!session.aborts());
+    }
+    let _ = session.on(TURN_END);
+    assert!(session.aborts());
+}
+
+#[test]
+fn an_answer_that_failed_is_repeated() {
+    let mut session = Session::at_work();
+    let _ = session.command("workflow", ":pause");
+    let _ = session.on(TURN_END);
+    for _ in 0..2 {
+        let _ = session.on(TURN_END);
+        let _ = session.on(Event::AgentEnd { stop: Stop::Failed });
+        let _ = session.on(Event::AgentStart);
+        assert!(!session.aborts());
+    }
+    let _ = session.on(TURN_END);
+    assert!(session.aborts());
+}
+
+#[test]
+fn a_resumed_run_goes_on() {
+    let mut session = Session::at_work();
+    let _ = session.command("workflow", ":pause");
+    let _ = session.on(TURN_END);
+    let _ = session.on(TURN_END);
+    let _ = session.command("workflow", ":resume");
+    assert!(!session.aborts());
+    assert_eq!(session.calls_tool("bash"), Reply::None);
+    // Another pause in the same agent run: again one answer.
+    let _ = session.command("workflow", ":pause");
+    let _ = session.on(TURN_END);
+    assert!(!session.aborts());
+    let _ = session.on(TURN_END);
+    assert!(session.aborts());
+}
+
+#[test]
+fn a_cancelled_run_refuses_nothing() {
+    let mut session = Session::at_work();
+    let _ = session.command("workflow", ":pause");
+    let _ = session.on(TURN_END);
+    let _ = session.on(TURN_END);
+    let _ = session.command("workflow", ":cancel");
+    assert!(!session.aborts());
+    assert_eq!(session.calls_tool("bash"), Reply::None);
+}
+
+#[test]
+fn a_chat_in_a_pause_has_its_tools_until_it_tries_to_move_the_run() {
+    let mut session = Session::at_work();
+    let state = session.engine.running().unwrap().clone();
+    let files = Files::default();
+    let reason = PauseReason::Unknown(json!({ "kind": "later" }));
+    let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, files: &files };
+    session.engine.pause_as(&state, reason, &mut Cx::new(&context));
+    session.settled();
+    for action in ["next", "loop"] {
+        let _ = session.on(Event::Input { from_user: true });
+        session.prompted();
+        assert_eq!(session.calls_tool("bash"), Reply::None);
+        assert!(session.step("status").0.contains("Do a."));
+        assert_eq!(session.calls_tool("workflow_step"), Reply::None);
+        let (_, details) = session.step(action);
+        assert_eq!(details["gate"], json!("paused"));
+        assert!(matches!(session.calls_tool("bash"), Reply::Stop(_)));
+        assert!(matches!(session.calls_tool("workflow_step"), Reply::Stop(_)));
+        session.settled();
+    }
+}
+
+#[test]
+fn a_restart_in_the_middle_ends_the_agents_run_too() {
+    let mut session = Session::at_work();
+    let _ = session.command("workflow", ":pause");
+    let stored = session.engine.run.state().cloned();
+    let facts = Facts { at_work: true, ..Facts::default() };
+    let _ = session.on(Event::Session { stored, in_view: None, facts });
+    assert!(matches!(session.calls_tool("bash"), Reply::Stop(_)));
+}
+
+#[test]
+fn a_move_by_the_user_does_not_keep_the_agent_going() {
+    let mut session = Session::at_work();
+    let _ = session.command("workflow", ":pause");
+    let effects = session.command("workflow", ":skip").effects;
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Steer(_))), "{effects:?}");
+    session.settled();
+    let _ = session.on(Event::Input { from_user: true });
+    let reply = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).reply;
+    let Reply::Inject { content, .. } = reply else { panic!() };
+    assert!(content.starts_with("The user moved the workflow on"), "{content}");
+}

@@ -1,0 +1,233 @@
+// A pause ends the agent's run: the model gives at most one more answer, whatever it does.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { suite, test } from "node:test";
+import { LONG, VERSIONS } from "./harness/extent.mjs";
+import { REPO, readSession, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import { leave, notices, pauses, step, toolResults, workflow } from "./harness/workflows.mjs";
+
+const TASK = "/workflow hello Add a route";
+/** More requests than any of these runs makes; then the model stops by itself. */
+const ENOUGH = 15;
+
+/** @param {string} name @param {object} [args] */
+const call = (name, args = {}) => ({ name, arguments: args });
+const NEXT = call("workflow_step", { action: "next" });
+const STATUS = call("workflow_step", { action: "status" });
+const BASH = call("bash", { command: "echo more >> ran" });
+const READ = call("read", { path: "a.txt" });
+const UNKNOWN = call("frobnicate");
+/** pi refuses it before any extension sees it. */
+const INVALID = call("bash", { wrong: true });
+
+/**
+ * The answers that a model repeats for ever.
+ * @type {Record<string, { name: string, arguments: object }[][]>}
+ */
+const HABITS = {
+  next: [[NEXT]],
+  loop: [[call("workflow_step", { action: "loop" })]],
+  cancel: [[call("workflow_step", { action: "cancel" })]],
+  status: [[STATUS]],
+  bash: [[BASH]],
+  "all in turn": [[NEXT], [BASH], [STATUS], [READ], [UNKNOWN]],
+  "a read beside next": [[READ, NEXT]],
+  "an unknown tool": [[UNKNOWN]],
+  "an unknown tool beside next": [[UNKNOWN, NEXT]],
+  "an invalid call": [[INVALID, STATUS]],
+};
+
+/**
+ * A model that gives these answers first, and then has this habit.
+ *
+ * @param {import("./harness/scripted-model.mjs").Step[]} first
+ * @param {string} habit
+ * @returns {import("./harness/scripted-model.mjs").StepFunction}
+ */
+const model = (first, habit) => (_request, index) => {
+  if (index >= ENOUGH) return { text: "Enough." };
+  const answers = HABITS[habit];
+  return first[index] ?? { calls: answers[(index - first.length) % answers.length] };
+};
+
+/** The files of all examples. */
+function examples() {
+  const folder = join(REPO, "workflows-examples");
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = names.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(folder, path), "utf8")]));
+}
+
+const FILES = { "a.txt": "some text\n" };
+const FAILING = { id: "plan", gate: [{ file: "missing.txt" }], gateAttempts: 1 };
+const GATED = workflow("hello", [FAILING, "build"]);
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: a pause ends the agent's run`, { concurrency: 2 }, () => {
+    for (const habit of Object.keys(HABITS)) {
+      const options = ["next", "bash", "an unknown tool", "a read beside next"].includes(habit) ? {} : LONG;
+      test(`of a model that repeats: ${habit}`, options, async (t) => {
+        const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), { globalFiles: GATED, files: FILES });
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.promptAndSettle(TASK);
+        assert.equal(scripted.requests.length, 2);
+        const entries = await rpc.entries();
+        assert.equal(pauses(entries).at(-1)?.kind, "gate");
+        assert.equal(notices(rpc).filter((notice) => notice.includes("is paused")).length, 1);
+        assert.deepEqual(rpc.extensionErrors(), []);
+        // A message resumes the run, and the agent has its tools again.
+        const before = scripted.requests.length;
+        await rpc.promptAndSettle("Go on.");
+        assert.ok(scripted.requests.length > before);
+        await rpc.close();
+      });
+
+      for (const mode of /** @type {const} */ (["text", "json"])) {
+        test(`in print mode (${mode}): ${habit}`, mode === "json" ? LONG : options, async (t) => {
+          const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), { globalFiles: GATED, files: FILES });
+          const run = await runPrint({ version, sandbox, mode, prompt: TASK });
+          assert.equal(scripted.requests.length, 2);
+          assert.equal(run.code, 1);
+          assert.match(run.stderr, /Workflow The hello: paused in 🔹 Plan: [^\n]*\n$/);
+          assert.equal(pauses(readSession(sandbox)).at(-1)?.kind, "gate");
+        });
+      }
+    }
+
+    for (const habit of ["next", "all in turn"]) {
+      const long = habit === "next" ? {} : LONG;
+
+      test(`an approval that is not given yet: ${habit}`, long, async (t) => {
+        const files = workflow("hello", [{ id: "plan", gate: [{ approve: "Is it good?" }] }, "build"]);
+        const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), { globalFiles: files, files: FILES });
+        const rpc = await startRpc({ version, sandbox, onDialog: () => "Not yet" });
+        await rpc.promptAndSettle(TASK);
+        assert.equal(scripted.requests.length, 2);
+        assert.equal(pauses(await rpc.entries()).at(-1)?.kind, "approval");
+        assert.equal(rpc.ui("select").length, 1, "the user is asked once");
+        await rpc.close();
+      });
+
+      test(`commands that are not allowed: ${habit}`, long, async (t) => {
+        const files = workflow("hello", [{ id: "plan", gate: [{ run: "false" }] }, "build"]);
+        const { model: scripted, sandbox } = await stage(t, model([step("next")], habit), { projectFiles: files, files: FILES });
+        const rpc = await startRpc({ version, sandbox, onDialog: () => "No" });
+        await rpc.promptAndSettle(TASK);
+        assert.equal(scripted.requests.length, 2);
+        assert.equal(pauses(await rpc.entries()).at(-1)?.kind, "commands");
+        await rpc.close();
+      });
+
+      test(`attempts that are used up: ${habit}`, long, async (t) => {
+        const files = workflow("hello", [{ id: "plan", gate: [{ run: "false" }] }, "build"]);
+        const first = [step("next"), step("next"), step("next")];
+        const { model: scripted, sandbox } = await stage(t, model(first, habit), { projectFiles: files, files: FILES });
+        const rpc = await startRpc({ version, sandbox, onDialog: () => "Yes, for this session" });
+        await rpc.promptAndSettle(TASK);
+        assert.equal(scripted.requests.length, 4);
+        assert.equal(pauses(await rpc.entries()).at(-1)?.kind, "gate");
+        await rpc.close();
+      });
+
+      test(`loops that are used up: ${habit}`, long, async (t) => {
+        const files = workflow("hello", [{ id: "plan", outcomes: { again: "loop", good: "next" } }, "build"], { maxLoops: 1 });
+        const first = [leave("again"), leave("again")];
+        const { model: scripted, sandbox } = await stage(t, model(first, habit), { globalFiles: files, files: FILES });
+        const rpc = await startRpc({ version, sandbox });
+        await rpc.promptAndSettle(TASK);
+        assert.equal(scripted.requests.length, 3);
+        assert.equal(pauses(await rpc.entries()).at(-1)?.kind, "loops");
+        await rpc.close();
+      });
+
+      test(`the user's :pause, while the agent works: ${habit}`, long, async (t) => {
+        const slow = { calls: [call("bash", { command: "sleep 2" })] };
+        const { model: scripted, sandbox } = await stage(t, model([slow], habit), { globalFiles: workflow("hello", ["plan", "build"]), files: FILES });
+        const rpc = await startRpc({ version, sandbox });
+        const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
+        await rpc.prompt(TASK);
+        await rpc.waitFor((record) => record.type === "tool_execution_start");
+        await rpc.prompt("/workflow :pause");
+        await settled;
+        assert.equal(scripted.requests.length, 2);
+        assert.equal(pauses(await rpc.entries()).at(-1)?.kind, "person");
+        await rpc.close();
+      });
+
+      test(`changed rules, noticed while the agent works: ${habit}`, long, async (t) => {
+        const slow = { calls: [call("bash", { command: "sleep 2" })] };
+        const { model: scripted, sandbox } = await stage(t, model([slow], habit), { globalFiles: workflow("hello", ["plan", "build"]), files: FILES });
+        const rpc = await startRpc({ version, sandbox });
+        const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
+        await rpc.prompt(TASK);
+        await rpc.waitFor((record) => record.type === "tool_execution_start");
+        writeFileSync(join(sandbox.agent, "workflows/hello/plan.md"), "---\nid: plan\nname: Plan\nemoji: 🔹\ntools: { blacklist: [edit] }\n---\n\nDo it.\n");
+        await rpc.prompt("/workflow :check");
+        await settled;
+        assert.equal(scripted.requests.length, 2);
+        // A chat during the pause: the status answers, and the first refusal or status is followed by one answer.
+        const before = scripted.requests.length;
+        await rpc.promptAndSettle("What is it?");
+        const after = scripted.requests.length - before;
+        assert.ok(after <= 2, `${after} answers`);
+        assert.match(toolResults(scripted.requests.at(-1)).at(-1) ?? "", /is paused: its rules are no longer|Operation aborted|not found/);
+        await rpc.close();
+      });
+    }
+
+    test("in the terminal, of a model that calls an unknown tool for ever", async (t) => {
+      const { model: scripted, sandbox } = await stage(t, model([step("next")], "an unknown tool"), { globalFiles: GATED, files: FILES });
+      const tui = await startTui({ version, sandbox });
+      await tui.submit(TASK);
+      await tui.waitFor(/[Oo]peration (was )?aborted/);
+      await tui.waitFor(/The hello is paused in 🔹 Plan/);
+      assert.equal(scripted.requests.length, 2);
+      await tui.close();
+    });
+
+    for (const [name, answer, again] of /** @type {const} */ ([
+      ["bugfix", "Yes, for this session", ["small"]],
+      ["release", "Not yet", []],
+    ])) {
+      test(`the example ${name}, with a model that calls next for ever, and the answer ${answer}`, async (t) => {
+        let paused = 0;
+        const { model: scripted, sandbox } = await stage(
+          t,
+          (request, index) => {
+            const told = toolResults(request).at(-1) ?? "";
+            if (/is paused: /.test(told)) paused ||= index;
+            if (index > 40) return { text: "Enough." };
+            return leave(again[0] ?? "", { summary: "Done." });
+          },
+          { projectFiles: examples(), files: { "release-notes.md": "Notes\n", "RELEASE_NOTES.md": "Notes\n" } },
+        );
+        const rpc = await startRpc({ version, sandbox, onDialog: ({ options }) => options.find((/** @type {string} */ option) => option === answer) ?? options.at(1) });
+        await rpc.promptAndSettle(`/workflow ${name} The login fails`, { timeoutMs: 30_000 });
+        assert.ok(paused > 0, "the run pauses");
+        assert.equal(scripted.requests.length, paused + 1);
+        assert.ok(pauses(await rpc.entries()).at(-1));
+        await rpc.close();
+      });
+    }
+
+    test("the last answer is the user's to read, and a queued message is answered", async (t) => {
+      const script = [step("next"), { text: "The file is missing.", delayMs: 1500 }, { calls: [BASH] }, { text: "I wait." }];
+      const { model: scripted, sandbox } = await stage(t, script, { globalFiles: GATED, files: FILES });
+      const rpc = await startRpc({ version, sandbox });
+      const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
+      await rpc.prompt(TASK);
+      await scripted.waitForRequests(2);
+      // The user's message ends the pause: the agent goes on.
+      await rpc.prompt("I have added it.", { streamingBehavior: "followUp" });
+      await settled;
+      assert.equal(scripted.requests.length, 4);
+      assert.doesNotMatch(toolResults(scripted.requests[3]).at(-1) ?? "", /paused/);
+      await rpc.close();
+    });
+  });
+}
