@@ -52,6 +52,7 @@ import { compareIndices, indicesOf, isPart, readState } from "./state.js";
 const PAUSES = {
   person: "you asked for it",
   aborted: "you stopped the agent",
+  cancel: "the agent wanted to cancel it",
   idle: "the agent did nothing",
   limit: "the limit of automatic continuations",
   gate: "the gate was not passed",

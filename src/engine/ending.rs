@@ -31,14 +31,16 @@ impl Engine {
     /// Refuses a tool call if the agent's run ends. A call for the status gets it in the refusal.
     pub(super) fn stop_at_end(&mut self, name: &str, cx: &Cx) -> Option<Reply> {
         self.agent.ending?;
-        let action = (name == STEP_TOOL_NAME).then(|| cx.files.call_argument("action"));
-        if let Some(Ok(Some(action))) = action
-            && action == "status"
-        {
+        let action = match name {
+            STEP_TOOL_NAME => cx.files.call_argument("action").ok().flatten(),
+            _ => None,
+        };
+        let action = action.unwrap_or_default();
+        if action == "status" {
             return Some(Reply::Stop(self.status().0));
         }
         let (rule, text) = match self.hold() {
-            Some(reason) => (Rule::Seal, text::held(&reason)),
+            Some(reason) => (Rule::Seal, self.held_text(&action, &reason)),
             None => (Rule::Pause, text::paused(&self.active()?)?),
         };
         Some(self.stop(rule, text))

@@ -82,6 +82,17 @@ enum Move {
     Cancel,
 }
 
+impl Move {
+    fn of(action: &str) -> Option<Self> {
+        match action {
+            "next" => Some(Self::Next),
+            "loop" => Some(Self::Loop),
+            "cancel" => Some(Self::Cancel),
+            _ => None,
+        }
+    }
+}
+
 impl Engine {
     /// Runs one call of the tool.
     pub(super) fn step(&mut self, input: &str, nested: bool, cx: &mut Cx) -> Reply {
@@ -89,15 +100,13 @@ impl Engine {
         let cancel_asked = std::mem::take(&mut self.agent.cancel_asked);
         let action = match input.get("action").and_then(Value::as_str) {
             Some("status") => return self.step_status(),
-            Some("next") => Move::Next,
-            Some("loop") => Move::Loop,
-            Some("cancel") => Move::Cancel,
-            _ => {
-                return result(
-                    "Unknown action. Call workflow_step with action='next', 'status', 'loop' or 'cancel'.",
-                    json!({ "error": "unknown action" }),
-                );
-            }
+            action => action.and_then(Move::of),
+        };
+        let Some(action) = action else {
+            return result(
+                "Unknown action. Call workflow_step with action='next', 'status', 'loop' or 'cancel'.",
+                json!({ "error": "unknown action" }),
+            );
         };
         if let Some(reason) = self.hold() {
             return self.step_held(action, &reason);
@@ -135,6 +144,14 @@ impl Engine {
         result(text, details)
     }
 
+    /// The text that answers a call with this action where the agent's run ends because the rules of the run do not hold.
+    pub(super) fn held_text(&self, action: &str, reason: &PauseReason) -> String {
+        match Move::of(action) {
+            Some(action) => self.held(action, reason).0,
+            None => text::held(reason),
+        }
+    }
+
     /// The position of the run, and the details of the result that tells it.
     pub(super) fn status(&self) -> (String, Value) {
         if !self.has_run() {
@@ -157,20 +174,25 @@ impl Engine {
     /// text of the specification comes first.
     fn step_held(&mut self, action: Move, reason: &PauseReason) -> Reply {
         self.end_agents_run();
+        let (text, details) = self.held(action, reason);
+        result(text, details)
+    }
+
+    fn held(&self, action: Move, reason: &PauseReason) -> (String, Value) {
         let held = text::held(reason);
         let key = self.run.state().map_or("", |state| &state.workflow_key);
         match action {
             Move::Next if self.shown().is_none() => {
                 let text = format!("Workflow definition '{key}' not found.\n\n{held}");
-                result(text, json!({ "active": false }))
+                (text, json!({ "active": false }))
             }
             Move::Loop if matches!(reason, PauseReason::FilesUnreadable { .. }) => {
                 let error = LoopError::NotFound.to_string();
                 let details = json!({ "active": true, "error": error });
-                result(format!("⚠️ {error}\n\n{held}"), details)
+                (format!("⚠️ {error}\n\n{held}"), details)
             }
             Move::Next | Move::Loop | Move::Cancel => {
-                result(held, json!({ "active": true, "held": true }))
+                (held, json!({ "active": true, "held": true }))
             }
         }
     }
@@ -329,12 +351,16 @@ impl Engine {
         let Some(state) = self.running().filter(|state| state.task_id == task_id) else {
             return result(RUN_ENDED, json!({ "active": false }));
         };
-        // Without a user interface the second call is the confirmation.
-        let confirmed = match (answer, self.hold()) {
-            (Answer::NoUi, Some(reason)) => return self.step_held(Move::Cancel, &reason),
-            (answer, _) => answer == Answer::NoUi || answer.is_yes(),
-        };
-        if !confirmed {
+        if answer == Answer::NoUi {
+            if let Some(reason) = self.hold() {
+                return self.step_held(Move::Cancel, &reason);
+            }
+            // Without a user interface the user decides later.
+            self.pause(PauseReason::Cancel, cx);
+            let text = self.active().and_then(|active| text::paused(&active)).unwrap_or_default();
+            return result(text, json!({ "active": true, "cancelled": false, "paused": true }));
+        }
+        if !answer.is_yes() {
             return result(
                 "The user declined: the workflow is not cancelled. Continue with the current phase.",
                 json!({ "active": true, "cancelled": false, "declined": true }),

@@ -134,6 +134,8 @@ pub enum PauseReason {
     User,
     /// The user stopped the agent.
     Aborted,
+    /// The agent wants to cancel the run, and there is no user interface to ask the user.
+    Cancel,
     /// The agent did nothing in this number of automatic continuations.
     Idle { times: u32 },
     /// The phase took this number of automatic continuations.

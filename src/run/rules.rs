@@ -115,6 +115,7 @@ impl PauseReason {
             | Self::PhaseGone => true,
             Self::User
             | Self::Aborted
+            | Self::Cancel
             | Self::Idle { .. }
             | Self::Limit { .. }
             | Self::Gate { .. }

@@ -495,6 +495,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
     Some(match get(reason, "kind")?.as_str()? {
         "person" => PauseReason::User,
         "aborted" => PauseReason::Aborted,
+        "cancel" => PauseReason::Cancel,
         "idle" => PauseReason::Idle { times: times()? },
         "limit" => PauseReason::Limit { times: times()? },
         "gate" => PauseReason::Gate { label: string(get(reason, "label")?)?, times: times()? },
@@ -805,6 +806,7 @@ mod tests {
         for reason in [
             PauseReason::User,
             PauseReason::Aborted,
+            PauseReason::Cancel,
             PauseReason::Idle { times: 1 },
             PauseReason::Limit { times: 2 },
             PauseReason::Gate { label, times: 3 },

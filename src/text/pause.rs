@@ -19,6 +19,7 @@ impl fmt::Display for PauseReason {
         match self {
             Self::User => f.write_str("you asked for it"),
             Self::Aborted => f.write_str("you stopped the agent"),
+            Self::Cancel => f.write_str("the agent wants to cancel it"),
             Self::Idle { times } => write!(
                 f,
                 "the agent did nothing in {times} automatic continuation{}",
@@ -105,6 +106,7 @@ impl PauseReason {
             Self::FilesUnreadable { .. } => "its files cannot be read",
             Self::PhaseGone => "its phase is gone",
             Self::ModelError => "the model failed",
+            Self::Cancel => "the agent wants to cancel",
             Self::Unknown(_) => "for an unknown reason",
         }
     }

@@ -395,4 +395,10 @@ export const DIFFERENCES = [
     ours: "The run is held: tool calls are refused until the user resumes it, where it can go on with what is left of it, or cancels. A state that has ended stays ended.",
     why: "Who can break an entry could remove the rules of a run.",
   },
+  {
+    number: 66,
+    reference: "Without a user interface the agent cancels the run by a second `cancel`.",
+    ours: "Without a user interface the second `cancel` pauses the run, and ends the agent's run.",
+    why: "Only the user may end the rules of a run.",
+  },
 ];

@@ -99,6 +99,21 @@ for (const version of VERSIONS) {
       }
     }
 
+    for (const mode of /** @type {const} */ (["text", "json"])) {
+      test(`without a user interface the agent cannot cancel the run (${mode})`, async (t) => {
+        const files = workflow("hello", [{ id: "plan", write: [] }, "build"]);
+        const { model: scripted, sandbox } = await stage(t, model([], "cancel"), { globalFiles: files });
+        const run = await runPrint({ version, sandbox, mode, prompt: TASK });
+        assert.equal(scripted.requests.length, 3);
+        assert.deepEqual([run.code, run.stderr], [1, "Workflow The hello: paused in 🔹 Plan: the agent wants to cancel it.\n"]);
+        const state = readSession(sandbox).findLast(({ customType }) => customType === "workflow:state").data;
+        assert.deepEqual([state.active, state.cancelled, state.progress.paused.reason.kind], [true, false, "cancel"]);
+        // The user decides.
+        const cancelled = await runPrint({ version, sandbox, mode, prompt: "/workflow :cancel", args: ["--continue"] });
+        assert.match(cancelled.stderr, /Workflow The hello: cancelled\.\n$/);
+      });
+    }
+
     for (const habit of ["next", "all in turn"]) {
       const long = habit === "next" ? {} : LONG;
 

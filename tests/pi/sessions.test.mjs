@@ -235,7 +235,7 @@ for (const version of VERSIONS) {
       const read = { calls: [{ name: "read", arguments: { path: "x" } }] };
       const { model, sandbox } = await stage(
         t,
-        [step("next"), REST, ...steps("status", "next", "loop", "cancel", "cancel"), read, { text: "Stopped." }],
+        [step("next"), REST, { calls: [...step("status", "next", "loop", "cancel", "cancel").calls, ...read.calls] }, { text: "Stopped." }],
         { globalFiles: { ...HELLO, ...workflow("other", ["x"]) } },
       );
       const first = await startRpc({ version, sandbox });
@@ -395,7 +395,7 @@ for (const version of VERSIONS) {
     });
 
     test("that point past the end of a workflow are a run that only `:cancel` changes", async (t) => {
-      const { model, sandbox } = await stage(t, [...steps("status", "next", "cancel"), { text: "Hm." }], { globalFiles: HELLO });
+      const { model, sandbox } = await stage(t, [step("status", "next", "cancel"), { text: "Hm." }], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox, onDialog: () => true });
       const file = writeSession(sandbox, "past", [stored({ currentPath: path(["hello", Number.MAX_SAFE_INTEGER]) })]);
       await rpc.send({ type: "switch_session", sessionPath: file });

@@ -5,6 +5,8 @@ import { say, step, stop, workflow } from "../workflows.mjs";
 
 const TWO = workflow("hello", ["analyze", "execute"]);
 const goOn = { args: ["--continue"] };
+/** The result of the `cancel` that would need the user. */
+const PAUSED = /The workflow is paused: the agent wants to cancel it\. Stop here/;
 const REMINDER = /The Hello is still active/;
 
 /** @type {import("../play.mjs").Scenario[]} */
@@ -37,6 +39,25 @@ export default [
       },
       { number: 8, at: "screen[7..]", ours: ["Done."] },
       { number: 8, at: "printed[0..]", ours: ["Workflow Hello: DONE."] },
+      14, 18, 22, 25, 39,
+    ],
+  },
+  {
+    name: "print mode goes on with a session, and the agent cancels the run",
+    global: TWO,
+    model: [step("next"), stop, step("cancel"), step("cancel"), say("Cancelled.")],
+    actions: [run("/workflow hello Add a route"), print("Go on", goOn)],
+    differs: [
+      38,
+      { number: 66, at: "requests[4].messages[1]", reference: /Workflow cancelled/, ours: PAUSED },
+      {
+        number: 66,
+        at: "sessions[0][13..]",
+        reference: [/"workflow:state"/, /Workflow cancelled/, /Cancelled\./, /"workflow:state"/, /"workflow:complete"/],
+        ours: [/"workflow:state".*"paused"/, PAUSED, /Cancelled\./],
+      },
+      { number: 8, at: "screen[6..]", reference: ["(pi ends with 0)"], ours: ["(pi ends with 1)", "Cancelled."] },
+      { number: 8, at: "printed[0..]", ours: [/^Workflow Hello: paused in 🔹 Execute/] },
       14, 18, 22, 25, 39,
     ],
   },
