@@ -608,7 +608,8 @@ fn without_a_user_interface_the_agent_continues_immediately_until_it_makes_no_pr
     let goes_on = format!("continue workflow:reminder shown: {REMINDER}");
     // The session was resumed: the agent has not received the phase's instructions in it.
     let told = format!("{goes_on}\n\n{PROMPT_AT_LOOK}");
-    assert_eq!(outcomes, [&*told, &goes_on, &goes_on, "none", "none"]);
+    let again = "continue workflow:reminder shown: ⚠️ The Two is still active in 👀 Look. Complete the phase, and call workflow_step.";
+    assert_eq!(outcomes, [&*told, again, again, "none", "none"]);
     pi.did(&[
         &format!(
             "append-entry workflow:state {}",

@@ -171,6 +171,7 @@ pub fn draw_content(custom_type: &str, content: &str, expanded: bool) -> Option<
         COUNTDOWN_TYPE => {
             Some(Drawing::Lines(vec![vec![span("⏳ ", Color::Accent), span(content, Color::Dim)]]))
         }
+        STATUS_TYPE => Some(Drawing::Lines(content.lines().map(status_line).collect())),
         CHECK_TYPE => Some(Drawing::Lines(content.lines().map(check_line).collect())),
         GRAPH_TYPE => {
             let line = |line| vec![span(line, Color::Text)];
