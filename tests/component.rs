@@ -346,7 +346,10 @@ fn the_tool_cancels_when_the_user_agrees_or_without_a_user_interface() {
         let state = STATE_AT_LOOK
             .replace(r#""active":true"#, r#""active":false"#)
             .replace(r#""cancelled":false"#, r#""cancelled":true"#)
-            .replace(r#"67890,"passes""#, r#"67890,"endedAt":1747234567890,"passes""#);
+            .replace(
+                r#"67890,"passes""#,
+                r#"67890,"endedAt":1747234567890,"unfinished":true,"passes""#,
+            );
         pi.did(&[&format!("append-entry workflow:state {state}"), "clear-status workflow"]);
     }
 }

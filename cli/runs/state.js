@@ -33,6 +33,7 @@
  * @property {string} name the key if the state has no name
  * @property {number} passes
  * @property {number} startedAt of the last visit
+ * @property {number} step of the run at its start
  * @property {number} [endedAt] of the last visit
  * @property {boolean} skipped
  * @property {Usage} usage of all visits
@@ -118,6 +119,9 @@ export function readState({ data }) {
   const pause = isRecord(progress.paused) ? { kind: kindOf(progress.paused.reason), at: number(progress.paused.at) } : undefined;
   const phases = readPhases(progress.visits);
   const hasUsage = phases.length > 0 && isRecord(data.progress);
+  const key = path.map(({ workflowKey, phaseIndex }) => `${workflowKey}:${phaseIndex}`).join("/");
+  // The path of a run that ended in a nested workflow is behind the last entry.
+  const isPast = data.active === false && phases.length > 0 && !phases.some((phase) => phase.key === key);
   const { version, hash } = isRecord(progress.seal) ? progress.seal : {};
   return {
     taskId: text(data.taskId),
@@ -126,7 +130,7 @@ export function readState({ data }) {
     status: statusOf(data, pause),
     pause,
     path,
-    phaseKey: path.map(({ workflowKey, phaseIndex }) => `${workflowKey}:${phaseIndex}`).join("/"),
+    phaseKey: isPast ? phases.reduce((last, phase) => (phase.step >= last.step ? phase : last)).key : key,
     steps: number(data.globalStepCount),
     startedAt: number(data.startedAt),
     fingerprint: typeof version === "number" && typeof hash === "string" ? `${version}:${text(hash)}` : undefined,
@@ -159,6 +163,7 @@ function readPhases(visits) {
     name: text(visit.name) || text(key),
     passes: number(visit.passes),
     startedAt: number(visit.startedAt),
+    step: number(visit.step),
     endedAt: typeof visit.endedAt === "number" ? number(visit.endedAt) : undefined,
     skipped: visit.skipped === true,
     usage: sum(visit.earlier, visit.usage),

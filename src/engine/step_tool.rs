@@ -251,7 +251,7 @@ impl Engine {
             (Arrival::Phase, Some(after)) => {
                 (text::advanced(&before, &after, outcome), after.phase.name.clone())
             }
-            _ => (text::done(&before, outcome), "DONE".to_owned()),
+            _ => (text::done(&before, outcome, &new), "DONE".to_owned()),
         };
         self.agent.worked = true;
         self.transition(new, cx);

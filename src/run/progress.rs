@@ -248,6 +248,9 @@ pub struct Visit {
     /// The phase was skipped.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
+    /// The run left it on a way back, or was cancelled in it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
     /// The number of visits, this one included.
     pub passes: u32,
     /// The summary that the phase handed over, in this visit or the last one that did.
@@ -389,6 +392,7 @@ impl RunState {
         if let Some(visit) = self.progress.visits.get_mut(&phase_key(&before.current_path)) {
             visit.ended_at = Some(now);
             visit.skipped = leaving == Leaving::Skipped;
+            visit.unfinished = leaving == Leaving::Again;
         }
         (self.progress.continuations, self.progress.idle) = (0, 0);
         self.progress.gate_attempts.clear();
@@ -473,6 +477,19 @@ impl RunState {
         ordered.into_iter().map(|(_, key, visit)| (key, visit)).collect()
     }
 
+    /// Tests if the phase of this key is done: the run was in it, has not skipped it, and is not before it again.
+    pub fn has_finished(&self, key: &str, visit: &Visit) -> bool {
+        let indices = |path: &[Segment]| -> Vec<usize> {
+            path.iter().map(|segment| segment.phase_index).collect()
+        };
+        let is_behind =
+            || phase_path(key).is_some_and(|path| indices(&path) < indices(&self.current_path));
+        visit.ended_at.is_some()
+            && !visit.skipped
+            && !visit.unfinished
+            && (!self.is_running() || is_behind())
+    }
+
     /// Returns the number of visits of the current phase, this one included; from 1.
     pub fn pass(&self) -> u32 {
         self.progress.visits.get(&phase_key(&self.current_path)).map_or(1, |visit| visit.passes)
@@ -488,6 +505,7 @@ impl RunState {
             step,
             ended_at: None,
             skipped: false,
+            unfinished: false,
             passes: 0,
             summary: None,
             usage: Usage::default(),
@@ -500,7 +518,7 @@ impl RunState {
         visit.earlier.add(&usage);
         (visit.started_at, visit.step) = (now, step);
         visit.ended_at = None;
-        visit.skipped = false;
+        (visit.skipped, visit.unfinished) = (false, false);
         visit.evidence.clear();
         (visit.model, visit.picked) = (None, None);
         visit.passes = visit.passes.saturating_add(1);

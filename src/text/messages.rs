@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::definition::{Library, ToolPolicy, Workflow, short};
-use crate::run::{Active, RunState};
+use crate::definition::{EntryKind, Library, ToolPolicy, Workflow, short};
+use crate::run::{Active, RunState, Segment, Visit, phase_key};
 
 use super::context_prompt::{phase_instructions, run_variable, tools_rule, value_variable};
+use super::names::{phase_title, short_name};
 use super::template::{resolve, resolve_with};
 use super::{gate, results, usage};
 
@@ -80,12 +81,14 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
         if state.is_cancelled() { DEFAULT_CANCELLED_MESSAGE } else { DEFAULT_COMPLETION_MESSAGE };
     let evidence = |open_only| gate::all_evidence_lines(state, library, open_only).join("\n");
     let names_evidence = Cell::new(false);
+    let entries = Entries::of(state, workflow, library);
     let own = workflow.completion_message.as_deref();
     let mut message = resolve_with(own.unwrap_or(default), |name| {
         Some(match name {
             "workflowName" => Cow::Borrowed(&*workflow.name),
             "taskDescription" => Cow::Borrowed(&state.task_description),
             "taskId" => Cow::Borrowed(&state.task_id),
+            "phaseCount" if own.is_none() => Cow::Owned(entries.done.to_string()),
             "phaseCount" => Cow::Owned(workflow.phases.len().to_string()),
             "evidence" => {
                 names_evidence.set(true);
@@ -95,6 +98,9 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
             _ => run_variable(name, state, 1, library)?,
         })
     });
+    if own.is_none() && !state.is_cancelled() {
+        message.push_str(&entries.lines());
+    }
     let mut append = |title: &str, lines: &str| {
         if !lines.is_empty() {
             message.push_str(&format!("\n\n**{title}:**\n{lines}"));
@@ -116,6 +122,64 @@ pub fn completion_message(state: &RunState, workflow: &Workflow, library: &Libra
     }
     message
 }
+
+/// The entries of the root workflow at the end of a run.
+struct Entries {
+    done: usize,
+    skipped: Vec<String>,
+    passed_over: Vec<String>,
+}
+
+impl Entries {
+    fn of(state: &RunState, root: &Workflow, library: &Library) -> Self {
+        let visits = &state.progress.visits;
+        let passes: u64 = visits.values().map(|visit| u64::from(visit.passes)).sum();
+        // The reference records no visits.
+        let knows_all = passes >= state.global_step_count && !visits.is_empty();
+        let mut entries = Self { done: 0, skipped: Vec::new(), passed_over: Vec::new() };
+        for (index, entry) in root.phases.iter().enumerate() {
+            let path = [Segment { workflow_key: root.key.clone(), phase_index: index }];
+            let key = phase_key(&path);
+            let below = format!("{key}/");
+            let name = match &entry.kind {
+                EntryKind::Phase(phase) => phase_title(phase),
+                EntryKind::Workflow { .. } => short_name(library.entry_name(entry)),
+            };
+            let own: Vec<&Visit> = visits
+                .iter()
+                .filter(|(other, _)| **other == key || other.starts_with(&below))
+                .map(|(_, visit)| visit)
+                .collect();
+            let is_skipped =
+                if own.is_empty() { knows_all } else { own.iter().all(|visit| visit.skipped) };
+            if state.progress.passed_over.contains_key(&key) {
+                entries.passed_over.push(name);
+            } else if is_skipped {
+                entries.skipped.push(name);
+            } else {
+                entries.done += 1;
+            }
+        }
+        entries
+    }
+
+    /// Lines behind the number of those that are done.
+    fn lines(&self) -> String {
+        let line = |title: &str, names: &[String]| {
+            let most = names.get(..MAX_NAMED).unwrap_or(names);
+            let more = match names.len() - most.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let names = most.join(", ");
+            if most.is_empty() { names } else { format!("\n**{title}:** {names}{more}") }
+        };
+        line("Skipped", &self.skipped) + &line("Passed over", &self.passed_over)
+    }
+}
+
+/// Maximum number of entries that the message at the end names as skipped, and as passed over.
+const MAX_NAMED: usize = 10;
 
 /// Returns the message of `/cancel-workflow`.
 ///

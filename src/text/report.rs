@@ -115,6 +115,9 @@ struct PhaseReport<'a> {
     skipped: bool,
     /// The run is in it.
     current: bool,
+    /// It is done, and the run is not before it again.
+    #[serde(skip)]
+    finished: bool,
     /// The usage of all visits.
     usage: Usage,
     /// pi's names for the models that answered in it.
@@ -248,8 +251,8 @@ impl<'a> Report<'a> {
             let mark = match phase {
                 PhaseReport { current: true, .. } => "▸",
                 PhaseReport { skipped: true, .. } => "⤼",
-                PhaseReport { ended_at: Some(_), .. } => "✓",
-                _ => "○",
+                PhaseReport { finished: true, .. } => "✓",
+                PhaseReport { finished: false, .. } => "○",
             };
             let title = format!("{mark} {}", phase.title());
             figures.push(figures_row(title.clone(), phase.passes.to_string(), &phase.usage));
@@ -352,6 +355,7 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
             outcome: state.progress.outcomes.get(key).map(String::as_str),
             skipped: visit.skipped,
             current: in_progress && *key == current,
+            finished: state.has_finished(key, visit),
             models: usage.models.keys().cloned().collect(),
             usage,
             summary: visit.summary.as_ref().map(|summary| &*summary.text),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::definition::{ModelSetting, on_one_line, short};
-use crate::run::{Active, Outline, Step, Visit, phase_key};
+use crate::run::{Active, Outline, RunState, Step, Visit, phase_key};
 
 use super::inputs::inputs;
 use super::status_line::{full_status_line, place};
@@ -43,7 +43,7 @@ pub fn status_panel(
         let visit = progress.visits.get(&phase_key(&step.path));
         let current = step.number == outline.current;
         let passed = passed(state, &step.path).filter(|_| !current);
-        let mut line = marked(step, visit, passed.is_some(), current);
+        let mut line = marked(active.state, step, visit, passed.is_some(), current);
         if let Some(passed) = passed {
             line.push_str(&format!("  passed over: {}", passed.because));
         } else if let Some(visit) = visit {
@@ -102,7 +102,8 @@ pub fn phase_panel(active: &Active) -> Vec<String> {
         let visit = active.state.progress.visits.get(&phase_key(&step.path));
         let current = step.number == outline.current;
         let passed = passed(active.state, &step.path).filter(|_| !current);
-        let mut line = short(&marked(step, visit, passed.is_some(), current), MAX_PANEL_LINE);
+        let mut line =
+            short(&marked(active.state, step, visit, passed.is_some(), current), MAX_PANEL_LINE);
         if let Some(passed) = passed {
             line.push_str(&format!("  {}", passed.because));
             return line;
@@ -123,13 +124,19 @@ const PANEL_STEPS: usize = 7;
 const MAX_PANEL_LINE: usize = 200;
 
 /// Returns a step with its mark.
-fn marked(step: &Step, visit: Option<&Visit>, passed_over: bool, current: bool) -> String {
+fn marked(
+    state: &RunState,
+    step: &Step,
+    visit: Option<&Visit>,
+    passed_over: bool,
+    current: bool,
+) -> String {
     let mark = match visit {
         _ if current => "▸",
         _ if passed_over => "⤼",
         Some(visit) if visit.skipped => "⤼",
-        Some(Visit { ended_at: Some(_), .. }) => "✓",
-        _ => "○",
+        Some(visit) if state.has_finished(&phase_key(&step.path), visit) => "✓",
+        Some(_) | None => "○",
     };
     format!("{mark} {}. {}", step.number, steps::name(step))
 }

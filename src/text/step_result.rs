@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::run::{Active, Outline, Segment};
+use crate::run::{Active, Outline, RunState, Segment};
 
 use super::context_prompt::phase_instructions;
 use super::ways::passed;
@@ -30,7 +30,7 @@ pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> Strin
     let verb = outcome.map_or(verb.clone(), |outcome| format!("{verb} with `{outcome}`"));
     let (phase, current) = (before.phase, after.phase);
     let mut text = format!("✓ {verb}: {} → {} {}\n", phase.name, current.emoji, current.name);
-    text.extend(passed_over(after).map(|line| format!("{line}\n")));
+    text.extend(passed_over(after.state).map(|line| format!("{line}\n")));
     text.push_str(&format!("\n{}\n\n", position(after)));
     text
 }
@@ -44,8 +44,7 @@ fn outer<'a>(active: &Active<'a>) -> &'a [Segment] {
 pub(super) const PASSED_OVER: &str = "Passed over: ";
 
 /// Returns a line with the entries that the last step passed over.
-fn passed_over(active: &Active) -> Option<String> {
-    let state = active.state;
+fn passed_over(state: &RunState) -> Option<String> {
     let passed = state.progress.passed_over.iter();
     let passed = passed.filter(|(_, passed)| passed.step == state.global_step_count);
     let lines = passed.map(|(_, passed)| format!("{} ({})", passed.name, passed.because));
@@ -54,9 +53,11 @@ fn passed_over(active: &Active) -> Option<String> {
 }
 
 /// Returns the result of a `next` with this outcome that led to DONE.
-pub fn done(before: &Active, outcome: Option<&str>) -> String {
+pub fn done(before: &Active, outcome: Option<&str>, after: &RunState) -> String {
     let with = outcome.map_or(String::new(), |outcome| format!(" with `{outcome}`"));
-    format!("✓ Advanced{with}: {} → DONE\n\n🎉 **All phases complete!**", before.phase.name)
+    let passed = passed_over(after).map_or(String::new(), |line| format!("\n{line}"));
+    let from = &before.phase.name;
+    format!("✓ Advanced{with}: {from} → DONE{passed}\n\n🎉 **All phases complete!**")
 }
 
 /// Returns the result of a `loop` of the scope with this name. The context prompt of the first phase follows it.
@@ -183,7 +184,7 @@ mod tests {
             match Active::resolve(&new, &library) {
                 Some(after) => texts.push(advanced(&before, &after, None)),
                 None => {
-                    texts.push(done(&before, None));
+                    texts.push(done(&before, None, &new));
                     break;
                 }
             }

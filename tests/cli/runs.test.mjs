@@ -70,6 +70,14 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.deepEqual(run(["runs", "--workflow", "nothing"]), { status: 0, stdout: "No runs.\n", stderr: "" });
   });
 
+  test("has no phase behind the last entry of a run that ended in a nested workflow", (t) => {
+    const { json, write } = place(t);
+    const visits = { "flow:0": visit("Look", { endedAt: START + 1 }), "flow:1/inner:0": visit("Inside", { startedAt: START + 1, endedAt: START + 2, step: 1 }) };
+    const past = state(3, {}, { ...DONE, globalStepCount: 2 }, { visits });
+    write("a.jsonl", past);
+    assert.deepEqual(json().map(({ phase }) => phase), [{ key: "flow:1/inner:0", name: "Inside" }]);
+  });
+
   test("keeps the order of a session whose clock was set back", (t) => {
     const { json, write } = place(t);
     write("a.jsonl", ended(5), ended(1), ended(2));

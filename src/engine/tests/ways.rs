@@ -642,3 +642,73 @@ fn a_gate_of_old_rules_is_not_passed_after_new_ones_are_accepted() {
     let _ = session.on(Event::Answer { ticket, answer: Answer::YES });
     assert_eq!(session.phase_id(), "a");
 }
+
+/// A plan, a workflow of one phase, and an end that is passed over.
+fn nested_before_what_is_passed_over() -> Session {
+    let workflow = format!(
+        "{HEAD}inputs: {{scope: {{type: choice, options: [small, large], default: small}}}}\nphases: [plan.md, {{subworkflow: n}}, check.md, {{phase: end.md, when: {{input.scope: large}}}}]\n"
+    );
+    let nested = "name: N\ncommandName: n\ninitialMessage: x\nphases: [b.md]\n";
+    let mut session = with(&[
+        ("w/workflow.yaml", &workflow),
+        ("w/plan.md", ""),
+        ("w/check.md", ""),
+        ("w/end.md", ""),
+        ("n/workflow.yaml", nested),
+        ("n/b.md", ""),
+    ]);
+    let started = session.command("workflow", "w x");
+    assert!(session.engine.active().is_some(), "{started:?}");
+    let _ = session.on(Event::AgentStart);
+    session
+}
+
+#[test]
+fn the_end_says_what_was_done_skipped_and_passed_over() {
+    let mut session = nested_before_what_is_passed_over();
+    let _ = session.step("next");
+    let _ = session.step("next");
+    let (text, _) = session.step("next");
+    assert_eq!(
+        text,
+        "✓ Advanced: CHECK → DONE\nPassed over: END (input.scope is small, not large)\n\n🎉 **All phases complete!**"
+    );
+    let end = format!("{:?}", session.stop());
+    assert!(end.contains(r"**Phases completed:** 3\n**Passed over:** * END"), "{end}");
+
+    let mut session = nested_before_what_is_passed_over();
+    for control in [":next", ":next", ":back", ":skip", ":next"] {
+        let _ = session.command("workflow", control);
+    }
+    let end = format!("{:?}", session.stop());
+    let expected = r"**Phases completed:** 2\n**Skipped:** N\n**Passed over:** * END";
+    assert!(end.contains(expected), "{end}");
+}
+
+#[test]
+fn a_phase_that_the_run_is_before_again_is_not_finished() {
+    let mut session = nested_before_what_is_passed_over();
+    let _ = session.step("next");
+    let _ = session.step("next");
+    let marks = |session: &mut Session| {
+        let status = format!("{:?}", session.command("workflow", ":status").effects);
+        ["PLAN", "B", "CHECK"].map(|name| {
+            let title = format!("* {name}");
+            let mut lines = status.split("\\n").filter(|line| line.contains(&title));
+            lines.find_map(|line| line.chars().next().filter(|mark| "▸✓○⤼".contains(*mark)))
+        })
+    };
+    assert_eq!(marks(&mut session), ['✓', '✓', '▸'].map(Some));
+    let _ = session.command("workflow", ":back");
+    let _ = session.command("workflow", ":back");
+    assert_eq!(session.phase_id(), "plan");
+    assert_eq!(marks(&mut session), ['▸', '○', '○'].map(Some));
+    let report = format!("{:?}", session.command("workflow", ":report").effects);
+    assert!(!report.contains('✓') && report.contains("○ CHECK"), "{report}");
+    // It was left in the middle, and is not entered again.
+    let _ = session.command("workflow", ":skip check");
+    let _ = session.command("workflow", ":back");
+    assert_eq!(session.phase_id(), "b");
+    let report = format!("{:?}", session.command("workflow", ":report").effects);
+    assert!(report.contains("○ CHECK"), "{report}");
+}
