@@ -4,10 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::definition::{EntryKind, Given, Input, Library, Source, Workflow};
+use crate::definition::{EntryKind, Given, Input, Library, OnMaxLoops, Source, Workflow};
 
 use super::{
-    Active, Arrival, Leaving, PassReason, RunState, Segment, begin, leave, phase_path, scope_key,
+    Active, Arrival, Leaving, PassReason, RunState, Segment, begin, leave, phase_key, phase_path,
+    scope_key,
 };
 
 /// Bounds of the search for ways.
@@ -42,6 +43,8 @@ pub enum WayStep {
         /// The outcome leads back, and the run went on instead: it was there as often as `maxLoops` allows.
         goes_on: bool,
     },
+    /// The steps since this phase was there last are taken this number of times more.
+    Laps { more: u32 },
     /// The entry at the path is passed over.
     PassedOver { path: Vec<Segment>, because: PassReason },
 }
@@ -78,6 +81,8 @@ pub struct WayStarts {
     pub is_cut: bool,
 }
 
+/// Maximum number of steps of a way that goes on after `maxLoops`, beyond those up to its phase.
+const MAX_STEPS_AFTER: usize = 1000;
 /// Maximum number of combinations of values of inputs.
 const MAX_STARTS: usize = 1000;
 
@@ -156,7 +161,9 @@ fn used_inputs<'a>(
 pub fn ways(starts: &WayStarts, library: &Library, bounds: WayBounds) -> Ways {
     let found = Ways { is_cut: starts.is_cut, ..Ways::default() };
     let (ahead, links) = (VecDeque::new(), Vec::new());
-    let mut search = Search { starts, library, bounds, ahead, links, found, steps: 0, work: 0 };
+    let (after_loops, steps, work) = (BTreeMap::new(), 0, 0);
+    let mut search =
+        Search { starts, library, bounds, ahead, links, after_loops, found, steps, work };
     for run in &starts.runs {
         let (state, arrival) = begin(run, library);
         search.go_on(&state, arrival, None);
@@ -168,6 +175,17 @@ pub fn ways(starts: &WayStarts, library: &Library, bounds: WayBounds) -> Ways {
         }
         search.leave(&state, last);
     }
+    // They are listed also where others fill the list.
+    while search.found.ways.len() > bounds.ways.saturating_sub(search.after_loops.len()) {
+        let longest = search.found.ways.pop();
+        search.steps -= longest.map_or(0, |way| way.steps.len());
+        search.found.others += 1;
+    }
+    for (state, last) in std::mem::take(&mut search.after_loops).into_values() {
+        search.end(&state, WayEnd::Done, last);
+    }
+    let is_phase = |step: &&WayStep| matches!(step, WayStep::Phase { .. });
+    search.found.ways.sort_by_key(|way| way.steps.iter().filter(is_phase).count());
     search.found
 }
 
@@ -180,6 +198,8 @@ struct Search<'a> {
     ahead: VecDeque<(RunState, Option<usize>)>,
     /// The steps of all ways, each with the one before it.
     links: Vec<(WayStep, Option<usize>)>,
+    /// The ends of the ways with more loops than the bound that go on after `maxLoops`, one for each phase with such an outcome.
+    after_loops: BTreeMap<String, (RunState, Option<usize>)>,
     found: Ways,
     /// The number of steps of the ways that are returned.
     steps: usize,
@@ -193,36 +213,114 @@ impl Search<'_> {
         for outcome in active.outcomes() {
             let loops = outcome.and_then(|outcome| active.outcome_leads_back(outcome));
             let max_loops = active.scope.max_loops;
-            if loops.is_some_and(|loops| loops >= self.bounds.loops && loops < max_loops) {
+            if let (Some(outcome), true) = (
+                outcome,
+                loops.is_some_and(|loops| loops >= self.bounds.loops && loops < max_loops),
+            ) {
                 self.found.has_more_loops = true;
+                let key = phase_key(&state.current_path);
+                if active.scope.on_max_loops == OnMaxLoops::Next
+                    && !self.after_loops.contains_key(&key)
+                    && let Some(end) = self.after_loops(state, outcome, last)
+                {
+                    self.after_loops.insert(key, end);
+                }
                 continue;
             }
-            let progress = &state.progress;
-            self.work += progress.outcomes.len() + progress.passed_over.len();
-            self.work += state.current_path.len();
-            let left = leave(state, outcome, self.library);
-            let step = WayStep::Phase {
-                path: state.current_path.clone(),
-                outcome: outcome.map(ToOwned::to_owned),
-                goes_on: left.is_ok() && loops.is_some_and(|loops| loops >= max_loops),
-            };
-            let last = self.link(step, last);
-            match left {
-                Ok((new, arrival)) => {
-                    let mut new = new.moved_from(state, Leaving::Done, 0);
-                    new.progress.visits.clear();
-                    self.go_on(&new, arrival, Some(last));
-                }
-                Err(_) => self.end(state, WayEnd::Paused { max_loops }, Some(last)),
+            match self.take(state, outcome, last) {
+                (last, Some((new, arrival))) => self.go_on(&new, arrival, last),
+                (last, None) => self.end(state, WayEnd::Paused { max_loops }, last),
             }
         }
     }
 
-    /// Follows a run that has just arrived.
-    fn go_on(&mut self, state: &RunState, arrival: Arrival, mut last: Option<usize>) {
+    /// Leaves a phase with this outcome; `None` if the run pauses.
+    fn take(
+        &mut self,
+        state: &RunState,
+        outcome: Option<&str>,
+        last: Option<usize>,
+    ) -> (Option<usize>, Option<(RunState, Arrival)>) {
+        let progress = &state.progress;
+        self.work += progress.outcomes.len() + progress.passed_over.len();
+        self.work += state.current_path.len();
+        let left = leave(state, outcome, self.library).ok();
+        let active = Active::resolve(state, self.library);
+        let is_last = active.zip(outcome).is_some_and(|(active, outcome)| {
+            let loops = active.outcome_leads_back(outcome);
+            loops.is_some_and(|loops| loops >= active.scope.max_loops)
+        });
+        let step = WayStep::Phase {
+            path: state.current_path.clone(),
+            outcome: outcome.map(ToOwned::to_owned),
+            goes_on: left.is_some() && is_last,
+        };
+        let last = self.link(step, last);
+        let moved = left.map(|(new, arrival)| {
+            let mut new = new.moved_from(state, Leaving::Done, 0);
+            new.progress.visits.clear();
+            (new, arrival)
+        });
+        (Some(last), moved)
+    }
+
+    /// Takes an outcome that leads back as often as `maxLoops` allows, the phases between with the outcomes that they had last,
+    /// and then goes on to the end. Loops that are like the one before are one step. `None` if that is not found.
+    fn after_loops(
+        &mut self,
+        from: &RunState,
+        outcome: &str,
+        last: Option<usize>,
+    ) -> Option<(RunState, Option<usize>)> {
+        let (mut state, mut last) = (from.clone(), last);
+        let mut before: Option<RunState> = None;
+        let mut goes_on = false;
+        for _ in 0..MAX_STEPS_AFTER {
+            let active = Active::resolve(&state, self.library)?;
+            let is_there = !goes_on && state.current_path == from.current_path;
+            let taken = match is_there {
+                true => Some(outcome.to_owned()),
+                false => onward(&active).map(ToOwned::to_owned),
+            };
+            if is_there {
+                let max_loops = active.scope.max_loops;
+                let loops = active.outcome_leads_back(outcome)?;
+                let more = max_loops.saturating_sub(loops);
+                let is_repeated = before.as_ref().is_some_and(|before| is_alike(before, &state));
+                if more > 0 && is_repeated {
+                    last = Some(self.link(WayStep::Laps { more }, last));
+                    let key = scope_key(&state.current_path);
+                    *state.progress.loops.get_or_insert(&key, u32::default) = max_loops;
+                }
+                goes_on = more == 0 || is_repeated;
+                let mut leaving = state.clone();
+                let key = phase_key(&state.current_path);
+                leaving.progress.outcomes.insert(key, outcome.to_owned());
+                before = Some(leaving);
+            }
+            let (step, moved) = self.take(&state, taken.as_deref(), last);
+            let (new, arrival) = moved?;
+            last = self.passed(step, &new);
+            state = new;
+            match arrival {
+                Arrival::Phase => {}
+                Arrival::Done => return goes_on.then_some((state, last)),
+            }
+        }
+        None
+    }
+
+    /// Adds the entries that the last step of a run passed over.
+    fn passed(&mut self, mut last: Option<usize>, state: &RunState) -> Option<usize> {
         for (path, because) in passed_over(state) {
             last = Some(self.link(WayStep::PassedOver { path, because }, last));
         }
+        last
+    }
+
+    /// Follows a run that has just arrived.
+    fn go_on(&mut self, state: &RunState, arrival: Arrival, last: Option<usize>) {
+        let last = self.passed(last, state);
         match arrival {
             Arrival::Phase => self.ahead.push_back((state.clone(), last)),
             Arrival::Done => self.end(state, WayEnd::Done, last),
@@ -254,6 +352,27 @@ impl Search<'_> {
     }
 }
 
+/// The outcome with which a phase was left last if it leads on, else its first one that does, else its first.
+fn onward<'a>(active: &Active<'a>) -> Option<&'a str> {
+    let names = || active.phase.outcomes.iter().map(|outcome| &*outcome.name);
+    let key = phase_key(&active.state.current_path);
+    let before = active.state.progress.outcomes.get(&key);
+    let leads_on = |name: &&str| active.outcome_leads_back(name).is_none();
+    let known = names().find(|name| before.is_some_and(|before| before == name));
+    known.filter(leads_on).or_else(|| names().find(leads_on)).or_else(|| names().next())
+}
+
+/// Tests if the same outcomes lead from both runs, which are at one phase, through the same steps until the loops of their innermost
+/// workflow end.
+fn is_alike(a: &RunState, b: &RunState) -> bool {
+    let scope = scope_key(&a.current_path);
+    let others = |state: &RunState| -> Vec<(String, u32)> {
+        let loops = state.progress.loops.iter().filter(|(key, _)| **key != *scope);
+        loops.map(|(key, count)| (key.to_owned(), *count)).collect()
+    };
+    a.progress.outcomes == b.progress.outcomes && others(a) == others(b)
+}
+
 impl Active<'_> {
     /// Returns the number of times that the innermost scope was begun again, if this outcome of the phase leads back.
     pub fn outcome_leads_back(&self, outcome: &str) -> Option<u32> {
@@ -280,7 +399,7 @@ fn passed_over(state: &RunState) -> Vec<(Vec<Segment>, PassReason)> {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
-    use crate::definition::{Condition, Entry, InputKind, OnMaxLoops, Outcome, Target};
+    use crate::definition::{Condition, Entry, InputKind, Outcome, Target};
 
     const BOUNDS: WayBounds = WayBounds { loops: 3, ways: 100, steps: 10_000, work: 10_000 };
 
@@ -317,6 +436,7 @@ mod tests {
                 let outcome = outcome.as_ref().map_or(String::new(), |name| format!(":{name}"));
                 format!("{}{outcome}{}", id(path), if *goes_on { "!" } else { "" })
             }
+            WayStep::Laps { more } => format!("+{more}"),
             WayStep::PassedOver { path, .. } => format!("-{}", id(path)),
         };
         let way = |Way { steps, end, .. }: &Way| {
@@ -356,6 +476,43 @@ mod tests {
         assert_eq!(
             in_short(&search(&library, BOUNDS), &library)[2..],
             ["a:on b:back b:ok c DONE", "a:on b:back b:back! c DONE"]
+        );
+    }
+
+    #[test]
+    fn one_way_goes_on_after_more_loops_than_the_bound() {
+        let library = looping(50, OnMaxLoops::Next);
+        let found = search(&library, WayBounds { loops: 1, ..BOUNDS });
+        assert_eq!(
+            in_short(&found, &library)[2..],
+            ["a:on b:back b:ok c DONE", "a:on b:back b:back +48 b:back! c DONE"]
+        );
+        assert!(found.has_more_loops && !found.is_cut && found.others == 0);
+        // It is one of those that are listed.
+        let found = search(&library, WayBounds { loops: 1, ways: 2, ..BOUNDS });
+        assert_eq!(
+            in_short(&found, &library),
+            ["a:out -b -c DONE", "a:on b:back b:back +48 b:back! c DONE"]
+        );
+        assert_eq!(found.others, 2);
+        // The phase that is passed over at first is in no loop.
+        let mut root = workflow("w", &["a", "b", "@s", "d"]);
+        root.phases[0] =
+            with_outcomes("a", &[("c", Target::Phase("d".into())), ("n", Target::Next)]);
+        root.phases[3] =
+            with_outcomes("d", &[("ok", Target::Next), ("back", Target::Phase("b".into()))]);
+        (root.max_loops, root.on_max_loops) = (u32::MAX, OnMaxLoops::Next);
+        let mut nested = workflow("s", &["x", "y"]);
+        nested.phases[0] = with_outcomes("x", &[("again", Target::Loop), ("on", Target::Done)]);
+        let library = library_of(vec![root, nested]);
+        let found = search(&library, WayBounds { loops: 0, ..BOUNDS });
+        assert_eq!(
+            in_short(&found, &library),
+            [
+                "a:c -b -s d:ok DONE",
+                "a:n b x:on -y d:ok DONE",
+                "a:c -b -s d:back b x:on -y d:back b x:on -y +4294967293 d:back! DONE"
+            ]
         );
     }
 

@@ -48,6 +48,9 @@ fn in_words(way: &Way, number: usize, library: &Library) -> String {
                 };
                 phases.push(format!("{}{outcome}", entry(path, library)));
             }
+            WayStep::Laps { more } => {
+                phases.push(format!("… ({more} loop{} more)", if *more == 1 { "" } else { "s" }));
+            }
             WayStep::PassedOver { path, because } => {
                 let (reason, entry) = (because.to_string(), entry(path, library));
                 match passed.iter_mut().find(|(other, _)| *other == reason) {

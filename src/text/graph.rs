@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::definition::{
-    Entry, EntryKind, Gate, Library, OnGateFail, OnMaxLoops, Outcome, Phase, Target, ToolPolicy,
-    Workflow,
+    DEFAULT_MAX_LOOPS, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
+    Phase, Target, ToolPolicy, Workflow,
 };
 use crate::definition::{columns, on_one_line};
 use crate::run::{RunState, Segment, phase_key};
 
 use super::budget::budget_note;
 use super::confinement::limits_note;
-use super::ways::when_note;
+use super::ways::{short, when_note};
 
 /// Maximum number of phases in a diagram.
 const MAX_PHASES: usize = 200;
@@ -25,6 +25,34 @@ fn tool_note(phase: &Phase) -> Option<String> {
         ToolPolicy::Only(allowed) if allowed.is_empty() => Some("no tools".into()),
         ToolPolicy::Only(allowed) => Some(format!("only {}", allowed.join(", "))),
     }
+}
+
+/// Returns a note on the model of a phase and its thinking level; `None` if both are the user's.
+fn model_note(phase: &Phase) -> Option<String> {
+    let names: Vec<String> = phase.model.iter().map(|name| short(name)).collect();
+    let model = (!names.is_empty()).then(|| format!("model: {}", names.join(" or ")));
+    let thinking = phase.thinking.map(|level| format!("thinking: {}", level.name()));
+    let notes: Vec<String> = model.into_iter().chain(thinking).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+/// Returns the notes on a workflow as a whole: its budget, and its number of loops if that is not the default.
+pub fn workflow_notes(workflow: &Workflow) -> impl Iterator<Item = String> {
+    let count = workflow.max_loops;
+    let loops = (count != DEFAULT_MAX_LOOPS).then(|| format!("at most {}", loops(count)));
+    budget_note(&workflow.budget).into_iter().chain(loops)
+}
+
+/// Returns the notes on a nested workflow: the values of its inputs that the entry gives, and those on the workflow.
+pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
+    let EntryKind::Workflow { key, with } = &entry.kind else { return Vec::new() };
+    let given = with.iter().map(|(name, given)| match given {
+        Given::Value(value) => format!("{name}={}", short(value)),
+        Given::Input(outer) => format!("{name}={{input.{outer}}}"),
+    });
+    let given: Vec<String> = given.collect();
+    let given = (!given.is_empty()).then(|| format!("with: {}", given.join(", ")));
+    given.into_iter().chain(library.get(key).into_iter().flat_map(workflow_notes)).collect()
 }
 
 /// Returns a note with the labels of a gate's checks.
@@ -76,8 +104,8 @@ fn loops(count: u32) -> String {
     format!("{count} loop{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the limits, the budget, the gate and
-/// the outcomes below it.
+/// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the model, the limits, the budget, the
+/// gate and the outcomes below it.
 pub fn noted(
     name: &str,
     phase: &Phase,
@@ -89,6 +117,7 @@ pub fn noted(
     let gate = phase.gate.as_ref();
     let notes = context_note(phase, scope)
         .into_iter()
+        .chain(model_note(phase))
         .chain(limits_note(phase, scope))
         .chain(budget_note(&phase.budget))
         .chain(gate_note(gate));
@@ -134,12 +163,15 @@ fn passed_note(run: Option<&RunState>, path: &[Segment]) -> Option<String> {
     Some(format!("passed over: {}", passed.because))
 }
 
-/// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, conditions as rhombuses, tool policies, limits and
-/// gates as notes, outcomes as labels of edges, and edges back for the loops that the agent may take and for gates with
+/// Returns a Mermaid flowchart: the phases in order, nested workflows as groups, conditions as rhombuses, tool policies, models,
+/// limits, budgets and gates as notes, outcomes as labels of edges, and edges back for the loops that the agent may take and for gates with
 /// `onGateFail`. Entries that `run` passed over have a note with the reason.
 pub fn mermaid(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> String {
     let mut chart = Chart::new(library, run);
     chart.line(&format!("start([{}])", label(&workflow.name)));
+    for note in workflow_notes(workflow) {
+        chart.note("start", &note);
+    }
     chart.ends.push(End::of("start"));
     chart.scope(workflow);
     if chart.phases >= MAX_PHASES {
@@ -235,8 +267,11 @@ impl<'a> Chart<'a> {
                 EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = self.library.get(key) {
                         self.groups += 1;
-                        let group = format!("subgraph g{}[{}]", self.groups, label(&nested.name));
-                        self.line(&group);
+                        let group = format!("g{}", self.groups);
+                        for note in nested_notes(entry, self.library) {
+                            self.note(&group, &note);
+                        }
+                        self.line(&format!("subgraph {group}[{}]", label(&nested.name)));
                         self.scope(nested);
                         self.line("end");
                     }
@@ -342,6 +377,7 @@ impl<'a> Chart<'a> {
         let notes = [
             tool_note(phase),
             context_note(phase, scope),
+            model_note(phase),
             limits_note(phase, scope),
             budget_note(&phase.budget),
             gate_note(phase.gate.as_ref()),
@@ -370,7 +406,10 @@ fn label(text: &str) -> String {
 /// the reason.
 pub fn boxes(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> Vec<String> {
     let mut boxes = Boxes { library, run, path: Vec::new(), phases: 0 };
-    let mut lines = framed(&workflow.name, boxes.content(workflow));
+    let mut content: Vec<String> =
+        workflow_notes(workflow).map(|note| on_one_line(&note)).collect();
+    boxes.content(workflow, &mut content);
+    let mut lines = framed(&workflow.name, content);
     lines.push("  ↓".into());
     lines.push("  DONE".into());
     lines
@@ -385,12 +424,12 @@ struct Boxes<'a> {
 }
 
 impl Boxes<'_> {
-    fn content(&mut self, workflow: &Workflow) -> Vec<String> {
-        let mut lines = Vec::new();
+    /// Adds the content of a workflow's box below its notes.
+    fn content(&mut self, workflow: &Workflow, lines: &mut Vec<String>) {
         let loops_from = loops_from(workflow);
         self.path.push(Segment::first(&workflow.key));
         for (index, entry) in workflow.phases.iter().enumerate() {
-            if !lines.is_empty() {
+            if index > 0 {
                 lines.push("↓".to_owned());
             }
             if self.phases >= MAX_PHASES {
@@ -415,8 +454,10 @@ impl Boxes<'_> {
                 }
                 EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = self.library.get(key) {
-                        let mut content: Vec<String> = notes.collect();
-                        content.extend(self.content(nested));
+                        let of = nested_notes(entry, self.library).into_iter();
+                        let of = of.map(|note| on_one_line(&note));
+                        let mut content: Vec<String> = notes.chain(of).collect();
+                        self.content(nested, &mut content);
                         lines.extend(framed(&nested.name, content));
                     }
                 }
@@ -429,7 +470,6 @@ impl Boxes<'_> {
         if loops_from.is_some_and(|index| index + 1 == workflow.phases.len()) {
             lines.push(LOOP.to_owned());
         }
-        lines
     }
 }
 
@@ -626,6 +666,132 @@ mod tests {
         }
     }
 
+    #[test]
+    fn models_budgets_loops_and_given_inputs_are_notes() {
+        let mut files = Files::default();
+        for (path, text) in [
+            (
+                "w/workflow.yaml",
+                "name: W
+commandName: w
+initialMessage: Go
+budget: { cost: 2.5, turns: 40 }
+maxLoops: 3
+inputs:
+  issue: { type: text }
+phases:
+  - plan.md
+  - subworkflow: s
+    with: { of: '{input.issue}', scope: '<api>' }
+",
+            ),
+            (
+                "s/workflow.yaml",
+                "name: S
+show: workflows
+budget: { time: 20m }
+maxLoops: 0
+inputs:
+  of: { type: text }
+  scope: { type: text }
+  deep: { type: flag }
+phases: [look.md]
+loopable: false
+",
+            ),
+            (
+                "w/plan.md",
+                "---
+id: plan
+name: Plan
+emoji: '*'
+model: [best, anthropic/claude]
+thinking: high
+budget: { turns: 5 }
+---
+Do it.
+",
+            ),
+            ("s/look.md", "---\nid: look\nname: Look\nemoji: '*'\nthinking: off\n---\nDo it.\n"),
+            ("models.yaml", "best: [anthropic/claude]\n"),
+        ] {
+            files.global.insert(path.to_owned(), text.to_owned());
+        }
+        let (library, diagnostics) = Library::load(&files).unwrap();
+        let w = library.get("w").unwrap_or_else(|| panic!("{diagnostics:?}"));
+        assert_eq!(
+            boxes(w, &library, None).join("\n"),
+            "┌ W ─────────────────────────────────────────────────┐
+│ budget: $2.50, 40 turns                            │
+│ at most 3 loops                                    │
+│ * Plan                                             │
+│    model: best or anthropic/claude; thinking: high │
+│    budget: 5 turns                                 │
+│ ↓                                                  │
+│ ┌ S ──────────────────────────────────┐            │
+│ │ with: of={input.issue}, scope=<api> │            │
+│ │ budget: 20m                         │            │
+│ │ at most 0 loops                     │            │
+│ │ * Look                              │            │
+│ │    thinking: off                    │            │
+│ └─────────────────────────────────────┘            │
+└────────────────────────────────────────────────────┘
+  ↓
+  DONE"
+        );
+        assert_eq!(
+            mermaid(w, &library, None),
+            "flowchart TD
+  start([\"W\"])
+  n1>\"budget: $2.50, 40 turns\"]:::note
+  n2>\"at most 3 loops\"]:::note
+  p1[\"* Plan\"]
+  n3>\"model: best or anthropic/claude; thinking: high\"]:::note
+  n4>\"budget: 5 turns\"]:::note
+  n5>\"with: of={input.issue}, scope=#lt;api#gt;\"]:::note
+  n6>\"budget: 20m\"]:::note
+  n7>\"at most 0 loops\"]:::note
+  subgraph g1[\"S\"]
+    p2[\"* Look\"]
+    n8>\"thinking: off\"]:::note
+  end
+  done([\"DONE\"])
+  start -.- n1
+  start -.- n2
+  p1 -.- n3
+  p1 -.- n4
+  start --> p1
+  g1 -.- n5
+  g1 -.- n6
+  g1 -.- n7
+  p2 -.- n8
+  p1 --> p2
+  p2 --> done
+  classDef note stroke-dasharray: 3 3"
+        );
+        let shown = crate::text::preview(w, &library, "the task");
+        let (head, rest) = shown.split_once("\n\n━━ Inputs").unwrap();
+        assert_eq!(
+            head,
+            "W (~/workflows/w)
+Do it.
+Started by /workflow w TASK.
+For the whole run, budget: $2.50, 40 turns; at most 3 loops."
+        );
+        let (_, list) = rest.split_once("━━ Phases ━━\n\n").unwrap();
+        assert_eq!(
+            list.split_once("\n\n").unwrap().0,
+            "  1. * Plan
+     model: best or anthropic/claude; thinking: high
+     budget: 5 turns
+  2. S > * Look
+     thinking: off
+     S, with: of={input.issue}, scope=<api>
+     S, budget: 20m
+     S, at most 0 loops"
+        );
+    }
+
     /// Outcomes that lead on, past entries, back and to the end; entries with conditions, also a nested workflow.
     fn branches() -> Library {
         let phase = |id: &str, outcomes: &str| {
@@ -691,6 +857,7 @@ phases:
             mermaid(fix, &library, None),
             "flowchart TD
   start([\"Fix\"])
+  n1>\"at most 2 loops\"]:::note
   p1[\"* TRIAGE\"]
   w1{\"when: outcome.triage is large\"}
   p2[\"* DESIGN\"]
@@ -703,6 +870,7 @@ phases:
   p6[\"* REVIEW\"]
   p7[\"* SHIP\"]
   done([\"DONE\"])
+  start -.- n1
   start --> p1
   p1 -->|\"small, large\"| w1
   w1 --> p2
@@ -720,9 +888,11 @@ phases:
   p6 -. \"bad, poor, redo after 2 loops\" .-> p7
   p7 -. loop .-> p1
   p7 --> done
-  p1 -->|\"none\"| done"
+  p1 -->|\"none\"| done
+  classDef note stroke-dasharray: 3 3"
         );
         assert_eq!(boxes(fix, &library, None).join("\n"), "┌ Fix ──────────────────────────────────────────────────────────────────────────────────────────────────────┐
+│ at most 2 loops                                                                                           │
 │ * TRIAGE                                                                                                  │
 │    outcomes: small → next, large → next, none → done                                                      │
 │ ↓                                                                                                         │
@@ -763,6 +933,7 @@ phases:
         let boxes = boxes(fix, &library, Some(&run)).join("\n");
         let chart = mermaid(fix, &library, Some(&run));
         assert_eq!(boxes, "┌ Fix ──────────────────────────────────────────────────────────────────────────────────────────────────────┐
+│ at most 2 loops                                                                                           │
 │ * TRIAGE                                                                                                  │
 │    outcomes: small → next, large → next, none → done                                                      │
 │ ↓                                                                                                         │

@@ -3,7 +3,7 @@
 use crate::definition::{EntryKind, Input, Library, Workflow, on_one_line};
 use crate::run::{Active, Outline, RunState, Step, enter, go_to};
 
-use super::graph::{failure_note, gate_note, noted};
+use super::graph::{failure_note, gate_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
 use super::ways::when_note;
 use super::{
@@ -72,6 +72,10 @@ fn head(workflow: &Workflow, library: &Library) -> String {
         let name = library.start_name(workflow);
         format!("Started by /workflow {} TASK.", name.as_ref().unwrap_or(&workflow.command_name))
     });
+    let whole: Vec<String> = workflow_notes(workflow).collect();
+    if !whole.is_empty() {
+        lines.push(format!("For the whole run, {}.", whole.join("; ")));
+    }
     let gate = workflow.gate.as_ref();
     lines.extend(gate_note(gate).map(|note| {
         let failure = failure_note(gate, workflow, library);
@@ -81,8 +85,8 @@ fn head(workflow: &Workflow, library: &Library) -> String {
     lines.join("\n")
 }
 
-/// Returns a step of the list with its tool policy, its limits, its gate, and the gates of the nested workflows that end with it. The
-/// gate of the workflow itself is above the list.
+/// Returns a step of the list with its notes, those of the nested workflows that begin with it, and the gates of those that end with
+/// it. The notes and the gate of the workflow itself are above the list.
 fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
     const INDENT: &str = "     ";
     let name = format!("{:>3}. {}", step.number, steps::name(step));
@@ -94,18 +98,17 @@ fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
         inner.iter().all(|segment| segment.phase_index == 0)
     };
     for depth in (1..=step.path.len()).filter(|depth| first_of(*depth)) {
-        let entry = step.path.get(depth - 1).and_then(|segment| {
+        let Some(entry) = step.path.get(depth - 1).and_then(|segment| {
             library.get(&segment.workflow_key)?.phases.get(segment.phase_index)
-        });
-        let Some((entry, note)) = entry.and_then(|entry| Some((entry, when_note(&entry.when)?)))
-        else {
+        }) else {
             continue;
         };
         let of = match &entry.kind {
             EntryKind::Phase(_) => String::new(),
             EntryKind::Workflow { .. } => format!("{}, ", library.entry_name(entry)),
         };
-        lines.push(on_one_line(&format!("{INDENT}{of}{note}")));
+        let notes = when_note(&entry.when).into_iter().chain(nested_notes(entry, library));
+        lines.extend(notes.map(|note| on_one_line(&format!("{INDENT}{of}{note}"))));
     }
     for (_, scope) in active.ending_scopes(None).filter(|(depth, _)| *depth > 1) {
         let gate = scope.gate.as_ref();

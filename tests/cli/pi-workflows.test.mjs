@@ -382,6 +382,45 @@ test("show and graph name the limits of phases", (t) => {
   assert.ok(run(["graph", "flow"]).stdout.includes('  n1>"writes docs/plan.md, tests/, no network"]:::note\n'));
 });
 
+const BOUNDED = {
+  ...workflow("flow", [
+    { id: "plan", model: ["best", "some/model"], thinking: "high", budget: { turns: 5 } },
+    { id: "fix", outcomes: { clean: "next", issues: "plan" } },
+    "@part",
+  ], {
+    budget: { cost: 2.5 }, maxLoops: 50, onMaxLoops: "next", inputs: { scope: { type: "text" } },
+    phases: ["plan.md", "fix.md", { subworkflow: "part", with: { of: "{input.scope}" } }],
+  }),
+  ...workflow("part", ["do"], { show: "workflows", commandName: undefined, initialMessage: undefined, budget: { time: "20m" }, inputs: { of: { type: "text" } } }),
+};
+
+test("show, graph and --all-ways name models, budgets, loops and the values of with", (t) => {
+  const { run } = place(t, BOUNDED);
+  const show = run(["show", "flow"]).stdout;
+  assert.ok(show.includes("\nFor the whole run, budget: $2.50; at most 50 loops.\n"), show);
+  assert.ok(show.includes("  1. 🔹 Plan\n     model: best or some/model; thinking: high\n     budget: 5 turns\n  2."), show);
+  assert.ok(show.includes("  3. The part > 🔹 Do\n     The part, with: of={input.scope}\n     The part, budget: 20m\n\n"), show);
+  const notes = run(["graph", "flow"]).stdout.split("\n").filter((line) => line.includes(":::note")).map((line) => line.trim());
+  assert.deepEqual(notes, [
+    'n1>"budget: $2.50"]:::note',
+    'n2>"at most 50 loops"]:::note',
+    'n3>"model: best or some/model; thinking: high"]:::note',
+    'n4>"budget: 5 turns"]:::note',
+    'n5>"with: of={input.scope}"]:::note',
+    'n6>"budget: 20m"]:::note',
+  ]);
+  assert.equal(run(["run-through", "flow", "--all-ways"]).stdout, `3 ways through The flow:
+
+1. plan → fix (clean) → part > do → DONE
+
+2. plan → fix (issues) → plan → fix (clean) → part > do → DONE
+
+3. plan → fix (issues) → plan → fix (issues) → plan → … (48 loops more) → fix (issues, and on after maxLoops) → part > do → DONE
+
+Outcomes lead back at most once in each workflow here; a run may go back more often (maxLoops).
+`);
+});
+
 test("new writes a workflow that checks clean and runs through", (t) => {
   const { project, home, run } = place(t, {});
   assert.equal(run(["new", "ship-it"]).status, 0);

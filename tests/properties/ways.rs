@@ -496,7 +496,7 @@ proptest! {
         let phases = |steps: &[WayStep]| -> Vec<(Vec<Segment>, Option<String>)> {
             steps.iter().filter_map(|step| match step {
                 WayStep::Phase { path, outcome, .. } => Some((path.clone(), outcome.clone())),
-                WayStep::PassedOver { .. } => None,
+                WayStep::Laps { .. } | WayStep::PassedOver { .. } => None,
             }).collect()
         };
         let found = all.ways.iter().filter(|way| way.end == end && phases(&way.steps) == steps);
@@ -516,8 +516,17 @@ proptest! {
             let (mut state, mut arrival) = begin(&run, &library);
             let mut count = 0;
             let mut is_paused = false;
-            for step in &way.steps {
+            for (at, step) in way.steps.iter().enumerate() {
                 match step {
+                    WayStep::Laps { more } => {
+                        prop_assert!(*more > 0);
+                        let lap = lap(&way.steps[..at], &state.current_path);
+                        for (path, outcome) in (0..*more).flat_map(|_| &lap) {
+                            prop_assert_eq!(&state.current_path, path);
+                            let (new, _) = leave(&state, outcome.as_deref(), &library).unwrap();
+                            state = new.moved_from(&state, Leaving::Done, 0);
+                        }
+                    }
                     WayStep::Phase { path, outcome, goes_on } => {
                         count += 1;
                         prop_assert_eq!(&state.current_path, path);
@@ -548,6 +557,18 @@ proptest! {
     }
 }
 
+/// The phases since the one at this path was left last.
+fn lap(steps: &[WayStep], path: &[Segment]) -> Vec<(Vec<Segment>, Option<String>)> {
+    let is_there =
+        |step: &WayStep| matches!(step, WayStep::Phase { path: other, .. } if other == path);
+    let from = steps.iter().rposition(is_there).unwrap();
+    let phases = steps[from..].iter().filter_map(|step| match step {
+        WayStep::Phase { path, outcome, .. } => Some((path.clone(), outcome.clone())),
+        WayStep::Laps { .. } | WayStep::PassedOver { .. } => None,
+    });
+    phases.collect()
+}
+
 /// The random files contain what the properties are about.
 #[test]
 fn most_random_files_load_and_have_branches() {
@@ -555,7 +576,7 @@ fn most_random_files_load_and_have_branches() {
     use proptest::test_runner::TestRunner;
 
     let mut runner = TestRunner::deterministic();
-    let (mut loaded, mut conditions, mut back, mut paused) = (0, 0, 0, 0);
+    let (mut loaded, mut conditions, mut back, mut paused, mut laps) = (0, 0, 0, 0, 0);
     for _ in 0..300 {
         let files = branching_files().new_tree(&mut runner).unwrap().current();
         let library = library_of(&files);
@@ -570,11 +591,12 @@ fn most_random_files_load_and_have_branches() {
         };
         conditions += usize::from(has(is_condition));
         back += usize::from(all.has_more_loops);
+        laps += usize::from(has(|step| matches!(step, WayStep::Laps { .. })));
         paused += usize::from(all.ways.iter().any(|way| way.end != WayEnd::Done));
     }
     assert!(loaded > 200, "{loaded} of 300 files load");
     assert!(
-        conditions > 80 && back > 50 && paused > 20,
-        "{conditions} {back} {paused} of {loaded}"
+        conditions > 80 && back > 50 && paused > 20 && laps > 10,
+        "{conditions} {back} {paused} {laps} of {loaded}"
     );
 }
