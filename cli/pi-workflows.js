@@ -268,7 +268,8 @@ async function keysOf(name) {
     const { grants, packages } = await placesOf(undefined);
     const all = openWorkflows(grants, packages).all();
     if (all.some(({ key }) => key === name)) return [name];
-    return [name, ...all.filter(({ commandName }) => commandName === name).map(({ key }) => key)];
+    const named = all.filter(({ commandName, package: origin }) => commandName === name || `${origin}/${commandName}` === name);
+    return [name, ...named.map(({ key }) => key)];
   } catch {
     // The runs of a workflow can be found without its files.
     return [name];

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 
@@ -13,6 +13,7 @@ import { RUN_FORMATS } from "../../cli/runs/formats.js";
 import { encoded } from "../../cli/runs/sessions.js";
 import { indicesOf, phaseTitle } from "../../cli/runs/state.js";
 import { NODE, REPO } from "../pi/harness/pi.mjs";
+import { workflow } from "../pi/harness/workflows.mjs";
 import { CANCELLED, DONE, Recording, START, state, used, visit } from "./session-files.mjs";
 
 const CLI = join(REPO, "cli/pi-workflows.js");
@@ -45,6 +46,37 @@ function place(t) {
 const id = (/** @type {number} */ number) => `wf-${number}-aaaaaa`;
 const LOOK = { 0: visit("Look", { endedAt: START + 1 }), 1: visit("Do", { startedAt: START + 1 }) };
 const ended = (/** @type {number} */ number, fields = {}) => state(1, LOOK, { taskId: id(number), startedAt: START + number * HOUR, ...DONE, ...fields });
+
+test("every command takes the command name and the key of a workflow", { timeout: 120_000 }, (t) => {
+  const { root, project, agent, run, write } = place(t);
+  const files = (/** @type {string} */ folder, /** @type {Record<string, string>} */ content) => {
+    for (const [path, text] of Object.entries(content)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+  };
+  files(join(project, ".pi/workflows"), workflow("release", ["look", "do"], { commandName: "ship" }));
+  files(join(root, "kit/workflows"), workflow("review", ["look", "do"], { commandName: "inspect" }));
+  files(root, {
+    "kit/package.json": JSON.stringify({ name: "kit", "pi-workflows": { workflows: ["./workflows"] } }),
+    "agent/settings.json": JSON.stringify({ packages: [join(root, "kit")] }),
+  });
+  assert.equal(agent, join(root, "agent"));
+  write("a.jsonl", ended(1, { workflowKey: "release" }), ended(2, { workflowKey: "kit/review" }), ended(3, { workflowKey: "other" }));
+  for (const names of [["release", "ship"], ["kit/review", "inspect", "kit/inspect"]]) {
+    for (const command of [
+      ["show", "NAME"], ["graph", "NAME"], ["run-through", "NAME"], ["may", "NAME", "look", "read"],
+      ["runs", "--workflow", "NAME"], ["stats", "NAME"],
+    ]) {
+      const [first, ...others] = names.map((name) => run(command.map((word) => word === "NAME" ? name : word)));
+      assert.deepEqual([first.status, first.stderr], [0, ""], command.join(" "));
+      assert.ok(first.stdout.length > 20, first.stdout);
+      for (const other of others) assert.deepEqual(other, first, command.join(" "));
+      if (command[0] === "runs") assert.match(first.stdout, /^run [^\n]*\nwf-[12]-aaaaaa [^\n]*\n$/);
+      if (command[0] === "stats") assert.match(first.stdout, /\b1 run\b/);
+    }
+  }
+});
 
 suite("pi-workflows runs", () => {
   test("lists the runs of the project, newest first", (t) => {
