@@ -219,12 +219,18 @@ export function filesBelow(fixed, cwd, more = () => []) {
   const roots = () =>
     attempt(() => {
       folders = [...fixed, ...more()];
-      return folders.filter((folder) => folder.listed && folder.granted()).flatMap(({ name, path: locate, installed }) => {
-        const path = locate();
-        const there = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-        return there ? [{ name, path: display(path, cwd()), ...(installed && { installed }) }] : [];
-      });
+      return present(folders.filter((folder) => folder.listed && folder.granted()));
     });
+
+  /** @param {Root[]} folders */
+  const present = (folders) =>
+    folders.flatMap(({ name, path: locate, installed }) => {
+      const path = locate();
+      const there = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+      return there ? [{ name, path: display(path, cwd()), ...(installed && { installed }) }] : [];
+    });
+
+  const withheldRoots = () => attempt(() => present(fixed.filter((folder) => folder.listed && !folder.granted())));
 
   const listDirectory = (/** @type {string} */ name, /** @type {string} */ path) =>
     attempt(() => {
@@ -245,6 +251,7 @@ export function filesBelow(fixed, cwd, more = () => []) {
       snapshot?.result(places);
       return snapshot ? snapshot.result(roots) : roots();
     },
+    withheldRoots,
     listDirectory: (name, path) =>
       snapshot ? snapshot.result(() => listDirectory(name, path)) : listDirectory(name, path),
     readFile: (name, path) => {

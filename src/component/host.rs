@@ -221,6 +221,14 @@ impl WorkflowFiles for Files {
         Ok(roots.into_iter().map(Into::into).collect())
     }
 
+    fn untrusted(&self) -> Result<Option<String>, Stale> {
+        match files::withheld_roots().map_err(ReadError::from) {
+            Ok(roots) => Ok(roots.into_iter().next().map(|root| root.path)),
+            Err(ReadError::Stale) => Err(Stale),
+            Err(ReadError::File(_)) => Ok(None),
+        }
+    }
+
     fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
         let entry = |entry: files::DirEntry| DirEntry {
             name: entry.name,

@@ -202,6 +202,12 @@ pub trait WorkflowFiles {
     /// packages come last: their keys differ from all others.
     fn roots(&self) -> Result<Vec<Root>, Stale>;
 
+    /// The folder of the project's workflows, for messages, if there is one that is not read because pi does not trust the
+    /// project.
+    fn untrusted(&self) -> Result<Option<String>, Stale> {
+        Ok(None)
+    }
+
     /// The entries of a directory, sorted by name.
     fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError>;
 

@@ -374,6 +374,8 @@ pub(crate) mod fixtures {
         pub packages: Vec<(Package, BTreeMap<String, String>)>,
         /// The workflow files when the record was started.
         pub snapshot: RefCell<Option<Snapshot>>,
+        /// pi does not trust the project: the files of the root `project` are not read.
+        pub untrusted: bool,
         /// Links, by `ROOT/PATH`: the path from the root that each leads to.
         pub links: BTreeMap<String, String>,
         /// The names of the registered tools.
@@ -438,13 +440,21 @@ pub(crate) mod fixtures {
                 path: path.into(),
                 package: None,
             };
-            let mut roots = vec![root("global", "~/workflows"), root("project", ".pi/workflows")];
+            let mut roots = vec![root("global", "~/workflows")];
+            if !self.untrusted {
+                roots.push(root("project", ".pi/workflows"));
+            }
             roots.extend(self.packages.iter().enumerate().map(|(number, (package, _))| Root {
                 name: format!("package:{number}"),
                 path: format!("~/packages/{number}"),
                 package: Some(package.clone()),
             }));
             Ok(roots)
+        }
+
+        fn untrusted(&self) -> Result<Option<String>, Stale> {
+            let is_withheld = self.untrusted && !self.project.is_empty();
+            Ok(is_withheld.then(|| ".pi/workflows".to_owned()))
         }
 
         fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {

@@ -27,8 +27,7 @@ impl Engine {
         if from_user {
             self.agent.ending = None;
         }
-        let needs_resume = self.pause_reason().is_some_and(|reason| reason.needs_resume());
-        if from_user && !needs_resume && self.hold().is_none() {
+        if from_user && !self.tell_needs_resume(cx) {
             self.resume(cx);
         }
         Ok(())

@@ -57,6 +57,20 @@ impl Engine {
         used_up(&Active::resolve(&state, &self.definitions.library)?.budgets())
     }
 
+    /// The run was moved in a pause for a budget: the pause ends, or it is for a budget that holds where the run is now.
+    pub(super) fn follow_budget(&mut self, cx: &mut Cx) {
+        if !self.pause_reason().is_some_and(PauseReason::is_of_budget) {
+            return;
+        }
+        let Some(state) = self.running() else { return };
+        let new = match self.budget_used_up(cx) {
+            None => state.resumed(),
+            Some(reason) if self.pause_reason() == Some(&reason) => return,
+            Some(reason) => state.paused(reason, cx.unix_ms),
+        };
+        self.transition(new, cx);
+    }
+
     /// The run in progress with all that it took up to now, if a budget holds.
     fn with_budgets_up_to_now(&self, cx: &mut Cx) -> Option<RunState> {
         self.active().filter(Active::has_budget)?;

@@ -148,6 +148,32 @@ impl Engine {
         }
     }
 
+    /// Tests if a message of the user does not resume the run. The user is told so with the first one of each pause: the
+    /// agent answers it as if the run went on.
+    pub(super) fn tell_needs_resume(&mut self, cx: &mut Cx) -> bool {
+        if let Some(reason) = self.hold() {
+            let notice = self.held_notice(&reason);
+            // A hold that begins with the message is told with it.
+            let told = self.run.told_hold.as_mut().filter(|told| told.reason == reason);
+            if told.is_some_and(|told| !std::mem::replace(&mut told.with_message, true)) {
+                let effect = Effect::Notify { level: Level::Warning, text: notice };
+                if !cx.effects.contains(&effect) {
+                    cx.push(effect);
+                }
+            }
+            return true;
+        }
+        let paused = self.running().and_then(|state| state.progress.paused.clone());
+        let Some(pause) = paused.filter(|pause| pause.reason.needs_resume()) else { return false };
+        if self.run.told_pause.as_ref() != Some(&pause)
+            && let Some(notice) = self.active().and_then(|active| text::pause_notice(&active))
+        {
+            cx.notify(Level::Warning, notice);
+            self.run.told_pause = Some(pause);
+        }
+        true
+    }
+
     /// Ends the pause of the run in progress; returns false if it is not paused.
     pub(super) fn resume(&mut self, cx: &mut Cx) -> bool {
         let paused = self.running().filter(|state| state.progress.paused.is_some());

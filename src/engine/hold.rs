@@ -26,7 +26,8 @@ impl Engine {
         if is_told {
             return;
         }
-        self.run.told_hold = reason.clone().map(|reason| ToldHold { reason, rules: None });
+        self.run.told_hold =
+            reason.clone().map(|reason| ToldHold { reason, rules: None, with_message: false });
         if reason.is_some() {
             self.end_agents_run();
         }

@@ -1059,11 +1059,13 @@ mod gate;
 mod hold;
 mod may;
 mod models;
+mod moved;
 mod packages;
 mod replacement;
 mod report;
 mod start_consent;
 mod tools;
+mod untrusted;
 mod ways;
 
 #[test]

@@ -125,6 +125,35 @@ pub struct Pause {
     pub at: u64,
 }
 
+impl Pause {
+    /// The pause after the run has left the phase; `None` if it was about that phase, and is over.
+    fn after_move(self) -> Option<Self> {
+        let reason = match self.reason {
+            // The user moved a run whose agent the user has stopped: it waits because the user wants it to.
+            PauseReason::User | PauseReason::Aborted => PauseReason::User,
+            PauseReason::Cancel
+            | PauseReason::Idle { .. }
+            | PauseReason::Limit { .. }
+            | PauseReason::Gate { .. }
+            | PauseReason::Loops { .. }
+            | PauseReason::Approval { .. }
+            | PauseReason::Commands
+            | PauseReason::ModelError => return None,
+            reason @ (PauseReason::Budget { .. }
+            | PauseReason::UnknownCost { .. }
+            | PauseReason::UnknownUsage { .. }
+            | PauseReason::RulesChanged
+            | PauseReason::RulesUnknown
+            | PauseReason::LaterVersion
+            | PauseReason::Broken(_)
+            | PauseReason::FilesUnreadable { .. }
+            | PauseReason::PhaseGone
+            | PauseReason::Unknown(_)) => reason,
+        };
+        Some(Self { reason, ..self })
+    }
+}
+
 /// The reason for a pause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
@@ -196,7 +225,7 @@ pub enum PauseReason {
 }
 
 impl PauseReason {
-    /// Tests if the phase cannot be left: the pause ends when it is left in another way.
+    /// Tests if the phase cannot be left as the agent or the user wants.
     pub fn is_at_exit(&self) -> bool {
         matches!(
             self,
@@ -396,7 +425,8 @@ impl RunState {
         }
         (self.progress.continuations, self.progress.idle) = (0, 0);
         self.progress.gate_attempts.clear();
-        self.progress.paused.take_if(|pause| pause.reason.is_at_exit());
+        let paused = self.progress.paused.take().filter(|_| self.is_running());
+        self.progress.paused = paused.and_then(Pause::after_move);
         // A scope that was left begins anew when it is entered again.
         let mut scopes =
             (1..=self.current_path.len()).filter_map(|depth| self.current_path.get(..depth));

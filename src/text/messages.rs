@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::definition::{EntryKind, Library, ToolPolicy, Workflow, short};
+use crate::definition::{EntryKind, Library, ToolPolicy, Workflow, on_one_line, short};
 use crate::run::{Active, RunState, Segment, Visit, phase_key};
 
 use super::context_prompt::{phase_instructions, run_variable, tools_rule, value_variable};
 use super::names::{phase_title, short_name};
 use super::template::{resolve, resolve_with};
-use super::{gate, results, usage};
+use super::{exact, gate, results, usage};
 
 /// Refusal of a tool call, without a `blockReasonTemplate` of the workflow.
 pub const DEFAULT_BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blocked during the {phaseName} phase.\nRefer to the current phase instructions for allowed tools and approaches.\nWhen finished, call workflow_step to advance to the next phase.";
@@ -38,6 +38,21 @@ const DEFAULT_SESSION_NAME_PREFIX: &str = "Workflow: ";
 const DEFAULT_SESSION_NAME_MAX_LENGTH: usize = 50;
 /// Maximum length of the session's name in characters, independent of the workflow's.
 const MAX_SESSION_NAME: usize = 200;
+
+/// Returns the reason why the workflows in this folder of the project are missing.
+pub fn not_trusted(folder: &str) -> String {
+    format!("{} is not read: pi does not trust this project", exact(&on_one_line(folder)))
+}
+
+/// Returns that reason, and how the user changes it.
+pub fn untrusted(folder: &str, in_terminal: bool) -> String {
+    let how = if in_terminal {
+        "/trust, then start pi again (or once: pi --approve)"
+    } else {
+        "start pi with --approve"
+    };
+    format!("{}. To trust it: {how}.", not_trusted(folder))
+}
 
 /// Returns the reason why the current phase refuses a tool; `None` if it allows the tool.
 ///

@@ -61,7 +61,7 @@ pub use inputs::{
 pub use messages::{
     COMMAND_CANCELLED_MESSAGE, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,
     DEFAULT_COMPLETION_MESSAGE, DEFAULT_NOT_DONE_REMINDER, block_reason, command_cancelled_message,
-    completion_message, initial_message, not_done_reminder, session_name,
+    completion_message, initial_message, not_done_reminder, not_trusted, session_name, untrusted,
 };
 pub use models::no_model;
 pub use names::{origin, phase_title, short_name, short_task, task_too_long};

@@ -651,6 +651,10 @@ impl files::Host for Host {
         self.file_answer("roots", roots)
     }
 
+    fn withheld_roots(&mut self) -> Result<Vec<files::Root>, files::FileError> {
+        self.file_answer("withheld-roots", Vec::new())
+    }
+
     fn list_directory(
         &mut self,
         root: String,

@@ -611,7 +611,12 @@ for (const version of VERSIONS) {
         const told = notices(rpc);
         assert.deepEqual(
           told.at(-1)?.split("\n").slice(3),
-          [`  shared — ${shared}`, ...(trust === false ? [] : ["  local — The local"])],
+          [
+            `  shared — ${shared}`,
+            trust === false
+              ? ".pi/workflows is not read: pi does not trust this project. To trust it: start pi with --approve."
+              : "  local — The local",
+          ],
           `trust: ${trust}`,
         );
         assert.equal(told.length, trust === false ? 1 : 2, "nor is anything said of diagnostics in it");

@@ -41,6 +41,7 @@ function grant(t, { trusted = () => true, grants = [AGENT, PROJECT], within = ""
   return {
     root,
     roots: files.roots,
+    withheld: files.withheldRoots,
     read: (/** @type {string} */ path, name = "global") => Buffer.from(files.readFile(name, path)).toString(),
     list: (/** @type {string} */ path, name = "global") => files.listDirectory(name, path),
     /** Writes a file below the temporary folder. @param {string} path @param {string | Buffer} [content] */
@@ -412,6 +413,23 @@ suite("roots", () => {
       isProjectTrusted: () => false,
     });
     assert.deepEqual(files.roots(), [{ name: "home", path: "~/" }]);
+  });
+
+  test("are withheld where they exist and the project is not trusted", (t) => {
+    let trusted = false;
+    const unlisted = /** @type {const} */ ({ name: "unlisted", base: "project", path: "things", listed: false });
+    const { withheld, root } = grant(t, { trusted: () => trusted, grants: [AGENT, PROJECT, unlisted] });
+    assert.deepEqual(withheld(), [{ name: "project", path: ".conf/things" }]);
+    rmSync(join(root, "project/.conf/things"), { recursive: true });
+    writeFileSync(join(root, "project/.conf/things"), "a file");
+    assert.deepEqual(withheld(), []);
+    rmSync(join(root, "project/.conf/things"));
+    symlinkSync("nothing", join(root, "project/.conf/things"));
+    assert.deepEqual(withheld(), []);
+    rmSync(join(root, "project/.conf/things"));
+    mkdirSync(join(root, "project/.conf/things"));
+    trusted = true;
+    assert.deepEqual(withheld(), []);
   });
 
   test("of the project are included only while it is trusted", (t) => {

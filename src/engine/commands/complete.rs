@@ -3,7 +3,7 @@
 use crate::definition::{Input, Workflow, WorkflowFiles, is_space};
 use crate::text;
 
-use super::arguments;
+use super::{arguments, controls};
 use crate::engine::state::Engine;
 
 /// A completion of the arguments of `/workflow`.
@@ -37,10 +37,16 @@ impl Engine {
                 return workflow.map(|workflow| inputs(workflow, prefix)).unwrap_or_default();
             }
         };
+        // A list of completions has no other place for it.
+        let untrusted = files.untrusted().ok().flatten();
+        let about = |name: &str, description: &str| match &untrusted {
+            Some(folder) if name == controls::CHECK => text::not_trusted(folder),
+            Some(_) | None => description.to_owned(),
+        };
         let controls = self.controls(prefix).map(|(name, description)| Completion {
             value: name.to_owned(),
             label: name.to_owned(),
-            description: description.to_owned(),
+            description: about(name, description),
         });
         let workflows = library
             .for_users()

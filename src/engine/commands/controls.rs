@@ -22,6 +22,9 @@ macro_rules! controls {
 
 controls!(Status, Pause, Resume, Next, Back, Skip, Cancel, Graph, Report, Panel, Check);
 
+/// The name of the control that shows what is wrong.
+pub(super) const CHECK: &str = ":check";
+
 /// Properties of a control.
 struct Properties {
     /// A command name cannot contain a colon, so no workflow is hidden by it.
@@ -82,7 +85,7 @@ impl Control {
             Self::Graph => shows(":graph", "Show a workflow as a diagram", false),
             Self::Report => shows(":report", "Show what the run took", false),
             Self::Panel => shows(":panel", "Show the phases above the editor, or not", false),
-            Self::Check => shows(":check", "Show what is wrong in the workflow files", false),
+            Self::Check => shows(CHECK, "Show what is wrong in the workflow files", false),
         }
     }
 

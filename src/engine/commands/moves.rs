@@ -1,7 +1,8 @@
 //! The controls that move, resume or cancel the run.
 
 use crate::run::{
-    Active, Arrival, Evidence, Leaving, LoopError, Outline, RunState, advance, go_to, leave,
+    Active, Arrival, Evidence, Leaving, LoopError, Outline, PauseReason, RunState, advance, go_to,
+    leave,
 };
 use crate::text;
 
@@ -136,10 +137,11 @@ impl Engine {
         let Some(active) = self.active() else { return };
         let from = text::phase_title(active.phase);
         let new = new.moved_from(active.state, leaving, cx.unix_ms);
-        let paused = new.progress.paused.is_some();
         self.withdraw_gate(cx);
         self.agent.cancel_asked = false;
         self.transition(new, cx);
+        self.follow_budget(cx);
+        let paused = self.pause_reason().is_some();
         let to = self.active().map(|active| text::phase_title(active.phase));
         let to = to.as_deref().unwrap_or("DONE");
         let way = match leaving {
@@ -149,6 +151,9 @@ impl Engine {
         };
         let told = format!("The user moved the workflow {way}: {from} → {to}.");
         cx.notify(Level::Info, format!("{from} → {to}"));
+        if self.pause_reason().is_some_and(PauseReason::needs_resume) {
+            self.tell_pause(cx);
+        }
         match (arrival, self.agent.is_working()) {
             (Arrival::Done, true) => {
                 self.turn.untold_move = Some(Mover::User);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::definition::{Input, InputKind, is_blank, on_one_line};
 use crate::text;
 
-use super::start::usage;
+use super::start::{untrusted, usage};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Level, Reply, Request};
 use crate::engine::event::Answer;
@@ -27,10 +27,11 @@ impl Engine {
             })
             .unzip();
         if command_names.is_empty() || !cx.ui.is_terminal() {
-            cx.notify(Level::Info, usage(library));
+            let text = format!("{}{}", usage(library), untrusted(cx));
+            cx.notify(Level::Info, text);
             return Reply::None;
         }
-        let title = "Which workflow?".to_owned();
+        let title = format!("Which workflow?{}", untrusted(cx));
         let request = Request::Select { title, options };
         self.ask(PendingRequest::ChooseWorkflow { command_names }, request)
     }

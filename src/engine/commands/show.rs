@@ -8,7 +8,7 @@ use crate::run::{Active, Broken, pause_reason, restore};
 use crate::text::{self, Circumstances, Report};
 
 use super::moves::UNAVAILABLE;
-use super::start::unknown_workflow;
+use super::start::{unknown_workflow, untrusted};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level};
 use crate::engine::state::{Activity, Engine};
@@ -42,7 +42,7 @@ impl Engine {
             let text = if name.is_empty() {
                 "Usage: /workflow :graph NAME".to_owned()
             } else {
-                unknown_workflow(name, &library)
+                unknown_workflow(name, &library, cx)
             };
             cx.fail(Level::Error, text);
             return Ok(());
@@ -95,6 +95,7 @@ impl Engine {
     /// Reads all files again and shows every diagnostic.
     pub(super) fn show_check(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         let (report, has_errors) = self.definitions.check(cx.files)?;
+        let report = format!("{report}{}", untrusted(cx));
         show(CHECK_TYPE, report, has_errors, cx);
         Ok(())
     }

@@ -29,11 +29,13 @@ impl Engine {
         let workflow = library.by_command_name(name);
         if is_blank(task) && !cx.ui.is_terminal() {
             let inputs = workflow.map_or(&[][..], |workflow| &workflow.inputs);
-            cx.fail(Level::Warning, text::start_usage(name, inputs));
+            let missing = if workflow.is_none() { untrusted(cx) } else { String::new() };
+            cx.fail(Level::Warning, format!("{}{missing}", text::start_usage(name, inputs)));
             return Ok(Reply::None);
         }
         let Some(workflow) = workflow else {
-            cx.fail(Level::Error, unknown_workflow(name, library));
+            let text = unknown_workflow(name, library, cx);
+            cx.fail(Level::Error, text);
             return Ok(Reply::None);
         };
         if workflow.show == Show::Workflows {
@@ -125,7 +127,8 @@ impl Engine {
         let Start { command_name, task, values, allowed } = start;
         let library = &self.definitions.library;
         let Some(workflow) = library.by_command_name(command_name) else {
-            cx.fail(Level::Error, unknown_workflow(command_name, library));
+            let text = unknown_workflow(command_name, library, cx);
+            cx.fail(Level::Error, text);
             return Reply::None;
         };
         let state = RunState::new(&workflow.key, task, cx.unix_ms, cx.random);
@@ -167,8 +170,17 @@ pub(super) fn usage(library: &Library) -> String {
     )
 }
 
+/// The reason why the project's workflows are missing and how to change it, on a line of its own; empty if nothing is
+/// missing.
+pub(super) fn untrusted(cx: &mut Cx) -> String {
+    let folder = cx.unless_gone(cx.files.untrusted());
+    folder.map_or_else(String::new, |folder| {
+        format!("\n{}", text::untrusted(&folder, cx.ui.is_terminal()))
+    })
+}
+
 /// The notice for a command name that no workflow has.
-pub(super) fn unknown_workflow(name: &str, library: &Library) -> String {
+pub(super) fn unknown_workflow(name: &str, library: &Library, cx: &mut Cx) -> String {
     if library.left_out().iter().any(|left_out| left_out.is_called(name)) {
         return format!("The workflow \"{name}\" has errors: /workflow :check shows them.");
     }
@@ -176,5 +188,5 @@ pub(super) fn unknown_workflow(name: &str, library: &Library) -> String {
     let available = if names.is_empty() { "(none)".to_owned() } else { names.join(", ") };
     let meant = nearest(name, names.iter().map(String::as_str))
         .map_or(String::new(), |meant| format!("\nDid you mean \"{meant}\"?"));
-    format!("Unknown workflow: \"{name}\". Available: {available}{meant}")
+    format!("Unknown workflow: \"{name}\". Available: {available}{meant}{}", untrusted(cx))
 }

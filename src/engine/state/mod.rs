@@ -152,7 +152,7 @@ impl Engine {
             stored.as_ref().map(|state| Journal::after(state, mark)).unwrap_or_default();
         self.run.state = stored.map(|state| state.sealed(&self.definitions.library));
         self.run.is_past = self.run.state.is_some() && !self.has_run();
-        self.run.told_hold = None;
+        (self.run.told_hold, self.run.told_pause) = (None, None);
     }
 
     /// Sets the tools of the run that the session stores: not every version of pi stores them.

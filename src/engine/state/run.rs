@@ -1,6 +1,6 @@
 //! The state of the run.
 
-use crate::run::{Journal, PauseReason, Pick, RunState, Seal, UsersModel, phase_key};
+use crate::run::{Journal, Pause, PauseReason, Pick, RunState, Seal, UsersModel, phase_key};
 
 /// The run in progress, and how the last one ended.
 #[derive(Debug, Default)]
@@ -13,6 +13,8 @@ pub struct Run {
     pub is_past: bool,
     /// Set while the rules of the run do not hold and the user knows it.
     pub told_hold: Option<ToldHold>,
+    /// The pause in which the user sent a message and was told that only `/workflow :resume` ends it.
+    pub told_pause: Option<Pause>,
     /// The end of the last run of this session.
     pub ended: Option<Ended>,
     /// The model of the run.
@@ -52,6 +54,8 @@ pub struct ToldHold {
     pub reason: PauseReason,
     /// The seal of the rules that the files had when the user was told: only these can be accepted.
     pub rules: Option<Seal>,
+    /// The user sent a message since, and was told again.
+    pub with_message: bool,
 }
 
 /// The end of a run.

@@ -172,12 +172,15 @@ fn a_nested_budget_bounds_what_is_spent_in_it() {
     let reason = session.stopped();
     assert!(reason.contains("“The i” is used up: 5 of 4 turns"), "{reason}");
     session.has_taken(Usage::default());
-    // The user goes on to a phase outside of it.
+    // The user goes on to a phase outside of it, and the pause is over.
     let _ = session.command("workflow", ":next");
+    assert_eq!(session.pause(), None);
+    let notice = notices(&session.command("workflow", ":resume +5"));
+    assert_eq!(notice, "No budget of the run is used up.");
+    let _ = session.command("workflow", ":pause");
     let notice = notices(&session.command("workflow", ":resume +5"));
     assert_eq!(notice, "No budget of the run is used up. To go on: /workflow :resume");
     let _ = session.command("workflow", ":resume");
-    assert_eq!(session.pause(), None);
     session.has_taken(turns(6));
     let reason = session.stopped();
     assert!(reason.contains("“The o” is used up: 20 of 20 turns"), "{reason}");

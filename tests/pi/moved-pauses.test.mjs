@@ -1,0 +1,116 @@
+// A paused run that the user moves; a message in a pause that only `/workflow :resume` ends; a project that pi does not trust.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { VERSIONS } from "./harness/extent.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { startTui } from "./harness/tui.mjs";
+import { notices, workflow } from "./harness/workflows.mjs";
+
+const TASK = "/workflow hello Add a route";
+const BASH = { name: "bash", arguments: { command: "true" } };
+/** The first phase may take two turns. */
+const BUDGET = workflow("hello", [{ id: "plan", budget: { turns: 2 } }, "build"], { autoContinue: false });
+const OF_ALL = workflow("hello", ["plan", "build"], { autoContinue: false, budget: { turns: 2 } });
+const SPENDING = [{ calls: [BASH] }, { calls: [BASH] }];
+const TIDY = workflow("tidy", ["plan"]);
+const NOT_READ = ".pi/workflows is not read: pi does not trust this project";
+
+/** @param {any[]} entries */
+const state = (entries) => entries.findLast(({ customType }) => customType === "workflow:state").data;
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: a pause and what the user does in it`, { concurrency: 2 }, () => {
+    test("a budget of the phase is left with the phase, and the agent goes on", async (t) => {
+      const { model, sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "Building." }, { globalFiles: BUDGET });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      assert.equal(state(await rpc.entries()).progress.paused.reason.kind, "budget");
+      const before = model.requests.length;
+      await rpc.promptAndSettle("/workflow :skip");
+      assert.equal(state(await rpc.entries()).progress.paused, undefined);
+      assert.equal(model.requests.length, before + 1);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+
+    test("a stopped agent waits for the user after the move too", async (t) => {
+      const { sandbox } = await stage(t, [{ text: "Planning.", delayMs: 20_000 }], { globalFiles: BUDGET });
+      const rpc = await startRpc({ version, sandbox });
+      const settled = rpc.waitForSettled({ timeoutMs: 20_000 });
+      await rpc.prompt(TASK);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await rpc.send({ type: "abort" });
+      await settled;
+      await rpc.prompt("/workflow :skip");
+      const entries = await rpc.entries();
+      assert.equal(state(entries).progress.paused.reason.kind, "person");
+      await rpc.close();
+    });
+
+    test("a message in such a pause is answered, and the user is told once what it takes", async (t) => {
+      const { sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "It is a budget." }, { globalFiles: OF_ALL });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      const told = () => notices(rpc).filter((notice) => notice.includes("To allow more: /workflow :resume +")).length;
+      assert.equal(told(), 1, "the pause itself");
+      await rpc.promptAndSettle("What is it?");
+      assert.equal(told(), 2);
+      await rpc.promptAndSettle("And why?");
+      assert.equal(told(), 2);
+      assert.equal(state(await rpc.entries()).progress.paused.reason.kind, "budget");
+      await rpc.close();
+    });
+
+    test("in the terminal and in print mode too", async (t) => {
+      const { sandbox } = await stage(t, (_request, index) => SPENDING[index] ?? { text: "It is a budget." }, { globalFiles: OF_ALL });
+      const first = await runPrint({ version, sandbox, prompt: TASK });
+      assert.match(first.stderr, /^Workflow The hello: paused in 🔹 Plan: the budget of “The hello” is used up: [^\n]*\n$/);
+      for (const mode of /** @type {const} */ (["text", "json"])) {
+        const again = await runPrint({ version, sandbox, mode, prompt: "Go on.", args: ["--continue"] });
+        assert.match(again.stderr, /⏸ The hello is paused in 🔹 Plan: [^\n]*\nTo allow more: \/workflow :resume \+\d+\nWorkflow The hello: paused in [^\n]*\n$/);
+        assert.equal(again.code, 1);
+      }
+      assert.equal(state(readSession(sandbox)).progress.paused.reason.kind, "budget");
+      const tui = await startTui({ version, sandbox, args: ["--continue"] });
+      await tui.submit("Go on, please.");
+      await tui.waitFor(/To allow more: \/workflow :resume \+\d+/);
+      await tui.close();
+    });
+
+    test("a project that is not trusted: the reason of an unknown workflow", async (t) => {
+      const { sandbox } = await stage(t, [], { projectFiles: TIDY });
+      for (const mode of /** @type {const} */ (["text", "json"])) {
+        const run = await runPrint({ version, sandbox, mode, trust: false, prompt: "/workflow tidy the code" });
+        assert.deepEqual([run.code, run.stderr], [1, `Unknown workflow: "tidy". Available: (none)\n${NOT_READ}. To trust it: start pi with --approve.\n`]);
+      }
+      const rpc = await startRpc({ version, sandbox, trust: false });
+      for (const command of ["/workflow tidy the code", "/workflow", "/workflow tidy", "/workflow :graph tidy"]) {
+        const before = notices(rpc).length;
+        await rpc.prompt(command);
+        const told = notices(rpc).slice(before).join("\n");
+        assert.ok(told.endsWith(`\n${NOT_READ}. To trust it: start pi with --approve.`), `${command}: ${told}`);
+      }
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+      const tui = await startTui({ version, sandbox, trust: false });
+      await tui.submit("/workflow tidy the code");
+      await tui.waitFor(/To trust it: \/trust, then start pi/);
+      await tui.close();
+    });
+
+    test("… which no other project is told", async (t) => {
+      const { sandbox } = await stage(t, [], { projectFiles: TIDY });
+      const trusted = await runPrint({ version, sandbox, trust: true, prompt: "/workflow other x" });
+      assert.doesNotMatch(trusted.stderr, /trust/);
+      const bare = await stage(t, [], {});
+      mkdirSync(join(bare.sandbox.project, ".pi"), { recursive: true });
+      const run = await runPrint({ version, sandbox: bare.sandbox, trust: false, prompt: "/workflow tidy x" });
+      assert.equal(run.stderr, 'Unknown workflow: "tidy". Available: (none)\n');
+    });
+  });
+}
