@@ -265,6 +265,32 @@ for (const version of VERSIONS) {
       assert.ok(panel.some((/** @type {string} */ line) => /^✓ 1\. 🔹 Triage {2}small {2}/.test(line)), panel.join("\n"));
     });
 
+    test("the end tells what was done, skipped and passed over, also behind a nested workflow", async (t) => {
+      const files = {
+        ...workflow("ends", [TRIAGE[0], "plan", "do", "@inner", { id: "ship", when: { "outcome.triage": "large" } }], QUIET),
+        ...workflow("inner", ["inside"], { ...QUIET, show: "workflows" }),
+      };
+      const { model, sandbox } = await stage(t, [leave("small"), step("next"), REST, REST, REST, REST, step("next"), REST], { globalFiles: files });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow ends The task");
+      assert.equal(lastPath(await rpc.entries()), "ends:2");
+      await rpc.promptAndSettle("/workflow :back");
+      await rpc.prompt("/workflow :status");
+      const marked = () => custom(entries, "workflow:status").at(-1).content.match(/^[✓▸○⤼] \d+\. 🔹 \w+/gm);
+      let entries = await rpc.entries();
+      assert.deepEqual(marked().slice(0, 3), ["✓ 1. 🔹 Triage", "▸ 2. 🔹 Plan", "○ 3. 🔹 Do"], "a phase that is not finished has no ✓");
+      await rpc.promptAndSettle("/workflow :skip do");
+      await rpc.promptAndSettle("/workflow :next");
+      await rpc.promptAndSettle("Go on.");
+      entries = await rpc.entries();
+      assert.equal(isDone(entries), true);
+      assert.match(told(model), /→ DONE\nPassed over: Ship \(outcome\.triage is small, not large\)\n/);
+      const end = custom(entries, "workflow:complete").at(-1)?.content ?? "";
+      assert.match(end, /\n\*\*Phases completed:\*\* 3\n\*\*Skipped:\*\* 🔹 Plan\n\*\*Passed over:\*\* 🔹 Ship\n/);
+      await rpc.prompt("/workflow :report");
+      assert.doesNotMatch(custom(await rpc.entries(), "workflow:report").at(-1).content, /ends:4/);
+    });
+
     test("`:back` goes into an entry that was passed over", async (t) => {
       const { model, sandbox } = await stage(t, [leave("small"), REST, REST, step("next"), REST], { globalFiles: SHORT });
       const rpc = await startRpc({ version, sandbox });
