@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::diagnostic::{Diagnostic, Problem, either};
 use super::nearest::nearest;
-use super::paths::last_part;
+use super::paths::{is_key, last_part};
 use super::references::{Anchor, MAX_NESTING, Unplaced};
 use super::yaml::Step;
 use super::{
@@ -21,7 +21,7 @@ impl Entry {
     pub fn is_called(&self, id: &str) -> bool {
         match &self.kind {
             EntryKind::Phase(phase) => phase.id == id,
-            EntryKind::Workflow { key, .. } => key == id || last_part(key) == id,
+            EntryKind::Workflow { key, .. } => is_key(key, id),
         }
     }
 

@@ -9,7 +9,7 @@ use super::library::Listed;
 use super::nearest::nearest;
 use super::paths::{join, last_part};
 use super::references::{Anchor, Unplaced};
-use super::{Library, Show, Workflow, front_matter, phase_file, yaml};
+use super::{EntryKind, Library, Show, Workflow, front_matter, phase_file, yaml};
 
 /// Collects the files of one root, and which of them workflows list.
 pub(super) struct Lint<'a> {
@@ -156,7 +156,7 @@ pub(super) fn settle_values(library: &Library, diagnostics: &mut Vec<Diagnostic>
     let with_outcomes = phases.filter(|phase| !phase.outcomes.is_empty()).map(|phase| &*phase.id);
     // A nested workflow knows the outcomes of those around it, and an outer one that of a nested one.
     let mut outcomes: BTreeSet<&str> = with_outcomes.collect();
-    outcomes.extend(library.iter().map(|workflow| last_part(&workflow.key)));
+    outcomes.extend(library.iter().flat_map(|workflow| [&*workflow.key, last_part(&workflow.key)]));
     diagnostics.retain_mut(|diagnostic| {
         let Problem::UnknownValue { name, suggestion } = &mut diagnostic.problem else {
             return true;
@@ -180,15 +180,21 @@ pub(super) fn settle_values(library: &Library, diagnostics: &mut Vec<Diagnostic>
     });
 }
 
-/// Removes the diagnostics of each `{summary.ID}` whose phase exists. If there are errors, all of them are
+/// Removes the diagnostics of each `{summary.ID}` whose phase or nested workflow exists. If there are errors, all of them are
 /// removed: not all phases are known.
 pub(super) fn settle_summaries<'a>(
     workflows: impl Iterator<Item = &'a Workflow>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity() != Severity::Error);
-    let phases = workflows.flat_map(Workflow::own_phases);
-    let ids: BTreeSet<&str> = phases.map(|phase| phase.id.as_str()).collect();
+    let names = workflows.flat_map(|workflow| &workflow.phases).flat_map(|entry| {
+        let key = match &entry.kind {
+            EntryKind::Phase(_) => None,
+            EntryKind::Workflow { key, .. } => Some(&**key),
+        };
+        std::iter::once(entry.id()).chain(key)
+    });
+    let ids: BTreeSet<&str> = names.collect();
     diagnostics.retain_mut(|diagnostic| {
         let Problem::UnknownSummary { id, suggestion } = &mut diagnostic.problem else {
             return true;

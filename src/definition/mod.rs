@@ -66,7 +66,7 @@ pub use library::{LeftOut, Library};
 pub use models::{Aliases, KnownModel, Lack, Model, ModelSetting, Thinking, choose};
 pub use nearest::nearest;
 pub use outcomes::{Outcome, Target};
-pub use paths::is_within;
+pub use paths::{is_key, is_within};
 pub use phase_tests::PhaseTest;
 pub use profiles::defined_profiles;
 pub use references::MAX_NESTING;

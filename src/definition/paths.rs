@@ -5,6 +5,11 @@ pub(super) fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// Tests if a name means the workflow of this key: it is the key, or the key without that of its package.
+pub fn is_key(key: &str, name: &str) -> bool {
+    key == name || last_part(key) == name
+}
+
 /// The package in the key `PACKAGE/FOLDER` of a package's workflow.
 pub(super) fn package_of(key: &str) -> Option<&str> {
     key.rsplit_once('/').map(|(package, _)| package)

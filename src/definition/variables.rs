@@ -97,7 +97,10 @@ pub const MEANINGS: [(&str, &str); 24] = [
 /// Variables whose names end with a name of the workflow, with their meanings. `summary.ID` is known where `previousSummary`
 /// is, the others in every template.
 pub const NAMED: [(&str, &str); 3] = [
-    ("summary.ID", "the summary of the phase with this id, or `(none)`"),
+    (
+        "summary.ID",
+        "the summary of the phase with this id, or the newest of the nested workflow with this key, or `(none)`",
+    ),
     (
         "input.NAME",
         "the value of the input: in the text of a phase, of the workflow that lists it; in other templates, of the workflow that was started",
@@ -149,8 +152,9 @@ pub(super) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
             let spaced = behind
                 .split_once('}')
                 .filter(|(name, _)| name.trim() != *name && known.contains(&name.trim()));
-            let end =
-                behind.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')));
+            let is_name =
+                |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | '@');
+            let end = behind.find(|c: char| !is_name(c));
             let plain = end.and_then(|end| behind.split_at_checked(end));
             let spaced = spaced.map(|(name, _)| behind.split_at(name.len()));
             let Some((name, after)) = spaced.or(plain) else { continue };
@@ -158,7 +162,7 @@ pub(super) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
             let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
             let code = before.ends_with(['$', '{'])
                 || after.starts_with("}}")
-                || name.contains(['.', '-', ' ']);
+                || name.contains(['.', '-', ' ', '/', '@']);
             if name.is_empty() || !after.starts_with('}') || !new {
                 continue;
             }
@@ -240,6 +244,8 @@ mod tests {
             let found = unknown(template, known).into_iter();
             found.map(|unknown| unknown.name.to_owned()).collect::<Vec<_>>()
         };
+        let template = "{outcome.@acme/kit/review} {src/main} {@acme/kit} {user/outcome.x}";
+        assert_eq!(names(template, &["taskId"]), ["outcome.@acme/kit/review"]);
         let template = "{summary.look-1} {sumary.look} {user.name} {a-b}";
         assert_eq!(names(template, &["previousSummary"]), ["summary.look-1", "sumary.look"]);
         assert_eq!(names(template, &["taskId"]), ["summary.look-1", "sumary.look"]);

@@ -246,8 +246,8 @@ pub(super) fn run_variable<'a>(
     let summary = match name.strip_prefix("summary.") {
         None if name == "previousSummary" => results::previous(state),
         None => return None,
-        Some(id) => match results::of_phase(state, id) {
-            None if !has_phase(library, &root.phases, id, &mut BTreeSet::new()) => return None,
+        Some(id) => match results::summary_of(state, id) {
+            None if !has_entry(library, &root.phases, id, &mut BTreeSet::new()) => return None,
             found => found,
         },
     };
@@ -276,17 +276,20 @@ fn has_outcome(state: &RunState, depth: usize, id: &str, library: &Library) -> b
     workflow.is_some_and(|workflow| workflow.phases.iter().any(|entry| entry.is_called(id)))
 }
 
-fn has_phase<'a>(
+/// Tests if there is a phase or a nested workflow of this name.
+fn has_entry<'a>(
     library: &'a Library,
     entries: &'a [Entry],
     id: &str,
     visited: &mut BTreeSet<&'a str>,
 ) -> bool {
-    entries.iter().any(|entry| match &entry.kind {
-        EntryKind::Phase(phase) => phase.id == id,
-        EntryKind::Workflow { key, .. } => library.get(key).is_some_and(|nested| {
-            visited.insert(key) && has_phase(library, &nested.phases, id, visited)
-        }),
+    entries.iter().any(|entry| {
+        let nested = match &entry.kind {
+            EntryKind::Phase(_) => None,
+            EntryKind::Workflow { key, .. } => library.get(key).filter(|_| visited.insert(key)),
+        };
+        entry.is_called(id)
+            || nested.is_some_and(|nested| has_entry(library, &nested.phases, id, visited))
     })
 }
 

@@ -1,6 +1,6 @@
 //! The summaries of the phases so far, for later phases and for the user.
 
-use crate::definition::Library;
+use crate::definition::{Library, is_key};
 use crate::run::{RunState, Segment, Summary, cut};
 
 /// Maximum length of the list in a context prompt, in characters.
@@ -142,14 +142,18 @@ pub(super) fn previous(state: &RunState) -> Option<&str> {
     state.summaries().pop().map(|(_, summary)| &*summary.text)
 }
 
-/// Returns the summary of the phase with this id: of several, the one in the innermost scope, else the newest.
-pub(super) fn of_phase<'a>(state: &'a RunState, id: &str) -> Option<&'a str> {
-    let of_id = state.summaries().into_iter().filter(|(_, summary)| summary.id == id);
-    of_id
-        .max_by_key(|(path, summary)| {
+/// Returns the summary of the phase with this id: of several, the one in the innermost scope, else the newest. Without one the newest
+/// of the phases of the nested workflow with this key.
+pub(super) fn summary_of<'a>(state: &'a RunState, id: &str) -> Option<&'a str> {
+    let summaries = state.summaries();
+    let of_phase =
+        summaries.iter().filter(|(_, summary)| summary.id == id).max_by_key(|(path, summary)| {
             (path.len().checked_sub(shared(state, path) + 1) == Some(0), path.len(), summary.step)
-        })
-        .map(|(_, summary)| &*summary.text)
+        });
+    let is_inside =
+        |path: &[Segment]| path.iter().skip(1).any(|segment| is_key(&segment.workflow_key, id));
+    let of_workflow = || summaries.iter().rfind(|(path, _)| is_inside(path));
+    of_phase.or_else(of_workflow).map(|(_, summary)| &*summary.text)
 }
 
 /// Returns the number of leading segments that a path has in common with the run's path.
@@ -228,8 +232,9 @@ mod tests {
                 "  - 🔹 C: four"
             ]
         );
-        assert_eq!((of_phase(&state, "a"), of_phase(&state, "c")), (Some("one"), Some("four")));
-        assert_eq!((of_phase(&state, "x"), previous(&state)), (None, Some("four")));
+        let summaries = ["a", "c", "s", "t", "x", "r"].map(|id| summary_of(&state, id));
+        let expected = [Some("one"), Some("four"), Some("four"), Some("three"), None, None];
+        assert_eq!((summaries, previous(&state)), (expected, Some("four")));
     }
 
     #[test]

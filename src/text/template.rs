@@ -7,7 +7,7 @@ pub type Variables<'a> = [(&'static str, Cow<'a, str>)];
 
 /// Replaces each `{name}` by the value of the variable.
 ///
-/// A name consists of ASCII letters, digits, `_`, `.` and `-`. An unknown name stays as it is written, with its braces.
+/// A name consists of ASCII letters, digits, `_`, `.`, `-`, `/` and `@`. An unknown name stays as it is written, with its braces.
 /// Values are not resolved again.
 ///
 /// Specification: template variables, "Resolution rules".
@@ -45,7 +45,7 @@ pub(super) fn resolve_with<'a>(
 }
 
 fn is_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | '@')
 }
 
 #[cfg(test)]
@@ -54,12 +54,18 @@ mod tests {
 
     #[test]
     fn known_variables_are_replaced_once_and_others_stay() {
-        let variables: &Variables =
-            &[("a", "{b}".into()), ("b", "B".into()), ("x_1", "X".into()), ("a.b-c", "D".into())];
+        let variables: &Variables = &[
+            ("a", "{b}".into()),
+            ("b", "B".into()),
+            ("x_1", "X".into()),
+            ("a.b-c", "D".into()),
+            ("a.@b/c", "E".into()),
+        ];
         for (template, expected) in [
             ("{a}{b}", "{b}B"),
             ("{x_1}!", "X!"),
             ("{a.b-c}{a.b}", "D{a.b}"),
+            ("{a.@b/c}{a/b}{b/{b}", "E{a/b}{b/B"),
             ("{unknown} {a", "{unknown} {a"),
             ("{{b}}", "{B}"),
             ("{}{ b }{b", "{}{ b }{b"),

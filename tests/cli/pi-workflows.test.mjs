@@ -491,6 +491,24 @@ const packageOf = (name, workflows) => ({
   ...Object.fromEntries(Object.entries(workflows).map(([path, text]) => [`workflows/${path}`, text])),
 });
 
+test("texts name the outcome and the summary of a nested workflow by its key, with and without its package", (t) => {
+  const { run, project } = place(t, {});
+  const kit = (/** @type {string} */ text, /** @type {string} */ key) => packageOf("@acme/kit", {
+    ...workflow("ship", ["@review", { id: "fix", when: { [`outcome.${key}`]: "bad" } }, { id: "end", instructions: text }]),
+    ...workflow("review", ["look", { id: "judge", outcomes: { good: "next", bad: "next" } }], { show: "workflows", commandName: undefined, initialMessage: undefined }),
+  });
+  for (const key of ["review", "@acme/kit/review"]) {
+    write(join(project, "kit"), kit(`It is {outcome.${key}}: {summary.${key}}. {outcome.kit/review}`, key));
+    const check = run(["check", "--strict", "kit"]);
+    assert.match(check.stdout, /unknown variable `\{outcome\.kit\/review\}`/);
+    assert.match(check.stdout, /\n0 errors, 1 warning\. /);
+    const { stdout } = run(["run-through", "ship", "--dir", "kit"]);
+    assert.ok(stdout.includes("It is good: (what the agent hands over). {outcome.kit/review}"), stdout);
+    write(join(project, "kit"), kit("No {summary.@acme/kit/rview} {summary.x/review}", key));
+    assert.match(run(["check", "kit"]).stdout, /rview[^]*did you mean[^]*review/i);
+  }
+});
+
 test("installed packages are read where pi can be loaded", (t) => {
   const { run, home, project, root } = place(t, { ...FLOW, ...PART }, { "settings.json": JSON.stringify({ packages: ["../../../kit"] }) });
   write(join(root, "kit"), packageOf("@acme/kit", { ...FLOW, ...PART, ...workflow("ship", ["go"]) }));
