@@ -158,6 +158,8 @@ export class Bounds {
     if (!details?.advanced && !details?.looped && !details?.cancelled) return;
     this.#worked = true;
     this.#idle = this.#continuations = 0;
+    // A pause about the phase ends with it; that of a stopped agent stays one of the user.
+    if (this.paused) this.paused = this.paused === "person" || this.paused === "aborted" ? "person" : undefined;
     const path = state?.currentPath ?? [];
     const open = path.map((_, index) => scopeKey(path.slice(0, index + 1)));
     this.#loops = new Map([...this.#loops].filter(([key]) => open.includes(key)));

@@ -228,6 +228,9 @@ export class MockPi {
       hasUI: this.#hasUI,
       isProjectTrusted: () => true,
       isIdle: () => !this.running,
+      hasPendingMessages: () => false,
+      // A walk says itself when the agent stops.
+      abort: () => {},
       waitForIdle: async () => {},
       sessionManager: {
         getBranch: () => this.#branch(),

@@ -195,7 +195,9 @@ function makeAutoContinue(choices) {
   if (choices.chance(0.2)) return false;
   const bound = (/** @type {string} */ field, /** @type {number} */ most) =>
     choices.chance(0.5) && { [field]: choices.between(0, most) };
-  return { ...bound("maxPerPhase", 3), ...bound("maxIdle", 4) };
+  const bounds = { ...bound("maxPerPhase", 3), ...bound("maxIdle", 4) };
+  // 64: without a bound ours has an error.
+  return Object.keys(bounds).length > 0 ? bounds : { maxIdle: 3 };
 }
 
 /** @param {import("./choices.mjs").Choices} choices */

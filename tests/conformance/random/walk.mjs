@@ -66,7 +66,10 @@ class Walker {
   action = -1;
   /** @type {Disagreement | undefined} */
   disagreement;
-  /** 54: true once ours has paused the run because the rules in the files have changed. The walk then ends. */
+  /**
+   * True once ours has paused the run because the rules in the files have changed (54), or because the agent wants to cancel it
+   * (66). The walk then ends.
+   */
   held = false;
   /** The rules at the start of each run, by task id. @type {Map<string, string | undefined>} */
   #rules = new Map();
@@ -117,6 +120,7 @@ class Walker {
     const asked = "command" in trigger && this.#mustHold();
     const ours = await this.#ours.apply(trigger);
     if (await this.#holds(trigger, asked)) return;
+    if (this.#pausesForCancel(trigger)) return;
     const { prompts } = ours[ours.length - 1];
     if ("command" in trigger) this.#commanded(ours.length > 1, prompts.length > 0);
     const reference = await this.#reference.apply(trigger);
@@ -145,6 +149,19 @@ class Walker {
     const answer = await pi.emit("tool_call", { toolCallId: "3", toolName: "read", input: {} });
     const why = /^The workflow is paused: (its rules are no longer|the files of the workflow|its files no longer have)/;
     if (!why.test(because(54, undefined, answer?.reason) ?? "")) this.#disagree(visible(trigger), ["ours does not hold the run"]);
+    return true;
+  }
+
+  /**
+   * 66: returns true if the walk ends, because ours paused a run that the agent wants to cancel without a user interface.
+   * @param {Trigger} trigger
+   */
+  #pausesForCancel(trigger) {
+    const { paused, setting } = this.#ours;
+    if (paused !== "cancel") return false;
+    const fits = setting.mode === "print" && "step" in trigger && trigger.step === "cancel";
+    if (!fits) this.#disagree(visible(trigger), ["ours pauses as for a cancellation"]);
+    this.held = because(66, false, true);
     return true;
   }
 

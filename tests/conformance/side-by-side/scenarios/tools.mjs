@@ -79,7 +79,7 @@ export default [
   },
   {
     name: "names that are no text",
-    global: workflow("w", [{ id: "odd", tools: { whitelist: [1, true, null, 1.5, "read"] } }], {
+    global: workflow("w", [{ id: "odd", tools: { whitelist: [1, true, 1.5, "read"] } }], {
       blockReasonTemplate: "{allowedTools}",
     }),
     model: [bash, step("next"), end],
