@@ -170,18 +170,18 @@ fn it_imports_only_the_interface_of_pi() {
     assert_eq!(
         imports,
         [
-            "pi:extension/types@0.2.0",
-            "pi:extension/api@0.2.0",
-            "pi:extension/context@0.2.0",
-            "pi:extension/session@0.2.0",
-            "pi:extension/ui@0.2.0",
-            "pi:extension/files@0.2.0",
-            "pi:extension/store@0.2.0",
-            "pi:extension/timers@0.2.0",
+            "pi:extension/types@0.3.0",
+            "pi:extension/api@0.3.0",
+            "pi:extension/context@0.3.0",
+            "pi:extension/session@0.3.0",
+            "pi:extension/ui@0.3.0",
+            "pi:extension/files@0.3.0",
+            "pi:extension/store@0.3.0",
+            "pi:extension/timers@0.3.0",
         ]
     );
     let exports: Vec<&str> = component.exports(&built.engine).map(|(name, _)| name).collect();
-    assert_eq!(exports, ["pi-workflows:tools/workflows@0.1.0", "pi:extension/guest@0.2.0"]);
+    assert_eq!(exports, ["pi-workflows:tools/workflows@0.1.0", "pi:extension/guest@0.3.0"]);
 }
 
 #[test]
@@ -203,6 +203,7 @@ fn init_registers_everything() {
         "on tool-call",
         "on model-select",
         "on thinking-level-select",
+        "on turn-start",
         "register-tool workflow_step (Workflow Step), one after another: Show current workflow status, advance to the next phase, loop back to the start of the current scope, or cancel the active workflow. Use this to coordinate any configured workflow.
 {\"type\":\"object\",\"required\":[\"action\"],\"properties\":{\"action\":{\"type\":\"string\",\"enum\":[\"next\",\"status\",\"cancel\",\"loop\"],\"description\":\"\\\"next\\\" to advance to the next phase, \\\"status\\\" to check current state, \\\"cancel\\\" to abort the workflow, \\\"loop\\\" to restart the current scope from phase 0\"},\"summary\":{\"type\":\"string\",\"description\":\"Optional summary of what was accomplished in the current phase\"},\"outcome\":{\"type\":\"string\",\"description\":\"With \\\"next\\\": the outcome of the current phase, where its instructions list outcomes\"}}}
 Advance the active workflow to the next phase
@@ -231,9 +232,9 @@ Use workflow_step with action='loop' to restart the current scope from the begin
 
 #[test]
 fn init_refuses_another_version_and_returns_its_own() {
-    for version in ["0.1.0", "0.3.0", "0.2.1", "1.0.0", "0.2.0-rc.1", "0.2", ""] {
+    for version in ["0.1.0", "0.2.0", "0.3.1", "1.0.0", "0.3.0-rc.1", "0.3", ""] {
         match Host::default().try_start(version) {
-            Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.2.0", "{version}"),
+            Err(InitError::VersionMismatch(own)) => assert_eq!(own, "0.3.0", "{version}"),
             Ok(mut pi) => panic!("{version} is taken, and does {:?}", pi.host().calls),
         }
     }
@@ -335,23 +336,27 @@ fn asked_to_cancel() -> (Pi, u64) {
 }
 
 #[test]
-fn the_tool_cancels_when_the_user_agrees_or_without_a_user_interface() {
-    for answer in [Answer::Confirmed(true), Answer::NoUi] {
-        let (mut pi, ticket) = asked_to_cancel();
-        let cancelled = Stepped::Says {
-            text: "Workflow cancelled: \"Fix it\"".into(),
-            details: r#"{"active":false,"cancelled":true}"#.into(),
-        };
-        assert_eq!(pi.answer_tool(ticket, answer), cancelled);
-        let state = STATE_AT_LOOK
-            .replace(r#""active":true"#, r#""active":false"#)
-            .replace(r#""cancelled":false"#, r#""cancelled":true"#)
-            .replace(
-                r#"67890,"passes""#,
-                r#"67890,"endedAt":1747234567890,"unfinished":true,"passes""#,
-            );
-        pi.did(&[&format!("append-entry workflow:state {state}"), "clear-status workflow"]);
-    }
+fn the_tool_cancels_when_the_user_agrees() {
+    let (mut pi, ticket) = asked_to_cancel();
+    let cancelled = Stepped::Says {
+        text: "Workflow cancelled: \"Fix it\"".into(),
+        details: r#"{"active":false,"cancelled":true}"#.into(),
+    };
+    assert_eq!(pi.answer_tool(ticket, Answer::Confirmed(true)), cancelled);
+    let state = STATE_AT_LOOK
+        .replace(r#""active":true"#, r#""active":false"#)
+        .replace(r#""cancelled":false"#, r#""cancelled":true"#)
+        .replace(
+            r#"67890,"passes""#,
+            r#"67890,"endedAt":1747234567890,"unfinished":true,"passes""#,
+        );
+    pi.did(&[&format!("append-entry workflow:state {state}"), "clear-status workflow"]);
+
+    let (mut pi, ticket) = asked_to_cancel();
+    let Stepped::Says { text, .. } = pi.answer_tool(ticket, Answer::NoUi) else {
+        panic!("the answer says what happened")
+    };
+    assert!(text.starts_with("The workflow is paused: the agent wants to cancel it."), "{text}");
 }
 
 #[test]
@@ -967,7 +972,11 @@ fn a_session_that_cannot_be_read_is_reported() {
     host.failing.insert("entries", "the disk is broken");
     let mut pi = host.start();
     assert_eq!(pi.event(Event::SessionStart(SessionReason::Resume)), "none");
-    pi.did(&["notify error: Workflow: the disk is broken", "clear-status workflow"]);
+    pi.did(&[
+        "notify error: Workflow: the disk is broken",
+        "set-status workflow: ⏸ The stored run (paused: its state cannot be read)",
+        "notify warning: ⏸ The stored run is paused: its stored state cannot be read in full: the session does not give its entries.\nAll tool calls are refused until you end the run: /workflow :cancel or /cancel-workflow.",
+    ]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::usage::is_default;
 
+use super::bounds::{MAX_LENGTH, cut_texts};
 use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{Progress, Records, RunState};
 
@@ -90,39 +91,50 @@ impl Journal {
         };
     }
 
-    /// Returns the next entry of the run. `newest` returns the newest state entry of the session, as JSON.
-    pub fn entry(&mut self, state: &RunState, newest: impl FnOnce() -> Option<String>) -> Value {
+    /// Returns the next entry of the run; what is beyond the bounds of an entry is dropped from the state too. `newest` returns the
+    /// newest state entry of the session, as JSON.
+    pub fn entry(
+        &mut self,
+        state: &mut RunState,
+        newest: impl FnOnce() -> Option<String>,
+    ) -> Value {
         let last = match std::mem::take(&mut self.0) {
             Last::Unsure(last, mark) if !is_marked(&last, mark, newest()) => None,
             Last::Known(last, mark) | Last::Unsure(last, mark) => Some((last, mark)),
             Last::None => None,
         };
         let last = last.filter(|(last, _)| last.task_id == state.task_id);
-        let number = last.as_ref().map_or(0, |(_, mark)| mark.number).saturating_add(1);
-        let continued = last.filter(|(_, mark)| {
-            state.progress.version == PROGRESS_VERSION
-                && mark.parts < MAX_PARTS
-                && mark.length < MAX_PARTS_LENGTH
-                && number < u64::MAX
-        });
-        let complete = || {
-            let mark = Mark { number, ..Mark::default() };
-            (marked(serde_json::to_value(state).unwrap_or_default(), mark), mark)
-        };
-        let (data, mark) = match continued {
-            None => complete(),
-            Some(_) if is_small(state) => complete(),
-            Some((last, before)) => {
-                let data = part(state, &last);
-                let length = data.to_string().len() as u64;
-                let length = before.length.saturating_add(length);
-                let mark = Mark { number, parts: before.parts.saturating_add(1), length };
-                (marked(data, mark), mark)
+        state.bound_lists();
+        loop {
+            let (data, mark) = next(state, last.as_ref().map(|(last, mark)| (&**last, *mark)));
+            if data.to_string().len() <= MAX_LENGTH || !state.lighten() {
+                self.0 = Last::Known(Box::new(state.clone()), mark);
+                return data;
             }
-        };
-        self.0 = Last::Known(Box::new(state.clone()), mark);
-        data
+        }
     }
+}
+
+/// Returns the entry of a state after that of another one, with its place.
+fn next(state: &RunState, last: Option<(&RunState, Mark)>) -> (Value, Mark) {
+    let before = last.map_or_else(Mark::default, |(_, mark)| mark);
+    let number = before.number.saturating_add(1);
+    let can_be_part = state.progress.version == PROGRESS_VERSION
+        && before.parts < MAX_PARTS
+        && before.length < MAX_PARTS_LENGTH
+        && number < u64::MAX;
+    let continued = last.filter(|_| can_be_part && !is_small(state));
+    let (mut data, parts) = match continued {
+        None => (serde_json::to_value(state).unwrap_or_default(), 0),
+        Some((last, _)) => (part(state, last), before.parts.saturating_add(1)),
+    };
+    cut_texts(&mut data);
+    let length = match parts {
+        0 => 0,
+        _ => before.length.saturating_add(data.to_string().len() as u64),
+    };
+    let mark = Mark { number, parts, length };
+    (marked(data, mark), mark)
 }
 
 /// Tests if an entry of the session is that of a state.
@@ -376,11 +388,11 @@ mod tests {
     fn play(actions: &[Action]) -> Branch {
         let mut journal = Journal::default();
         let first = long_run(80);
-        let mut branch = Branch(vec![(journal.entry(&first, || None), Some(first))]);
+        let mut branch = Branch(vec![(journal.entry(&mut first.clone(), || None), Some(first))]);
         for action in actions {
             match *action {
                 Action::NotStored => {
-                    let _ = journal.entry(&moved(&branch.state(), 3), || None);
+                    let _ = journal.entry(&mut moved(&branch.state(), 3), || None);
                     journal.forget();
                 }
                 Action::Restart => {}
@@ -403,7 +415,7 @@ mod tests {
                 _ => {
                     let state = changed(&branch.state(), action);
                     let newest = branch.entries().into_iter().next();
-                    branch.0.push((journal.entry(&state, || newest), Some(state)));
+                    branch.0.push((journal.entry(&mut state.clone(), || newest), Some(state)));
                     continue;
                 }
             }
@@ -445,21 +457,21 @@ mod tests {
     fn a_step_of_a_long_run_stores_what_changed() {
         let mut journal = Journal::default();
         let mut state = long_run(5000);
-        let complete = journal.entry(&state, || None).to_string();
+        let complete = journal.entry(&mut state.clone(), || None).to_string();
         assert!(complete.len() > 200_000);
         let mut entries = vec![complete];
         for step in 0..100 {
             let before = state;
             let usage = Usage { turns: 1, cost: 0.1, ..Usage::default() };
             state = moved(&before, 7 * step).with_usage(&before, &usage);
-            let entry = journal.entry(&state, || None).to_string();
+            let entry = journal.entry(&mut state.clone(), || None).to_string();
             assert!(entry.len() < 1500, "{}: {entry}", entry.len());
             entries.insert(0, entry);
         }
         assert_eq!(restore(&entries), Some(state));
         // A complete entry of a short run does not change its form.
         let short = long_run(3);
-        let mut entry = Journal::default().entry(&short, || None);
+        let mut entry = Journal::default().entry(&mut short.clone(), || None);
         let mark = entry["progress"].as_object_mut().unwrap().shift_remove(MARK);
         assert_eq!(mark, Some(json!({ "number": 1 })));
         assert_eq!(entry, serde_json::to_value(&short).unwrap());
@@ -471,7 +483,7 @@ mod tests {
         let mut state = long_run(3);
         state.progress.version = PART_VERSION;
         let state = state.cancelled();
-        let entry = Journal::default().entry(&state, || None);
+        let entry = Journal::default().entry(&mut state.clone(), || None);
         assert_eq!(entry["progress"]["version"], 2);
         assert_eq!(restore([entry.to_string()]), Some(state));
     }
@@ -480,16 +492,16 @@ mod tests {
     fn a_part_is_continued_only_if_it_is_the_newest_entry() {
         let (first, second) = (long_run(80), long_run(81));
         let mut journal = Journal::default();
-        let stored = journal.entry(&first, || None);
-        let part = journal.entry(&second, || panic!("it is known"));
+        let stored = journal.entry(&mut first.clone(), || None);
+        let part = journal.entry(&mut second.clone(), || panic!("it is known"));
         for (newest, is_continued) in
             [(Some(&part), true), (Some(&stored), false), (Some(&json!({})), false), (None, false)]
         {
             let mut journal = Journal::default();
-            let _ = journal.entry(&first, || None);
-            let _ = journal.entry(&second, || None);
+            let _ = journal.entry(&mut first.clone(), || None);
+            let _ = journal.entry(&mut second.clone(), || None);
             journal.doubt();
-            let next = journal.entry(&first, || newest.map(Value::to_string));
+            let next = journal.entry(&mut first.clone(), || newest.map(Value::to_string));
             assert_eq!(next["progress"]["version"] == 2, is_continued, "{newest:?}");
         }
     }
@@ -498,10 +510,10 @@ mod tests {
     fn entries_that_do_not_fit_together_are_held() {
         let mut journal = Journal::default();
         let mut state = long_run(80);
-        let mut entries = vec![journal.entry(&state, || None)];
+        let mut entries = vec![journal.entry(&mut state.clone(), || None)];
         for index in [3, 4, 5] {
             state = moved(&state, index);
-            entries.insert(0, journal.entry(&state, || None));
+            entries.insert(0, journal.entry(&mut state.clone(), || None));
         }
         let why = |entries: &[Value]| {
             let broken = restore(entries.iter().map(Value::to_string)).unwrap().progress.broken;

@@ -4,6 +4,7 @@
 //! is unchanged.
 
 mod active;
+mod bounds;
 mod budget;
 mod gates;
 mod journal;

@@ -574,11 +574,16 @@ impl RunState {
                 visit.evidence.clear();
             }
             if count > MAX_VISITS {
-                if let Some(visit) = self.progress.visits.remove(&key) {
-                    self.progress.forgotten.add(&visit.all_usage());
-                }
+                self.forget(&key);
                 count -= 1;
             }
+        }
+    }
+
+    /// Drops a visit; its usage still counts.
+    pub(super) fn forget(&mut self, key: &str) {
+        if let Some(visit) = self.progress.visits.remove(key) {
+            self.progress.forgotten.add(&visit.all_usage());
         }
     }
 }

@@ -116,6 +116,19 @@ impl<V: Clone> Records<V> {
             self.remove(&key);
         }
     }
+
+    /// Drops the records above a number, first those that are not wanted.
+    pub fn keep_at_most(&mut self, most: usize, is_wanted: impl Fn(&str) -> bool) {
+        let excess = self.len().saturating_sub(most);
+        if excess == 0 {
+            return;
+        }
+        let (wanted, others): (Vec<_>, Vec<_>) =
+            self.0.keys().cloned().partition(|key| is_wanted(key));
+        for key in others.into_iter().chain(wanted).take(excess) {
+            self.remove(&key);
+        }
+    }
 }
 
 impl<V> Clone for Records<V> {

@@ -28,6 +28,8 @@ const MAX_OLDER_LENGTH: u64 = 4 * MAX_PARTS_LENGTH;
 const MAX_PATH: usize = MAX_NESTING + 1;
 /// Maximum number of counted scopes, and of counted gates.
 const MAX_COUNTS: usize = 1000;
+/// Maximum number of tools that the run added, and of those that it hid.
+pub(super) const MAX_TOOLS: usize = 10_000;
 /// Maximum length of a text, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 /// Maximum size of unknown fields that are kept, in bytes of JSON.
@@ -288,8 +290,9 @@ fn bound(data: &mut Value) -> Result<(), Unusable> {
         bounded(progress, "inputs", MAX_COUNTS);
         bounded(progress, "outcomes", MAX_VISITS);
         bounded(progress, "passedOver", MAX_VISITS);
-        bounded(progress, "toolsAdded", MAX_COUNTS);
-        bounded(progress, "toolsHidden", MAX_COUNTS);
+        bounded(progress, "allowances", MAX_VISITS);
+        bounded(progress, "toolsAdded", MAX_TOOLS);
+        bounded(progress, "toolsHidden", MAX_TOOLS);
         let visits = progress.get_mut("visits").and_then(Value::as_object_mut);
         for visit in visits.into_iter().flat_map(Map::values_mut) {
             bounded(visit, "evidence", MAX_EVIDENCE);

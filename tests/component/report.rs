@@ -89,13 +89,13 @@ fn a_state_that_is_not_a_run_is_an_error() {
     };
     let later = "a later version of pi-workflows stored it.";
     for (state, expected) in [
-        (String::new(), "it is not JSON, or nested too deep."),
-        ("{".to_owned(), "it is not JSON, or nested too deep."),
-        ("[".repeat(100_000), "it is not JSON, or nested too deep."),
+        (String::new(), "an entry is not JSON, or nested too deep."),
+        ("{".to_owned(), "an entry is not JSON, or nested too deep."),
+        ("[".repeat(100_000), "an entry is not JSON, or nested too deep."),
         ("{}".to_owned(), "its state is incomplete."),
-        (with("workflowKey", json!(7)), "its state is incomplete."),
-        (with("currentPath", json!([])), "its state is incomplete."),
-        (with("x", json!("x".repeat(5 << 20))), "it is longer than 4194304 bytes."),
+        (with("workflowKey", json!(7)), "an entry is malformed."),
+        (with("currentPath", json!([])), "an entry is malformed."),
+        (with("x", json!("x".repeat(5 << 20))), "an entry is longer than 4194304 bytes."),
         (
             with("taskDescription", json!("x".repeat(2 << 20))),
             "a text in it is longer than 1048576 bytes.",

@@ -1,7 +1,7 @@
 // A run keeps the rules with which it started: it pauses when its files change, break or disappear.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { LONG, VERSIONS } from "./harness/extent.mjs";
@@ -216,14 +216,18 @@ suite("a session that stores", { concurrency: 1 }, () => {
       const sessionPath = writeSession(sandbox, list);
       const begun = performance.now();
       await rpc.send({ type: "switch_session", sessionPath }, { timeoutMs: 20_000 });
+      assert.equal(notices(rpc).length, 1, "the user is told once");
       await rpc.prompt("/workflow :skip");
       const took = performance.now() - begun;
       t.diagnostic(`${Math.round(took)} ms`);
       assert.ok(took < 15_000, `${took} ms`);
       assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ .*\(paused: its state cannot be read\)/);
-      assert.match(notices(rpc)[0], told);
       await rpc.promptAndSettle("Go on");
       assert.match(storedResults(await rpc.entries())[0], told);
+      const [first, skipped, ...others] = notices(rpc);
+      assert.match(first, told);
+      assert.equal(skipped, first, "the control says why it does nothing");
+      assert.deepEqual(others, []);
       await rpc.prompt("/cancel-workflow");
       assert.equal(statusTexts(rpc).at(-1), undefined);
       await rpc.promptAndSettle("Go on");
@@ -248,7 +252,9 @@ suite("a session that stores", { concurrency: 1 }, () => {
         const held = `⏸ The hello > 🔹 Plan [1/3] (paused: ${BRIEF[why]})`;
         assert.equal(statusTexts(rpc).at(-1), held, progress.slice(0, 20));
         await rpc.promptAndSettle("Go on");
-        const results = storedResults(await rpc.entries());
+        // pi cannot hand over entries that are nested so deep; the file has the results.
+        const lines = readFileSync(join(sandbox.root, "hostile.jsonl"), "utf8").split("\n").filter((line) => line.includes('"role":"toolResult"'));
+        const results = storedResults(lines.map((line) => JSON.parse(line)));
         assert.equal(results.length, 7);
         for (const result of results) assert.ok(result.includes(`The workflow is paused: ${why}. All tool calls are refused`), result);
         assert.equal(existsSync(join(sandbox.project, "ran")), false);

@@ -11,10 +11,18 @@ use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
 use crate::engine::state::{Engine, Mover, Requester};
 
-/// Notice of a control that needs a phase.
-pub(super) const UNAVAILABLE: &str = "The workflow's files are no longer available.";
+/// Notice that the files of a run do not give its phase.
+const UNAVAILABLE: &str = "The workflow's files are no longer available.";
 
 impl Engine {
+    /// The notice of a control that needs a phase: there is none.
+    pub(super) fn unavailable(&self) -> String {
+        match self.hold() {
+            Some(reason @ PauseReason::Broken(_)) => self.held_notice(&reason),
+            Some(_) | None => UNAVAILABLE.to_owned(),
+        }
+    }
+
     /// Goes on after a pause, or where the run waits for the user. A gate that waits for the user is checked again at
     /// once, unless the phase has outcomes. `more` is added to a budget that is used up.
     pub(in crate::engine) fn resume_by_user(
@@ -84,7 +92,7 @@ impl Engine {
         cx: &mut Cx,
     ) {
         let Some(active) = self.active() else {
-            cx.fail(Level::Warning, UNAVAILABLE);
+            cx.fail(Level::Warning, self.unavailable());
             return;
         };
         match leave(&active.state.with_evidence(evidence), outcome, active.library) {
@@ -102,7 +110,7 @@ impl Engine {
     /// evidence of earlier attempts stays.
     pub(super) fn skip_by_user(&mut self, id: &str, cx: &mut Cx) {
         let Some(active) = self.active() else {
-            cx.fail(Level::Warning, UNAVAILABLE);
+            cx.fail(Level::Warning, self.unavailable());
             return;
         };
         if id.is_empty() {
@@ -122,7 +130,7 @@ impl Engine {
 
     pub(super) fn back_by_user(&mut self, cx: &mut Cx) {
         let Some(active) = self.active() else {
-            cx.fail(Level::Warning, UNAVAILABLE);
+            cx.fail(Level::Warning, self.unavailable());
             return;
         };
         match before(&active) {

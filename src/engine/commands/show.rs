@@ -7,7 +7,6 @@ use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STA
 use crate::run::{Active, Broken, pause_reason, restore};
 use crate::text::{self, Circumstances, Report};
 
-use super::moves::UNAVAILABLE;
 use super::start::{unknown_workflow, untrusted};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level};
@@ -18,7 +17,7 @@ impl Engine {
         let state = self.up_to_now(cx);
         let library = &self.definitions.library;
         let Some(active) = state.as_ref().and_then(|state| Active::resolve(state, library)) else {
-            cx.fail(Level::Warning, UNAVAILABLE);
+            cx.fail(Level::Warning, self.unavailable());
             return;
         };
         let waits = self.agent.activity == Activity::Waiting;

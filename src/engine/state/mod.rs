@@ -116,7 +116,7 @@ impl Engine {
             set.is_users = true;
         }
         // The state comes first, for the same reason.
-        self.store(&new, cx);
+        self.store(&mut new, cx);
         let new = self.follow_model(new, set, cx);
         self.run.state = if new.is_announced() { None } else { Some(new) };
         self.set_status(cx);
@@ -124,7 +124,7 @@ impl Engine {
 
     /// Stores a state in the session. While entries of the run cannot be read the session stays as it is, until the user has
     /// decided.
-    fn store(&mut self, state: &RunState, cx: &mut Cx) {
+    fn store(&mut self, state: &mut RunState, cx: &mut Cx) {
         if state.is_running() && state.progress.broken.is_some() {
             return;
         }
@@ -139,10 +139,10 @@ impl Engine {
     /// Stores the newest state anew if it remembers the user's model, which was set again: the user has chosen another one
     /// since.
     pub(super) fn forget_left_model(&mut self, cx: &mut Cx) {
-        let Some(left) = self.run.model.left.take() else { return };
+        let Some(mut left) = self.run.model.left.take() else { return };
         match self.running().cloned() {
             Some(state) => self.transition(state, cx),
-            None => self.store(&left.state, cx),
+            None => self.store(&mut left.state, cx),
         }
     }
 
@@ -150,9 +150,14 @@ impl Engine {
     pub(super) fn restore(&mut self, stored: Option<RunState>, mark: Mark) {
         self.run.journal =
             stored.as_ref().map(|state| Journal::after(state, mark)).unwrap_or_default();
+        let task = |state: &RunState| state.task_id.clone();
+        // pi starts a session twice when another one is opened: of a run that stays held the user is told once.
+        if self.run.state().map(task) != stored.as_ref().map(task) {
+            self.run.told_hold = None;
+        }
         self.run.state = stored.map(|state| state.sealed(&self.definitions.library));
         self.run.is_past = self.run.state.is_some() && !self.has_run();
-        (self.run.told_hold, self.run.told_pause) = (None, None);
+        self.run.told_pause = None;
     }
 
     /// Sets the tools of the run that the session stores: not every version of pi stores them.

@@ -608,3 +608,22 @@ fn a_seal_of_the_first_version_holds_without_limits() {
         assert!(session.refusal().unwrap().contains("its rules are"), "{file}: {line}");
     }
 }
+
+#[test]
+fn the_user_is_told_once_of_a_run_that_cannot_be_read() {
+    let mut session = Session::held_by_nothing();
+    session.engine = Engine::default();
+    let stored = crate::run::Restored::unreadable(crate::run::Unusable::NotJson).state;
+    let started =
+        || Event::Session { stored: Some(stored.clone()), in_view: None, facts: Facts::default() };
+    let effects = session.on(started()).effects;
+    let [told] = notices(&effects)[..] else { panic!("{effects:?}") };
+    let told = told.to_owned();
+    // pi starts a session twice when another one is opened.
+    assert_eq!(notices(&session.on(started()).effects), [""; 0]);
+    for control in [":skip", ":back", ":next", ":resume", ":status"] {
+        assert_eq!(notices(&session.command("workflow", control).effects), [&*told], "{control}");
+    }
+    let _ = session.on(Event::SessionShutdown);
+    assert_eq!(notices(&session.on(started()).effects), [&*told]);
+}

@@ -17,6 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  * @property {boolean} [hang]
  * @property {{ prompt?: number, completion?: number, cacheRead?: number, cacheWrite?: number, reasoning?: number }} [usage] tokens
  *   reported to pi; `prompt` includes those of the cache, `completion` those of reasoning
+ * @property {string} [answeredBy] the name of the model that the provider reports
  * @property {unknown} [rawUsage] sent as the usage as it is, whatever it is; "none" sends no usage at all
  *
  * @typedef {object} ChatMessage
@@ -83,7 +84,7 @@ export async function startModel(script = []) {
       return;
     }
     response.writeHead(200, { "content-type": "text/event-stream" });
-    const head = { id: `scripted-${index}`, object: "chat.completion.chunk", created: 0, model: chat.model };
+    const head = { id: `scripted-${index}`, object: "chat.completion.chunk", created: 0, model: step.answeredBy ?? chat.model };
     for (const chunk of chunks(step, index, body.length)) {
       response.write(`data: ${JSON.stringify({ ...head, ...chunk })}\n\n`);
     }
