@@ -161,7 +161,8 @@ export class Confinement {
     try {
       real = realPath(name);
       if (real === name) this.#placeholders.create(path);
-    } catch {
+    } catch (error) {
+      if (isPassing(error)) throw error;
       this.#readOnly.push(name);
       return false;
     }
@@ -185,7 +186,8 @@ export class Confinement {
         const path = realPath(name);
         if (isWritable(path) && !existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
         if (existsSync(path) && !hidden.includes(path)) hidden.push(path);
-      } catch {
+      } catch (error) {
+        if (isPassing(error)) throw error;
         // It cannot be reached or created: a command line, which has no more rights, cannot do so either.
       }
     }
@@ -302,6 +304,14 @@ function lasting(look) {
   if (first.linked.length + first.closed.length === 0) return first;
   const again = look();
   return { linked: again.linked.filter((path) => first.linked.includes(path)), closed: again.closed.filter((path) => first.closed.includes(path)) };
+}
+
+/**
+ * Tests if an error may be gone a moment later, also by what a command line itself does, for example if it makes room on a full disk.
+ * @param {any} error
+ */
+function isPassing(error) {
+  return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO"].includes(error?.code);
 }
 
 /** @param {string[]} paths */

@@ -52,7 +52,7 @@ export function isNew(session) {
 
 /**
  * Returns the data of custom entries of one type, newest first. Data that is too long is replaced by spaces, which are not
- * valid JSON.
+ * valid JSON; an empty string stands where entries of the branch are missing.
  *
  * @param {Session} session
  * @param {string} customType
@@ -65,9 +65,9 @@ export function newestEntries(session, customType, skip, limit, until) {
   const found = [];
   const entries = customEntries(session);
   while (found.length < limit) {
-    const entry = entries.at(customType, skip + found.length, until);
-    if (!entry) break;
-    found.push(json(entry.data, MAX_DATA));
+    const place = entries.at(customType, skip + found.length, until);
+    if (!place) break;
+    found.push(place.entry ? json(place.entry.data, MAX_DATA) : "");
   }
   return found;
 }
@@ -155,21 +155,28 @@ export function viewSize(session) {
   return bytes;
 }
 
+/**
+ * A custom entry with the number of newer custom entries; without one, a place where entries of the branch are missing.
+ * @typedef {{ entry?: CustomEntry, newer: number }} Place
+ */
+
 /** The custom entries of a branch, newest first. Reads each entry of the branch at most once, and only when necessary. */
 class CustomEntries {
   #count = 0;
-  /** The entries of each type, with the number of newer custom entries. @type {Map<string, { entry: CustomEntry, newer: number }[]>} */
+  /** The places of each type. @type {Map<string, Place[]>} */
   #found = new Map();
   #rest;
+  /** The types that have an entry since entries were missing; `undefined` while none are. @type {Set<string> | undefined} */
+  #sinceGap;
 
   /** @param {Session} session */
   constructor(session) {
     this.leaf = session.getLeafEntry();
-    this.#rest = fromLeaf(session);
+    this.#rest = storedFromLeaf(session);
   }
 
   /**
-   * Returns an entry of a type by its index, newest first; `undefined` if the newest entry of the type `until` is newer.
+   * Returns a place of a type by its index, newest first; `undefined` if the newest one of the type `until` is newer.
    *
    * @param {string} customType
    * @param {number} index
@@ -180,7 +187,7 @@ class CustomEntries {
       const found = this.#found.get(customType)?.[index];
       const end = until === undefined ? undefined : this.#found.get(until)?.[0];
       if (end && !(found && found.newer <= end.newer)) return undefined;
-      if (found || !this.#readNext()) return found?.entry;
+      if (found || !this.#readNext()) return found;
     }
   }
 
@@ -188,9 +195,14 @@ class CustomEntries {
   #readNext() {
     const { value, done } = this.#rest.next();
     if (done) return false;
-    if (value.type === "custom") {
-      const found = this.#found.get(value.customType) ?? [];
-      if (found.push({ entry: value, newer: this.#count }) === 1) this.#found.set(value.customType, found);
+    if (value === undefined) this.#sinceGap = new Set();
+    else if (value.type === "custom") {
+      const { customType } = value;
+      const found = this.#found.get(customType) ?? [];
+      if (this.#sinceGap?.has(customType) === false) found.push({ newer: this.#count });
+      this.#sinceGap?.add(customType);
+      found.push({ entry: value, newer: this.#count });
+      this.#found.set(customType, found);
       this.#count += 1;
     }
     return true;
@@ -216,4 +228,20 @@ export function* fromLeaf(session) {
     yield entry;
     entry = entry.parentId ? session.getEntry(entry.parentId) : undefined;
   }
+}
+
+/**
+ * The entries of the branch, newest first. If one is missing that another names, a line of the file was lost, for example on a full
+ * disk: then `undefined`, and the entries before that other one in the file. Their order ends in any case.
+ *
+ * @param {Session} session
+ */
+function* storedFromLeaf(session) {
+  let last;
+  for (const entry of fromLeaf(session)) yield (last = entry);
+  if (!last?.parentId) return;
+  yield undefined;
+  const entries = session.getEntries();
+  const index = entries.findIndex(({ id }) => id === last.id);
+  for (let before = index - 1; before >= 0; before -= 1) yield entries[before];
 }

@@ -958,12 +958,32 @@ fn an_entry_that_cannot_be_stored_is_reported_and_the_run_continues() {
         "set-session-name Workflow: Fix it",
         "send-user-message follow-up: Begin with Look: Fix it",
     ]);
+    // Once.
     assert!(pi.step("next").0.starts_with("✓ Advanced: Look → 🔨 Do"));
     pi.did(&[
         &format!("append-entry workflow:state {STATE_AT_DO}"),
-        "notify error: Workflow: the session does not take the state of the run, so a restart would find an older one: the disk is full",
         "set-status workflow: Two > 🔨 Do [2/2]",
     ]);
+    assert_eq!(controlled(&mut pi, ":pause"), (1, 0, 0));
+    assert_eq!(controlled(&mut pi, ":status"), (0, 1, 0), "which the user asked for");
+    // The first state that is taken is stored twice; then the user is told anew.
+    pi.host().failing.clear();
+    assert_eq!(controlled(&mut pi, ":resume"), (2, 0, 2));
+    assert_eq!(controlled(&mut pi, ":pause"), (1, 0, 3));
+    pi.host().failing.insert("append-entry", "the disk is full");
+    assert_eq!(controlled(&mut pi, ":resume"), (1, 1, 3));
+    assert_eq!(controlled(&mut pi, ":pause"), (1, 0, 3));
+}
+
+/// Runs a control. Returns the number of state entries that it tried to store, of the notices that the session did not take one, and
+/// of all entries of the session.
+fn controlled(pi: &mut Pi, name: &str) -> (usize, usize, usize) {
+    pi.host().calls.clear();
+    pi.command("workflow", name);
+    let calls = std::mem::take(&mut pi.host().calls);
+    let count = |start: &str| calls.iter().filter(|call| call.starts_with(start)).count();
+    let told = count("notify error: Workflow: the session does not take");
+    (count("append-entry workflow:state "), told, pi.host().entries.len())
 }
 
 #[test]

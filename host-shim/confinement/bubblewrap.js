@@ -5,7 +5,7 @@
 // a shell; the command. The kernel kills bubblewrap when pi ends, the first process when bubblewrap ends, and every process of
 // the sandbox when the first one ends, which it does with the command.
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, lstatSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 
@@ -153,7 +153,8 @@ function filterFile() {
     const folder = mkdtempSync(join(tmpdir(), "pi-confined-filter-"));
     try {
       const descriptor = openSync(join(folder, "filter"), "wx+", 0o600);
-      writeSync(descriptor, filter);
+      // In full, also where the disk takes only a part at a time: a part of it would be another filter.
+      writeFileSync(descriptor, filter);
       filterDescriptor = descriptor;
     } finally {
       rmSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 //! Performs effects, and reads files, through the host.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
 
@@ -35,10 +35,13 @@ const IMAGES: &str = "The images of the user's messages in the summary.";
 thread_local! {
     /// The first entry of the view that was begun last.
     static VIEW: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// The session did not take the newest state, and the user was told.
+    static NOT_STORED_TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
 const NOT_STORED: &str =
     "the session does not take the state of the run, so a restart would find an older one";
+const NOT_TAKEN: &str = "the session does not take an entry";
 
 /// Performs effects in their order, and returns the reply. When the session is gone, the rest is dropped; a refusal and
 /// limits are returned.
@@ -111,13 +114,13 @@ pub(super) fn tell(words: &str) {
 
 fn perform_one(effect: Effect) -> Result<(), types::Error> {
     match effect {
+        Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } => store_state(&json(&data)),
         Effect::AppendEntry { custom_type, data } => api::append_entry(custom_type, &json(&data))
             .map_err(|error| match error {
-                types::Error::Failed(words) if custom_type == STATE_ENTRY_TYPE => {
-                    super::ENGINE.with_borrow_mut(Engine::state_not_stored);
-                    types::Error::Failed(format!("{NOT_STORED}: {words}"))
+                types::Error::Failed(words) => {
+                    types::Error::Failed(format!("{NOT_TAKEN}: {words}"))
                 }
-                error => error,
+                types::Error::Stale => types::Error::Stale,
             }),
         Effect::SendUserMessage(text) => {
             api::send_user_message(&text, Some(api::Delivery::FollowUp))
@@ -175,6 +178,22 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
             Ok(())
         }
         Effect::WatchTerminal(watch) => ui::watch_terminal(watch),
+    }
+}
+
+/// Stores a state. The user is told at the first of several failures.
+fn store_state(data: &str) -> Result<(), types::Error> {
+    match api::append_entry(STATE_ENTRY_TYPE, data) {
+        // The line in the file may begin with the rest of one that was not written in full, which makes it unreadable.
+        Ok(()) if NOT_STORED_TOLD.take() => store_state(data),
+        Err(types::Error::Failed(words)) => {
+            super::ENGINE.with_borrow_mut(Engine::state_not_stored);
+            if NOT_STORED_TOLD.replace(true) {
+                return Ok(());
+            }
+            Err(types::Error::Failed(format!("{NOT_STORED}: {words}")))
+        }
+        stored => stored,
     }
 }
 

@@ -62,6 +62,8 @@ pub enum Unusable {
     MissingPart,
     /// The run has more entries than are read.
     TooManyParts,
+    /// Entries that followed the newest one are missing; there may have been newer ones of the run.
+    Gap,
     /// The host did not hand the entries over.
     NotHandedOver,
 }
@@ -79,6 +81,7 @@ impl fmt::Display for Unusable {
             }
             Self::MissingPart => f.write_str("an earlier entry that it continues is missing"),
             Self::TooManyParts => f.write_str("it continues more entries than are read"),
+            Self::Gap => f.write_str("entries of the session after its newest one are missing"),
             Self::NotHandedOver => f.write_str("the session does not give its entries"),
         }
     }
@@ -100,7 +103,7 @@ pub fn restore<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Ru
 /// Returns the newest run among the data of a session's state entries, given newest first.
 ///
 /// Entries without a workflow are skipped; the first one with a workflow decides. If it is a part, the entries that it
-/// continues are read too. Two older forms are read.
+/// continues are read too. Two older forms are read. An empty string stands for entries that are missing.
 ///
 /// A run that may be active and cannot be read in full has [`Progress::broken`] set, and what can be read of it: it is held.
 ///
@@ -108,7 +111,12 @@ pub fn restore<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Ru
 pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Restored> {
     let mut entries = entries.into_iter();
     let mut passed_over = 0;
+    let mut gap = Ok(());
     while let Some(entry) = entries.next() {
+        if entry.as_ref().is_empty() {
+            gap = Err(Unusable::Gap);
+            continue;
+        }
         let mut data = match parse(entry.as_ref()) {
             Ok(data) => data,
             Err(why) => return Some(Restored::unreadable(why)),
@@ -118,7 +126,7 @@ pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Re
             let merged = merge(&mut data, entries);
             // Both: what is beyond the bounds is taken out.
             let bounded = bound(&mut data);
-            return match (state_of(&data), merged.and(bounded).err()) {
+            return match (state_of(&data), merged.and(bounded).and(gap).err()) {
                 (Some(state), None) => Some(Restored { state, mark }),
                 (Some(mut state), Some(why)) => {
                     state.progress.broken = Some(Broken { why, is_usable: true });
@@ -205,6 +213,10 @@ fn merge_older<S: AsRef<str>>(
         (count, length) = (count + 1, length + entry.len() as u64);
         if count > MAX_OLDER || length > MAX_OLDER_LENGTH {
             return Err(Unusable::TooManyParts);
+        }
+        // Only a part that is missing matters, and its number tells.
+        if entry.is_empty() {
+            continue;
         }
         let mut data = parse(entry)?;
         if get(&data, "taskId") != task {
@@ -883,6 +895,25 @@ mod tests {
     fn progress_of(stored: &str) -> Progress {
         let state = STATE.replacen('{', &format!(r#"{{"progress":{stored},"#), 1);
         restored([state]).unwrap().progress
+    }
+
+    #[test]
+    fn a_run_is_held_where_entries_after_it_are_missing() {
+        let state = RunState::new("w", "the task", 1, 2).begun(1);
+        let stored = serde_json::to_string(&state).unwrap();
+        let ended = serde_json::to_string(&state.clone().cancelled()).unwrap();
+        let why = |entries: &[&str]| {
+            let restored = restore(entries).expect("a run");
+            restored.progress.broken.map(|broken| (broken.why, broken.is_usable))
+        };
+        let none = r#"{"workflowKey":null}"#;
+        assert_eq!(why(&["", &stored]), Some((Unusable::Gap, true)));
+        assert_eq!(why(&[none, "", "", none, &stored]), Some((Unusable::Gap, true)));
+        assert_eq!(why(&[&stored, "", &stored]), None, "the newest one is there");
+        assert_eq!(why(&["", "["]), Some((Unusable::NotJson, false)));
+        assert_eq!(restore([""]), None);
+        let over = restore(["", &ended]);
+        assert!(over.is_none_or(|state| !state.is_running()));
     }
 
     #[test]

@@ -51,7 +51,8 @@ for (const version of VERSIONS) {
         try {
           await rpc.prompt("/workflow :pause");
           assert.equal(statusTexts(rpc).at(-1), "⏸ The hello > 🔹 Plan [1/3] (paused: you asked for it)");
-          const [told] = notices(rpc);
+          const [told, ...more] = notices(rpc).filter((notice) => notice.startsWith("error: "));
+          assert.deepEqual(more, [], "once");
           assert.match(told, /^error: Workflow: the session does not take the state of the run, so a restart would find an older one: /);
           assert.match(told, words);
           await rpc.prompt("/workflow :skip");
@@ -61,8 +62,8 @@ for (const version of VERSIONS) {
         }
         await rpc.promptAndSettle("Go on");
         assert.match(toolResults(model.lastRequest())[0], /^✓ Advanced: Build → 🔹 Check\n/);
-        // The states of the pause and of the transition are lost.
-        assert.deepEqual(paths(states(readSession(sandbox, sessionFile))), ["hello:0", "hello:1", "hello:2"]);
+        // The states of the pause and of the transition are lost. The first one after that is stored twice.
+        assert.deepEqual(paths(states(readSession(sandbox, sessionFile))), ["hello:0", "hello:1", "hello:1", "hello:2"]);
         assert.deepEqual(rpc.extensionErrors(), []);
         await rpc.close();
 

@@ -187,3 +187,27 @@ suite("the messages for the model", () => {
     }
   });
 });
+
+test("where the branch names an entry that is missing, those before it in the file follow", () => {
+  const entry = (/** @type {string} */ id, /** @type {string | null} */ parentId, /** @type {object} */ more = {}) => ({ type: "custom", customType: NOTE, id, parentId, data: id, ...more });
+  const other = { customType: "test:other" };
+  const session = (/** @type {any[]} */ entries) =>
+    /** @type {any} */ ({
+      getLeafEntry: () => entries.at(-1),
+      getEntry: (/** @type {string} */ id) => entries.find((entry) => entry.id === id),
+      getEntries: () => entries,
+    });
+  const all = (/** @type {any[]} */ ...entries) => newestEntries(session(entries), NOTE, 0, 10, undefined);
+  assert.deepEqual(all(entry("a", null), entry("b", "a"), entry("d", "c"), entry("e", "d")), ['"e"', '"d"', "", '"b"', '"a"']);
+  // Entries of the type only before it, only after it, and none.
+  assert.deepEqual(all(entry("a", null), entry("d", "c", other)), ["", '"a"']);
+  assert.deepEqual(all(entry("a", null, other), entry("d", "c")), ['"d"']);
+  assert.deepEqual(all(entry("a", null, other), entry("d", "c", other)), []);
+  // In pieces, and up to another type.
+  const cut = session([entry("a", null), entry("b", "a", other), entry("d", "c")]);
+  assert.deepEqual(newestEntries(cut, NOTE, 1, 1, undefined), [""]);
+  assert.deepEqual(newestEntries(cut, NOTE, 2, 5, undefined), ['"a"']);
+  assert.deepEqual(newestEntries(cut, NOTE, 0, 9, "test:other"), ['"d"']);
+  // Entries that name each other across a gap end.
+  assert.deepEqual(all(entry("a", "d"), entry("d", "c")), ['"d"', "", '"a"']);
+});
