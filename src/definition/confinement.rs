@@ -104,6 +104,9 @@ pub enum Permission {
         /// The files and directories that may be written, directories with everything below: absolute paths without
         /// links, directories that may not exist with `/` at their end.
         writable: Vec<String>,
+        /// These as the rules name them: of a glob the directory before its first wildcard, and no rule that leads through
+        /// a link. `None`: everything.
+        named: Option<Vec<String>>,
         /// It has the network.
         network: bool,
     },
@@ -173,11 +176,14 @@ pub fn permission(
         if !limits.confine_commands() {
             return Ok(Permission::Allowed);
         }
-        let writable = match limits.write {
-            Some(rules) => Writable::resolve(rules, host)?.paths(),
-            None => vec!["/".to_owned()],
+        let (writable, named) = match limits.write {
+            Some(rules) => {
+                let resolved = Writable::resolve(rules, host)?;
+                (resolved.paths(), Some(resolved.named()))
+            }
+            None => (vec!["/".to_owned()], None),
         };
-        return Ok(Permission::Confined { writable, network: limits.network });
+        return Ok(Permission::Confined { writable, named, network: limits.network });
     }
     let Some(rules) = limits.write else { return Ok(Permission::Allowed) };
     if writes_path(tool) {
@@ -239,6 +245,8 @@ struct Writable {
 
 /// One resolved rule.
 struct Rule {
+    /// Its fixed part, as it is written.
+    fixed: String,
     /// The path before the first component with a wildcard, absolute.
     base: String,
     /// The rest, a glob.
@@ -258,7 +266,8 @@ impl Writable {
                 continue;
             }
             let directory = glob.is_some() || names_directory(fixed) || target.path.ends_with('/');
-            resolved.rules.push(Rule { base: target.path, glob: glob.map(normal), directory });
+            let (fixed, glob) = (fixed.to_owned(), glob.map(normal));
+            resolved.rules.push(Rule { fixed, base: target.path, glob, directory });
         }
         Ok(resolved)
     }
@@ -277,6 +286,18 @@ impl Writable {
     fn linked_rule(&self, target: &WriteTarget) -> Option<String> {
         let leads = |(_, to): &&(String, String)| below(&target.path, to).is_some();
         self.linked.iter().find(leads).map(|(rule, _)| rule.clone())
+    }
+
+    /// [`Self::paths`] as the rules name them, directories with `/` at their end.
+    fn named(&self) -> Vec<String> {
+        let mut named = Vec::new();
+        for Rule { fixed, directory, .. } in &self.rules {
+            let fixed = command_path(fixed, *directory);
+            if !named.contains(&fixed) {
+                named.push(fixed);
+            }
+        }
+        named
     }
 
     /// The paths to which commands are held, each once: of a glob, the directory before its first wildcard.
@@ -333,9 +354,17 @@ fn names_directory(path: &str) -> bool {
     matches!(path.rsplit('/').next(), Some("" | "." | ".." | "~"))
 }
 
-/// Tests if a rule names a single path, which need not be a directory.
-pub fn names_file(rule: &str) -> bool {
-    !is_glob(rule) && !names_directory(rule)
+/// The fixed part of a rule, with `/` at its end for a directory; `./` for the working directory.
+fn command_path(fixed: &str, directory: bool) -> String {
+    let fixed = if fixed.is_empty() { "." } else { fixed };
+    let end = if directory && !fixed.ends_with('/') { "/" } else { "" };
+    format!("{fixed}{end}")
+}
+
+/// The directory to which a rule holds commands, if it is a glob to which it holds `edit` and `write` more closely.
+pub fn wider_for_commands(rule: &str) -> Option<String> {
+    let (fixed, glob) = split(rule);
+    (!is_everything(glob?)).then(|| command_path(fixed, true))
 }
 
 /// Splits a rule before its first component with a wildcard.

@@ -49,8 +49,8 @@ pub use bounded::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use budget::{Budget, Measure};
 pub use conditions::{Condition, Source};
 pub use confinement::{
-    Confinement, Limits, Permission, Refusal, Sandbox, WriteFile, is_carrier, names_file,
-    permission, runs_commands, writes_path,
+    Confinement, Limits, Permission, Refusal, Sandbox, WriteFile, is_carrier, permission,
+    runs_commands, wider_for_commands, writes_path,
 };
 pub use diagnostic::{
     Decision, Diagnostic, Expected, MeantPhase, Needs, Place, Problem, Severity, ValueKind,

@@ -114,10 +114,10 @@ impl Engine {
             Permission::WithinPaths(writable) => {
                 Reply::Confine { writable, network: true, notice: String::new() }
             }
-            Permission::Confined { writable, network } => {
+            Permission::Confined { writable, named, network } => {
                 let limits = Limits::of(active.phase, active.scope);
                 let Err(reason) = cx.files.can_confine()? else {
-                    let notice = text::confinement_notice(&limits);
+                    let notice = text::confinement_notice(named.as_deref(), network);
                     return Ok(Reply::Confine { writable, network, notice });
                 };
                 let sandbox = limits.sandbox;

@@ -17,8 +17,8 @@ pub struct GateAhead<'a> {
     pub of: &'a str,
     /// The identity of the gate: [`phase_key`] of its phase, or [`scope_key`] of its workflow.
     pub key: String,
-    /// The name of the root that its files come from.
-    pub root: &'a str,
+    /// The workflow whose files have it.
+    pub scope: &'a Workflow,
     /// The number of scopes on the path down to the workflow that it belongs to, that one included.
     pub depth: usize,
 }
@@ -59,14 +59,14 @@ impl<'a> Active<'a> {
             checks: checks(gate),
             of: &self.phase.name,
             key: phase_key(path),
-            root: &self.scope.root,
+            scope: self.scope,
             depth: path.len(),
         }));
         gates.extend(self.ending_scopes(outcome).filter_map(|(depth, scope)| {
             let gate = scope.gate.as_ref()?;
             let key = scope_key(path.get(..depth).unwrap_or_default());
-            let (checks, of, root) = (checks(gate), &scope.name, &scope.root);
-            Some(GateAhead { gate, checks, of, key, root, depth })
+            let (checks, of) = (checks(gate), &scope.name);
+            Some(GateAhead { gate, checks, of, key, scope, depth })
         }));
         gates.retain(|ahead| !ahead.checks.is_empty());
         gates

@@ -185,7 +185,11 @@ pub enum PauseReason {
     /// The user has not approved yet.
     Approval { question: String },
     /// The user has not allowed the commands of a gate.
-    Commands,
+    Commands {
+        /// The package whose commands they are; `None`: the project's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        package: Option<String>,
+    },
     /// A budget is used up.
     Budget {
         /// The name of the phase or workflow that has it.
@@ -229,7 +233,7 @@ impl PauseReason {
     pub fn is_at_exit(&self) -> bool {
         matches!(
             self,
-            Self::Gate { .. } | Self::Loops { .. } | Self::Approval { .. } | Self::Commands
+            Self::Gate { .. } | Self::Loops { .. } | Self::Approval { .. } | Self::Commands { .. }
         )
     }
 
@@ -245,7 +249,7 @@ impl PauseReason {
 
     /// Tests if `/workflow :resume` checks the gate again: it waits for an answer of the user.
     pub fn waits_at_gate(&self) -> bool {
-        matches!(self, Self::Approval { .. } | Self::Commands)
+        matches!(self, Self::Approval { .. } | Self::Commands { .. })
     }
 
     /// Tests if the agent must not leave the phase before the user resumes the run.

@@ -121,7 +121,7 @@ impl PauseReason {
             | Self::Gate { .. }
             | Self::Loops { .. }
             | Self::Approval { .. }
-            | Self::Commands
+            | Self::Commands { .. }
             | Self::Budget { .. }
             | Self::UnknownCost { .. }
             | Self::UnknownUsage { .. }

@@ -520,7 +520,7 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
             times: times()?,
         },
         "approval" => PauseReason::Approval { question: string(get(reason, "question")?)? },
-        "commands" => PauseReason::Commands,
+        "commands" => PauseReason::Commands { package: get(reason, "package").and_then(string) },
         "budget" => PauseReason::Budget {
             of: string(get(reason, "of")?)?,
             measure: Measure::from_name(get(reason, "measure")?.as_str()?)?,
@@ -829,7 +829,8 @@ mod tests {
             PauseReason::Gate { label, times: 3 },
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2 },
             PauseReason::Approval { question },
-            PauseReason::Commands,
+            PauseReason::Commands { package: None },
+            PauseReason::Commands { package: Some("@acme/kit".into()) },
             PauseReason::Budget { of, measure: Measure::OutputTokens, spent: 5, limit: 4 },
             PauseReason::UnknownCost { of: "w".into() },
             PauseReason::UnknownUsage { of: "w".into() },

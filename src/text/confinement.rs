@@ -1,6 +1,6 @@
 //! The limits of a phase, in words: for the agent, and for the user.
 
-use crate::definition::{Limits, Phase, Refusal, Sandbox, Workflow, WriteFile, names_file};
+use crate::definition::{Limits, Phase, Refusal, Sandbox, Workflow, WriteFile, wider_for_commands};
 use crate::run::Active;
 
 use super::messages::block_reason;
@@ -27,6 +27,10 @@ pub(super) fn limits_line(active: &Active) -> Option<String> {
         Sandbox::Required | Sandbox::Off => " Commands run in a sandbox: ",
     });
     if limits.write.is_some() {
+        let wider = wider(&limits);
+        if !wider.is_empty() {
+            line.push_str(&format!("they can write all of {}; ", wider.join(", ")));
+        }
         line.push_str(&format!("everything else is read-only, except {TEMPORARY}; "));
         if !limits.network {
             line.push_str("there is no network; ");
@@ -39,6 +43,19 @@ pub(super) fn limits_line(active: &Active) -> Option<String> {
 /// Returns the paths of `write`.
 fn paths(write: &[String]) -> String {
     if write.is_empty() { "nothing".into() } else { shown(write).join(", ") }
+}
+
+/// Returns the directories that confined commands can write beyond the globs of `write`, each once.
+fn wider(limits: &Limits) -> Vec<String> {
+    let mut wider: Vec<String> = Vec::new();
+    for directory in
+        limits.write.iter().copied().flatten().filter_map(|rule| wider_for_commands(rule))
+    {
+        if limits.confine_commands() && !wider.contains(&directory) {
+            wider.push(directory);
+        }
+    }
+    wider
 }
 
 /// Returns the paths, with `./` for `.`, which would be lost before a full stop.
@@ -77,15 +94,16 @@ pub fn refusal(active: &Active, tool: &str, refusal: &Refusal) -> String {
 }
 
 /// Returns the line that is appended to the result of a command that failed because of the limits.
-pub fn confinement_notice(limits: &Limits) -> String {
-    let write = limits.write.map(|write| {
-        let mut paths = shown(write);
-        paths.push(TEMPORARY);
+///
+/// `writable` has the paths that commands can write as the rules name them; `None` is everything.
+pub fn confinement_notice(writable: Option<&[String]>, network: bool) -> String {
+    let write = writable.map(|paths| {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).chain([TEMPORARY]).collect();
         format!("can write {} only", paths.join(", "))
     });
-    let network = (!limits.network).then(|| "have no network".to_owned());
+    let network = (!network).then(|| "have no network".to_owned());
     let rules: Vec<String> = write.into_iter().chain(network).collect();
-    let replacing = if limits.write.is_some_and(|write| write.iter().any(|rule| names_file(rule))) {
+    let replacing = if writable.is_some_and(|paths| paths.iter().any(|path| !path.ends_with('/'))) {
         " A listed file cannot be replaced, as `sed -i` does."
     } else {
         ""
@@ -119,7 +137,14 @@ pub fn unconfined_notice(sandbox: Sandbox, reason: &str) -> String {
 /// Returns a note on the limits of a phase of `scope` for a list of phases; `None` without limits.
 pub(super) fn limits_note(phase: &Phase, scope: &Workflow) -> Option<String> {
     let limits = Limits::of(phase, scope);
-    let write = limits.write.map(|write| format!("writes {}", paths(write)));
+    let write = limits.write.map(|write| {
+        let wider = wider(&limits);
+        let commands = match &wider[..] {
+            [] => String::new(),
+            wider => format!(" (commands: all of {})", wider.join(", ")),
+        };
+        format!("writes {}{commands}", paths(write))
+    });
     let network = (!limits.network).then(|| "no network".to_owned());
     let rules: Vec<String> = write.into_iter().chain(network).collect();
     let sandbox = match limits.sandbox {

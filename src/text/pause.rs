@@ -41,8 +41,13 @@ impl fmt::Display for PauseReason {
             Self::Approval { question } => {
                 write!(f, "it waits for your answer to “{}”", short_name(question))
             }
-            Self::Commands => f.write_str(
-                "its gate runs commands of this project that you have not allowed (see --allow-workflow-commands)",
+            Self::Commands { package: None } => {
+                f.write_str("its gate runs commands of this project that you have not allowed")
+            }
+            Self::Commands { package: Some(package) } => write!(
+                f,
+                "its gate runs commands of the package “{}” that you have not allowed",
+                short(package)
             ),
             Self::Budget { of, measure, spent, limit } => {
                 let bound =
@@ -95,7 +100,7 @@ impl PauseReason {
             Self::Gate { .. } => "the gate is not passed",
             Self::Loops { .. } => "too many loops",
             Self::Approval { .. } => "it waits for your answer",
-            Self::Commands => "commands are not allowed",
+            Self::Commands { .. } => "commands are not allowed",
             Self::Budget { .. } => "the budget is used up",
             Self::UnknownCost { .. } => "the cost is unknown",
             Self::UnknownUsage { .. } => "the usage is unknown",
@@ -129,6 +134,9 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         }
         PauseReason::UnknownUsage { .. } => {
             "/workflow :resume goes on, and neither the tokens nor the cost of such answers are counted."
+        }
+        PauseReason::Commands { .. } => {
+            "Your next message resumes it, or /workflow :resume; then the gate asks you again."
         }
         reason if reason.needs_resume() => "/workflow :resume ends the pause.",
         _ => "Your next message resumes it, or /workflow :resume.",
@@ -181,7 +189,7 @@ pub fn held(reason: &PauseReason) -> String {
     )
 }
 
-/// Returns the last line of a process that ends with a run in progress.
+/// Returns the last line of a process without a user interface that ends with a run in progress.
 pub fn unfinished_line(state: &RunState, library: &Library) -> String {
     let name = run_name(state, library);
     let phase = match Active::resolve(state, library) {
@@ -189,7 +197,13 @@ pub fn unfinished_line(state: &RunState, library: &Library) -> String {
         None => String::new(),
     };
     match pause_reason(state, library) {
-        Some(reason) => format!("Workflow {name}: paused{phase}: {reason}."),
+        Some(reason) => {
+            let flag = match reason {
+                PauseReason::Commands { .. } => " (see --allow-workflow-commands)",
+                _ => "",
+            };
+            format!("Workflow {name}: paused{phase}: {reason}{flag}.")
+        }
         None => format!("Workflow {name}: not finished,{phase}."),
     }
 }

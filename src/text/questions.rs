@@ -4,6 +4,8 @@
 //! [`framed`]. pi cuts a dialog that is too high for the terminal at its bottom, where the options are, so in a
 //! terminal a question has few lines, and the rest is shown in the transcript above it.
 
+use crate::definition::Workflow;
+
 use super::exact::{BAR, Spaces, exact_line, framed, quoted, wrapped};
 
 /// Columns of a dialog in a terminal of 40 columns.
@@ -36,29 +38,37 @@ pub enum Dialog {
 }
 
 /// The source of a workflow that is not the user's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GateSource {
     /// The project.
     Project,
-    /// An installed package.
-    Package,
+    /// The installed package of this name.
+    Package(String),
 }
 
 impl GateSource {
-    /// The source of the workflows of this root; `None` for the user's own, whose commands run without a question.
-    pub fn of_root(root: &str) -> Option<Self> {
-        match root {
+    /// The source of a workflow; `None` for the user's own, whose commands run without a question.
+    pub fn of(workflow: &Workflow) -> Option<Self> {
+        match &*workflow.root {
             "global" => None,
             "project" => Some(Self::Project),
-            _ => Some(Self::Package),
+            _ => Some(Self::Package(workflow.package().unwrap_or_default().to_owned())),
         }
     }
 
-    /// Its name at the beginning of a sentence.
-    pub(super) fn capital(self) -> &'static str {
+    /// The line above the commands of a gate with this quoted name.
+    pub(super) fn runs(&self, of: &str) -> String {
         match self {
-            Self::Project => "Project",
-            Self::Package => "Package",
+            Self::Project => format!("Project gate {of} runs:"),
+            Self::Package(name) => format!("Gate {of} of the package {} runs:", quoted(name, 60)),
+        }
+    }
+
+    /// The name of the package, if it is one.
+    pub fn package(&self) -> Option<String> {
+        match self {
+            Self::Project => None,
+            Self::Package(name) => Some(name.clone()),
         }
     }
 }
@@ -72,22 +82,28 @@ pub(super) fn counted(number: usize, noun: &str) -> String {
 /// Returns the question about the commands of a gate of a project or a package.
 pub fn consent_question(
     of: &str,
-    source: GateSource,
+    source: &GateSource,
     commands: &[String],
     dialog: Dialog,
 ) -> Question {
-    let capital = source.capital();
-    let small = capital.to_lowercase();
     let lines = commands.iter().flat_map(|command| framed(command)).collect();
     match dialog {
         Dialog::Terminal { options } => {
             let number = counted(commands.len(), "command");
-            let first = format!("Allow {small} gate {}?", quoted(of, 18));
-            let above = format!("{capital} gate {} runs:", quoted(of, 18));
-            in_terminal(first, lines, options, &number, above)
+            let (source_name, room) = match source {
+                GateSource::Project => ("project", options),
+                // The name of the package has no room in the dialog.
+                GateSource::Package(_) => ("package", LINES),
+            };
+            let first = format!("Allow {source_name} gate {}?", quoted(of, 18));
+            in_terminal(first, lines, room, &number, source.runs(&quoted(of, 18)))
         }
         Dialog::Program => {
-            let first = format!("This {small}'s gate of {} runs:", quoted(of, 60));
+            let of = quoted(of, 60);
+            let first = match source {
+                GateSource::Project => format!("This project's gate of {of} runs:"),
+                GateSource::Package(_) => source.runs(&of),
+            };
             let mut question = by_program(first, lines);
             question.title.push_str("\nAllow it?");
             question
@@ -204,14 +220,14 @@ mod tests {
             for text in hostile() {
                 let consent = consent_question(
                     &name,
-                    GateSource::Project,
+                    &GateSource::Project,
                     std::slice::from_ref(&text),
                     TERMINAL,
                 );
                 let approval =
                     approval_question(&name, &name, &text, Dialog::Terminal { options: 3 });
                 let four =
-                    consent_question(&name, GateSource::Project, &vec![text.clone(); 4], TERMINAL);
+                    consent_question(&name, &GateSource::Project, &vec![text.clone(); 4], TERMINAL);
                 for (question, begin, most) in [
                     (&consent, "Allow project gate \"", 2),
                     (&approval, "Approve \"", 3),
@@ -244,7 +260,7 @@ mod tests {
     #[test]
     fn a_short_command_stands_in_the_question() {
         let commands = ["npm test".to_owned()];
-        let question = |dialog| consent_question("Plan", GateSource::Project, &commands, dialog);
+        let question = |dialog| consent_question("Plan", &GateSource::Project, &commands, dialog);
         let title = "Allow project gate \"Plan\"?\n│ npm test".to_owned();
         assert_eq!(question(TERMINAL), Question { title, above: None });
         let title = "This project's gate of \"Plan\" runs:\n│ npm test\nAllow it?".to_owned();
@@ -254,7 +270,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_stands_above() {
         let commands = ["a\nb".to_owned(), "x".repeat(40)];
-        let question = consent_question("Plan", GateSource::Project, &commands, TERMINAL);
+        let question = consent_question("Plan", &GateSource::Project, &commands, TERMINAL);
         assert_eq!(
             question.title,
             "Allow project gate \"Plan\"?\n2 commands, 3 lines: shown above"
@@ -273,7 +289,7 @@ mod tests {
             for text in hostile() {
                 let commands = vec![text.clone(); 300];
                 for Question { title, above } in [
-                    consent_question(&name, GateSource::Project, &commands, Dialog::Program),
+                    consent_question(&name, &GateSource::Project, &commands, Dialog::Program),
                     approval_question(&name, &name, &text.repeat(300), Dialog::Program),
                 ] {
                     let begins = ["This project's gate of \"", "Approve \""];

@@ -81,7 +81,7 @@ impl<'a> RunPreview<'a> {
         scope: &Workflow,
         is_conditional: bool,
     ) {
-        let source = GateSource::of_root(&scope.root);
+        let source = GateSource::of(scope);
         self.gates.extend(gate.map(|gate| PreviewedGate { gate, of, source, is_conditional }));
     }
 
@@ -108,7 +108,7 @@ impl<'a> RunPreview<'a> {
                 continue;
             }
             let certainty = if *is_conditional { " (may be passed over)" } else { "" };
-            above.push(format!("{} gate {}{certainty} runs:", source.capital(), quoted(of, WIDTH)));
+            above.push(source.runs(&format!("{}{certainty}", quoted(of, WIDTH))));
             for command in new {
                 commands += 1;
                 lines.extend(framed(command));

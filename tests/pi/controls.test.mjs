@@ -205,7 +205,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
         assert.equal(message, told);
         assert.ok(context.startsWith(`[Workflow path: ${phase}]\n`), context);
         assert.equal(statusTexts(rpc).at(-1), status);
-        assert.equal(notices(rpc).at(-1), `info: ${told.replace(/^.*: |\.$/g, "")}`);
+        assert.ok(!notices(rpc).some((notice) => notice.includes("→")), "the prompt tells the move, no notice beside it");
       }
       const list = states(await rpc.entries());
       assert.deepEqual(paths(list), [
@@ -237,7 +237,7 @@ Automatic continuations in this phase: 0. Loops: 2. Steps: 4.`,
       assert.deepEqual(notices(rpc), ["info: This is the first phase."]);
       assert.equal(states(await rpc.entries()).length, 1);
       await rpc.prompt("/workflow :next");
-      assert.equal(notices(rpc).at(-1), "info: 🔹 Only → DONE");
+      assert.deepEqual(notices(rpc).slice(1), [], "the transcript shows the end");
       const entries = await rpc.entries();
       const end = states(entries).at(-1);
       assert.deepEqual([end.active, end.cancelled, end.completionNotified], [false, false, true]);

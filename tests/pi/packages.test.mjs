@@ -69,7 +69,7 @@ for (const version of PI_VERSIONS) {
       const rpc = await startRpc({ version, sandbox, onDialog });
       await rpc.promptAndSettle("/workflow @acme/kit/review The task");
       errors(rpc);
-      assert.deepEqual(asked, ['Start "The review"? Its gates run commands:\nPackage gate "Look" runs:\n│ echo fine > made']);
+      assert.deepEqual(asked, ['Start "The review"? Its gates run commands:\nGate "Look" of the package "@acme/kit" runs:\n│ echo fine > made']);
       assert.ok(existsSync(join(sandbox.project, "made")));
       const all = states(await rpc.entries());
       assert.deepEqual(all[0].currentPath, path(["@acme/kit/review", 0]));

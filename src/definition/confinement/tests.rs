@@ -103,8 +103,10 @@ fn commands_are_confined_where_there_is_a_limit() {
     let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
     let rules = ["docs/plan.md", "tests/", "src/**/*.rs", "*.md", "~/.cargo/", "/", "link/"];
     let bash = |phase: &Phase| decide(phase, "bash", None, &host);
-    let confined = |writable: &[&str], network| Permission::Confined {
-        writable: writable.iter().map(|path| (*path).to_owned()).collect(),
+    let owned = |paths: &[&str]| -> Vec<String> { paths.iter().map(ToString::to_string).collect() };
+    let confined = |writable: &[&str], named: &[&str], network| Permission::Confined {
+        writable: owned(writable),
+        named: (writable != ["/"]).then(|| owned(named)),
         network,
     };
     let mut limited = limited(Some(&rules), ToolPolicy::All);
@@ -116,18 +118,19 @@ fn commands_are_confined_where_there_is_a_limit() {
         "/home/.cargo/",
         "/",
     ];
-    assert_eq!(bash(&limited), confined(&writable, true));
-    assert_eq!(decide(&limited, "powershell", None, &host), confined(&writable, true));
+    let named = ["docs/plan.md", "tests/", "src/", "./", "~/.cargo/", "/"];
+    assert_eq!(bash(&limited), confined(&writable, &named, true));
+    assert_eq!(decide(&limited, "powershell", None, &host), confined(&writable, &named, true));
     limited.confinement.write = Some(vec![]);
-    assert_eq!(bash(&limited), confined(&[], true));
+    assert_eq!(bash(&limited), confined(&[], &[], true));
     limited.confinement.network = Some(false);
-    assert_eq!(bash(&limited), confined(&[], false));
+    assert_eq!(bash(&limited), confined(&[], &[], false));
     limited.confinement.write = None;
-    assert_eq!(bash(&limited), confined(&["/"], false));
+    assert_eq!(bash(&limited), confined(&["/"], &[], false));
     assert_eq!(decide(&limited, "write", Some("/etc/x"), &host), Permission::Allowed);
     assert_eq!(decide(&limited, "other", None, &host), Permission::Allowed);
     limited.confinement.sandbox = Some(Sandbox::Preferred);
-    assert_eq!(bash(&limited), confined(&["/"], false));
+    assert_eq!(bash(&limited), confined(&["/"], &[], false));
     limited.confinement.sandbox = Some(Sandbox::Off);
     limited.confinement.write = Some(vec![]);
     assert_eq!(bash(&limited), Permission::Allowed);
@@ -198,7 +201,7 @@ fn a_path_that_is_not_known_is_refused() {
         Permission::Refused(Refusal::Unresolved { path: path.into(), reason: reason.into() })
     };
     assert_eq!(decide("write", Some("a")), refused("a", "the host does not tell"));
-    let nothing = Permission::Confined { writable: vec![], network: true };
+    let nothing = Permission::Confined { writable: vec![], named: Some(vec![]), network: true };
     assert_eq!(decide("bash", None), nothing);
     let without = super::permission(
         (&phase, &workflow("w", &[])),
@@ -263,8 +266,17 @@ proptest! {
             prop_assert!(rules.iter().any(of_rule), "{target}");
             let held = |base: &String| below(&target, base).is_some_and(|rest| !rest.is_empty() || !base.ends_with('/'));
             prop_assert!(writable.iter().any(held), "{target}");
-            let confined = Permission::Confined { writable, network: true };
-            prop_assert_eq!(decide(&phase, "bash", None, &host), confined);
+            let Permission::Confined { writable: of_commands, named, network: true } =
+                decide(&phase, "bash", None, &host)
+            else {
+                panic!()
+            };
+            prop_assert_eq!(&of_commands, &writable);
+            // A name leads to its path.
+            for name in named.unwrap() {
+                let path = resolve(&name, &host).unwrap().unwrap().path;
+                prop_assert!(writable.iter().any(|one| one.trim_end_matches('/') == path.trim_end_matches('/')), "{}", name);
+            }
         }
     }
 

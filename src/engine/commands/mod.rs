@@ -54,7 +54,7 @@ pub const COMMANDS: [Command; 2] = [
 /// The flag by which the commands of a project's workflows run without a question.
 pub const ALLOW_COMMANDS_FLAG: Command = Command {
     name: "allow-workflow-commands",
-    description: "Run the commands that gates of this project's workflows name, without a question",
+    description: "Run the commands that gates of the project's and of packages' workflows name, without a question",
 };
 
 impl Engine {

@@ -158,7 +158,10 @@ impl Engine {
             Leaving::Again => "back",
         };
         let told = format!("The user moved the workflow {way}: {from} → {to}.");
-        cx.notify(Level::Info, format!("{from} → {to}"));
+        // Elsewhere the transcript shows the message, or the end of the run.
+        if !cx.ui.exists() || paused && arrival == Arrival::Phase {
+            cx.notify(Level::Info, format!("{from} → {to}"));
+        }
         if self.pause_reason().is_some_and(PauseReason::needs_resume) {
             self.tell_pause(cx);
         }

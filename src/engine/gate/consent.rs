@@ -134,10 +134,7 @@ impl Engine {
         identity: Option<String>,
         cx: &mut Cx,
     ) -> Reply {
-        let foreign = gate.foreign_commands();
-        let first = foreign.iter().find(|(command, ..)| commands.iter().any(|one| one == command));
-        let (of, source) =
-            first.map_or(("", text::GateSource::Project), |(_, of, source)| (*of, *source));
+        let (of, source) = gate.source_of(&commands);
         let options: Vec<String> =
             Consent::options(identity.as_deref(), ONCE).map(|(_, option)| option.into()).collect();
         let question = text::consent_question(of, source, &commands, dialog(cx.ui, options.len()));

@@ -118,7 +118,8 @@ impl Engine {
         match gate.awaited.clone() {
             Awaited::RememberedConsents { commands, identity } => {
                 let Answer::Recalled(values) = answer else {
-                    return self.close_gate(gate, Outcome::Paused(PauseReason::Commands), cx);
+                    let reason = not_allowed(&gate, &commands);
+                    return self.close_gate(gate, Outcome::Paused(reason), cx);
                 };
                 let unknown = self.not_remembered(commands, &identity, values);
                 if unknown.is_empty() {
@@ -129,7 +130,8 @@ impl Engine {
             Awaited::Consent { commands, identity } => {
                 match Consent::of(&answer, identity.as_deref()) {
                     Consent::No => {
-                        return self.close_gate(gate, Outcome::Paused(PauseReason::Commands), cx);
+                        let reason = not_allowed(&gate, &commands);
+                        return self.close_gate(gate, Outcome::Paused(reason), cx);
                     }
                     Consent::Once => {}
                     Consent::Session => self.session.allowed_commands.extend(commands),
@@ -187,6 +189,10 @@ impl Engine {
         gate.record(result);
         if passed { self.make_checks(gate, cx) } else { self.close_gate(gate, Outcome::Failed, cx) }
     }
+}
+
+fn not_allowed(gate: &OpenGate, commands: &[String]) -> PauseReason {
+    PauseReason::Commands { package: gate.source_of(commands).1.package() }
 }
 
 fn command_result(end: &CommandEnd, duration_ms: u64, tail: String) -> CheckResult {

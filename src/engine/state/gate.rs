@@ -127,7 +127,7 @@ impl OpenGate {
                 gate: ahead.gate.clone(),
                 of: ahead.of.to_owned(),
                 depth: ahead.depth,
-                source: text::GateSource::of_root(ahead.root),
+                source: text::GateSource::of(ahead.scope),
                 attempt: attempts.get(&ahead.key).map_or(1, |attempts| attempts.saturating_add(1)),
                 key: ahead.key,
             });
@@ -184,18 +184,26 @@ impl OpenGate {
 
     /// The commands of workflows that are not the user's own, each once, with the name of the phase or workflow that has
     /// the gate.
-    pub fn foreign_commands(&self) -> Vec<(&str, &str, text::GateSource)> {
-        let mut commands: Vec<(&str, &str, text::GateSource)> = Vec::new();
+    pub fn foreign_commands(&self) -> Vec<(&str, &str, &text::GateSource)> {
+        let mut commands: Vec<(&str, &str, &text::GateSource)> = Vec::new();
         for PlannedCheck { check, gate } in &self.checks {
             if let (CheckKind::Run { command, .. }, Some(gate)) =
                 (&check.kind, self.gates.get(*gate))
-                && let Some(source) = gate.source
+                && let Some(source) = &gate.source
                 && commands.iter().all(|(known, ..)| known != command)
             {
                 commands.push((command, &gate.of, source));
             }
         }
         commands
+    }
+
+    /// The name of the phase or workflow whose gate has the first of these foreign commands, and its source.
+    pub fn source_of(&self, commands: &[String]) -> (&str, &text::GateSource) {
+        let foreign = self.foreign_commands();
+        let first =
+            foreign.into_iter().find(|(command, ..)| commands.iter().any(|of| of == command));
+        first.map_or(("", &text::GateSource::Project), |(_, of, source)| (of, source))
     }
 
     /// Records the result of the current check; the next one is current.

@@ -163,14 +163,16 @@ fn commands_are_confined() {
                 true,
                 &format!(
                     "{} A listed file cannot be replaced, as `sed -i` does.",
-                    rules(format!("can write docs/plan.md, src/**/*.ts, {temporary}"))
+                    rules(format!("can write docs/plan.md, src/, {temporary}"))
                 )
             )
         );
     }
-    let mut session = writing(&["docs/", "src/**/*.ts", ".", ".."]);
+    let mut session = writing(&["docs/", "src/**/*.ts", ".", "..", "src/*", "link/", "docs"]);
+    session.files.linked = vec!["/project/link".into()];
     let Reply::Confine { notice, .. } = session.calls("bash").reply else { panic!() };
-    assert_eq!(notice, rules(format!("can write docs/, src/**/*.ts, ./, .., {temporary}")));
+    let expected = rules(format!("can write docs/, src/, ./, ../, docs, {temporary}"));
+    assert_eq!(notice, format!("{expected} A listed file cannot be replaced, as `sed -i` does."));
     let mut session = limited(write(&[]), network(), ToolPolicy::All);
     let notice = rules(format!("can write {temporary} and have no network"));
     assert_eq!(session.calls("bash").reply, confined(&[], false, &notice));

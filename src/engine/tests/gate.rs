@@ -556,9 +556,12 @@ fn without_a_ui_a_project_needs_the_flag() {
     let (ticket, _) = asked(session.call_next().reply);
     let (ticket, _) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
     let text = told(&session.answer(ticket, Answer::NoUi));
-    assert!(text.contains("--allow-workflow-commands"), "{text}");
-
+    assert!(!text.contains("--allow-workflow-commands"), "{text}");
     let stored = session.engine.run.state().cloned();
+    let last = session.without_ui(Event::SessionShutdown).effects;
+    let line = "Workflow The flat: paused in * a: its gate runs commands of this project that you have not allowed (see --allow-workflow-commands).";
+    assert!(last.starts_with(&notice(Level::Info, line)), "{last:?}");
+
     let facts = Facts { allow_commands: true, ..with_ui() };
     let _ = session.on(Event::Session { stored, in_view: None, facts });
     let _ = session.on(Event::Input { from_user: true });
