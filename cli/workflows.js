@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 
 import { canConfine } from "../host-shim/confinement/sandbox.js";
+import { utcOffset } from "../host-shim/local-time.js";
 import { filesBelow, packageRoots } from "../host-shim/files.js";
 import { instantiator, readManifest } from "../host-shim/load.js";
 import { resolveWrite } from "../host-shim/write-target.js";
@@ -75,6 +76,7 @@ function importsOf(files, project) {
   const context = {
     resolveWrite: (/** @type {string} */ path) => orFail(() => resolveWrite(path, project)),
     canConfine: () => orFail(canConfine),
+    utcOffset,
   };
   const names = ["types", "api", "session", "ui", "store", "timers"];
   return {

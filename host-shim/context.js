@@ -1,5 +1,6 @@
 // The `pi:extension/context` interface.
 import { identityOf } from "./files.js";
+import { utcOffset } from "./local-time.js";
 import { resolveWrite } from "./write-target.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
@@ -26,6 +27,7 @@ export function contextImports(calls, confinement, models) {
     toolInput: () => calls.toolInput,
     resolveWrite: (path) => resolveWrite(path, calls.context.cwd),
     canConfine: () => confinement.test(),
+    utcOffset,
   };
   return { ...calls.guarded(functions), ...models.questions() };
 }

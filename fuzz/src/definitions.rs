@@ -82,7 +82,7 @@ fn walk(workflow: &Workflow, library: &Library) {
         assert_eq!(Outline::of(&active), Outline { current: number, total });
         assert!(text::context_reminder(&active).len() <= 300);
         let _ = (
-            text::status_panel(&active, 1, true, None),
+            text::status_panel(&active, 1, true, None, i16::MIN),
             text::phase_panel(&active),
             text::status(&active),
         );

@@ -379,7 +379,7 @@ impl Play {
         if let Some(active) = active {
             let outline = Outline::of(&active);
             assert!(outline.current >= 1, "{outline:?}");
-            let _ = text::status_panel(&active, self.now, false, None);
+            let _ = text::status_panel(&active, self.now, false, None, 60);
         }
         self.stored = Some(state);
     }

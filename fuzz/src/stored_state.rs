@@ -74,7 +74,7 @@ fn looked_at(state: &RunState, library: &Library) {
     assert!(outline.current >= 1 && outline.total >= 1);
     let _ = text::context_prompt(&active, DefaultRole::Worker);
     assert!(text::context_reminder(&active).len() <= 300);
-    let _ = (text::status(&active), text::status_panel(&active, u64::MAX, true, None));
+    let _ = (text::status(&active), text::status_panel(&active, u64::MAX, true, None, i16::MAX));
     assert!(text::phase_panel(&active).len() <= 100);
 }
 

@@ -359,6 +359,10 @@ impl WorkflowFiles for Files {
     fn can_confine(&self) -> Result<Result<(), String>, Stale> {
         known(context::can_confine())
     }
+
+    fn utc_offset(&self, unix_ms: u64) -> Result<i16, Stale> {
+        Ok(known(context::utc_offset(unix_ms))?.unwrap_or_default())
+    }
 }
 
 /// The host's answer, or its reason.

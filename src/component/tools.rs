@@ -113,7 +113,8 @@ impl wit::Guest for Component {
         };
         let report = Report::of(&state, Circumstances { pause, ended_at: ended_ms, replaced });
         let data = serde_json::to_value(&report).unwrap_or_default();
-        Ok(wit::RunReport { markdown: report.markdown(), json: json(&data) })
+        let markdown = report.markdown(|time| Files.utc_offset(time)).map_err(words)?;
+        Ok(wit::RunReport { markdown, json: json(&data) })
     }
 }
 

@@ -303,4 +303,9 @@ pub trait WorkflowFiles {
     fn can_confine(&self) -> Result<Result<(), String>, Stale> {
         Ok(Ok(()))
     }
+
+    /// The difference between the user's local time and UTC at this instant, in minutes, positive east of Greenwich.
+    fn utc_offset(&self, _unix_ms: u64) -> Result<i16, Stale> {
+        Ok(0)
+    }
 }

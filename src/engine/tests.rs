@@ -754,7 +754,7 @@ fn the_status_panel_shows_every_phase() {
     assert_eq!(
         data["content"],
         format!(
-            "The flat > * c [3/3]\nTask: x\n{TASK_ID}, started 2025-05-14T14:56:07.890Z (0s ago)\n\n\
+            "The flat > * c [3/3]\nTask: x\n{TASK_ID}, started 2025-05-14 14:56:07 UTC+00:00 (0s ago)\n\n\
              ✓ 1. * a  0s\n⤼ 2. * b  0s\n▸ 3. * c  0s\n\n\
              Automatic continuations in this phase: 0. Loops: 0. Steps: 2."
         )

@@ -137,7 +137,7 @@ impl Pause {
             | PauseReason::Gate { .. }
             | PauseReason::Loops { .. }
             | PauseReason::Approval { .. }
-            | PauseReason::Commands
+            | PauseReason::Commands { .. }
             | PauseReason::ModelError => return None,
             reason @ (PauseReason::Budget { .. }
             | PauseReason::UnknownCost { .. }

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::definition::{on_one_line, short};
+use crate::definition::{Stale, on_one_line, short};
 use crate::run::{
     Evidence, MAX_TASK, PauseReason, RunState, RunStatus, cut, phase_key, phase_path,
 };
 use crate::usage::Usage;
 
 use super::gate::{duration, evidence_lines, fenced};
-use super::step_result::timestamp;
+use super::step_result::local_time;
 use super::usage::{cost, tokens, warm_ups};
 
 /// Maximum number of phases in Markdown, and of checks; JSON has all.
@@ -181,9 +181,17 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the report in Markdown.
-    pub fn markdown(&self) -> String {
-        let mut sections = vec![format!("# Run of {}", name(self.workflow)), self.head()];
+    /// Returns the report in Markdown. `utc_offset` is that of the user at an instant.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone.
+    pub fn markdown(
+        &self,
+        utc_offset: impl Fn(u64) -> Result<i16, Stale>,
+    ) -> Result<String, Stale> {
+        let time = self.time(utc_offset)?;
+        let mut sections = vec![format!("# Run of {}", name(self.workflow)), self.head(&time)];
         if !self.task.is_empty() {
             sections.push(format!("**Task:**\n\n{}", block(self.task, MAX_TASK)));
         }
@@ -192,27 +200,47 @@ impl<'a> Report<'a> {
         sections.extend(section("Passed over", self.passed_over()));
         sections.extend(section("Gates", self.checks()));
         sections.extend(section("Summaries", self.summaries()));
-        sections.join("\n\n")
+        Ok(sections.join("\n\n"))
     }
 
-    /// Returns the list of what concerns the whole run.
-    fn head(&self) -> String {
-        let outcome = match (self.outcome, &self.pause) {
+    /// Returns the outcome with its times, and the task, each on one line of plain text.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone.
+    pub fn end(&self, utc_offset: impl Fn(u64) -> Result<i16, Stale>) -> Result<String, Stale> {
+        let plain = |text| short(&on_one_line(text), MAX_NAME);
+        let (workflow, outcome, time) =
+            (plain(self.workflow), self.outcome(), self.time(utc_offset)?);
+        Ok(format!("{workflow}: {outcome}, {time}\nTask: {}", plain(self.task)))
+    }
+
+    fn time(&self, utc_offset: impl Fn(u64) -> Result<i16, Stale>) -> Result<String, Stale> {
+        let local = |time| Ok(local_time(time, utc_offset(time)?));
+        let start = local(self.started_at)?;
+        Ok(match self.ended_at {
+            Some(end) => {
+                let took = duration(whole_seconds(end.saturating_sub(self.started_at)));
+                format!("{start} to {} ({took})", local(end)?)
+            }
+            None => format!("started {start}"),
+        })
+    }
+
+    fn outcome(&self) -> String {
+        match (self.outcome, &self.pause) {
             (Outcome::Running, _) => "not finished".to_owned(),
             (Outcome::Paused, Some(pause)) => format!("paused: {}", inline(pause, MAX_CHECK)),
             (Outcome::Paused, None) => "paused".to_owned(),
             (Outcome::Done, _) => "done".to_owned(),
             (Outcome::Cancelled, _) => "cancelled".to_owned(),
             (Outcome::Replaced, _) => "replaced by another run before its end".to_owned(),
-        };
-        let start = timestamp(self.started_at);
-        let time = match self.ended_at {
-            Some(end) => {
-                let took = duration(whole_seconds(end.saturating_sub(self.started_at)));
-                format!("{start} to {} ({took})", timestamp(end))
-            }
-            None => format!("started {start}"),
-        };
+        }
+    }
+
+    /// Returns the list of what concerns the whole run; `time` is its line of times.
+    fn head(&self, time: &str) -> String {
+        let outcome = self.outcome();
         let repeated =
             self.repeated_visits.map(|visits| format!(", **repeated visits:** {visits}"));
         let mut items = vec![

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::definition::{Budget, CheckKind, EntryKind, Gate, Library, Phase, Workflow};
+use crate::definition::{Budget, CheckKind, EntryKind, Gate, Library, Phase, Target, Workflow};
 
 use super::budget::budget_note;
 use super::exact::{Spaces, exact_line, framed, quoted};
@@ -27,7 +27,7 @@ struct PreviewedGate<'a> {
     of: &'a str,
     /// `None` for a workflow of the user's own, whose commands run without a question.
     source: Option<GateSource>,
-    /// A condition decides if the run comes to it.
+    /// A condition or an outcome decides if the run comes to it.
     is_conditional: bool,
 }
 
@@ -52,11 +52,12 @@ impl<'a> RunPreview<'a> {
             return;
         }
         let scope_is_conditional = !certain.contains(&*scope.key);
-        for entry in &scope.phases {
+        let uncertain = uncertain(scope);
+        for (index, entry) in scope.phases.iter().enumerate() {
             match &entry.kind {
                 EntryKind::Phase(phase) => {
                     let Phase { name, gate, model, budget, .. } = &**phase;
-                    let is_conditional = scope_is_conditional || !entry.when.is_empty();
+                    let is_conditional = scope_is_conditional || uncertain.contains(&index);
                     self.add_gate(gate.as_ref(), name, scope, is_conditional);
                     if !model.is_empty() {
                         self.models.push((name, model));
@@ -163,12 +164,35 @@ fn commands(gate: &Gate) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Collects the keys of the workflows that no condition on the way keeps a run from.
+/// The indices of the entries that a condition or an outcome may pass over.
+fn uncertain(scope: &Workflow) -> BTreeSet<usize> {
+    let mut uncertain = BTreeSet::new();
+    for (index, entry) in scope.phases.iter().enumerate() {
+        if !entry.when.is_empty() {
+            uncertain.insert(index);
+        }
+        let EntryKind::Phase(phase) = &entry.kind else { continue };
+        for outcome in &phase.outcomes {
+            let end = match &outcome.target {
+                Target::Next | Target::Loop => continue,
+                Target::Done => scope.phases.len(),
+                Target::Phase(id) => scope.position(id).unwrap_or(0),
+            };
+            uncertain.extend(index + 1..end);
+        }
+    }
+    uncertain
+}
+
+/// Collects the keys of the workflows that no condition or outcome on the way keeps a run from.
 fn reach<'a>(scope: &'a Workflow, library: &'a Library, certain: &mut BTreeSet<&'a str>) {
     if !certain.insert(&scope.key) {
         return;
     }
-    for entry in scope.phases.iter().filter(|entry| entry.when.is_empty()) {
+    let uncertain = uncertain(scope);
+    let certain_entries =
+        scope.phases.iter().enumerate().filter(|(index, _)| !uncertain.contains(index));
+    for (_, entry) in certain_entries {
         if let EntryKind::Workflow { key, .. } = &entry.kind
             && let Some(nested) = library.get(key)
         {

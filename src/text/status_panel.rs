@@ -16,12 +16,13 @@ const MAX_STEPS: usize = 200;
 
 /// Returns all steps of a run with their marks (`✓` done, `▸` current, `⤼` skipped, `○` to come), durations and limits,
 /// and the state of the run. `now` is the time in milliseconds since 1970; `waits` as in [`status_line`]; `in_use` is the
-/// model in use.
+/// model in use, `utc_offset` that of the start.
 pub fn status_panel(
     active: &Active,
     now: u64,
     waits: bool,
     in_use: Option<&ModelSetting>,
+    utc_offset: i16,
 ) -> String {
     let state = active.state;
     let progress = &state.progress;
@@ -32,7 +33,7 @@ pub fn status_panel(
         format!(
             "{}, started {} ({} ago)",
             state.task_id,
-            step_result::timestamp(state.started_at),
+            step_result::local_time(state.started_at, utc_offset),
             duration(state.started_at, now)
         ),
     ];

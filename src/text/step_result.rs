@@ -167,6 +167,20 @@ pub(super) fn timestamp(unix_ms: u64) -> String {
     humantime::format_rfc3339_millis(time).to_string()
 }
 
+/// Returns a time for the user, in a time zone that is this number of minutes before UTC: `2025-05-14 12:26:07 UTC−02:30`.
+pub(super) fn local_time(unix_ms: u64, utc_offset: i16) -> String {
+    let size = u64::from(utc_offset.unsigned_abs());
+    let (sign, local) = if utc_offset < 0 {
+        ('−', unix_ms.saturating_sub(size * 60_000))
+    } else {
+        ('+', unix_ms.saturating_add(size * 60_000))
+    };
+    let time = UNIX_EPOCH + Duration::from_millis(local.min(MAX_UNIX_MS));
+    let text = humantime::format_rfc3339_seconds(time).to_string();
+    let text = text.trim_end_matches('Z').replacen('T', " ", 1);
+    format!("{text} UTC{sign}{:02}:{:02}", size / 60, size % 60)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,5 +245,18 @@ mod tests {
             "🔄 Looped 'The s' back to: 🔹 B\n\n"
         );
         assert_eq!(timestamp(u64::MAX), "9999-12-31T23:59:59.999Z");
+        for (time, offset, expected) in [
+            (1_747_234_567_890, 0, "2025-05-14 14:56:07 UTC+00:00"),
+            // Newfoundland on both sides of the end of its summer time.
+            (1_762_053_300_000, -150, "2025-11-02 00:45:00 UTC−02:30"),
+            (1_762_056_900_000, -210, "2025-11-02 00:45:00 UTC−03:30"),
+            (1_747_234_567_890, 345, "2025-05-14 20:41:07 UTC+05:45"),
+            (1_747_234_567_890, 840, "2025-05-15 04:56:07 UTC+14:00"),
+            (0, -210, "1970-01-01 00:00:00 UTC−03:30"),
+            (u64::MAX, i16::MAX, "9999-12-31 23:59:59 UTC+546:07"),
+            (0, i16::MIN, "1970-01-01 00:00:00 UTC−546:08"),
+        ] {
+            assert_eq!(local_time(time, offset), expected);
+        }
     }
 }

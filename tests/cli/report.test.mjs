@@ -12,7 +12,11 @@ import { CANCELLED, DONE, Recording, START, state, used, visit } from "./session
 
 const CLI = fileURLToPath(new URL("../../cli/pi-workflows.js", import.meta.url));
 const at = (/** @type {number} */ minute) => START + minute * 60_000;
-const iso = (/** @type {number} */ minute) => new Date(at(minute)).toISOString();
+/** A time in Newfoundland, whose summer time ends at 04:30 UTC on the day of START. */
+const local = (/** @type {number} */ minute) => {
+  const [offset, name] = minute < -4.5 * 60 ? [-150, "UTC−02:30"] : [-210, "UTC−03:30"];
+  return `${new Date(at(minute + offset)).toISOString().slice(0, 19).replace("T", " ")} ${name}`;
+};
 
 /** A project and pi's own folder. @param {import("node:test").TestContext} t */
 function place(t) {
@@ -20,7 +24,7 @@ function place(t) {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const agent = join(folder, "agent");
   const run = (/** @type {string[]} */ ...parameters) => {
-    const env = { ...process.env, PI_CODING_AGENT_DIR: agent, HOME: folder };
+    const env = { ...process.env, PI_CODING_AGENT_DIR: agent, HOME: folder, TZ: "America/St_Johns" };
     const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, "report", ...parameters], { cwd: folder, env, encoding: "utf8" });
     return { status, stdout, stderr };
   };
@@ -55,7 +59,7 @@ suite("pi-workflows report", () => {
       `# Run of flow
 
 - **Outcome:** done
-- **Time:** ${iso(0)} to ${iso(5)} (5m)
+- **Time:** ${local(0)} to ${local(5)} (5m)
 - **Steps:** 1, **repeated visits:** 0
 - **Task ID:** wf-1-aaaaaa
 - **Model:** p/m
@@ -119,6 +123,19 @@ Found it.
     assert.deepEqual([usage.turns, usage.toolCalls, usage.models], [2, 2, { "p/m": 1 }]);
   });
 
+  test("writes times of the user's time zone, with the offset that each had, and of the calendar only", (t) => {
+    const { add, recording, run } = place(t);
+    const session = recording();
+    session.state(-300, state(0, { 0: visit("Look") }, { startedAt: at(-300) }));
+    session.state(2, state(0, { 0: visit("Look") }, { ...CANCELLED, startedAt: at(-300) }));
+    add("a.jsonl", session);
+    assert.match(run().stdout, /\*\*Time:\*\* 2026-11-01 01:30:00 UTC−02:30 to 2026-11-01 05:32:00 UTC−03:30 \(5h 2m\)\n/);
+    assert.equal(JSON.parse(run("--format", "json").stdout).startedAt, at(-300));
+    session.state(3, state(0, { 0: visit("Look") }, { taskId: "wf-2-b", startedAt: 2 ** 60 }));
+    add("a.jsonl", session);
+    assert.match(run("wf-2-b").stdout, /started 9999-12-31 23:59:59 UTC\+00:00\n/);
+  });
+
   test("tells how a run ended", (t) => {
     const { add, recording, run } = place(t);
     const session = recording();
@@ -129,9 +146,9 @@ Found it.
     session.state(5, state(0, { 0: visit("Look") }, { taskId: "wf-3-c", startedAt: at(5) }, { paused: { reason: { kind: "aborted" }, at: at(6) } }));
     add("a.jsonl", session);
     const outcome = (/** @type {string} */ id) => /\*\*Outcome:\*\* (.*)\n- \*\*Time:\*\* (.*)\n/.exec(run(id).stdout)?.slice(1);
-    assert.deepEqual(outcome("wf-1-a"), ["cancelled", `${iso(0)} to ${iso(2)} (2m)`]);
-    assert.deepEqual(outcome("wf-2"), ["replaced by another run before its end", `${iso(3)} to ${iso(4)} (1m)`]);
-    assert.deepEqual(outcome("wf-3"), ["paused: you stopped the agent", `started ${iso(5)}`]);
+    assert.deepEqual(outcome("wf-1-a"), ["cancelled", `${local(0)} to ${local(2)} (2m)`]);
+    assert.deepEqual(outcome("wf-2"), ["replaced by another run before its end", `${local(3)} to ${local(4)} (1m)`]);
+    assert.deepEqual(outcome("wf-3"), ["paused: you stopped the agent", `started ${local(5)}`]);
     assert.match(run().stdout, /wf-3-c/);
   });
 

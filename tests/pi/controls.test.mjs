@@ -39,7 +39,7 @@ function panel(entries) {
   return withoutIds(content)
     ?.replace(/\b\d+s\b/g, "0s")
     .replace(/[\d.]+k? tokens/g, "N tokens")
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, "THEN");
+    .replace(/\d{4}-\d\d-\d\d [\d:]{8} UTC[+−]\d\d:\d\d/, "THEN");
 }
 
 for (const version of VERSIONS) {
@@ -47,9 +47,12 @@ for (const version of VERSIONS) {
     test(":status shows the run to the user, not to the model", async (t) => {
       const script = steps("next", "loop", "next", "loop");
       const { model, sandbox } = await stage(t, (_, index) => script[index] ?? REST, { globalFiles: NESTED });
-      const rpc = await startRpc({ version, sandbox });
+      const rpc = await startRpc({ version, sandbox, env: { TZ: "Asia/Kathmandu" } });
       await rpc.promptAndSettle("/workflow outer Add a route");
       await rpc.prompt("/workflow :status");
+      const began = states(await rpc.entries())[0].startedAt + (5 * 60 + 45) * 60_000;
+      const local = `started ${new Date(began).toISOString().slice(0, 19).replace("T", " ")} UTC+05:45 (`;
+      assert.ok(custom(await rpc.entries(), "workflow:status").at(-1).content.includes(local), local);
       assert.equal(
         panel(await rpc.entries()),
         `Outer > Inner [2/3] > 🔹 B [1/2]

@@ -22,7 +22,7 @@ const REST = used({ text: "I rest." }, 1000);
 const timeless = (content) =>
   withoutIds(content)
     ?.replace(/\b\d+m?s\b/g, "0s")
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "THEN")
+    .replace(/\d{4}-\d\d-\d\d [\d:]{8} UTC[+−]\d\d:\d\d/g, "THEN")
     .replace(/\d+:[0-9a-f]{64}/, "SEAL")
     .replace(/^(\| [^|]+ \| \d* \|) [^|]+ \| [^|]+ \|/gm, "$1 TIME | TIME |");
 
@@ -79,6 +79,11 @@ for (const version of VERSIONS) {
       const done = await report(rpc);
       assert.match(done, /\n- \*\*Outcome:\*\* done\n- \*\*Time:\*\* THEN to THEN \(0s\)\n/);
       assert.match(done, /\n\| ✓ Build \| 1 \| TIME \| TIME \| 4 \| 2\.9k \|/);
+      await rpc.prompt("/workflow :status");
+      assert.equal(
+        timeless(notices(rpc).at(-1) ?? ""),
+        "info: No active workflow. The last one:\nhello: done, THEN to THEN (0s)\nTask: Add a | route\n/workflow :report shows it.",
+      );
       await rpc.promptAndSettle("Hello");
       assert.equal(await report(rpc), done, "later work is no part of the run");
       assert.doesNotMatch(model.messagesText(), /Run of hello/);

@@ -3,6 +3,7 @@
 use crate::definition::{Stale, is_space, nearest, trim};
 use crate::run::PauseReason;
 
+use super::show::{NO_RUN, show_last_end};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Level, Reply};
 use crate::engine::state::Engine;
@@ -144,7 +145,11 @@ impl Engine {
             return Ok(Reply::None);
         }
         if control.properties().needs_run && !self.has_run() {
-            cx.notify(Level::Info, "No active workflow.");
+            if control == Control::Status {
+                show_last_end(cx)?;
+            } else {
+                cx.notify(Level::Info, NO_RUN);
+            }
             return Ok(Reply::None);
         }
         match control {

@@ -2,15 +2,18 @@
 
 use serde_json::json;
 
-use crate::definition::{Library, Stale};
+use crate::definition::{Library, Stale, WorkflowFiles};
 use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE};
-use crate::run::{Active, Broken, pause_reason, restore};
+use crate::run::{Active, Broken, RunState, pause_reason, restore};
 use crate::text::{self, Circumstances, Report};
 
 use super::start::{unknown_workflow, untrusted};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level};
 use crate::engine::state::{Activity, Engine};
+
+/// Notice of a control that needs a run.
+pub(super) const NO_RUN: &str = "No active workflow.";
 
 impl Engine {
     pub(super) fn show_status(&self, cx: &mut Cx) {
@@ -24,7 +27,9 @@ impl Engine {
         let names_models = self.run.model.visit.is_some()
             && self.definitions.library.names_models(&active.state.workflow_key);
         let in_use = if names_models { cx.unless_gone(cx.files.model_setting()) } else { None };
-        let content = text::status_panel(&active, cx.unix_ms, waits, in_use.as_ref());
+        let utc_offset = cx.files.utc_offset(active.state.started_at).map(Some);
+        let utc_offset = cx.unless_gone(utc_offset).unwrap_or_default();
+        let content = text::status_panel(&active, cx.unix_ms, waits, in_use.as_ref(), utc_offset);
         show(STATUS_TYPE, content, false, cx);
     }
 
@@ -63,17 +68,7 @@ impl Engine {
         let state = match self.running().and_then(|_| self.up_to_now(cx)) {
             Some(state) => state,
             None => {
-                let mut gone = Ok(());
-                let stored = (0..).map_while(|number| {
-                    let entry = cx.files.entry(STATE_ENTRY_TYPE, number);
-                    entry.unwrap_or_else(|stale| {
-                        gone = Err(stale);
-                        None
-                    })
-                });
-                let stored = restore(stored);
-                gone?;
-                let Some(state) = stored else {
+                let Some(state) = newest_run(cx.files)? else {
                     cx.notify(Level::Info, "No workflow has run in this session.");
                     return Ok(());
                 };
@@ -87,7 +82,8 @@ impl Engine {
         };
         let pause = pause_reason(&state, &self.definitions.library);
         let known = Circumstances { pause, ..Circumstances::default() };
-        show(REPORT_TYPE, Report::of(&state, known).markdown(), false, cx);
+        let report = Report::of(&state, known).markdown(|time| cx.files.utc_offset(time))?;
+        show(REPORT_TYPE, report, false, cx);
         Ok(())
     }
 
@@ -98,6 +94,34 @@ impl Engine {
         show(CHECK_TYPE, report, has_errors, cx);
         Ok(())
     }
+}
+
+/// The newest run of the session.
+fn newest_run(files: &dyn WorkflowFiles) -> Result<Option<RunState>, Stale> {
+    let mut gone = Ok(());
+    let stored = (0..).map_while(|number| {
+        let entry = files.entry(STATE_ENTRY_TYPE, number);
+        entry.unwrap_or_else(|stale| {
+            gone = Err(stale);
+            None
+        })
+    });
+    let newest = restore(stored);
+    gone.map(|()| newest)
+}
+
+/// Tells that there is no run, and how the last one of the session ended.
+pub(super) fn show_last_end(cx: &mut Cx) -> Result<(), Stale> {
+    let ended = newest_run(cx.files)?
+        .filter(|state| !state.is_running() && state.progress.broken.is_none());
+    let Some(state) = ended else {
+        cx.notify(Level::Info, NO_RUN);
+        return Ok(());
+    };
+    let report = Report::of(&state, Circumstances::default());
+    let end = report.end(|time| cx.files.utc_offset(time))?;
+    cx.notify(Level::Info, format!("{NO_RUN} The last one:\n{end}\n/workflow :report shows it."));
+    Ok(())
 }
 
 /// Shows an entry in the transcript that the model does not get; without a user interface, a notice.

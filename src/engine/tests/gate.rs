@@ -934,6 +934,7 @@ fn evidence_of_an_earlier_version_reads_as_that_of_this_one() {
             NOW,
             false,
             None,
+            0,
         );
         assert!(lines.contains("✓ Ship it?: you said yes"), "{lines}");
     }

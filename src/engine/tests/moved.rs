@@ -55,7 +55,7 @@ fn all_about_the_phase() -> Vec<PauseReason> {
         PauseReason::Gate { label: "npm test".into(), times: 3 },
         PauseReason::Loops { of: "b".into(), outcome: "again".into(), times: 2 },
         PauseReason::Approval { question: "Well?".into() },
-        PauseReason::Commands,
+        PauseReason::Commands { package: None },
         PauseReason::ModelError,
         // No budget holds here.
         PauseReason::Budget { of: "b".into(), measure: Measure::Turns, spent: 3, limit: 3 },

@@ -67,6 +67,10 @@ fn the_last_run_of_the_session_is_reported_after_its_end() {
         session.files.states.insert(0, state.to_owned());
     }
     assert_eq!(session.report(), report);
+    let end = "No active workflow. The last one:\nw: done, 2025-05-14 14:56:07 UTC+00:00 to 2025-05-14 14:56:07 UTC+00:00 (0s)\nTask: x\n/workflow :report shows it.";
+    let none_active = notice(Level::Info, "No active workflow.");
+    assert_eq!(session.command("workflow", ":status").effects, notice(Level::Info, end));
+    assert_eq!(session.command("workflow", ":pause").effects, none_active);
     for (state, expected) in [
         (r#"{"workflowKey":7,"active":false}"#.to_owned(), none),
         (
@@ -79,6 +83,7 @@ fn the_last_run_of_the_session_is_reported_after_its_end() {
     ] {
         session.files.states = vec![state];
         assert_eq!(session.command("workflow", ":report").effects, expected);
+        assert_eq!(session.command("workflow", ":status").effects, none_active);
     }
 }
 

@@ -188,3 +188,34 @@ fn entries_that_may_be_passed_over_are_marked_and_each_workflow_is_shown_once() 
          Project gate \"c\" runs:\n│ deep/c.md"
     );
 }
+
+#[test]
+fn what_an_outcome_may_lead_past_is_marked() {
+    for (outcomes, uncertain) in [
+        ("{ok: next, no: loop}", ""),
+        ("{ok: next, no: done}", "bcd"),
+        ("{ok: next, no: c}", "b"),
+        ("{no: c, no2: d}", "bc"),
+        ("{no: a}", ""),
+    ] {
+        let mut session = Session::new(&[("flat", &["a", "@inner", "c", "d"]), ("inner", &["b"])]);
+        for (file, lines) in [
+            ("flat/a.md", &*format!("gate: [{{run: a}}]\noutcomes: {outcomes}\n")),
+            ("inner/b.md", "gate: [{run: b}]\n"),
+            ("flat/c.md", "gate: [{run: c}]\n"),
+            ("flat/d.md", "gate: [{run: d}]\n"),
+        ] {
+            let text = session.files.global.get_mut(file).unwrap();
+            *text = text.replacen("emoji: '*'\n", &format!("emoji: '*'\n{lines}"), 1);
+        }
+        session.files.project = std::mem::take(&mut session.files.global);
+        let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+        let (_, title, _) = session.start_question();
+        let marked: String = title
+            .lines()
+            .filter(|line| line.contains("(may be passed over)"))
+            .filter_map(|line| line.split('"').nth(1))
+            .collect();
+        assert_eq!(marked, uncertain, "{outcomes}: {title}");
+    }
+}

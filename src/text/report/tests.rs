@@ -51,11 +51,11 @@ fn release() -> Value {
 #[test]
 fn a_report_has_the_outcome_the_phases_and_what_they_took() {
     let state = state(&release());
-    let markdown = Report::of(&state, Circumstances::default()).markdown();
+    let markdown = Report::of(&state, Circumstances::default()).markdown(|_| Ok(0)).unwrap();
     let expected = r"# Run of release
 
 - **Outcome:** not finished
-- **Time:** started 2025-05-14T14:56:07.890Z
+- **Time:** started 2025-05-14 14:56:07 UTC+00:00
 - **Steps:** 7, **repeated visits:** 1
 - **Task ID:** wf-1-abc
 - **Inputs:** issue: 12, scope: web
@@ -174,13 +174,13 @@ fn a_run_has_one_outcome() {
         let state = state(&data);
         let report = Report::of(&state, known);
         let of = serde_json::to_value(&report).unwrap();
-        let lines = report.markdown();
+        let lines = report.markdown(|_| Ok(0)).unwrap();
         let lines =
             lines.lines().filter(|line| line.starts_with("- **Outcome") || line.contains("Time:"));
         (of["outcome"].clone(), of["endedAt"].clone(), lines.collect::<Vec<_>>().join("\n"))
     };
     let pause = |pause| Circumstances { pause: Some(pause), ..Circumstances::default() };
-    let started = "2025-05-14T14:56:07.890Z";
+    let started = "2025-05-14 14:56:07 UTC+00:00";
     let expected =
         format!("- **Outcome:** paused: you stopped the agent\n- **Time:** started {started}");
     let paused = outcome(|_| (), pause(PauseReason::Aborted));
@@ -189,15 +189,17 @@ fn a_run_has_one_outcome() {
     let (_, _, words) = outcome(|_| (), pause(PauseReason::Gate { label, times: 2 }));
     assert!(words.contains(r"the gate was not passed in 2 attempts; last: \|\*x\*"), "{words}");
     let done = outcome(|data| data["active"] = false.into(), pause(PauseReason::User));
-    let expected =
-        format!("- **Outcome:** done\n- **Time:** {started} to 2025-05-14T15:01:40.000Z (5m 32s)");
+    let expected = format!(
+        "- **Outcome:** done\n- **Time:** {started} to 2025-05-14 15:01:40 UTC+00:00 (5m 32s)"
+    );
     assert_eq!(done, (json!("done"), json!(1_747_234_900_000_u64), expected));
     let cancel =
         |data: &mut Value| (data["active"], data["cancelled"]) = (false.into(), true.into());
     let ended_at = Some(1_747_234_567_000);
     let known = Circumstances { ended_at, ..Circumstances::default() };
-    let expected =
-        format!("- **Outcome:** cancelled\n- **Time:** {started} to 2025-05-14T14:56:07.000Z (0s)");
+    let expected = format!(
+        "- **Outcome:** cancelled\n- **Time:** {started} to 2025-05-14 14:56:07 UTC+00:00 (0s)"
+    );
     assert_eq!(
         outcome(cancel, known),
         (json!("cancelled"), json!(1_747_234_567_000_u64), expected)
@@ -219,7 +221,7 @@ fn a_run_of_the_reference_has_a_report() {
     let expected = r"# Run of rpir
 
 - **Outcome:** done
-- **Time:** started 1970-01-01T00:00:00.000Z
+- **Time:** started 1970-01-01 00:00:00 UTC+00:00
 - **Steps:** 4
 - **Task ID:** wf-1-a
 
@@ -228,10 +230,10 @@ fn a_run_of_the_reference_has_a_report() {
 | **In all** | – | – | – | – | – |
 
 The phases of this run are not recorded.";
-    assert_eq!(Report::of(&state, Circumstances::default()).markdown(), expected);
+    assert_eq!(Report::of(&state, Circumstances::default()).markdown(|_| Ok(0)).unwrap(), expected);
     let used = Usage { turns: 1, input: 20, unpriced: 1, ..Usage::default() };
     let state = state.clone().with_usage(&state, &used);
-    let markdown = Report::of(&state, Circumstances::default()).markdown();
+    let markdown = Report::of(&state, Circumstances::default()).markdown(|_| Ok(0)).unwrap();
     assert!(markdown.contains("| **In all** | – | – | 1 | 20 | unknown |"), "{markdown}");
 }
 
@@ -291,7 +293,9 @@ fn no_text_can_be_anything_but_text() {
         }
         let state = state(&data);
         let pause = Some(PauseReason::Gate { label: text.to_owned(), times: 1 });
-        Report::of(&state, Circumstances { pause, ..Circumstances::default() }).markdown()
+        Report::of(&state, Circumstances { pause, ..Circumstances::default() })
+            .markdown(|_| Ok(0))
+            .unwrap()
     };
     let expected = [false, true].map(|has_models| elements(&report("plain", has_models)));
     let cells = expected.each_ref().map(|of| (of["TableRow"], of["TableCell"]));
@@ -327,7 +331,7 @@ fn of_very_many_phases_the_first_are_shown() {
     data["progress"]["visits"] = visits.chain([("no place".to_owned(), visit.clone())]).collect();
     let state = state(&data);
     let report = Report::of(&state, Circumstances::default());
-    let markdown = report.markdown();
+    let markdown = report.markdown(|_| Ok(0)).unwrap();
     assert!(markdown.contains("| ○ release:199 |") && !markdown.contains("| ○ release:200 |"));
     assert!(markdown.contains("\n\n… 101 more phases\n\n"));
     assert_eq!(markdown.matches("- ✓ l: r").count(), MAX_ROWS);
