@@ -50,7 +50,7 @@ for (const version of VERSIONS) {
       const rpc = await startRpc({ version, sandbox, env: { TZ: "Asia/Kathmandu" } });
       await rpc.promptAndSettle("/workflow outer Add a route");
       await rpc.prompt("/workflow :status");
-      const began = states(await rpc.entries())[0].startedAt + (5 * 60 + 45) * 60_000;
+      const began = custom(await rpc.entries(), "workflow:state")[0].startedAt + (5 * 60 + 45) * 60_000;
       const local = `started ${new Date(began).toISOString().slice(0, 19).replace("T", " ")} UTC+05:45 (`;
       assert.ok(custom(await rpc.entries(), "workflow:status").at(-1).content.includes(local), local);
       assert.equal(
@@ -63,7 +63,7 @@ TASK, started THEN (0s ago)
      1 turn, N tokens, cost unknown, 0s at work
 ▸ 2. Inner > 🔹 B  0s, 3 passes
      3 turns, N tokens, cost unknown, 0s at work
-✓ 3. Inner > 🔹 C  0s
+○ 3. Inner > 🔹 C  0s
      1 turn, N tokens, cost unknown, 0s at work
 ○ 4. 🔹 Z
 
