@@ -9,9 +9,10 @@ import { resolveWrite } from "./write-target.js";
  * @param {import("./calls.js").Calls} calls
  * @param {import("./confinement.js").Confinement} confinement
  * @param {import("./models.js").Models} models
+ * @param {import("./tools.js").Tools} tools
  * @returns {import("./interface.js").Imports["pi:extension/context"]}
  */
-export function contextImports(calls, confinement, models) {
+export function contextImports(calls, confinement, models, tools) {
   /** @type {Omit<import("./interface.js").Imports["pi:extension/context"], keyof ReturnType<typeof models.questions>>} */
   const functions = {
     runMode: () => runMode(calls.context),
@@ -25,6 +26,7 @@ export function contextImports(calls, confinement, models) {
       if (exitsAfterPrompt(calls.context)) process.exitCode = code;
     },
     toolInput: () => calls.toolInput,
+    runningCalls: () => tools.running,
     resolveWrite: (path) => resolveWrite(path, calls.context.cwd),
     canConfine: () => confinement.test(),
     utcOffset,

@@ -39,20 +39,8 @@ export const EVENTS = {
     event({ tag: "agent-end", val: isAborted(context) ? "aborted" : lastStopReason(messages) }),
   agent_before_settle: () => event({ tag: "agent-before-settle" }),
   agent_settled: () => event({ tag: "agent-settled" }),
-  tool_call: (
-    /** @type {PiEvent} */ { toolCallId, toolName, parentToolCallId: parent },
-    /** @type {Context} */ _context,
-    /** @type {ExtensionAPI} */ pi,
-  ) =>
-    event({
-      tag: "tool-call",
-      val: {
-        id: String(toolCallId),
-        name: String(toolName),
-        parent: parent === undefined ? undefined : String(parent),
-        carriesCalls: carriesCalls(pi, toolName),
-      },
-    }),
+  tool_call: (/** @type {PiEvent} */ call, /** @type {Context} */ _context, /** @type {ExtensionAPI} */ pi) =>
+    event({ tag: "tool-call", val: toolCall(call, pi) }),
   model_select: (
     /** @type {PiEvent} */ { model: { provider, id } },
     /** @type {Context} */ context,
@@ -101,6 +89,20 @@ export function eventName(kind) {
 
 /** Gives a literal its type. @param {Event} event */
 const event = (event) => event;
+
+/**
+ * @param {PiEvent} event
+ * @param {ExtensionAPI} pi
+ * @returns {import("./interface.js").ToolCall}
+ */
+export function toolCall({ toolCallId, toolName, parentToolCallId: parent }, pi) {
+  return {
+    id: String(toolCallId),
+    name: String(toolName),
+    parent: parent === undefined ? undefined : String(parent),
+    carriesCalls: carriesCalls(pi, toolName),
+  };
+}
 
 /**
  * Returns true if a tool is one of pi's own and declares that it reaches other tools. A tool of an extension that declares

@@ -5,7 +5,7 @@ import { Calls, after } from "./calls.js";
 import { Commands } from "./commands.js";
 import { Confinement } from "./confinement.js";
 import { contextImports } from "./context.js";
-import { EVENTS, boundaryResult, eventName, handlerResult, refusal } from "./events.js";
+import { EVENTS, boundaryResult, eventName, handlerResult, refusal, toolCall } from "./events.js";
 import { fileImports } from "./files.js";
 import { Guest, moment } from "./guest.js";
 import { Models } from "./models.js";
@@ -111,6 +111,7 @@ export class Extension {
   #handle(name) {
     if (this.#handled.has(name)) return;
     this.#handled.add(name);
+    if (name === "tool_call") this.#tools.watchEnds();
     const on = /** @type {(name: string, handler: (event: PiEvent, context: Context) => unknown) => void} */ (this.#pi.on);
     on.call(this.#pi, name, (event, context) => {
       switch (name) {
@@ -119,7 +120,10 @@ export class Extension {
         case "session_shutdown":
           return this.#onSessionShutdown(event, context);
         case "tool_call":
-          return this.#onToolCall(event, context);
+          return after(this.#onToolCall(event, context), (refused) => {
+            if (refused) this.#tools.end(event.toolCallId);
+            return refused;
+          });
         case "before_agent_start":
           // The run of the agent uses the model that the guest has set, in whichever call.
           return after(this.#models.queue, () => this.#deliver(name, event, context));
@@ -172,7 +176,7 @@ export class Extension {
    * @param {Context} context
    */
   #onToolCall(event, context) {
-    this.#tools.storeParent(event);
+    this.#tools.begin(toolCall(event, this.#pi));
     if (this.#guest.off && this.#guarding && this.#subscribed.has("tool_call")) return refusal(OFF_CALL);
     if (this.#guest.off || !this.#subscribed.has("tool_call")) {
       this.#confinement.notConfined(event);
@@ -219,7 +223,7 @@ export class Extension {
 
   #endSession() {
     this.#calls.dropDeferred();
-    this.#tools.forgetParents();
+    this.#tools.endAll();
     this.#timers.stopAll();
     this.#ui.stopWatching();
     this.#requests.drop();
@@ -244,7 +248,7 @@ export class Extension {
     return {
       "pi:extension/types": {},
       "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls, this.#manifest, this.#view, this.#models) },
-      "pi:extension/context": contextImports(calls, this.#confinement, this.#models),
+      "pi:extension/context": contextImports(calls, this.#confinement, this.#models, this.#tools),
       "pi:extension/session": sessionImports(calls, this.#manifest),
       "pi:extension/ui": this.#ui.imports(),
       "pi:extension/files": fileImports(this.#manifest.files, bases, installedPackages(codingAgent, bases)),

@@ -24,6 +24,7 @@ export const INTERFACE_VERSION = "0.3.0";
 
 /**
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").Tool} Tool
+ * @typedef {import("../target/types/interfaces/pi-extension-types.js").ToolCall} ToolCall
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").Command} Command
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").Flag} Flag
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").Delivery} Delivery

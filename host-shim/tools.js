@@ -13,8 +13,8 @@ export const OFF_CALL = "The extension that decides about this call broke and is
 export class Tools {
   /** Names of the registered tools. @type {Set<string>} */
   #names = new Set();
-  /** The outer call of each nested call of a registered tool, from its event to its execution. @type {Map<string, string>} */
-  #parents = new Map();
+  /** The calls of all tools that have begun and not ended. @type {Map<string, import("./interface.js").ToolCall>} */
+  #running = new Map();
   #pi;
   #host;
   #guest;
@@ -36,17 +36,34 @@ export class Tools {
     this.#requests = requests;
   }
 
-  /**
-   * Stores the outer call of a tool call, for its execution.
-   * @param {{ toolCallId: string, toolName: string, parentToolCallId?: string }} event
-   */
-  storeParent({ toolCallId, toolName, parentToolCallId }) {
-    if (parentToolCallId === undefined) this.#parents.delete(toolCallId);
-    else if (this.#names.has(toolName)) this.#parents.set(toolCallId, String(parentToolCallId));
+  /** The calls that have begun and not ended, in the order of their beginning. */
+  get running() {
+    return [...this.#running.values()];
   }
 
-  forgetParents() {
-    this.#parents.clear();
+  /** @param {import("./interface.js").ToolCall} call */
+  begin(call) {
+    this.#running.delete(call.id);
+    this.#running.set(call.id, call);
+  }
+
+  /** @param {unknown} id */
+  end(id) {
+    this.#running.delete(String(id));
+  }
+
+  /** Learns the ends of calls from pi. */
+  watchEnds() {
+    this.#pi.on("tool_result", ({ toolCallId }) => this.end(toolCallId));
+    this.#pi.on("tool_execution_end", ({ toolCallId }) => this.end(toolCallId));
+    // The model's calls end with the agent's run; a call that another tool made may still run.
+    this.#pi.on("agent_end", () => {
+      for (const { id, parent } of this.running) if (parent === undefined) this.end(id);
+    });
+  }
+
+  endAll() {
+    this.#running.clear();
   }
 
   /** @param {Tool} tool */
@@ -65,8 +82,7 @@ export class Tools {
       executionMode: sequential ? "sequential" : undefined,
       execute: async (id, input, signal, onUpdate, context) => {
         if (this.#guest.off) throw new Error(OFF_CALL);
-        const parent = this.#parents.get(id);
-        this.#parents.delete(id);
+        const parent = this.#running.get(id)?.parent;
         const call = { id, name, parent, carriesCalls: false };
         const outcome = this.#calls.call(context, "executeTool", moment(), call, json(input));
         const progress = {

@@ -8,7 +8,7 @@ use crate::definition::{
     DirEntry, FileError, FileKind, KnownModel, ModelSetting, Package, PackageScope, ReadError,
     Root, Stale, Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
-use crate::engine::{Effect, Engine, Level, Output, Reply, Summary};
+use crate::engine::{Effect, Engine, Level, Output, Reply, RunningCall, Summary, other_tools};
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 
 use crate::usage::Usage;
@@ -349,6 +349,15 @@ impl WorkflowFiles for Files {
         let input = known(context::tool_input())?.ok();
         let input: Option<Value> = input.and_then(|input| serde_json::from_str(&input).ok());
         Ok(input.and_then(|input| Some(input.get(name)?.as_str()?.to_owned())))
+    }
+
+    fn running_tools(&self) -> Result<Vec<String>, Stale> {
+        let call = |call: types::ToolCall| {
+            let types::ToolCall { id, name, parent, carries_calls } = call;
+            RunningCall { id, name, parent, carries_calls }
+        };
+        let at_hand = super::CALL.with_borrow(Clone::clone);
+        Ok(other_tools(context::running_calls().into_iter().map(call).collect(), at_hand))
     }
 
     fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {

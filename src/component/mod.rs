@@ -58,6 +58,8 @@ thread_local! {
     static GUARDED: Cell<Option<bool>> = const { Cell::new(None) };
     /// The user interface of the session; it does not change within one.
     static UI: Cell<Ui> = const { Cell::new(Ui::None) };
+    /// The id of the tool call that is being handled.
+    static CALL: RefCell<Option<String>> = const { RefCell::new(None) };
     static ENGINE: RefCell<Engine> = RefCell::new(Engine::default());
 }
 
@@ -131,7 +133,11 @@ impl Guest for Component {
         #[cfg(feature = "fault-switch")]
         fault::trip(fault::name(&event));
         // If the session is gone, nothing is to be done.
-        let mut output = react(at, &event).unwrap_or_default();
+        let call = match &event {
+            guest::Event::ToolCall(call) => Some(call.id.clone()),
+            _ => None,
+        };
+        let mut output = during(call, || react(at, &event)).unwrap_or_default();
         let drafts = host::take_drafts(&mut output);
         match perform(at, output) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
@@ -159,10 +165,9 @@ impl Guest for Component {
     fn execute_tool(at: Moment, call: ToolCall, input: String) -> guest::ToolOutcome {
         #[cfg(feature = "fault-switch")]
         fault::trip("execute-tool");
-        convert::tool_outcome(perform(
-            at,
-            handle(at, Event::Step { input: &input, nested: call.parent.is_some() }),
-        ))
+        let nested = call.parent.is_some();
+        let output = during(Some(call.id), || handle(at, Event::Step { input: &input, nested }));
+        convert::tool_outcome(perform(at, output))
     }
 
     fn resume_tool(at: Moment, ticket: u64, answer: guest::Answer) -> guest::ToolOutcome {
@@ -309,6 +314,14 @@ fn react(at: Moment, event: &guest::Event) -> Result<Output, Gone> {
             handle(at, Event::Select { pick: Pick::Thinking, own: *by_guest })
         }
     })
+}
+
+/// Handles something of this tool call.
+fn during<T>(call: Option<String>, handle: impl FnOnce() -> T) -> T {
+    CALL.set(call);
+    let handled = handle();
+    CALL.take();
+    handled
 }
 
 fn handle(at: Moment, event: Event) -> Output {

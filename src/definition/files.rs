@@ -266,6 +266,12 @@ pub trait WorkflowFiles {
         Ok(None)
     }
 
+    /// The tools whose calls run: without those that only carry the calls of others, without the call of the current event,
+    /// and without those that it came through.
+    fn running_tools(&self) -> Result<Vec<String>, Stale> {
+        Ok(Vec::new())
+    }
+
     /// The file that pi's `edit` and `write` would write if this were their argument `path`; the inner error is the
     /// reason, for the user, if it cannot be told.
     fn resolve_write(&self, _path: &str) -> Result<Result<WriteTarget, String>, Stale> {

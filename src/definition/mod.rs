@@ -394,6 +394,8 @@ pub(crate) mod fixtures {
         pub setting: RefCell<Option<ModelSetting>>,
         /// The argument `path` of the current tool call.
         pub call_arguments: BTreeMap<String, String>,
+        /// The tools whose calls run.
+        pub running_tools: Vec<String>,
         /// The paths to which a link leads, and with them everything below.
         pub linked: Vec<String>,
         /// The reason why commands cannot be confined.
@@ -537,6 +539,10 @@ pub(crate) mod fixtures {
 
         fn call_argument(&self, name: &str) -> Result<Option<String>, Stale> {
             Ok(self.call_arguments.get(name).cloned())
+        }
+
+        fn running_tools(&self) -> Result<Vec<String>, Stale> {
+            Ok(self.running_tools.clone())
         }
 
         /// The project lies at `/project`, the home directory at `/home`.

@@ -39,6 +39,7 @@ impl Engine {
         self.agent.cancel_asked = false;
         self.agent.worked = false;
         self.agent.ending = None;
+        self.agent.prompt_at_rest = None;
         self.end_rest(cx);
         self.briefing(cx)
     }

@@ -35,6 +35,7 @@ impl Engine {
             // A gate that waits for the user still does when there is more to spend: `/workflow :resume` asks for both.
             let is_told = |reason: &PauseReason| reason.is_of_budget() || reason.is_at_exit();
             if !self.pause_reason().is_some_and(is_told) {
+                self.stop_running_calls(cx);
                 self.pause(reason, cx);
             }
             return Some(self.stop(Rule::Budget, refusal));

@@ -53,8 +53,12 @@ impl Engine {
         }
         self.agent.ending = None;
         self.cancel_nested_calls(cx);
+        let prompt = self.agent.prompt_at_rest.take();
         if self.active().is_none() || self.pause_reason().is_some() {
             return;
+        }
+        if let Some(prompt) = prompt {
+            return cx.prompt(prompt);
         }
         match self.agent.last_stop {
             Stop::Aborted => self.pause(PauseReason::Aborted, cx),

@@ -43,6 +43,7 @@ mod may;
 mod models;
 mod panel;
 mod run_through;
+mod running;
 mod session;
 mod state;
 mod step_tool;
@@ -59,6 +60,7 @@ pub use effect::{Effect, Level, Output, Reply, Request, Summary, ToolResult};
 pub use event::{Answer, CommandEnd, Event, Facts, Stop};
 pub use may::{May, may};
 pub use run_through::{all_ways, run_through};
+pub use running::{RunningCall, other_tools};
 pub use state::Engine;
 pub use step_tool::{STEP_TOOL, StepTool};
 

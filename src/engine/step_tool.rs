@@ -125,6 +125,9 @@ impl Engine {
         if self.agent_awaits_gate() {
             return gate_result(text::GATE_OPEN);
         }
+        if let Some(refusal) = self.refuse_while_running(cx) {
+            return refusal;
+        }
         let summary = input.get("summary").and_then(Value::as_str);
         let summary = summary.filter(|summary| !is_blank(summary)).map(str::to_owned);
         let caller = Caller { summary, nested };

@@ -1064,6 +1064,7 @@ mod moved;
 mod packages;
 mod replacement;
 mod report;
+mod running;
 mod start_consent;
 mod tools;
 mod untrusted;

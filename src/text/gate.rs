@@ -17,6 +17,15 @@ const MAX_KEPT_TAIL: usize = 1024;
 pub const GATE_OPEN: &str =
     "[workflow] The gate of the current phase is being checked. Wait for its result.";
 
+/// Refusal of a move while calls of these tools run.
+pub fn still_running(tools: &[String]) -> String {
+    let tools: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();
+    let tools = tools.join(", ");
+    format!(
+        "⚠️ The phase is not left while a tool call runs: {tools}. Wait until it has ended, then call workflow_step again. This call had no effect."
+    )
+}
+
 /// Refusal of a `next` after another gate was checked in the same answer of the model.
 pub const GATE_HAD: &str = "[workflow] A gate was checked in this answer already. Read its result before you call workflow_step again.";
 

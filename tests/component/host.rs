@@ -503,6 +503,10 @@ impl context::Host for Host {
         self.answer("tool-input", self.tool_input.clone())
     }
 
+    fn running_calls(&mut self) -> Vec<types::ToolCall> {
+        Vec::new()
+    }
+
     fn resolve_write(&mut self, path: String) -> Result<context::WriteTarget, types::Error> {
         self.asked(format!("resolve-write {path}"));
         let target = match self.write_links.get(&*path) {

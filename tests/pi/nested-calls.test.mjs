@@ -136,6 +136,63 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     });
   }
 
+  const LATE = ["bash", { command: "sleep 2; touch late" }, true];
+
+  for (const action of ["next", "loop", "cancel"]) {
+    test(`keep the agent in its phase while they run: ${action}`, async (t) => {
+      const files = workflow("hello", ["plan", "build"], { autoContinue: false });
+      const step = ["workflow_step", { action }];
+      // The second script ends, and its command runs on until the third turn.
+      const wait = { calls: [{ name: "bash", arguments: { command: "while [ ! -e late ]; do sleep 0.1; done" } }] };
+      const move = { calls: [{ name: "workflow_step", arguments: { action } }] };
+      const { model, sandbox, rpc } = await withScripts(t, [script(LATE, step, step), move, wait, move, REST], files);
+      await rpc.promptAndSettle(TASK);
+      const [first, second, , last] = toolResults(model.lastRequest());
+      for (const text of [...first.split("\n---\n"), second]) {
+        assert.match(text, /^⚠️ The phase is not left while a tool call runs: `bash`\. Wait until it has ended/);
+      }
+      assert.doesNotMatch(last, /while a tool call runs/);
+      assert.equal(existsSync(join(sandbox.project, "late")), true);
+      assert.equal(lastPath(await rpc.entries()), action === "next" ? "hello:1" : "hello:0");
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+  }
+
+  test("that are awaited, and refused ones, leave the phase to the agent", async (t) => {
+    const files = workflow("hello", [{ id: "plan", tools: { blacklist: ["write"] } }, "build"], { autoContinue: false });
+    const calls = [["write", { path: "x", content: "y" }, true], ["bash", { command: "touch ran" }], NEXT];
+    const { sandbox, rpc } = await withScripts(t, [script(...calls), REST], files);
+    await rpc.promptAndSettle(TASK);
+    assert.equal(lastPath(await rpc.entries()), "hello:1");
+    assert.equal(existsSync(join(sandbox.project, "ran")), true);
+    await rpc.close();
+  });
+
+  for (const command of ["/workflow :next", "/workflow :skip", "/cancel-workflow"]) {
+    test(`are ended by the user's ${command}`, async (t) => {
+      const files = workflow("hello", ["plan", "build"], { autoContinue: false });
+      const begun = ["bash", { command: "touch begun; sleep 3; touch late" }, true];
+      const { model, sandbox, rpc } = await withScripts(t, [script(begun, ["bash", { command: "sleep 60" }]), REST, REST], files);
+      const prompted = rpc.promptAndSettle(TASK);
+      await rpc.waitFor(() => existsSync(join(sandbox.project, "begun")), { what: "the command" });
+      await rpc.prompt(command);
+      await prompted;
+      if (command !== "/cancel-workflow") {
+        await model.waitForRequests(2);
+        await rpc.waitFor(async () => lastPath(await rpc.entries()) === "hello:1", { what: "the move" });
+        assert.match(userTexts(model.lastRequest()).join("\n"), /The user moved the workflow on/);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 4000));
+      assert.equal(existsSync(join(sandbox.project, "late")), false);
+      const entries = await rpc.entries();
+      assert.equal(pauses(entries).at(-1), undefined);
+      assert.equal(model.requests.length, command === "/cancel-workflow" ? 1 : 2);
+      assert.deepEqual(rpc.extensionErrors(), []);
+      await rpc.close();
+    });
+  }
+
   test("of codemode reach the tools that a whitelist allows", async (t) => {
     const call = (/** @type {string} */ name) => ({ calls: [{ name, arguments: { code: "return 1", calls: [] } }] });
     const phases = [{ id: "plan", tools: { whitelist: ["read"] } }, { id: "build", tools: { blacklist: ["codemode"] } }];

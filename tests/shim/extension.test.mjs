@@ -961,7 +961,7 @@ suite("tools", () => {
     assert.deepEqual(got, [[call, '{"a":1}'], [call, "null"], [call, "null"], [call, '"x"']]);
   });
 
-  test("receive the outer call of a nested call, once", async () => {
+  test("receive the outer call of a nested call until it ends", async () => {
     /** @type {any[]} */
     const got = [];
     const executeTool = (/** @type {unknown} */ _at, /** @type {any} */ call) => {
@@ -973,11 +973,42 @@ suite("tools", () => {
     for (const events of [[], [{ parentToolCallId: "outer" }], [], [{ parentToolCallId: "outer" }, {}]]) {
       for (const event of events) told(event);
       await pi.tool("t", {});
+      pi.emit("tool_execution_end", { toolCallId: "call-1" });
     }
-    // The outer call of another tool's call is not stored.
-    pi.emit("tool_call", { toolCallId: "call-1", toolName: "read", parentToolCallId: "outer" });
-    await pi.tool("t", {});
-    assert.deepEqual(got, [undefined, "outer", undefined, undefined, undefined]);
+    assert.deepEqual(got, [undefined, "outer", undefined, undefined]);
+  });
+
+  test("run from their call, unless it is refused, to their end", () => {
+    /** @type {any} */
+    let imports;
+    const running = () => imports[CONTEXT].runningCalls().map((/** @type {any} */ { id, parent }) => [id, parent]);
+    /** @type {unknown[]} */
+    const seen = [];
+    const pi = loaded((given) => {
+      imports = given;
+      return {
+        handleEvent: (/** @type {unknown} */ _at, /** @type {any} */ { tag, val }) => {
+          if (tag !== "tool-call") return { tag: "none" };
+          seen.push(running().length);
+          return val.name === "write" ? { tag: "block", val: "no" } : { tag: "none" };
+        },
+      };
+    });
+    const call = (/** @type {string} */ toolCallId, /** @type {string} */ toolName, /** @type {string} */ parentToolCallId) =>
+      pi.emit("tool_call", { toolCallId, toolName, parentToolCallId });
+    call("1", "script", /** @type {any} */ (undefined));
+    call("1/1", "bash", "1");
+    call("1/2", "write", "1");
+    call("1/3", "read", "1");
+    assert.deepEqual(seen, [1, 2, 3, 3]);
+    assert.deepEqual(running(), [["1", undefined], ["1/1", "1"], ["1/3", "1"]]);
+    pi.emit("tool_result", { toolCallId: "1/3" });
+    pi.emit("tool_execution_end", { toolCallId: "unknown" });
+    // The call of the model ends with the run of the agent, another may run on.
+    pi.emit("agent_end", { messages: [] });
+    assert.deepEqual(running(), [["1/1", "1"]]);
+    pi.emit("tool_execution_end", { toolCallId: "1/1" });
+    assert.deepEqual(running(), []);
   });
 
   test("carry calls only if they are pi's own and declare it", () => {

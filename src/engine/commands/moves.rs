@@ -145,6 +145,7 @@ impl Engine {
         let Some(active) = self.active() else { return };
         let from = text::phase_title(active.phase);
         let new = new.moved_from(active.state, leaving, cx.unix_ms);
+        let stopped = self.stop_running_calls(cx);
         self.withdraw_gate(cx);
         self.agent.cancel_asked = false;
         self.transition(new, cx);
@@ -166,15 +167,17 @@ impl Engine {
             self.tell_pause(cx);
         }
         match (arrival, self.agent.is_working()) {
+            (Arrival::Done, true) if stopped => {}
             (Arrival::Done, true) => {
                 self.turn.untold_move = Some(Mover::User);
                 cx.push(Effect::Steer(format!("{told} Stop working on it.")));
             }
             (Arrival::Done, false) => self.announce_end(cx),
             // Told with the next context prompt.
-            (Arrival::Phase, true) if paused && self.agent.ending.is_some() => {
+            (Arrival::Phase, true) if paused && (stopped || self.agent.ending.is_some()) => {
                 self.agent.note = Some(told);
             }
+            (Arrival::Phase, true) if stopped => self.agent.prompt_at_rest = Some(told),
             (Arrival::Phase, true) => {
                 self.turn.untold_move = Some(Mover::User);
                 let prompt = self.give_prompt();
@@ -191,11 +194,12 @@ impl Engine {
             cx.notify(Level::Info, "No active workflow to cancel.");
             return;
         };
+        let stopped = self.stop_running_calls(cx);
         self.withdraw_gate(cx);
         let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
         let content = text::command_cancelled_message(&all);
         self.show_end(&state, content, cx);
-        if self.agent.is_working() {
+        if self.agent.is_working() && !stopped {
             let told = "The user cancelled the workflow. Stop working on it.";
             cx.push(Effect::Steer(told.into()));
         }

@@ -1,0 +1,64 @@
+//! The tool calls that run. A phase is not left while a call of it runs, which would go on under the rules of the next phase.
+
+use serde_json::json;
+
+use crate::protocol::STEP_TOOL_NAME;
+use crate::text;
+
+use super::context::Cx;
+use super::effect::{Effect, Reply};
+use super::state::Engine;
+use super::step_tool::result;
+
+/// A tool call that has begun and not ended.
+#[derive(Debug, Clone)]
+pub struct RunningCall {
+    /// pi's identifier.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// The identifier of the call that made it.
+    pub parent: Option<String>,
+    /// The tool only calls or finds other tools.
+    pub carries_calls: bool,
+}
+
+/// The tools of these calls, without those that only carry the calls of others, without the call at hand, and without those
+/// that it came through.
+pub fn other_tools(mut calls: Vec<RunningCall>, at_hand: Option<String>) -> Vec<String> {
+    let mut next = at_hand;
+    while let Some(index) = next.take().and_then(|id| calls.iter().position(|call| call.id == id)) {
+        next = calls.remove(index).parent;
+    }
+    calls.into_iter().filter(|call| !call.carries_calls).map(|call| call.name).collect()
+}
+
+impl Engine {
+    /// Refuses the agent's move while another tool call runs.
+    pub(super) fn refuse_while_running(&self, cx: &mut Cx) -> Option<Reply> {
+        self.active()?;
+        let running = running(cx);
+        if running.is_empty() {
+            return None;
+        }
+        let details = json!({ "active": true, "running": running });
+        Some(result(text::still_running(&running), details))
+    }
+
+    /// Aborts an agent of which a tool call runs, which ends the calls. Returns true if it does.
+    pub(super) fn stop_running_calls(&self, cx: &mut Cx) -> bool {
+        let stops = self.agent.is_working() && !running(cx).is_empty();
+        if stops {
+            cx.push(Effect::Abort);
+        }
+        stops
+    }
+}
+
+/// The tools whose calls run. A call of `workflow_step` that runs waits for an answer, which has its own rules.
+fn running(cx: &mut Cx) -> Vec<String> {
+    let running = cx.files.running_tools().map(Some);
+    let mut running = cx.unless_gone(running).unwrap_or_default();
+    running.retain(|name| name != STEP_TOOL_NAME);
+    running
+}

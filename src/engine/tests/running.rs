@@ -1,0 +1,92 @@
+//! Tool calls that run while a phase is left.
+
+use super::*;
+use crate::engine::{RunningCall, other_tools};
+
+fn call(id: &str, name: &str, parent: Option<&str>, carries_calls: bool) -> RunningCall {
+    RunningCall { id: id.into(), name: name.into(), parent: parent.map(Into::into), carries_calls }
+}
+
+#[test]
+fn the_call_at_hand_and_those_it_came_through_do_not_count() {
+    let calls = vec![
+        call("1", "script", None, false),
+        call("1/1", "inner", Some("1"), false),
+        call("1/1/1", "workflow_step", Some("1/1"), false),
+        call("1/2", "bash", Some("1"), false),
+        call("2", "codemode", None, true),
+        call("2/1", "write", Some("2"), false),
+    ];
+    let others = |at_hand: Option<&str>| other_tools(calls.clone(), at_hand.map(Into::into));
+    assert_eq!(others(Some("1/1/1")), ["bash", "write"]);
+    assert_eq!(others(Some("1/2")), ["inner", "workflow_step", "write"]);
+    assert_eq!(others(Some("unknown")), others(None));
+    assert_eq!(others(None), ["script", "inner", "workflow_step", "bash", "write"]);
+    // An identifier of pi's that is its own parent.
+    assert_eq!(other_tools(vec![call("x", "a", Some("x"), false)], Some("x".into())), [""; 0]);
+}
+
+impl Session {
+    fn at_work_with(running: &[&str]) -> Self {
+        let mut session = Self::new(&[("flow", &["a", "b", "c"])]);
+        let _ = session.command("workflow", "flow x");
+        let _ = session.on(Event::AgentStart);
+        session.files.running_tools = running.iter().map(|name| (*name).to_owned()).collect();
+        session
+    }
+}
+
+fn aborts(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::Abort))
+}
+
+#[test]
+fn the_agent_does_not_leave_a_phase_in_which_a_call_runs() {
+    let mut session = Session::at_work_with(&["workflow_step", "bash", "read"]);
+    let state = session.engine.run.state().cloned();
+    for action in ["next", "loop", "cancel", "cancel"] {
+        let text = format!("{:?}", session.step(action));
+        assert!(
+            text.contains("The phase is not left while a tool call runs: `bash`, `read`."),
+            "{text}"
+        );
+        assert_eq!(session.engine.run.state(), state.as_ref());
+    }
+    assert!(format!("{:?}", session.step("status")).contains("Workflow"));
+    session.files.running_tools = vec!["workflow_step".into()];
+    assert!(format!("{:?}", session.step("next")).contains("Advanced"));
+}
+
+#[test]
+fn the_users_moves_end_the_calls_that_run_and_the_agent_goes_on() {
+    for command in [":next", ":skip"] {
+        let mut session = Session::at_work_with(&["bash"]);
+        let effects = session.command("workflow", command).effects;
+        assert!(matches!(effects.first(), Some(Effect::Abort)), "{effects:?}");
+        assert!(!effects.iter().any(|effect| matches!(effect, Effect::Steer(_))), "{effects:?}");
+        assert_eq!(session.engine.active().unwrap().phase.id, "b");
+        session.files.running_tools.clear();
+        let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+        let effects = session.on(Event::AgentSettled).effects;
+        let prompt = effects.iter().find_map(|effect| match effect {
+            Effect::SendUserMessage(text) => Some(text.clone()),
+            _ => None,
+        });
+        assert!(
+            prompt.is_some_and(|text| text.contains("The user moved the workflow on")),
+            "{effects:?}"
+        );
+        assert_eq!(session.engine.run.state().unwrap().progress.paused, None);
+        // The user's own abort is a pause, as ever.
+        let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = session.on(Event::AgentStart);
+        let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+        let _ = session.on(Event::AgentSettled);
+        assert!(session.engine.run.state().unwrap().progress.paused.is_some());
+    }
+    let mut session = Session::at_work_with(&[]);
+    let effects = session.command("workflow", ":next").effects;
+    assert!(!aborts(&effects), "{effects:?}");
+    let mut session = Session::at_work_with(&["bash"]);
+    assert!(aborts(&session.command("cancel-workflow", "").effects));
+}
