@@ -21,9 +21,10 @@ const BEGINNING = 512;
 const MAX_HEADER = 2 ** 20;
 
 const STATE = "workflow:state";
-const NEEDLE = Buffer.from(`"customType":"${STATE}"`);
-// The search for this part of it is many times faster: it is short and begins with a rare letter.
-const PART = Buffer.from('Type":"');
+// In quotation marks it cannot be part of a text: there they have a backslash.
+const NEEDLE = Buffer.from(`"${STATE}"`);
+// The search for this part of it is many times faster: it begins with a rarer letter.
+const PART = Buffer.from(`kflow:state"`);
 const PART_AT = NEEDLE.indexOf(PART);
 const TASK_ID = Buffer.from('"taskId":"');
 const USAGE = Buffer.from('usage":');
@@ -97,7 +98,7 @@ export class SessionFile {
   }
 
   /**
-   * Calls a function for each line that may be the state of a run, in the order of the file. The function must not read the
+   * Calls a function for each line that may be the state of a run, whatever the order of its fields, in the order of the file. The function must not read the
    * file.
    *
    * @param {(taskId: string, line: Line) => void} use gets the id in the line
@@ -167,8 +168,8 @@ export class SessionFile {
   newestState(lines) {
     for (const line of lines.toReversed()) {
       const entry = parsed(this.#bytes(line.start, line.stop));
-      if (entry) return isStateEntry(entry) ? { entry, line } : undefined;
-      this.unreadable += 1;
+      if (!entry) this.unreadable += 1;
+      else if (isStateEntry(entry)) return { entry, line };
     }
     return undefined;
   }

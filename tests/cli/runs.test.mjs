@@ -102,6 +102,33 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.deepEqual(run(["runs", "--workflow", "nothing"]), { status: 0, stdout: "No runs.\n", stderr: "" });
   });
 
+  test("reads entries whose fields have another order, and blanks between them", (t) => {
+    const { sessions, json, write } = place(t);
+    const reversed = (/** @type {any} */ value) => {
+      if (Array.isArray(value)) return value.map(reversed);
+      if (typeof value !== "object" || value === null) return value;
+      return Object.fromEntries(Object.entries(value).reverse().map(([name, field]) => [name, reversed(field)]));
+    };
+    const open = state(1, LOOK, { taskId: id(2) });
+    const path = write("a.jsonl", ended(1), open);
+    const asWritten = json();
+    assert.equal(asWritten.length, 2);
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    const other = lines.map((line) => JSON.stringify(reversed(JSON.parse(line)), undefined, 1).replaceAll("\n", " "));
+    writeFileSync(join(sessions, "a.jsonl"), `${other.join("\n")}\n`);
+    assert.deepEqual(json(), asWritten);
+  });
+
+  test("takes nothing for a state that a tool call names so", (t) => {
+    const { project, sessions, json } = place(t);
+    const recording = new Recording(project);
+    recording.state(0, ended(1));
+    const call = { type: "toolCall", id: "c", name: "note", arguments: { customType: "workflow:state", taskId: id(1) } };
+    recording.session.appendMessage(/** @type {any} */ ({ role: "assistant", content: [call], timestamp: 0 }));
+    recording.write(join(sessions, "a.jsonl"));
+    assert.deepEqual(json().map(({ taskId }) => taskId), [id(1)]);
+  });
+
   test("has no phase behind the last entry of a run that ended in a nested workflow", (t) => {
     const { json, write } = place(t);
     const visits = { "flow:0": visit("Look", { endedAt: START + 1 }), "flow:1/inner:0": visit("Inside", { startedAt: START + 1, endedAt: START + 2, step: 1 }) };
