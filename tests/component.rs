@@ -716,16 +716,15 @@ fn a_running_agent_is_told_that_the_user_moved_the_run() {
     assert_eq!(pi.command("workflow", ":next"), Outcome::Done);
     let calls = std::mem::take(&mut pi.host().calls);
     assert_eq!(
-        calls[..3],
+        calls[..2],
         [
             &format!("append-entry workflow:state {STATE_AT_DO}"),
             "set-status workflow: Two > 🔨 Do [2/2]",
-            "notify info: 👀 Look → 🔨 Do",
         ]
     );
     let told = "send-message steer and start nothing: workflow:moved shown: The user moved the workflow on: 👀 Look → 🔨 Do.\n\n[Workflow path: Two ▸ 🔨 Do]\n";
-    assert!(calls[3].starts_with(told), "{}", calls[3]);
-    assert_eq!(calls.len(), 4);
+    assert!(calls[2].starts_with(told), "{}", calls[2]);
+    assert_eq!(calls.len(), 3);
 }
 
 #[test]
@@ -737,7 +736,6 @@ fn an_idle_agent_is_prompted_after_the_user_moved_the_run() {
     pi.did(&[
         &format!("append-entry workflow:state {skipped}"),
         "set-status workflow: Two > 🔨 Do [2/2]",
-        "notify info: 👀 Look → 🔨 Do",
         "send-user-message follow-up: The user moved the workflow on, and skipped a phase: 👀 Look → 🔨 Do.",
     ]);
 }
