@@ -321,7 +321,7 @@ fn asked_to_cancel() -> (Pi, u64) {
     let (text, details) = pi.step("cancel");
     assert_eq!(
         text,
-        "⚠️ **Confirm cancellation** of workflow \"Fix it\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone."
+        "⚠️ **Confirm cancellation** of workflow \"Two\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone."
     );
     assert_eq!(details, r#"{"active":true,"cancelPending":true}"#);
     match pi.step_with(r#"{"action":"cancel"}"#) {

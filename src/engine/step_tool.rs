@@ -330,9 +330,9 @@ impl Engine {
             return result("No active workflow to cancel.", json!({ "active": false }));
         };
         if !confirmed {
-            let task = text::short_task(state);
+            let workflow = text::run_name(state, &self.definitions.library);
             let text = format!(
-                "⚠️ **Confirm cancellation** of workflow \"{task}\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone."
+                "⚠️ **Confirm cancellation** of workflow \"{workflow}\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone."
             );
             self.agent.cancel_asked = true;
             return result(text, json!({ "active": true, "cancelPending": true }));

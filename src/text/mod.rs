@@ -64,7 +64,7 @@ pub use messages::{
     completion_message, initial_message, not_done_reminder, not_trusted, session_name, untrusted,
 };
 pub use models::no_model;
-pub use names::{origin, phase_title, short_name, short_task, task_too_long};
+pub use names::{origin, phase_title, short_name, task_too_long};
 pub use pause::{ended_line, held, held_notice, pause_notice, paused, run_name, unfinished_line};
 pub use preview::preview;
 pub use questions::{

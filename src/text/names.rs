@@ -1,12 +1,10 @@
 //! Names and tasks shortened to one line, for the status bar, notices and questions.
 
 use crate::definition::{Phase, Workflow, short};
-use crate::run::{MAX_TASK, RunState};
+use crate::run::MAX_TASK;
 
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 100;
-/// Maximum length of a task, in characters.
-const MAX_SHORT_TASK: usize = 200;
 
 /// Returns the name of a workflow or a phase on one line.
 pub fn short_name(name: &str) -> String {
@@ -24,11 +22,6 @@ pub fn origin(workflow: &Workflow) -> String {
 /// Returns the emoji and the name of a phase.
 pub fn phase_title(phase: &Phase) -> String {
     format!("{} {}", short_name(&phase.emoji), short_name(&phase.name))
-}
-
-/// Returns the task of a run on one line.
-pub fn short_task(state: &RunState) -> String {
-    short(&state.task_description, MAX_SHORT_TASK)
 }
 
 /// Returns the refusal of a task of this length in characters.

@@ -38,8 +38,8 @@ export const DIFFERENCES = [
   {
     number: 6,
     reference: "A first `cancel` stays pending for ever and is stored with the next transition.",
-    ours: "It is valid for the same agent run, any other action drops it, and it is never stored.",
-    why: "The documentation promises it.",
+    ours: "It is valid for the same agent run, any other action drops it, and it is never stored. The result of the first names the workflow, not the task.",
+    why: "The documentation promises it; the result says \"workflow\".",
   },
   {
     number: 7,

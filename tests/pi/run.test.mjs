@@ -448,7 +448,7 @@ Do plan for Look around.
         [["Cancel the workflow?", "Add a route\n\nThe agent wants to cancel this workflow. Cancel it?"]],
       );
       assert.deepEqual(toolResults(model.lastRequest()), [
-        "⚠️ **Confirm cancellation** of workflow \"Add a route\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone.",
+        "⚠️ **Confirm cancellation** of workflow \"The hello\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone.",
         'Workflow cancelled: "Add a route"',
       ]);
       const entries = await rpc.entries();

@@ -192,7 +192,7 @@ for (const version of VERSIONS) {
         "→ No, go on",
         "Yes, cancel it",
       ]);
-      assert.ok(cancel.includes('⚠️ Confirm cancellation of workflow "One"?'), cancel.join("\n"));
+      assert.ok(cancel.includes('⚠️ Confirm cancellation of workflow "The hello"?'), cancel.join("\n"));
       await tui.press("Enter");
       await tui.waitFor("The user declined: the workflow is not cancelled.");
       await tui.waitFor("I go on.");

@@ -441,7 +441,7 @@ fn a_run_that_cannot_be_read_is_held_until_it_is_cancelled() {
         (&["x"], "an entry is not JSON"),
         (&[r#"{"active":true,"workflowKey":"flat"}"#], "an entry is malformed"),
         (&[r#"{"workflowKey":"flat","currentPath":7}"#], "an entry is malformed"),
-        (&["{}", "null", "", ended], "an entry is not JSON"),
+        (&["{}", "null", " ", ended], "an entry is not JSON"),
         (&many, "entries name no workflow"),
     ];
     for (entries, why) in broken {

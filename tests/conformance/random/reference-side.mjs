@@ -424,8 +424,9 @@ export class ReferenceSide extends Side {
     if (!answer || !place) return answer;
     if (answer.message) return { message: await this.#injected(place) };
     if (answer.details?.cancelPending) {
-      const { taskDescription } = place.state;
-      return { ...answer, text: answer.text.replace(taskDescription, () => onOneLine(taskDescription)) };
+      const { key, fields } = place.root;
+      const named = answer.text.replace(`"${place.state.taskDescription}"`, () => `"${onOneLine(fields.name ?? key)}"`);
+      return { ...answer, text: because(6, answer.text, named) };
     }
     if (answer.block && place.root.fields.blockReasonTemplate === undefined) {
       return because(39, answer, { ...answer, reason: `${answer.reason}\nTools in this phase: ${toolsRule(place)}` });

@@ -238,6 +238,7 @@ class Walker {
       case "tool":
         yield* this.#run();
         yield { event: "tool_call", data: { toolCallId: "2", toolName: action.name, input: {} } };
+        yield { event: "tool_execution_end", data: { toolCallId: "2", toolName: action.name } };
         return;
       case "turn":
         yield* this.#run();

@@ -172,12 +172,16 @@ function askedForReplacement({ ours }) {
   return take(ours.screen, (line) => line.startsWith("{") && /"method":"select".* replaces yours\./.test(line)).length;
 }
 
-/** The reference stores a pending cancellation. @param {Both} both */
+/** The result of a first `cancel`, with the name of the workflow in ours and the task in the reference. */
+const CONFIRM = /(?<=\*\*Confirm cancellation\*\* of workflow )"[^]*?"(?=\?\nCall workflow_step)/g;
+
+/** The reference stores a pending cancellation, and names the task in the place of the workflow. @param {Both} both */
 function pendingStored({ reference, ours }) {
   for (const { data } of states(ours)) assert.ok(!("_cancelPending" in data));
   const stored = states(reference).filter(({ data }) => data._cancelPending === true);
   for (const { data } of stored) delete data._cancelPending;
-  return stored.length;
+  const asked = (/** @type {Both["ours"]} */ record) => mapStrings(record, (text) => text.replaceAll(CONFIRM, '"…"'));
+  return stored.length + Math.max(asked(reference), asked(ours));
 }
 
 /**

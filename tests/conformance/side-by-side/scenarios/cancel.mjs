@@ -40,7 +40,7 @@ export default [
         reference: Array(4).fill("status workflow: (none)"),
         ours: [/^confirm Cancel/, ...Array(2).fill("status workflow: Hello > 🔹 Analyze [1/2]"), COUNTDOWN],
       },
-      14, 18, 22, 25, 39,
+      6, 14, 18, 22, 25, 39,
     ],
   },
   {
@@ -87,7 +87,7 @@ export default [
         reference: Array(4).fill("status workflow: (none)"),
         ours: [...Array(2).fill("status workflow: Hello > 🔹 Analyze [1/2]"), COUNTDOWN],
       },
-      14, 18, 22, 25, 39,
+      6, 14, 18, 22, 25, 39,
     ],
   },
   {
@@ -133,7 +133,7 @@ export default [
         reference: Array(4).fill("status workflow: (none)"),
         ours: ["widget workflow-countdown: (none)", ...Array(2).fill("status workflow: Hello > 🔹 Analyze [1/2]"), COUNTDOWN],
       },
-      14, 18, 22, 25, 39,
+      6, 14, 18, 22, 25, 39,
     ],
   },
   {
@@ -141,7 +141,7 @@ export default [
     global: TWO,
     model: [step("cancel"), stop, step("cancel"), stop],
     actions: [run("/workflow hello Add a route"), restart(), run("Go on")],
-    differs: [55, 14, 18, 22, 25, 39],
+    differs: [55, 6, 14, 18, 22, 25, 39],
   },
   {
     name: "by the command, between runs",

@@ -58,7 +58,7 @@ export default [
       },
       { number: 8, at: "screen[6..]", reference: ["(pi ends with 0)"], ours: ["(pi ends with 1)", "Cancelled."] },
       { number: 8, at: "printed[0..]", ours: [/^Workflow Hello: paused in 🔹 Execute/] },
-      14, 18, 22, 25, 39,
+      6, 14, 18, 22, 25, 39,
     ],
   },
   {
