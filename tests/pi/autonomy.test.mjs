@@ -69,12 +69,12 @@ for (const version of VERSIONS) {
       assert.equal(model.requests.length, 8);
     });
 
-    test("print mode: a cancelled run and an unknown workflow end with their own exit status", async (t) => {
+    test("print mode: a run that the agent wants to cancel and an unknown workflow end with their own exit status", async (t) => {
       const { sandbox } = await stage(t, [step("cancel"), step("cancel"), { text: "Cancelled." }], {
         globalFiles: HELLO,
       });
       const cancelled = await runPrint({ version, sandbox, prompt: "/workflow hello it" });
-      assert.deepEqual([cancelled.code, cancelled.stderr], [1, "Workflow The hello: cancelled.\n"]);
+      assert.deepEqual([cancelled.code, cancelled.stderr], [1, "Workflow The hello: paused in 🔹 Plan: the agent wants to cancel it.\n"]);
       const unknown = await runPrint({ version, sandbox, prompt: "/workflow nope it" });
       assert.deepEqual([unknown.code, unknown.stderr], [1, 'Unknown workflow: "nope". Available: hello\n']);
     });

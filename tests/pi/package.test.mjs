@@ -29,9 +29,9 @@ const PACKED = [
   ...["core.wasm", "core2.wasm", "core3.wasm", "js"].map((name) => `host-shim/component/pi_workflows.${name}`),
   ...["registrations.json", "shim.cjs"].map((name) => `host-shim/component/${name}`),
   ...["actions", "calls", "commands", "context", "confinement", "dialogs", "drawing", "events", "exec", "extension", "file-tools", "files"].map((name) => `host-shim/${name}.js`),
-  ...["guest", "interface", "json", "load", "messages", "models", "packages", "renderers", "requests", "session", "snapshot", "usage"].map((name) => `host-shim/${name}.js`),
+  ...["guest", "interface", "json", "load", "local-time", "messages", "models", "packages", "renderers", "requests", "session", "snapshot", "usage"].map((name) => `host-shim/${name}.js`),
   ...["index.cjs", "store.js", "terminal-watch.js", "timers.js", "tools.js", "ui.js", "view.js", "write-target.js"].map((name) => `host-shim/${name}`),
-  ...["bubblewrap", "file-operations", "hard-links", "placeholders", "running-commands", "sandbox", "seatbelt", "seccomp", "session-folder", "shell-quote"].map((name) => `host-shim/confinement/${name}.js`),
+  ...["bubblewrap", "file-operations", "hard-links", "key-folders", "placeholders", "running-commands", "sandbox", "seatbelt", "seccomp", "session-folder", "shell-quote"].map((name) => `host-shim/confinement/${name}.js`),
   ...["README.md", "package.json", "test/workflows.test.js"].map((name) => `package-example/${name}`),
   ...["review-branch/read.md", "review-branch/report.md", "review-branch/workflow.yaml"].map((name) => `package-example/workflows/${name}`),
   ...["run.md", "workflow.yaml"].map((name) => `package-example/workflows/_shared/run-checks/${name}`),
@@ -52,7 +52,7 @@ const PACKED = [
   }).flatMap(([folder, names]) => names.map((name) => `workflows-examples/${folder}${name}`)),
 ].sort();
 /** In bytes. */
-const MAX_TARBALL = 800_000;
+const MAX_TARBALL = 900_000;
 
 /** Runs the machine's npm; pi runs on the repository's own Node. */
 function npm(/** @type {string[]} */ parameters, /** @type {string} */ cwd) {

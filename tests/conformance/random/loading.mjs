@@ -120,6 +120,7 @@ class Comparison {
     await this.#compare({ event: "before_agent_start", data: { prompt: "x", systemPrompt: "" } });
     for (const toolName of this.#tools) {
       await this.#compare({ event: "tool_call", data: { toolCallId: "1", toolName, input: {} } });
+      await this.#compare({ event: "tool_execution_end", data: { toolCallId: "1", toolName } });
     }
     await this.#compare({ event: "turn_end" });
   }

@@ -118,8 +118,16 @@ export default [
     trust: false,
     actions: ask,
     differs: [
-      { number: 10, reference: "  w — Project\n  y — Y", ours: "  w — Global" },
-      { number: 10, reference: "Available: w, y", ours: "Available: w" },
+      {
+        number: 10,
+        reference: "  w — Project\n  y — Y",
+        ours: "  w — Global\n.pi/workflows is not read: pi does not trust this project. To trust it: start pi with --approve.",
+      },
+      {
+        number: 10,
+        reference: "Available: w, y",
+        ours: "Available: w\n.pi/workflows is not read: pi does not trust this project. To trust it: start pi with --approve.",
+      },
     ],
   },
   {
