@@ -18,6 +18,31 @@ const SLOW = { calls: [bash("sleep 0.4; echo the old work")] };
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
+/** A tool that ends with the command `release`, not with an abort. */
+const LINGER = {
+  "linger.ts": `export default (pi) => {
+    let release = () => {};
+    pi.registerTool({
+      name: "linger", label: "linger", description: "Lingers.", parameters: { type: "object", properties: {} },
+      execute: () => new Promise((resolve) => { release = () => resolve({ content: [{ type: "text", text: "the old work" }], details: {} }); }),
+    });
+    pi.registerCommand("release", { handler: async () => release() });
+  };`,
+};
+const LINGERING = { calls: [{ name: "linger", arguments: {} }] };
+
+/**
+ * Resolves when the agent has settled twice from now on: its run, which a move of the user stopped with its calls, and the
+ * run in the new phase.
+ *
+ * @param {import("./harness/rpc.mjs").Rpc} rpc
+ */
+function waitForSettledTwice(rpc) {
+  const from = rpc.records.length;
+  let times = 0;
+  return rpc.waitFor(({ type }) => type === "agent_settled" && ++times === 2, { from, what: "a second agent_settled" });
+}
+
 /** Commands that send messages as another extension. */
 const OTHER = {
   "other.ts": `export default (pi) => {
@@ -57,6 +82,8 @@ for (const version of VERSIONS) {
     test("with an abort, an error and its repetition", async (t) => {
       const { model, requests, play, start } = await startFresh(t, version, {
         globalFiles: WORKFLOWS,
+        files: LINGER,
+        extensions: ["linger.ts"],
         settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 300 } },
       });
       const rpc = await start();
@@ -75,17 +102,30 @@ for (const version of VERSIONS) {
       await rpc.promptAndSettle("Go on");
       assertFresh(requests.at(-1), "review");
 
-      // An abort in the turn that moves, and in the first request after it.
+      // An abort in the turn that moves, which the move stops anyway, and in the first request after it.
       await rpc.send({ type: "new_session" });
-      play(READ, { calls: [bash("sleep 20"), bash("echo the old work")] }, REST);
-      const stopped = rpc.waitForSettled();
+      play(READ, LINGERING, { text: "I beg", hang: true }, REST);
+      count = requests.length;
+      const stopped = waitForSettledTwice(rpc);
+      const begun = rpc.records.length;
       void rpc.prompt("/workflow hello The task");
-      await rpc.waitFor(({ type, toolName, args }) => type === "tool_execution_start" && toolName === "bash" && /20/.test(args.command));
+      await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === "linger", { from: begun });
+      const all = model.requests.length;
       await rpc.prompt("/workflow :next");
+      const abort = rpc.send({ type: "abort" });
+      await rpc.prompt("/release");
+      await model.waitForRequests(all + 1);
+      await sleep(50);
       await rpc.send({ type: "abort" });
       await stopped;
+      await abort;
       await rpc.promptAndSettle("Go on");
-      assertFresh(requests.at(-1), "review");
+      assert.equal(requests.length, count + 4);
+      for (const request of requests.slice(-2)) {
+        assertFresh(request, "review");
+        assert.match(text(request), /The user moved the workflow on/);
+        assert.equal(text(request).split("Do review for The task").length, 2);
+      }
 
       // The first request fails and is repeated, at rest and at work.
       await rpc.send({ type: "new_session" });
@@ -138,12 +178,14 @@ for (const version of VERSIONS) {
       await rpc.send({ type: "new_session" });
       play(SLOW, READ, REST);
       mark = rpc.records.length;
-      settled = rpc.waitForSettled();
+      const count = requests.length;
+      settled = waitForSettledTwice(rpc);
       void rpc.prompt("/workflow hello The task");
       await at("bash");
       await rpc.send({ type: "bash", command: "echo mine" });
       await rpc.prompt("/workflow :next");
       await settled;
+      assert.equal(requests.length, count + 3);
       assertFresh(requests.at(-2), "review");
       assert.match(text(requests.at(-2)), /The user moved the workflow on/);
       assert.equal(text(requests.at(-2)).split("Do review for The task").length, 2);
@@ -169,20 +211,22 @@ for (const version of VERSIONS) {
     });
 
     test("with a pause, a second move and another run", async (t) => {
-      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
+      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS, files: LINGER, extensions: ["linger.ts"] });
       const rpc = await start();
-      /** Sends a command, and resolves with the promise of the end as soon as the model calls bash. @param {string} command */
-      const working = async (command) => {
+      /** Sends a command, and resolves with the promises of the ends as soon as the model calls this tool. */
+      const working = async (/** @type {string} */ command, tool = "bash") => {
         const from = rpc.records.length;
         const settled = rpc.waitForSettled();
+        const settledTwice = waitForSettledTwice(rpc);
+        settledTwice.catch(() => {});
         void rpc.prompt(command);
-        await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === "bash", { from });
-        return { settled };
+        await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === tool, { from });
+        return { settled, settledTwice };
       };
 
       // A pause in the turn before; the user's message ends it.
       play(SLOW, REST);
-      let { settled } = await working("/workflow hello The task");
+      const { settled } = await working("/workflow hello The task");
       await rpc.prompt("/workflow :pause");
       await settled;
       await rpc.prompt("/workflow :next");
@@ -193,19 +237,37 @@ for (const version of VERSIONS) {
       // A move on in the first turn of a phase that was entered at rest.
       await rpc.promptAndSettle("/workflow :back");
       play(SLOW, REST);
-      ({ settled } = await working("/workflow :next"));
+      let { settledTwice } = await working("/workflow :next");
+      let count = requests.length;
       await rpc.prompt("/workflow :next");
-      await settled;
+      await settledTwice;
+      assert.equal(requests.length, count + 1);
       assert.doesNotMatch(text(requests.at(-1)), /Start The|Do build/);
       assert.match(text(requests.at(-1)), /Do ship for The task/);
+
+      // Moves while the call of the phase before ends: the agent gets the last one.
+      for (const moves of [[":next", ":back", ":next"], [":next", ":next", ":back"]]) {
+        await rpc.send({ type: "new_session" });
+        play(READ, LINGERING, REST);
+        ({ settledTwice } = await working("/workflow hello The task", "linger"));
+        count = requests.length;
+        for (const move of moves) await rpc.prompt(`/workflow ${move}`);
+        await rpc.prompt("/release");
+        await settledTwice;
+        await sleep(300);
+        assert.equal(requests.length, count + 1);
+        assertFresh(requests.at(-1), "review");
+        assert.equal(text(requests.at(-1)).split("The user moved the workflow").length, 2);
+        assert.equal(text(requests.at(-1)).split("Do review for The task").length, 2);
+      }
 
       // Another run in the first turn of the first phase: both phases begin with the run.
       await rpc.send({ type: "new_session" });
       rpc.onDialog(() => true);
       play(SLOW, REST, REST);
-      ({ settled } = await working("/workflow first The task"));
+      const { settled: both } = await working("/workflow first The task");
       await rpc.prompt("/workflow other The other task");
-      await settled;
+      await both;
       const other = text(requests.at(-2));
       assert.match(other, /The workflow phase 🔹 Find starts with a fresh context/);
       assert.match(other, /Do find for The other task/);
@@ -214,7 +276,7 @@ for (const version of VERSIONS) {
     });
 
     test("with the end of the run", async (t) => {
-      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS });
+      const { model, requests, play, start } = await startFresh(t, version, { globalFiles: WORKFLOWS, files: LINGER, extensions: ["linger.ts"] });
       const rpc = await start();
       for (const end of ["cancel", "next"]) {
         await rpc.send({ type: "new_session" });
@@ -230,17 +292,26 @@ for (const version of VERSIONS) {
         await rpc.promptAndSettle("And without a run?");
         assert.doesNotMatch(text(requests.at(-1)), /the old work/);
       }
-      // The user cancels in the turn in which the user moved to it.
-      await rpc.send({ type: "new_session" });
-      play(SLOW, REST);
-      const from = rpc.records.length;
-      const settled = rpc.waitForSettled();
-      void rpc.prompt("/workflow hello The task");
-      await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === "bash", { from });
-      await rpc.prompt("/workflow :next");
-      await rpc.prompt("/workflow :cancel");
-      await settled;
-      assert.match(toolResults(requests.at(-1))[0], /the old work/, "nothing is left out without a run");
+      // The run ends in the turn in which the user moved to the phase: the agent is not prompted.
+      for (const end of [[":cancel"], [":next", ":next"]]) {
+        await rpc.send({ type: "new_session" });
+        play(READ, LINGERING, REST);
+        const from = rpc.records.length;
+        const settled = rpc.waitForSettled();
+        void rpc.prompt("/workflow hello The task");
+        await rpc.waitFor(({ type, toolName }) => type === "tool_execution_start" && toolName === "linger", { from });
+        const count = requests.length;
+        await rpc.prompt("/workflow :next");
+        for (const move of end) await rpc.prompt(`/workflow ${move}`);
+        await rpc.prompt("/release");
+        await settled;
+        await sleep(300);
+        assert.equal(requests.length, count);
+        assert.equal(custom(await rpc.entries(), "workflow:state").at(-1).active, false);
+        await rpc.promptAndSettle("And without a run?");
+        assert.match(toolResults(requests.at(-1))[0], /the old work/, "nothing is left out without a run");
+        assert.doesNotMatch(text(requests.at(-1)), /The user moved|Do review/);
+      }
       await close(rpc, model);
     });
 
