@@ -81,7 +81,7 @@ async function withRealPath(path, work) {
   }
 }
 
-/** What both kinds of files check. */
+/** The checks that both kinds of files make. */
 class WritablePaths {
   #paths;
 

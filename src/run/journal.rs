@@ -544,7 +544,7 @@ mod tests {
         let many = std::iter::repeat_n(&entries[0], 40_000).map(Value::to_string);
         let broken = restore(many).unwrap().progress.broken.unwrap();
         assert_eq!(broken.why, Unusable::TooManyParts);
-        // What was found is usable.
+        // The parts that were found are usable.
         let found = restore(entries[..2].iter().map(Value::to_string)).unwrap();
         assert_eq!(phase_key(&found.current_path), "w:5");
         assert_eq!(found.progress.seal, state.progress.seal);
