@@ -48,6 +48,7 @@ suite("in plain Node", () => {
       ["setStatus", "hello", "0 greetings"],
     ]);
     assert.deepEqual([...pi.handlers.keys()].sort(), [
+      "agent_end",
       "before_agent_start",
       "context",
       "input",
@@ -55,6 +56,8 @@ suite("in plain Node", () => {
       "session_shutdown",
       "session_start",
       "tool_call",
+      "tool_execution_end",
+      "tool_result",
     ]);
   });
 

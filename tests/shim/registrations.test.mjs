@@ -60,7 +60,7 @@ suite("a new session", () => {
   test("is reported after pi has started", async () => {
     const { pi, told } = start();
     assert.deepEqual([...pi.registered.keys()], ["command a"]);
-    assert.deepEqual([...pi.handlers.keys()], ["session_start", "session_shutdown", "input", "tool_call"]);
+    assert.deepEqual([...pi.handlers.keys()], ["session_start", "session_shutdown", "input", "tool_result", "tool_execution_end", "agent_end", "tool_call"]);
     assert.deepEqual(told, []);
     await started();
     assert.deepEqual(told, ["init", "session-start"]);
