@@ -90,3 +90,25 @@ fn the_users_moves_end_the_calls_that_run_and_the_agent_goes_on() {
     let mut session = Session::at_work_with(&["bash"]);
     assert!(aborts(&session.command("cancel-workflow", "").effects));
 }
+
+#[test]
+fn a_move_after_the_calls_have_ended_and_before_the_agent_is_at_rest_prompts_once() {
+    for (command, told) in [(":next", "* b → * c"), (":back", "* b → * a"), (":cancel", "")] {
+        let mut session = Session::at_work_with(&["bash"]);
+        let _ = session.command("workflow", ":next");
+        session.files.running_tools.clear();
+        let effects = session.command("workflow", command).effects;
+        assert!(!effects.iter().any(|effect| matches!(effect, Effect::Steer(_))), "{effects:?}");
+        let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+        let effects = session.on(Event::AgentSettled).effects;
+        let prompts: Vec<String> = effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::SendUserMessage(text) => Some(text.clone()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(prompts.len(), usize::from(!told.is_empty()), "{effects:?}");
+        assert!(prompts.iter().all(|text| text.contains(told)), "{prompts:?}");
+    }
+}
