@@ -104,7 +104,8 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
 
   test("reads entries whose fields have another order, and blanks between them", (t) => {
     const { sessions, json, write } = place(t);
-    const reversed = (/** @type {any} */ value) => {
+    /** @type {(value: any) => any} */
+    const reversed = (value) => {
       if (Array.isArray(value)) return value.map(reversed);
       if (typeof value !== "object" || value === null) return value;
       return Object.fromEntries(Object.entries(value).reverse().map(([name, field]) => [name, reversed(field)]));
