@@ -89,7 +89,8 @@ fn a_state_that_is_not_a_run_is_an_error() {
     };
     let later = "a later version of pi-workflows stored it.";
     for (state, expected) in [
-        (String::new(), "an entry is not JSON, or nested too deep."),
+        (String::new(), "its state is incomplete."),
+        (" ".to_owned(), "an entry is not JSON, or nested too deep."),
         ("{".to_owned(), "an entry is not JSON, or nested too deep."),
         ("[".repeat(100_000), "an entry is not JSON, or nested too deep."),
         ("{}".to_owned(), "its state is incomplete."),
