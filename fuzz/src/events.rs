@@ -198,11 +198,13 @@ impl Play {
     fn tool_call(&mut self, name: &str) {
         let reply = self.handle(Event::ToolCall { name, carries_calls: false }).reply;
         let (has_run, running) = (self.engine.has_run(), self.engine.is_running());
-        let refused = matches!(reply, Reply::Block(_));
+        let refused = matches!(reply, Reply::Block(_) | Reply::Stop(_));
         assert!(refused || !has_run || running || name == "workflow_step", "its rules do not hold");
         match &reply {
             Reply::None | Reply::Confine { .. } => {}
             Reply::Block(reason) if reason == GATE_OPEN => return,
+            // The end of the agent's run: no call is allowed, whatever the phase says.
+            Reply::Stop(_) => return assert!(has_run, "refused without a run"),
             Reply::Block(_) => assert!(has_run, "refused without a run"),
             reply => panic!("{reply:?}"),
         }

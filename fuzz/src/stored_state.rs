@@ -109,7 +109,7 @@ fn play(state: &RunState, folder: &Folder) {
             let is_call = matches!(event, Event::ToolCall { .. });
             let output = engine.handle(event, &context);
             let held = engine.has_run() && !engine.is_running();
-            assert!(!(is_call && held) || matches!(output.reply, Reply::Block(_)));
+            assert!(!(is_call && held) || matches!(output.reply, Reply::Block(_) | Reply::Stop(_)));
             for effect in output.effects {
                 if let Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } = effect {
                     entries.insert(0, data.to_string());
