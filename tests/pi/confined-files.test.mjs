@@ -96,7 +96,7 @@ function processesIn({ project }) {
       return false;
     }
   };
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).filter(isIn).map(Number);
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).filter(isIn);
 }
 
 /** Returns what a process has open below a project. @param {number} pid @param {Sandbox} sandbox */
@@ -184,7 +184,8 @@ for (const version of VERSIONS) {
         } finally {
           await own.rpc.kill();
           await swap;
-          for (const id of processesIn(sandbox)) process.kill(id, "SIGKILL");
+          // Some of them may have ended.
+          spawnSync("kill", ["-KILL", ...processesIn(sandbox)]);
         }
       });
     }

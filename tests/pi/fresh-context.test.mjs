@@ -201,7 +201,7 @@ for (const version of PI_VERSIONS) {
         await rpc.prompt("/workflow :status");
         await rpc.prompt("/workflow :report");
         const shown = custom(await rpc.entries(), "workflow:report").at(-1).content + custom(await rpc.entries(), "workflow:status").at(-1).content;
-        assert.doesNotMatch(shown, /-\d+[smh]|NaN|Invalid/);
+        assert.doesNotMatch(shown, /\s-\d+[smh]|NaN|Invalid/);
         await close(rpc, model);
       });
     }

@@ -186,7 +186,7 @@ for (const version of VERSIONS) {
     assert.ok(listed.includes(folder), listed);
     assert.equal(existsSync(join(folder, "node_modules")), false);
     const command = spawnSync(node, [join(folder, "cli/pi-workflows.js"), "list"], { cwd: sandbox.project, env: sandbox.env(), encoding: "utf8" });
-    assert.deepEqual([command.status, command.stderr], [0, ""]);
+    assert.deepEqual([command.status, command.stderr], [0, "There is no .pi/workflows here: the workflows are those of your own folder and of installed packages.\n"]);
     const rpc = await startRpc({ version, sandbox, extension: [] });
     await rpc.promptAndSettle("/workflow one it");
     assert.deepEqual(rpc.extensionErrors(), []);
