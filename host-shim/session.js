@@ -43,9 +43,9 @@ export function sessionImports(calls, manifest) {
  */
 export function isNew(session) {
   let count = 0;
-  for (const entry of fromLeaf(session)) {
+  for (const entry of storedFromLeaf(session)) {
     count += 1;
-    if (count > NEW || entry.type.startsWith("custom")) return false;
+    if (!entry || count > NEW || entry.type.startsWith("custom")) return false;
   }
   return true;
 }

@@ -114,7 +114,10 @@ pub(super) fn tell(words: &str) {
 
 fn perform_one(effect: Effect) -> Result<(), types::Error> {
     match effect {
-        Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } => store_state(&json(&data)),
+        Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } => {
+            let again = super::ENGINE.with_borrow_mut(Engine::state_again);
+            store_state(&json(&again.unwrap_or(data)))
+        }
         Effect::AppendEntry { custom_type, data } => api::append_entry(custom_type, &json(&data))
             .map_err(|error| match error {
                 types::Error::Failed(words) => {

@@ -1,11 +1,13 @@
 //! The bounds of an entry that is written: [`restore`](super::restore) reads each of them. The journal applies them, and nothing else
 //! has to.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::progress::MAX_VISITS;
 use super::stored::MAX_TOOLS;
-use super::{RunState, phase_key};
+use super::{Progress, RunState, phase_key, phase_path};
 
 /// Maximum length of a text in an entry, in bytes. The texts of a run that matter to its rules are shorter.
 const MAX_TEXT: usize = 64 << 10;
@@ -33,9 +35,11 @@ impl RunState {
     /// accept changed files again and again.
     pub(super) fn bound_lists(&mut self) {
         self.forget_oldest();
+        if self.progress.outcomes.len() > MAX_VISITS {
+            self.drop_outcomes();
+        }
         let progress = &mut self.progress;
         let visits = &progress.visits;
-        progress.outcomes.keep_at_most(MAX_VISITS, |key| visits.contains_key(key));
         progress.passed_over.keep_at_most(MAX_VISITS, |_| true);
         progress.allowances.keep_at_most(MAX_VISITS, |key| visits.contains_key(key));
         progress.tools_added.truncate(MAX_TOOLS);
@@ -43,7 +47,8 @@ impl RunState {
     }
 
     /// Drops half of what makes the run long and matters least: evidence, then visits, the oldest first, then the reasons of
-    /// entries that were passed over, tools, outcomes. Returns false if there is nothing of these.
+    /// entries that were passed over, tools, outcomes that no condition can name; of a run that has ended, the rest. Returns false
+    /// if there is nothing of these.
     pub(super) fn lighten(&mut self) -> bool {
         let oldest_first = |state: &Self, with_evidence: bool| -> Vec<String> {
             let visits = state.visits_by(|visit| Some(visit.step)).into_iter();
@@ -87,9 +92,42 @@ impl RunState {
             progress.tools_hidden.truncate(progress.tools_hidden.len() / 2);
             return true;
         }
-        let half = progress.outcomes.len() / 2;
-        progress.outcomes.keep_at_most(half, |key| progress.visits.contains_key(key));
-        half > 0
+        self.drop_outcomes() || self.drop_past()
+    }
+
+    /// Drops the outcomes that no condition can name: those in nested workflows that the run has left and that have no visit for
+    /// the user to go back to. The others stay however many they are, for an outcome that is not there changes what is passed
+    /// over; too many hold the run where it is read. Returns false if none was dropped.
+    fn drop_outcomes(&mut self) -> bool {
+        if !self.is_running() {
+            let had_some = !self.progress.outcomes.is_empty();
+            self.progress.outcomes.clear();
+            return had_some;
+        }
+        let mut open = BTreeSet::new();
+        let visited = self.progress.visits.keys().filter_map(phase_path);
+        for path in visited.chain([self.current_path.clone()]) {
+            let scopes = (0..path.len()).filter_map(|depth| path.get(..depth));
+            open.extend(scopes.map(phase_key));
+        }
+        let before = self.progress.outcomes.len();
+        self.progress.outcomes.keep(|key| {
+            let path = phase_path(key);
+            let scope = path.as_ref().and_then(|path| path.split_last());
+            scope.is_none_or(|(_, outer)| open.contains(&phase_key(outer)))
+        });
+        self.progress.outcomes.len() < before
+    }
+
+    /// Drops all that a run that has ended may lack: its end is always stored. Returns false if it goes on or has nothing of it.
+    fn drop_past(&mut self) -> bool {
+        let bare = Progress { version: self.progress.version, ..Progress::default() };
+        if self.is_running() || self.progress == bare && self.current_path.len() == 1 {
+            return false;
+        }
+        self.progress = bare;
+        self.current_path.truncate(1);
+        true
     }
 }
 
@@ -99,7 +137,8 @@ mod tests {
 
     use super::*;
     use crate::run::{
-        Evidence, Journal, Leaving, PassReason, PassedOver, PauseReason, Segment, restore,
+        Allowance, Evidence, Journal, Leaving, PassReason, PassedOver, PauseReason, Segment,
+        restore,
     };
     use crate::usage::Usage;
 
@@ -118,21 +157,35 @@ mod tests {
         Outcomes { count: usize, size: usize },
         PassedOver { count: usize, size: usize },
         Tools { count: usize, size: usize },
-        Inputs { size: usize },
+        Inputs { count: usize, size: usize },
+        Summary { size: usize },
+        Gates { count: usize, size: usize },
+        Allowances { count: usize },
+        Path { depth: usize, size: usize },
+        End { announced: bool },
+    }
+
+    /// A number that is small in all but one of some cases: large states take long.
+    fn rarely(most: usize) -> impl Strategy<Value = usize> {
+        prop_oneof![12 => 0..5_usize, 1 => 0..most]
     }
 
     fn growth() -> impl Strategy<Value = Growth> {
-        let size = 0..1200_usize;
+        let size = || rarely(1200);
         prop_oneof![
-            (0..6000_usize, size.clone()).prop_map(|(phase, name)| Growth::Move { phase, name }),
-            (0..30_usize, 0..40_usize).prop_map(|(count, size)| Growth::Evidence { count, size }),
-            (0..5_usize, size.clone()).prop_map(|(kind, size)| Growth::Pause { kind, size }),
-            size.clone().prop_map(|size| Growth::Models { size }),
-            (0..7000_usize, 0..3_usize).prop_map(|(count, size)| Growth::Outcomes { count, size }),
-            (0..7000_usize, 0..3_usize)
-                .prop_map(|(count, size)| Growth::PassedOver { count, size }),
-            (0..20_000_usize, 0..2_usize).prop_map(|(count, size)| Growth::Tools { count, size }),
-            size.prop_map(|size| Growth::Inputs { size }),
+            (0..6000_usize, size()).prop_map(|(phase, name)| Growth::Move { phase, name }),
+            (rarely(30), rarely(40)).prop_map(|(count, size)| Growth::Evidence { count, size }),
+            (0..5_usize, size()).prop_map(|(kind, size)| Growth::Pause { kind, size }),
+            size().prop_map(|size| Growth::Models { size }),
+            (rarely(5000), 0..3_usize).prop_map(|(count, size)| Growth::Outcomes { count, size }),
+            (rarely(7000), 0..3_usize).prop_map(|(count, size)| Growth::PassedOver { count, size }),
+            (rarely(20_000), 0..2_usize).prop_map(|(count, size)| Growth::Tools { count, size }),
+            (0..20_usize, rarely(16)).prop_map(|(count, size)| Growth::Inputs { count, size }),
+            size().prop_map(|size| Growth::Summary { size }),
+            (0..50_usize, 0..2_usize).prop_map(|(count, size)| Growth::Gates { count, size }),
+            rarely(5000).prop_map(|count| Growth::Allowances { count }),
+            (1..101_usize, 0..2_usize).prop_map(|(depth, size)| Growth::Path { depth, size }),
+            any::<bool>().prop_map(|announced| Growth::End { announced }),
         ]
     }
 
@@ -182,7 +235,7 @@ mod tests {
             }
             Growth::Outcomes { count, size } => {
                 for index in 0..count {
-                    progress.outcomes.insert(format!("{index}:w"), text(size));
+                    progress.outcomes.insert(format!("w:{index}"), "o".repeat(20 * size));
                 }
             }
             Growth::PassedOver { count, size } => {
@@ -196,15 +249,41 @@ mod tests {
                 progress.tools_hidden = vec![text(size); count];
                 progress.tools_added = vec![text(size); count];
             }
-            Growth::Inputs { size } => {
-                progress.inputs.insert("i".to_owned(), text(size));
+            Growth::Inputs { count, size } => {
+                progress.inputs = (0..count).map(|n| (format!("i{n}"), text(size))).collect();
+            }
+            Growth::Summary { size } => {
+                let library = crate::definition::fixtures::library(&[("w", &["a"])]);
+                let phase = library.get("w").unwrap().phases[0].as_phase().unwrap();
+                return state.with_summary(phase, &text(size));
+            }
+            Growth::Gates { count, size } => {
+                for index in 0..count {
+                    progress.gate_attempts.insert(format!("{index}{}", text(size)), 1);
+                    progress.loops.insert(format!("{index}{}", text(size)), 1);
+                }
+            }
+            Growth::Allowances { count } => {
+                for index in 0..count {
+                    progress.allowances.insert(format!("w:{index}"), Allowance::default());
+                }
+            }
+            Growth::Path { depth, size } => {
+                let key = text(size);
+                let segment = Segment { workflow_key: format!("n{key}"), phase_index: 1 };
+                new.current_path.truncate(1);
+                new.current_path.extend(vec![segment; depth - 1]);
+            }
+            Growth::End { announced } => {
+                let ended = state.cancelled();
+                return if announced { ended.announced() } else { ended };
             }
         }
         new
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn what_is_stored_is_read_back(growths in prop::collection::vec(growth(), 1..10)) {
@@ -214,14 +293,61 @@ mod tests {
             let mut entries = vec![journal.entry(&mut state, || None).to_string()];
             for growth in growths {
                 state = grown(&state, &growth);
-                entries.push(journal.entry(&mut state, || None).to_string());
+                let entry = journal.entry(&mut state, || None).to_string();
+                prop_assert!(entry.len() <= MAX_LENGTH, "{:?}: {}", growth, entry.len());
+                entries.push(entry);
                 let found = restore(entries.iter().rev()).unwrap();
                 prop_assert_eq!(&found.progress.broken, &None, "{:?}", growth);
+                prop_assert_eq!(found.status, state.status);
                 prop_assert_eq!(&found.current_path, &state.current_path);
                 prop_assert_eq!(found.progress.paused.is_some(), state.progress.paused.is_some());
                 prop_assert_eq!(found.progress.visits.len(), state.progress.visits.len());
+                prop_assert_eq!(found.progress.outcomes.len(), state.progress.outcomes.len());
             }
         }
+    }
+
+    /// An outcome that is gone changes which entries are passed over.
+    #[test]
+    fn outcomes_that_conditions_can_name_are_kept_or_hold_the_run() {
+        let mut state = RunState::new("w", "", 1, 2).begun(1);
+        state.progress.version = crate::run::PROGRESS_VERSION;
+        let at = |path: &[(&str, usize)]| -> Vec<Segment> {
+            let segment = |(key, phase_index): &(&str, usize)| Segment {
+                workflow_key: (*key).to_owned(),
+                phase_index: *phase_index,
+            };
+            path.iter().map(segment).collect()
+        };
+        // A nested workflow that the run has left with a visit, one without, and the one where it is.
+        let visit = state.progress.visits["w:0"].clone();
+        state.progress.visits.insert("w:1/seen:0", visit);
+        state.current_path = at(&[("w", 3), ("open", 0)]);
+        let scopes = [("w", 900), ("w:1/seen", 900), ("w:2/gone", 3000), ("w:3/open", 900)];
+        for (scope, count) in scopes {
+            for index in 0..count {
+                state.progress.outcomes.insert(format!("{scope}:{index}"), "o".to_owned());
+            }
+        }
+        let stored = |state: &mut RunState| {
+            let entry = Journal::default().entry(state, || None).to_string();
+            assert!(entry.len() <= MAX_LENGTH);
+            restore([entry]).unwrap()
+        };
+        let found = stored(&mut state);
+        assert_eq!(found.progress.broken, None);
+        assert_eq!(found.progress.outcomes.len(), 2700);
+        assert!(!found.progress.outcomes.contains_key("w:2/gone:0"));
+        for index in 0..3000 {
+            state.progress.outcomes.insert(format!("w:{}", 1000 + index), "o".to_owned());
+        }
+        let broken = stored(&mut state).progress.broken.unwrap();
+        assert_eq!(
+            broken.why,
+            crate::run::Unusable::TooMany { list: "outcomes", most: MAX_VISITS }
+        );
+        // An end is stored in any case.
+        assert_eq!(stored(&mut state.cancelled()).progress.broken, None);
     }
 
     #[test]

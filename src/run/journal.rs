@@ -69,6 +69,8 @@ enum Last {
     Known(Box<RunState>, Mark),
     /// Others may have dropped it.
     Unsure(Box<RunState>, Mark),
+    /// The session did not take an entry: this one, or one before it that it continues.
+    Refused(Box<RunState>),
 }
 
 impl Journal {
@@ -78,16 +80,37 @@ impl Journal {
         Self(if is_marked { Last::Known(Box::new(state.clone()), mark) } else { Last::None })
     }
 
-    /// The newest entry may not have been stored: the next one is complete.
-    pub fn forget(&mut self) {
-        self.0 = Last::None;
+    /// The session did not take an entry: the next one is complete.
+    pub fn refused(&mut self) {
+        self.0 = match std::mem::take(&mut self.0) {
+            Last::Known(state, _) | Last::Unsure(state, _) | Last::Refused(state) => {
+                Last::Refused(state)
+            }
+            Last::None => Last::None,
+        };
+    }
+
+    /// Returns an entry in place of the newest one, complete, if the session has refused it or one before it, which it may
+    /// continue. So is the next one.
+    pub fn again(&mut self) -> Option<Value> {
+        match std::mem::take(&mut self.0) {
+            Last::Refused(mut state) => {
+                let data = self.entry(&mut state, || None);
+                self.0 = Last::Refused(state);
+                Some(data)
+            }
+            last => {
+                self.0 = last;
+                None
+            }
+        }
     }
 
     /// The newest entry was handed over and may be dropped: it is looked for before it is continued.
     pub fn doubt(&mut self) {
         self.0 = match std::mem::take(&mut self.0) {
             Last::Known(state, mark) | Last::Unsure(state, mark) => Last::Unsure(state, mark),
-            Last::None => Last::None,
+            other @ (Last::None | Last::Refused(..)) => other,
         };
     }
 
@@ -101,7 +124,7 @@ impl Journal {
         let last = match std::mem::take(&mut self.0) {
             Last::Unsure(last, mark) if !is_marked(&last, mark, newest()) => None,
             Last::Known(last, mark) | Last::Unsure(last, mark) => Some((last, mark)),
-            Last::None => None,
+            Last::None | Last::Refused(..) => None,
         };
         let last = last.filter(|(last, _)| last.task_id == state.task_id);
         state.bound_lists();
@@ -393,7 +416,7 @@ mod tests {
             match *action {
                 Action::NotStored => {
                     let _ = journal.entry(&mut moved(&branch.state(), 3), || None);
-                    journal.forget();
+                    journal.refused();
                 }
                 Action::Restart => {}
                 Action::Back(count) => {
@@ -504,6 +527,35 @@ mod tests {
             let next = journal.entry(&mut first.clone(), || newest.map(Value::to_string));
             assert_eq!(next["progress"]["version"] == 2, is_continued, "{newest:?}");
         }
+    }
+
+    /// Of the states of one event all entries are made before the first is stored.
+    #[test]
+    fn an_entry_after_a_refused_one_is_complete() {
+        let mut journal = Journal::default();
+        let mut state = long_run(80);
+        let mut entries = vec![journal.entry(&mut state.clone(), || None).to_string()];
+        assert_eq!(journal.again(), None);
+        for refused in [&[0][..], &[1], &[0, 1], &[0, 1, 2]] {
+            let made = [3, 4, 5].map(|index| {
+                state = moved(&state, index);
+                journal.entry(&mut state.clone(), || None).to_string()
+            });
+            for (number, entry) in made.into_iter().enumerate() {
+                let entry = journal.again().map_or(entry, |again| again.to_string());
+                if refused.contains(&number) {
+                    journal.refused();
+                } else {
+                    entries.insert(0, entry);
+                }
+            }
+            if refused.len() < 3 {
+                assert_eq!(restore(&entries), Some(state.clone()), "{refused:?}");
+            }
+        }
+        state = moved(&state, 6);
+        entries.insert(0, journal.entry(&mut state.clone(), || None).to_string());
+        assert_eq!(restore(&entries), Some(state));
     }
 
     #[test]

@@ -105,16 +105,17 @@ pub fn restore<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Ru
 /// Entries without a workflow are skipped; the first one with a workflow decides. If it is a part, the entries that it
 /// continues are read too. Two older forms are read. An empty string stands for entries that are missing.
 ///
-/// A run that may be active and cannot be read in full has [`Progress::broken`] set, and what can be read of it: it is held.
+/// A run that may be active and cannot be read in full has [`Progress::broken`] set, and what can be read of it: it is held. So is
+/// an unknown run where entries are missing after one that has ended, or where no entry with a workflow is left.
 ///
 /// Specification: state management, "Reconstruction (Crash Recovery)".
 pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Restored> {
     let mut entries = entries.into_iter();
     let mut passed_over = 0;
-    let mut gap = Ok(());
+    let mut gap = None;
     while let Some(entry) = entries.next() {
         if entry.as_ref().is_empty() {
-            gap = Err(Unusable::Gap);
+            gap = Some(Unusable::Gap);
             continue;
         }
         let mut data = match parse(entry.as_ref()) {
@@ -126,14 +127,21 @@ pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Re
             let merged = merge(&mut data, entries);
             // Both: what is beyond the bounds is taken out.
             let bounded = bound(&mut data);
-            return match (state_of(&data), merged.and(bounded).and(gap).err()) {
+            let why = merged.and(bounded).err();
+            let state = state_of(&data);
+            // Another run may have begun since.
+            let is_over = get(&data, "active") == Some(&Value::Bool(false));
+            if let Some(gap) = gap.as_ref().filter(|_| is_over) {
+                return Some(Restored::unreadable(gap.clone()));
+            }
+            return match (state, why.or(gap)) {
                 (Some(state), None) => Some(Restored { state, mark }),
                 (Some(mut state), Some(why)) => {
                     state.progress.broken = Some(Broken { why, is_usable: true });
                     Some(Restored { state, mark })
                 }
                 // The reference takes it for ended too.
-                (None, _) if get(&data, "active") == Some(&Value::Bool(false)) => None,
+                (None, _) if is_over => None,
                 (None, why) => Some(Restored::unreadable(why.unwrap_or(Unusable::Malformed))),
             };
         }
@@ -142,7 +150,7 @@ pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Re
             return Some(Restored::unreadable(Unusable::TooManyEntries));
         }
     }
-    None
+    gap.map(Restored::unreadable)
 }
 
 impl Restored {
@@ -912,9 +920,17 @@ mod tests {
         assert_eq!(why(&[none, "", "", none, &stored]), Some((Unusable::Gap, true)));
         assert_eq!(why(&[&stored, "", &stored]), None, "the newest one is there");
         assert_eq!(why(&["", "["]), Some((Unusable::NotJson, false)));
-        assert_eq!(restore([""]), None);
-        let over = restore(["", &ended]);
-        assert!(over.is_none_or(|state| !state.is_running()));
+        // An end tells that nothing runs, unless entries after it are missing: a run may have begun in them.
+        let unknown = Some((Unusable::Gap, false));
+        let odd_end = r#"{"workflowKey":"w","active":false}"#;
+        for entries in [&[""][..], &["", none], &[none, ""], &["", &ended], &["", odd_end]] {
+            assert_eq!(why(entries), unknown, "{entries:?}");
+            assert!(restore(entries).unwrap().is_running());
+        }
+        for older in ["", "[", &stored] {
+            assert!(!restore([&*ended, older, &stored]).unwrap().is_running());
+            assert_eq!(restore([odd_end, older]), None);
+        }
     }
 
     #[test]

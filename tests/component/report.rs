@@ -89,7 +89,7 @@ fn a_state_that_is_not_a_run_is_an_error() {
     };
     let later = "a later version of pi-workflows stored it.";
     for (state, expected) in [
-        (String::new(), "its state is incomplete."),
+        (String::new(), "entries of the session after its newest one are missing."),
         (" ".to_owned(), "an entry is not JSON, or nested too deep."),
         ("{".to_owned(), "an entry is not JSON, or nested too deep."),
         ("[".repeat(100_000), "an entry is not JSON, or nested too deep."),

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
-import { newestEntries, newestMessage, userMessages } from "../../host-shim/session.js";
+import { isNew, newestEntries, newestMessage, userMessages } from "../../host-shim/session.js";
 import { withoutOlder } from "../../host-shim/view.js";
 
 const NOTE = "test:note";
@@ -208,6 +208,10 @@ test("where the branch names an entry that is missing, those before it in the fi
   assert.deepEqual(newestEntries(cut, NOTE, 1, 1, undefined), [""]);
   assert.deepEqual(newestEntries(cut, NOTE, 2, 5, undefined), ['"a"']);
   assert.deepEqual(newestEntries(cut, NOTE, 0, 9, "test:other"), ['"d"']);
+  // A session with a gap is not new.
+  const message = { type: "message" };
+  assert.equal(isNew(session([entry("b", null, message), entry("c", "b", message)])), true);
+  assert.equal(isNew(session([entry("b", "a", message), entry("c", "b", message)])), false);
   // Entries that name each other across a gap end.
   assert.deepEqual(all(entry("a", "d"), entry("d", "c")), ['"d"', "", '"a"']);
 });

@@ -11,6 +11,8 @@ mod pending;
 mod run;
 mod session;
 
+use serde_json::Value;
+
 use crate::protocol::{PANEL_FIELD, STATE_ENTRY_TYPE};
 use crate::run::{Active, Journal, Mark, PauseReason, RunState, Seal, UsersModel, hold};
 use crate::text;
@@ -53,7 +55,13 @@ impl Engine {
 
     /// The session did not take the newest state entry.
     pub fn state_not_stored(&mut self) {
-        self.run.journal.forget();
+        self.run.journal.refused();
+    }
+
+    /// Returns the data of a complete state entry in place of one that the same event made before the session refused another.
+    pub fn state_again(&mut self) -> Option<Value> {
+        let again = self.run.journal.again();
+        again.map(|data| self.with_panel(data))
     }
 
     /// Tests if the agent is at work.
@@ -129,11 +137,16 @@ impl Engine {
             return;
         }
         let newest = || cx.files.entry(STATE_ENTRY_TYPE, 0).ok().flatten();
-        let mut data = self.run.journal.entry(state, newest);
+        let data = self.run.journal.entry(state, newest);
+        let data = self.with_panel(data);
+        cx.push(Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data });
+    }
+
+    fn with_panel(&self, mut data: Value) -> Value {
         if let Some(fields) = data.as_object_mut().filter(|_| self.session.panel) {
             fields.insert(PANEL_FIELD.to_owned(), true.into());
         }
-        cx.push(Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data });
+        data
     }
 
     /// Stores the newest state anew if it remembers the user's model, which was set again: the user has chosen another one
