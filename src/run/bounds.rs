@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn growth() -> impl Strategy<Value = Growth> {
-        let size = || rarely(1200);
+        let size = || rarely(300);
         prop_oneof![
             (0..6000_usize, size()).prop_map(|(phase, name)| Growth::Move { phase, name }),
             (rarely(30), rarely(40)).prop_map(|(count, size)| Growth::Evidence { count, size }),
@@ -348,6 +348,9 @@ mod tests {
         );
         // An end is stored in any case.
         assert_eq!(stored(&mut state.cancelled()).progress.broken, None);
+        let long = Segment { workflow_key: "k".repeat(60_000), phase_index: 0 };
+        state.current_path = vec![long; 101];
+        assert_eq!(stored(&mut state.cancelled()).progress.broken, None);
     }
 
     #[test]
@@ -370,5 +373,15 @@ mod tests {
         assert_eq!(state.progress.visits["w:19"].evidence.len(), 20);
         assert_eq!(state.progress.visits["w:0"].evidence.len(), 0);
         assert_eq!(state.progress.visits.len(), 21);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_where_it_is_stored() {
+        let question = "q".repeat(2 << 20);
+        let state = RunState::new("w", "", 1, 2).begun(1);
+        let mut state = state.paused(PauseReason::Approval { question }, 1);
+        let entry = Journal::default().entry(&mut state, || None).to_string();
+        assert!(entry.len() < 2 * MAX_TEXT);
+        assert_eq!(restore([entry]).unwrap().progress.broken, None);
     }
 }
