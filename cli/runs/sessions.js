@@ -21,11 +21,12 @@ const BEGINNING = 512;
 const MAX_HEADER = 2 ** 20;
 
 const STATE = "workflow:state";
-// In quotation marks it cannot be part of a text: there they have a backslash.
-const NEEDLE = Buffer.from(`"${STATE}"`);
-// The search for this part of it is many times faster: it begins with a rarer letter.
-const PART = Buffer.from(`kflow:state"`);
-const PART_AT = NEEDLE.indexOf(PART);
+// The end of the field's name: it begins with a rare letter, which makes the search fast. With a quotation mark it cannot be part of
+// a text: there it has a backslash.
+const FIELD = Buffer.from('Type"');
+const NAMES_STATE = new RegExp(`^Type"[ \\t]*:[ \\t]*"${STATE}"`);
+/** Maximum length of the field from there, with blanks. */
+const MAX_FIELD = 64;
 const TASK_ID = Buffer.from('"taskId":"');
 const USAGE = Buffer.from('usage":');
 const NEWLINE = 10;
@@ -112,12 +113,12 @@ export class SessionFile {
       if (count === 0) break;
       const chunk = CHUNK.subarray(0, count);
       const end = at + count;
-      let next = end < this.#size ? Math.max(at + 1, end - NEEDLE.length + 1) : end;
+      let next = end < this.#size ? Math.max(at + 1, end - MAX_FIELD) : end;
       for (let from = 0; ; ) {
-        const found = chunk.indexOf(PART, from);
+        const found = chunk.indexOf(FIELD, from);
         if (found === -1) break;
-        from = found + PART.length;
-        if (!isNeedle(chunk, found - PART_AT)) continue;
+        from = found + FIELD.length;
+        if (!NAMES_STATE.test(chunk.toString("latin1", found, found + MAX_FIELD))) continue;
         const before = chunk.lastIndexOf(NEWLINE, found);
         const after = chunk.indexOf(NEWLINE, found);
         const start = before === -1 ? lineStart : at + before + 1;
@@ -129,6 +130,7 @@ export class SessionFile {
           break;
         }
         from = after + 1;
+        next = Math.max(next, at + from);
       }
       const last = chunk.lastIndexOf(NEWLINE);
       if (next > end) lineStart = next;
@@ -245,11 +247,6 @@ export class SessionFile {
     const bytes = Buffer.allocUnsafe(stop - start);
     return bytes.subarray(0, readSync(this.#fd, bytes, 0, bytes.length, start));
   }
-}
-
-/** @param {Buffer} chunk @param {number} at */
-function isNeedle(chunk, at) {
-  return at >= 0 && at + NEEDLE.length <= chunk.length && NEEDLE.compare(chunk, at, at + NEEDLE.length) === 0;
 }
 
 /** Tests if an entry is a state of a run. @param {Entry} entry */
