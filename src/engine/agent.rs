@@ -39,7 +39,8 @@ impl Engine {
         self.agent.cancel_asked = false;
         self.agent.worked = false;
         self.agent.ending = None;
-        self.agent.prompt_at_rest = None;
+        self.agent.is_stopping = false;
+        self.agent.note = self.agent.prompt_at_rest.take().or(self.agent.note.take());
         self.end_rest(cx);
         self.briefing(cx)
     }

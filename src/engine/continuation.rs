@@ -53,8 +53,13 @@ impl Engine {
         }
         self.agent.ending = None;
         self.cancel_nested_calls(cx);
+        self.agent.is_stopping = false;
+        // A run that the user has moved to its end since the agent ended.
+        self.announce_end(cx);
         let prompt = self.agent.prompt_at_rest.take();
         if self.active().is_none() || self.pause_reason().is_some() {
+            self.agent.note =
+                prompt.filter(|_| self.running().is_some()).or(self.agent.note.take());
             return;
         }
         if let Some(prompt) = prompt {

@@ -36,6 +36,7 @@ impl Engine {
         self.session.panel = panel;
         self.agent.activity = if at_work { Activity::Working } else { Activity::Idle };
         self.agent.ending = None;
+        self.agent.is_stopping = false;
         self.agent.prompt_at_rest = None;
         // Not known: all of the time since the newest entry is work.
         self.agent.working_since = 0;

@@ -140,6 +140,9 @@ impl Engine {
         let state = state.sealed(library).begun(cx.unix_ms);
         let mut prompt = text::initial_message(workflow, library, &state);
         let session_name = text::session_name(workflow, &state.task_description);
+        // Without a run, what runs is not of a phase that is left.
+        let stopped =
+            self.agent.is_stopping || self.running().is_some() && self.stop_running_calls(cx);
         self.stop_countdown(cx);
         self.withdraw_gate(cx);
         self.session.allowed_in_run = Some((state.task_id.clone(), allowed.clone()));
@@ -149,6 +152,10 @@ impl Engine {
         self.turn.untold_move = self.agent.is_working().then_some(Mover::User);
         self.transition(state, cx);
         cx.push(Effect::SetSessionName(session_name));
+        if stopped {
+            self.agent.prompt_at_rest = Some(prompt);
+            return Reply::Settle;
+        }
         if self.agent.is_working() {
             // The prompt goes into the present run of the agent, which got its context prompt when it started.
             prompt = format!("{prompt}\n\n{}", self.give_prompt());

@@ -34,7 +34,9 @@ pub struct Agent {
     pub view: Option<View>,
     /// Told with the next context prompt.
     pub note: Option<String>,
-    /// Prompts the agent when it is at rest: it was aborted for a move of the user, and goes on in another phase.
+    /// It was aborted for a move of the user, which ends its tool calls, and is not at rest yet.
+    pub is_stopping: bool,
+    /// Prompts it when it is at rest: it goes on in another phase.
     pub prompt_at_rest: Option<String>,
     /// Set while the agent's run ends because the run of the workflow is paused.
     pub ending: Option<Ending>,

@@ -112,3 +112,85 @@ fn a_move_after_the_calls_have_ended_and_before_the_agent_is_at_rest_prompts_onc
         assert!(prompts.iter().all(|text| text.contains(told)), "{prompts:?}");
     }
 }
+
+/// Returns the prompts that the engine gives in the user's place.
+fn prompts(effects: &[Effect]) -> Vec<&str> {
+    let mut found = Vec::new();
+    for effect in effects {
+        if let Effect::SendUserMessage(text) = effect {
+            found.push(&**text);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_start_ends_the_calls_of_the_run_that_it_replaces() {
+    let mut session = Session::at_work_with(&["bash"]);
+    session.ui = Ui::Terminal;
+    let Reply::Ask { ticket, .. } = session.command("workflow", "flow y").reply else { panic!() };
+    let effects = session.on(Event::Answer { ticket, answer: Answer::Selected(1) }).effects;
+    assert!(matches!(effects.first(), Some(Effect::Abort)), "{effects:?}");
+    assert_eq!(prompts(&effects), [""; 0]);
+    let effects = session.on(Event::AgentEnd { stop: Stop::Aborted }).effects;
+    assert_eq!(prompts(&effects), [""; 0]);
+    let effects = session.on(Event::AgentSettled).effects;
+    assert!(matches!(&*prompts(&effects), [text] if text.contains('y')), "{effects:?}");
+    assert_eq!(session.engine.run.state().unwrap().progress.paused, None);
+}
+
+#[test]
+fn a_start_while_the_agent_that_a_cancellation_stopped_comes_to_rest_prompts_it_at_rest() {
+    let mut session = Session::at_work_with(&["bash"]);
+    assert!(aborts(&session.command("cancel-workflow", "").effects));
+    session.files.running_tools.clear();
+    assert_eq!(prompts(&session.command("workflow", "flow y").effects), [""; 0]);
+    let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+    assert_eq!(prompts(&session.on(Event::AgentSettled).effects).len(), 1);
+}
+
+#[test]
+fn a_start_without_a_run_leaves_the_agents_own_work() {
+    let mut session = Session::new(&[("flow", &["a", "b"])]);
+    let _ = session.on(Event::AgentStart);
+    session.files.running_tools = vec!["bash".into()];
+    let effects = session.command("workflow", "flow x").effects;
+    assert!(!aborts(&effects), "{effects:?}");
+    assert_eq!(prompts(&effects).len(), 1);
+}
+
+#[test]
+fn a_move_is_told_after_a_pause_that_follows_it() {
+    let mut session = Session::at_work_with(&["bash"]);
+    let _ = session.command("workflow", ":next");
+    let _ = session.command("workflow", ":pause");
+    let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+    assert_eq!(prompts(&session.on(Event::AgentSettled).effects), [""; 0]);
+    let effects = session.command("workflow", ":resume").effects;
+    assert_eq!(prompts(&effects).len(), 1, "{effects:?}");
+    let reply = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).reply;
+    assert!(
+        matches!(&reply, Reply::Inject { content, .. } if content.contains("The user moved the workflow on: * a → * b.")),
+        "{reply:?}"
+    );
+}
+
+#[test]
+fn a_move_to_the_end_is_shown_when_the_agent_is_at_rest() {
+    for late in [false, true] {
+        let mut session = Session::at_work_with(&[]);
+        let _ = session.command("workflow", ":next");
+        let _ = session.command("workflow", ":next");
+        if late {
+            let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+        }
+        let _ = session.command("workflow", ":next");
+        let mut effects = Vec::new();
+        if !late {
+            effects.extend(session.on(Event::AgentEnd { stop: Stop::Completed }).effects);
+        }
+        effects.extend(session.on(Event::AgentSettled).effects);
+        let ends = |effect: &&Effect| matches!(effect, Effect::AppendEntry { custom_type, .. } if *custom_type == crate::protocol::COMPLETE_TYPE);
+        assert_eq!(effects.iter().filter(ends).count(), 1, "{effects:?}");
+    }
+}

@@ -1,0 +1,57 @@
+// Moves of the user while a command of the agent runs: the command ends, and the agent goes on in the other phase or run.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { VERSIONS } from "./harness/extent.mjs";
+import { lastPath, madeBy } from "./harness/gates.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { pauses, userTexts, workflow } from "./harness/workflows.mjs";
+
+const FILES = { ...workflow("hello", ["plan", "build", "check"], { autoContinue: false }), ...workflow("other", ["look"], { autoContinue: false }) };
+const NEXT = { calls: [{ name: "workflow_step", arguments: { action: "next" } }] };
+const LATE = { calls: [{ name: "bash", arguments: { command: "touch begun; sleep 4; touch late" } }] };
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: a command that runs`, { concurrency: 2 }, () => {
+    for (const [command, path, told] of /** @type {const} */ ([
+      ["/workflow :next", "hello:2", /The user moved the workflow on: 🔹 Build → 🔹 Check\./],
+      ["/workflow :back", "hello:0", /The user moved the workflow back: 🔹 Build → 🔹 Plan\./],
+      ["/workflow other Look at it", "other:0", /Look at it/],
+    ])) {
+      test(`is ended by ${command}`, async (t) => {
+        const { model, sandbox } = await stage(t, [NEXT, LATE, { text: "I rest." }], { globalFiles: FILES });
+        const rpc = await startRpc({ version, sandbox });
+        rpc.onDialog(() => true);
+        const prompted = rpc.promptAndSettle("/workflow hello Add a route");
+        await madeBy(sandbox, "begun");
+        const moved = rpc.prompt(command);
+        await Promise.all([prompted, moved]);
+        await model.waitForRequests(3);
+        await new Promise((resolve) => setTimeout(resolve, 4500));
+        assert.equal(existsSync(join(sandbox.project, "late")), false);
+        assert.equal(model.requests.length, 3);
+        assert.match(userTexts(model.lastRequest()).join("\n"), told);
+        const entries = await rpc.entries();
+        assert.equal(lastPath(entries), path);
+        assert.equal(pauses(entries).at(-1), undefined);
+        assert.deepEqual(rpc.extensionErrors(), []);
+        await rpc.close();
+      });
+    }
+
+    test("does not lose a move that a pause follows", async (t) => {
+      const { model, sandbox } = await stage(t, [NEXT, LATE, { text: "I rest." }], { globalFiles: FILES });
+      const rpc = await startRpc({ version, sandbox });
+      const prompted = rpc.promptAndSettle("/workflow hello Add a route");
+      await madeBy(sandbox, "begun");
+      await Promise.all([prompted, rpc.prompt("/workflow :next"), rpc.prompt("/workflow :pause")]);
+      assert.equal(model.requests.length, 2);
+      await rpc.promptAndSettle("/workflow :resume");
+      assert.match(userTexts(model.lastRequest()).join("\n"), /The user moved the workflow on: 🔹 Build → 🔹 Check\./);
+      await rpc.close();
+    });
+  });
+}
