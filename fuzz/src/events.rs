@@ -204,7 +204,11 @@ impl Play {
             Reply::None | Reply::Confine { .. } => {}
             Reply::Block(reason) if reason == GATE_OPEN => return,
             // The end of the agent's run: no call is allowed, whatever the phase says.
-            Reply::Stop(_) => return assert!(has_run, "refused without a run"),
+            Reply::Stop(_) => {
+                let paused = |state: &RunState| state.progress.paused.is_some();
+                let waits = !running || self.stored.as_ref().is_none_or(paused);
+                return assert!(has_run && waits, "the agent is stopped in a run that goes on");
+            }
             Reply::Block(_) => assert!(has_run, "refused without a run"),
             reply => panic!("{reply:?}"),
         }
