@@ -261,14 +261,14 @@ for (const version of VERSIONS) {
         assert.equal(text(requests.at(-1)).split("Do review for The task").length, 2);
       }
 
-      // Another run in the first turn of the first phase: both phases begin with the run.
+      // Another run in the first turn of the first phase: the command of the one before ends, and both phases begin with the run.
       await rpc.send({ type: "new_session" });
       rpc.onDialog(() => true);
-      play(SLOW, REST, REST);
-      const { settled: both } = await working("/workflow first The task");
+      play(SLOW, REST);
+      ({ settledTwice } = await working("/workflow first The task"));
       await rpc.prompt("/workflow other The other task");
-      await both;
-      const other = text(requests.at(-2));
+      await settledTwice;
+      const other = text(requests.at(-1));
       assert.match(other, /The workflow phase 🔹 Find starts with a fresh context/);
       assert.match(other, /Do find for The other task/);
       assert.doesNotMatch(other, /the old work|Do plan/);

@@ -97,7 +97,7 @@ suite("a session that takes no entries", { skip: CANNOT_MOUNT }, () => {
         rpc = await startRpc({ sandbox, version, args: ["-c"] });
         assert.match(statusTexts(rpc).at(-1) ?? "", /^⏸ The hello > 🔹 Plan/, "restored");
         assert.deepEqual(errors(rpc), []);
-        await rpc.prompt("/workflow :resume");
+        await rpc.promptAndSettle("/workflow :resume");
       }
     });
 

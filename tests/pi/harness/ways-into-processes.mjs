@@ -39,7 +39,7 @@ def inject():
 
 /** Ways that show themselves as soon as they succeed. @type {Record<string, string>} */
 const REACHES = {
-  "ptrace attach": `if call("ptrace", 16, T, 0, 0) == 0: led(); os.waitpid(T, 0x40000000); call("ptrace", 17, T, 0, 0)`,
+  "ptrace attach": `import time\nfor attempt in range(20):\n  if call("ptrace", 16, T, 0, 0) == 0:\n    led(); os.waitpid(T, 0x40000000); call("ptrace", 17, T, 0, 0); break\n  time.sleep(0.05) # Another way may trace it at this moment.`,
   "ptrace seize": `reaches("ptrace", 0x4206, T, 0, 0)`,
   "reading memory": `into = ctypes.create_string_buffer(8)\nreaches("process_vm_readv", T, struct.pack("QQ", ctypes.addressof(into), 8), 1, struct.pack("QQ", 4096, 8), 1, 0)`,
   "writing memory": `text = ctypes.create_string_buffer(8)\nreaches("process_vm_writev", T, struct.pack("QQ", ctypes.addressof(text), 8), 1, struct.pack("QQ", 4096, 8), 1, 0)`,
