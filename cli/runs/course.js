@@ -53,6 +53,7 @@ const PAUSES = {
   person: "you asked for it",
   aborted: "you stopped the agent",
   cancel: "the agent wanted to cancel it",
+  running: "a tool call did not end",
   idle: "the agent did nothing",
   limit: "the limit of automatic continuations",
   gate: "the gate was not passed",

@@ -38,6 +38,7 @@ impl Engine {
         self.agent.role = role;
         self.agent.cancel_asked = false;
         self.agent.worked = false;
+        self.agent.refused_moves = 0;
         self.agent.ending = None;
         self.agent.is_stopping = false;
         self.agent.note = self.agent.prompt_at_rest.take().or(self.agent.note.take());

@@ -3,12 +3,17 @@
 use serde_json::json;
 
 use crate::protocol::STEP_TOOL_NAME;
+use crate::run::PauseReason;
 use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Reply};
 use super::state::Engine;
 use super::step_tool::result;
+
+/// Number of moves of the agent in one agent run that are refused while a tool call runs. The last of them ends the call and
+/// pauses the run.
+const MAX_REFUSED: u32 = 10;
 
 /// A tool call that has begun and not ended.
 #[derive(Debug, Clone)]
@@ -34,15 +39,30 @@ pub fn other_tools(mut calls: Vec<RunningCall>, at_hand: Option<String>) -> Vec<
 }
 
 impl Engine {
-    /// Refuses the agent's move while another tool call runs.
-    pub(super) fn refuse_while_running(&self, cx: &mut Cx) -> Option<Reply> {
+    /// Refuses the agent's move while another tool call runs. A call that does not end would have the agent repeat it for
+    /// ever: at the bound the call is ended, and the run pauses.
+    pub(super) fn refuse_while_running(&mut self, cx: &mut Cx) -> Option<Reply> {
         self.active()?;
         let running = running(cx);
         if running.is_empty() {
             return None;
         }
-        let details = json!({ "active": true, "running": running });
-        Some(result(text::still_running(&running), details))
+        self.agent.refused_moves += 1;
+        if self.agent.refused_moves < MAX_REFUSED {
+            let details = json!({ "active": true, "running": running });
+            return Some(result(text::still_running(&running), details));
+        }
+        self.agent.refused_moves = 0;
+        match self.pause_reason() {
+            // It may need more than a message of the user.
+            Some(_) => self.end_agents_run(),
+            None => {
+                self.stop_running_calls(cx);
+                self.pause(PauseReason::Running, cx);
+            }
+        }
+        let details = json!({ "active": true, "running": running, "paused": true });
+        Some(result(text::paused(&self.active()?)?, details))
     }
 
     /// Aborts an agent of which a tool call runs, which ends the calls. Returns true if it does, or if it was aborted for a

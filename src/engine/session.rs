@@ -25,6 +25,7 @@ impl Engine {
         self.withdraw_gate(cx);
         self.pending.clear();
         self.agent.cancel_asked = false;
+        self.agent.refused_moves = 0;
         // Of the branch that was left.
         (self.agent.noted, self.agent.dialog) = (Usage::default(), None);
         self.agent.note = None;

@@ -132,6 +132,7 @@ impl Pause {
             // The user moved a run whose agent the user has stopped: it waits because the user wants it to.
             PauseReason::User | PauseReason::Aborted => PauseReason::User,
             PauseReason::Cancel
+            | PauseReason::Running
             | PauseReason::Idle { .. }
             | PauseReason::Limit { .. }
             | PauseReason::Gate { .. }
@@ -165,6 +166,8 @@ pub enum PauseReason {
     Aborted,
     /// The agent wants to cancel the run, and there is no user interface to ask the user.
     Cancel,
+    /// The agent tries again and again to leave the phase while a tool call of it runs.
+    Running,
     /// The agent did nothing in this number of automatic continuations.
     Idle { times: u32 },
     /// The phase took this number of automatic continuations.

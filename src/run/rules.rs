@@ -116,6 +116,7 @@ impl PauseReason {
             Self::User
             | Self::Aborted
             | Self::Cancel
+            | Self::Running
             | Self::Idle { .. }
             | Self::Limit { .. }
             | Self::Gate { .. }

@@ -20,6 +20,9 @@ impl fmt::Display for PauseReason {
             Self::User => f.write_str("you asked for it"),
             Self::Aborted => f.write_str("you stopped the agent"),
             Self::Cancel => f.write_str("the agent wants to cancel it"),
+            Self::Running => {
+                f.write_str("a tool call did not end, and the agent could not leave the phase")
+            }
             Self::Idle { times } => write!(
                 f,
                 "the agent did nothing in {times} automatic continuation{}",
@@ -95,6 +98,7 @@ impl PauseReason {
         match self {
             Self::User => "you asked for it",
             Self::Aborted => "you stopped the agent",
+            Self::Running => "a tool call did not end",
             Self::Idle { .. } => "the agent does nothing",
             Self::Limit { .. } => "too many continuations",
             Self::Gate { .. } => "the gate is not passed",

@@ -6,8 +6,9 @@ import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { lastPath } from "./harness/gates.mjs";
-import { PI_VERSIONS, REPO } from "./harness/pi.mjs";
+import { PI_VERSIONS, REPO, readSession, runPrint } from "./harness/pi.mjs";
 import { startRpc } from "./harness/rpc.mjs";
 import { stage } from "./harness/stage.mjs";
 import { contextPrompt, custom, pauses, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
@@ -44,10 +45,15 @@ const script = (...calls) => ({ calls: [{ name: "script", arguments: { calls } }
  */
 async function withScripts(t, steps, globalFiles) {
   const { model, sandbox } = await stage(t, steps, { globalFiles });
-  const tool = join(sandbox.root, "script.js");
-  writeFileSync(tool, SCRIPT_TOOL);
-  const rpc = await startRpc({ version: NEWEST, sandbox, extension: [REPO, tool] });
+  const rpc = await startRpc({ version: NEWEST, sandbox, extension: [REPO, scriptTool(sandbox)] });
   return { model, sandbox, rpc };
+}
+
+/** Returns the path of the extension with the tool. @param {import("./harness/sandbox.mjs").Sandbox} sandbox */
+function scriptTool(sandbox) {
+  const path = join(sandbox.root, "script.js");
+  writeFileSync(path, SCRIPT_TOOL);
+  return path;
 }
 
 suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
@@ -185,13 +191,71 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
         assert.equal(lastPath(await rpc.entries()), "hello:1");
         assert.match(userTexts(model.lastRequest()).join("\n"), /The user moved the workflow on/);
       }
-      await new Promise((resolve) => setTimeout(resolve, 4000));
+      await sleep(4000);
       assert.equal(existsSync(join(sandbox.project, "late")), false);
       const entries = await rpc.entries();
       assert.equal(pauses(entries).at(-1), undefined);
       assert.equal(model.requests.length, command === "/cancel-workflow" ? 1 : 2);
       assert.deepEqual(rpc.extensionErrors(), []);
       await rpc.close();
+    });
+  }
+
+  test("are ended at the end of a budget", async (t) => {
+    const files = workflow("hello", ["plan", "build"], { autoContinue: false, budget: { time: "2s" } });
+    const begun = ["bash", { command: "touch begun; sleep 4; touch late" }, true];
+    const calls = script(begun, ["bash", { command: "sleep 2" }], ["bash", { command: "touch ran" }]);
+    const { model, sandbox, rpc } = await withScripts(t, [calls, REST], files);
+    await rpc.promptAndSettle(TASK);
+    await sleep(3000);
+    assert.deepEqual(["begun", "late", "ran"].map((file) => existsSync(join(sandbox.project, file))), [true, false, false]);
+    assert.equal(model.requests.length, 1);
+    const entries = await rpc.entries();
+    assert.deepEqual([pauses(entries).at(-1)?.kind, pauses(entries).at(-1)?.measure], ["budget", "time"]);
+    assert.deepEqual(rpc.extensionErrors(), []);
+    await rpc.close();
+  });
+
+  for (const [name, repeated] of /** @type {const} */ ([["in one answer after the other", 1], ["in a script", 12]])) {
+    for (const mode of /** @type {const} */ (["rpc", "text", "json"])) {
+      test(`that do not end pause a run whose agent calls next again and again: ${name} (${mode})`, async (t) => {
+        const begun = script(["bash", { command: "touch begun; sleep 60" }, true]);
+        const again = repeated === 1 ? { calls: [{ name: "workflow_step", arguments: { action: "next" } }] } : script(...Array(repeated).fill(NEXT));
+        const { model, sandbox } = await stage(t, (_, index) => (index === 0 ? begun : index < 20 ? again : REST), {
+          globalFiles: workflow("hello", ["plan", "build"]),
+        });
+        const extension = [REPO, scriptTool(sandbox)];
+        let entries;
+        if (mode === "rpc") {
+          const rpc = await startRpc({ version: NEWEST, sandbox, extension });
+          await rpc.promptAndSettle(TASK);
+          entries = await rpc.entries();
+          assert.deepEqual(rpc.extensionErrors(), []);
+          await rpc.close();
+        } else {
+          const run = await runPrint({ version: NEWEST, sandbox, extension, mode, prompt: TASK });
+          const line = "paused in 🔹 Plan: a tool call did not end, and the agent could not leave the phase.";
+          assert.equal(run.code, 1);
+          assert.ok(run.stderr.endsWith(`Workflow The hello: ${line}\n`), run.stderr);
+          entries = readSession(sandbox);
+        }
+        assert.equal(model.requests.length, 1 + 10 / Math.min(repeated, 10));
+        assert.equal(pauses(entries).at(-1)?.kind, "running");
+        assert.equal(lastPath(entries), "hello:0");
+      });
+    }
+  }
+
+  for (const mode of /** @type {const} */ (["text", "json"])) {
+    test(`keep the agent in its phase until they have ended (${mode})`, async (t) => {
+      const wait = { calls: [{ name: "bash", arguments: { command: "while [ ! -e late ]; do sleep 0.1; done; sleep 0.3" } }] };
+      const move = { calls: [{ name: "workflow_step", arguments: { action: "next" } }] };
+      const { model, sandbox } = await stage(t, [script(LATE, NEXT), move, wait, move, REST], { globalFiles: workflow("hello", ["plan"]) });
+      const run = await runPrint({ version: NEWEST, sandbox, extension: [REPO, scriptTool(sandbox)], mode, prompt: TASK });
+      assert.deepEqual([run.code, run.stderr], [0, "Workflow The hello: DONE.\n"]);
+      const [first, second, , last] = toolResults(model.lastRequest());
+      for (const text of [first, second]) assert.match(text, /^⚠️ The phase is not left while a tool call runs: `bash`\./);
+      assert.match(last, /→ DONE/);
     });
   }
 
@@ -210,7 +274,7 @@ suite(`pi ${NEWEST}: nested calls`, { concurrency: 2 }, () => {
     assert.match(refused, /⚠️ The phase is not left while a tool call runs: `bash`\./);
     assert.match(moved, /✓ Advanced: Plan → 🔹 Build/);
     assert.equal(lastPath(await rpc.entries()), "hello:1");
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await sleep(2500);
     assert.deepEqual(["late", "in-time"].map((file) => existsSync(join(sandbox.project, file))), [false, true], "pi ends what a script leaves behind");
     await rpc.close();
   });

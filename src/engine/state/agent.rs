@@ -18,6 +18,8 @@ pub struct Agent {
     pub worked: bool,
     /// The agent's last action was a first call of `cancel`. Never stored.
     pub cancel_asked: bool,
+    /// The moves in this agent run that were refused while a tool call ran.
+    pub refused_moves: u32,
     /// Refusals, attempts at gates and dialogs since the newest state entry, which pi's entries do not tell.
     pub noted: Usage,
     /// The ticket of a dialog that a tool call waits for, and its beginning in milliseconds since 1970.

@@ -60,6 +60,19 @@ fn steered(output: &Output) -> Vec<&str> {
 }
 
 #[test]
+fn the_end_of_a_budget_ends_the_calls_that_run() {
+    for running in [vec!["bash".to_owned()], Vec::new()] {
+        let mut session = with_budgets("budget: {turns: 1}\n", "");
+        session.has_taken(turns(1));
+        session.files.running_tools.clone_from(&running);
+        let stopped = session.call();
+        assert!(matches!(stopped.reply, Reply::Stop(_)), "{stopped:?}");
+        assert_eq!(stopped.effects.contains(&Effect::Abort), !running.is_empty(), "{stopped:?}");
+        assert!(session.pause().is_some_and(PauseReason::is_of_budget));
+    }
+}
+
+#[test]
 fn the_agent_is_told_once_and_then_stopped() {
     let mut session = with_budgets("budget: {turns: 10}\n", "");
     session.has_taken(turns(7));

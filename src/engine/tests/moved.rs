@@ -50,6 +50,7 @@ fn prompts(output: &Output) -> usize {
 fn all_about_the_phase() -> Vec<PauseReason> {
     vec![
         PauseReason::Cancel,
+        PauseReason::Running,
         PauseReason::Idle { times: 3 },
         PauseReason::Limit { times: 10 },
         PauseReason::Gate { label: "npm test".into(), times: 3 },

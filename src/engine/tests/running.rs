@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::engine::{RunningCall, other_tools};
+use crate::run::PauseReason;
 
 fn call(id: &str, name: &str, parent: Option<&str>, carries_calls: bool) -> RunningCall {
     RunningCall { id: id.into(), name: name.into(), parent: parent.map(Into::into), carries_calls }
@@ -193,4 +194,65 @@ fn a_move_to_the_end_is_shown_when_the_agent_is_at_rest() {
         let ends = |effect: &&Effect| matches!(effect, Effect::AppendEntry { custom_type, .. } if *custom_type == crate::protocol::COMPLETE_TYPE);
         assert_eq!(effects.iter().filter(ends).count(), 1, "{effects:?}");
     }
+}
+
+impl Session {
+    /// The results of so many calls of `next`.
+    fn nexts(&mut self, count: usize) -> Vec<String> {
+        (0..count).map(|_| self.step("next").0).collect()
+    }
+}
+
+#[test]
+fn moves_that_are_refused_again_and_again_pause_the_run() {
+    let mut session = Session::at_work_with(&["bash"]);
+    for text in session.nexts(9) {
+        assert!(text.starts_with("⚠️ The phase is not left while a tool call runs"), "{text}");
+    }
+    let (effects, (last, _)) = session.step_output("next");
+    assert!(aborts(&effects), "{effects:?}");
+    assert_eq!(
+        last,
+        "The workflow is paused: a tool call did not end, and the agent could not leave the phase. Stop here and wait for the user."
+    );
+    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::Running));
+    // The agent's run ends, whatever it does next.
+    for name in ["workflow_step", "bash"] {
+        let reply = session.on(Event::ToolCall { name, carries_calls: false }).reply;
+        assert_eq!(reply, Reply::Stop(last.clone()));
+    }
+    let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+    let _ = session.on(Event::AgentSettled);
+    assert_eq!(session.engine.pause_reason(), Some(&PauseReason::Running));
+    // A message of the user resumes the run, and the count begins anew.
+    let _ = session.on(Event::Input { from_user: true });
+    assert_eq!(session.engine.pause_reason(), None);
+    assert!(session.nexts(9).iter().all(|text| text.starts_with("⚠️ ")));
+    assert_eq!(session.engine.pause_reason(), None);
+}
+
+#[test]
+fn refused_moves_are_counted_for_one_agent_run() {
+    let mut session = Session::at_work_with(&["bash"]);
+    for _ in 0..3 {
+        let _ = session.nexts(9);
+        let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+        let _ = session.on(Event::AgentSettled);
+        let _ = session.on(Event::Input { from_user: true });
+        let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = session.on(Event::AgentStart);
+    }
+    assert_eq!(session.engine.pause_reason(), None);
+}
+
+#[test]
+fn a_pause_that_needs_more_than_a_message_is_not_replaced() {
+    let mut session = Session::at_work_with(&["bash"]);
+    let state = session.engine.running().unwrap().clone();
+    let reason = PauseReason::UnknownCost { of: "flow".into() };
+    let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, files: &session.files };
+    session.engine.pause_as(&state, reason.clone(), &mut Cx::new(&context));
+    let last = session.nexts(10).pop().unwrap();
+    assert!(last.contains("a model without a price has answered"), "{last}");
+    assert_eq!(session.engine.pause_reason(), Some(&reason));
 }
