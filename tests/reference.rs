@@ -255,7 +255,7 @@ fn the_skill_names_every_field_and_variable() {
 fn the_messages_of_the_reference_are_those_of_the_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(root.join("docs/reference.md")).unwrap();
-    let code = std::fs::read_to_string(root.join("src/definition/diagnostic.rs")).unwrap();
+    let code = code_of_diagnostics(root);
     let tables = page.split_once("\n### Errors\n").unwrap().1;
     let messages: Vec<&str> =
         tables.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
@@ -268,12 +268,18 @@ fn the_messages_of_the_reference_are_those_of_the_code() {
     assert_eq!(unknown, [""; 0]);
 }
 
+/// The source of all diagnostics.
+fn code_of_diagnostics(root: &Path) -> String {
+    let files = std::fs::read_dir(root.join("src/definition/diagnostic")).unwrap();
+    files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+}
+
 /// Each message of the code is in one of the tables.
 #[test]
 fn the_messages_of_the_code_are_in_the_reference() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(root.join("docs/reference.md")).unwrap();
-    let code = std::fs::read_to_string(root.join("src/definition/diagnostic.rs")).unwrap();
+    let code = code_of_diagnostics(root);
     let tables = page.split_once("\n### Errors\n").unwrap().1;
     let cells = tables.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
     let documented: Vec<Vec<&str>> = cells

@@ -1,38 +1,37 @@
 //! Loads the workflows of all roots.
 
-use std::collections::btree_map::Entry as MapEntry;
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::collections::BTreeMap;
 
-use super::bounded::{Bounded, Stop};
-use super::diagnostic::{self, Diagnostic, MeantPhase, Place, Problem};
-use super::fields::MAX_PLACES;
-use super::files::{
-    FileError, FileKind, PackageScope, ReadError, Root, Stale, Surroundings, WorkflowFiles,
+use super::check::{
+    command_names, context, expected_calls, limits, models, references, variables, ways,
 };
-use super::library::{LeftOut, Library, Listed, Parts, Replacing};
-use super::lint::{self, Lint};
-use super::models::{ALIASES_FILE, ALIASES_ROOT, Aliases};
-use super::nearest::nearest;
-use super::packages::{self, FIELD, MANIFEST};
-use super::paths::{join, last_part, package_of, resolve};
-use super::phase_tests;
-use super::references::{Anchor, Unplaced};
-use super::workflow_file::{self, EntryRef, EntryRefKind};
-use super::yaml::{self, Step};
-use super::{
-    Check, CheckKind, Entry, EntryKind, Gate, OnGateFail, Phase, Workflow, front_matter, phase_file,
-};
-use super::{lint_context, lint_flow, lint_limits, lint_models};
+use super::diagnostic::anchor::{Anchor, Step, Unplaced};
+use super::diagnostic::place::Place;
+use super::diagnostic::problem::Problem;
+use super::diagnostic::report::{self, Diagnostic};
+use super::model::files::{PackageScope, ReadError, Root, Stale, Surroundings, WorkflowFiles};
+use super::model::library::{LeftOut, Library, Parts, Replacing};
+use super::model::models::ALIASES_ROOT;
+use super::model::paths::{last_part, package_of};
+use super::model::workflow::Workflow;
+use super::read::bounded::Bounded;
+use super::read::fields::MAX_PLACES;
+use super::read::root::RootReader;
+use super::read::unlisted::Lint;
+use super::read::{front_matter, yaml};
 
-/// Number of entries that a regular expression of a gate counts as, because it is compiled.
-const EXPRESSION: usize = 5;
 /// Maximum number of diagnostics of limits and of tests whose place is looked up.
 const MAX_LIMIT_PLACES: usize = 1000;
-/// Maximum depth of a workflow's folder below a root.
-const MAX_FOLDER_DEPTH: usize = 8;
 
 impl Library {
+    /// Makes a library of workflows, and leaves out those whose references cannot be followed.
+    pub fn new(workflows: Vec<Workflow>, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let mut unplaced = Vec::new();
+        let library = build(Parts { workflows, ..Parts::default() }, &mut unplaced);
+        diagnostics.extend(unplaced.into_iter().map(|Unplaced { diagnostic, .. }| diagnostic));
+        library
+    }
+
     /// Reads all roots. A workflow in a later root replaces one of the same key in an earlier root. The key of a package's
     /// workflow has the package in front, so that it replaces none of the user or the project.
     ///
@@ -99,24 +98,24 @@ fn read(
     }
     parts.replacing = taken.replacing(&parts.workflows, &roots);
     let mut unplaced = Vec::new();
-    let library = Library::build(parts, &mut unplaced);
+    let library = build(parts, &mut unplaced);
     if let Some(surroundings) = check {
-        diagnostics.extend(lint::profiles_outside(surroundings));
+        diagnostics.extend(profiles_outside(surroundings));
         unplaced.extend(replaced);
-        lint::similar_command_names(library.iter(), &mut unplaced);
-        phase_tests::run(&library, files, &mut unplaced)?;
-        lint_limits::report(&library, files, &mut unplaced)?;
-        lint_context::report(&library, &mut unplaced);
-        lint_flow::report(&library, &mut unplaced);
-        lint_models::report(&library, surroundings, &roots, &mut unplaced);
+        command_names::similar_command_names(library.iter(), &mut unplaced);
+        expected_calls::run(&library, files, &mut unplaced)?;
+        limits::report(&library, files, &mut unplaced)?;
+        context::report(&library, &mut unplaced);
+        ways::report(&library, &mut unplaced);
+        models::report(&library, surroundings, &roots, &mut unplaced);
     }
     place(files, &roots, unplaced, &mut diagnostics)?;
     suggest_references(&library, &mut diagnostics);
     if check.is_some() {
-        lint::settle_summaries(library.iter(), &mut diagnostics);
-        lint::settle_values(&library, &mut diagnostics);
+        variables::settle_summaries(library.iter(), &mut diagnostics);
+        variables::settle_values(&library, &mut diagnostics);
     }
-    diagnostic::sort(&mut diagnostics);
+    report::sort(&mut diagnostics);
     Ok((library, diagnostics))
 }
 
@@ -277,513 +276,16 @@ impl Taken {
     }
 }
 
-/// Reads the workflows of one root.
-struct RootReader<'a, 'f> {
-    files: &'a mut Bounded<'f>,
-    root: &'a Root,
-    /// Collects warnings, for a check only.
-    lint: Option<Lint<'a>>,
-    diagnostics: &'a mut Vec<Diagnostic>,
-    found: Vec<Workflow>,
-    /// The folder of each key that was met, with or without errors in it.
-    folders: BTreeMap<String, String>,
-    /// The command names of workflows with errors, by key.
-    command_names: BTreeMap<String, String>,
-    /// The folders whose folders are searched first: the root itself, or those that its package lists.
-    starts: Vec<String>,
-    /// The library folders that were searched or will be, by their paths without links.
-    visited: BTreeSet<String>,
-    /// The links to folders that were met, and their targets.
-    links: BTreeMap<String, String>,
-    /// The phase files that were read, by their paths without links to folders; `None` for one with errors.
-    phases: BTreeMap<String, Option<Rc<Phase>>>,
-    /// The folders with a `workflow.yaml` under another name, by key.
-    misnamed: BTreeMap<String, String>,
-    /// The user's aliases of models.
-    aliases: Aliases,
+/// Reports the folders of subagent profiles that are not read.
+pub(crate) fn profiles_outside(surroundings: &Surroundings) -> impl Iterator<Item = Diagnostic> {
+    let folders = surroundings.profiles_outside.iter();
+    folders.map(|folder| Diagnostic::new(folder, Problem::ProfilesOutside))
 }
 
-/// A phase file that a workflow lists.
-enum PhaseFile {
-    Read(Rc<Phase>),
-    /// It has errors of its own, which are reported.
-    Faulty,
-    /// It cannot be read.
-    Unreadable(Problem),
-}
-
-impl<'a, 'f> RootReader<'a, 'f> {
-    fn new(
-        files: &'a mut Bounded<'f>,
-        root: &'a Root,
-        lint: Option<Lint<'a>>,
-        diagnostics: &'a mut Vec<Diagnostic>,
-    ) -> Self {
-        Self {
-            files,
-            root,
-            lint,
-            diagnostics,
-            found: Vec::new(),
-            folders: BTreeMap::new(),
-            command_names: BTreeMap::new(),
-            starts: Vec::new(),
-            visited: BTreeSet::new(),
-            links: BTreeMap::new(),
-            phases: BTreeMap::new(),
-            misnamed: BTreeMap::new(),
-            aliases: Aliases::default(),
-        }
-    }
-
-    /// Reads the root until a total is reached.
-    fn read(mut self) -> Result<Parts, Stale> {
-        match self.walk() {
-            Ok(()) => {}
-            Err(Stop::TotalReached(total)) => {
-                let path = self.files.reached_at().unwrap_or_default().to_owned();
-                self.report(&path, Problem::TotalReached(total));
-            }
-            Err(Stop::Stale) => return Err(Stale),
-        }
-        let mut found = BTreeSet::new();
-        found.extend(self.found.iter().map(|workflow| workflow.key.as_str()));
-        let broken = self.folders.iter().filter(|(key, _)| !found.contains(key.as_str()));
-        let misnamed = self.misnamed.iter().filter(|(key, _)| !self.folders.contains_key(*key));
-        let left_out = broken.chain(misnamed).map(|(key, folder)| LeftOut {
-            key: key.clone(),
-            folder: folder.clone(),
-            command_name: self.command_names.get(key).cloned(),
-        });
-        let left_out = left_out.collect();
-        let listed = self.lint.map(Lint::into_listed).unwrap_or_default();
-        let replacing = Replacing::default();
-        Ok(Parts { workflows: self.found, left_out, listed, replacing, aliases: self.aliases })
-    }
-
-    /// Level by level, so that of two folders of one name the one nearer to the root wins. A folder
-    /// without a `workflow.yaml` is a library folder: it is searched for workflows, once, however many links
-    /// lead to it.
-    fn walk(&mut self) -> Result<(), Stop> {
-        self.starts = self.find_starts()?;
-        self.visited.extend(self.starts.iter().cloned());
-        let mut level = self.starts.clone();
-        for depth in 0..=MAX_FOLDER_DEPTH {
-            let mut next = Vec::new();
-            for parent in level {
-                for folder in self.folders(&parent, false)? {
-                    let real = self.without_links(&folder);
-                    if !self.visited.contains(&real) && !self.workflow(&folder)? {
-                        self.visited.insert(real);
-                        next.push(folder);
-                    }
-                }
-            }
-            if depth == MAX_FOLDER_DEPTH {
-                for folder in &next {
-                    self.report(folder, Problem::FolderTooDeep);
-                }
-            }
-            level = next;
-        }
-        match &mut self.lint {
-            Some(lint) => lint.report_unused(self.files, self.root, self.diagnostics),
-            None => Ok(()),
-        }
-    }
-
-    /// The folders with which the search begins. The problems of a package's list are reported.
-    fn find_starts(&mut self) -> Result<Vec<String>, Stop> {
-        let Some(package) = &self.root.package else { return Ok(vec![String::new()]) };
-        let (folders, mut problems) = packages::folders(package);
-        let mut starts = Vec::new();
-        for (index, path) in folders {
-            match self.files.list(&self.root.name, &path)? {
-                Ok(_) => starts.push(path),
-                Err(error) => {
-                    problems.push((Some(index), Problem::FolderUnreadable { path, error }));
-                }
-            }
-        }
-        if !problems.is_empty() {
-            let text = self.text(MANIFEST)?.unwrap_or_default();
-            let file = self.display(MANIFEST);
-            for (number, (index, problem)) in problems.into_iter().enumerate() {
-                let field = FIELD.into_iter().map(Step::Key).chain(index.map(Step::Item));
-                let look_up = number < MAX_PLACES;
-                let place =
-                    look_up.then(|| yaml::locate(&text, &field.collect::<Vec<_>>())).flatten();
-                self.diagnostics.push(Diagnostic::new(&file, problem).at(&text, place, 0));
-            }
-        }
-        Ok(starts)
-    }
-
-    /// The key of the workflow in a folder.
-    fn key(&self, folder: &str) -> String {
-        match &self.root.package {
-            Some(package) => format!("{}/{}", package.name, last_part(folder)),
-            None => last_part(folder).to_owned(),
-        }
-    }
-
-    /// A path from the root without the links to folders that were met.
-    fn without_links(&self, path: &str) -> String {
-        let mut way = path;
-        while !self.links.is_empty() {
-            if let Some(target) = self.links.get(way) {
-                let below = path.get(way.len()..).unwrap_or_default();
-                return join(target, below.trim_start_matches('/'));
-            }
-            let Some((above, _)) = way.rsplit_once('/') else { break };
-            way = above;
-        }
-        path.to_owned()
-    }
-
-    /// The folders in a folder.
-    fn folders(&mut self, parent: &str, is_workflow: bool) -> Result<Vec<String>, Stop> {
-        let entries = match self.files.list(&self.root.name, parent)? {
-            Ok(entries) => entries,
-            Err(FileError::NotFound | FileError::NoSuchRoot) => Vec::new(),
-            Err(error) => {
-                self.report(parent, Problem::Unreadable(error));
-                Vec::new()
-            }
-        };
-        let mut folders = Vec::new();
-        for entry in entries {
-            let path = join(parent, &entry.name);
-            match entry.kind {
-                FileKind::Directory => {
-                    if let Some(target) = entry.target {
-                        self.links.insert(path.clone(), target);
-                    }
-                    if self.root.package.is_none() || entry.name != "node_modules" {
-                        folders.push(path);
-                    }
-                    continue;
-                }
-                FileKind::File if self.has_aliases(&path) => {
-                    self.read_aliases(&path)?;
-                    continue;
-                }
-                FileKind::File if !is_workflow => self.check_file_name(parent, &entry.name),
-                FileKind::File | FileKind::Other => {}
-            }
-            if let Some(lint) = &mut self.lint {
-                lint.meet(path, entry.kind);
-            }
-        }
-        Ok(folders)
-    }
-
-    /// Tests if this is the file with the user's aliases of models. A project has none.
-    fn has_aliases(&self, path: &str) -> bool {
-        path == ALIASES_FILE && self.root.name == ALIASES_ROOT
-    }
-
-    fn read_aliases(&mut self, path: &str) -> Result<(), Stop> {
-        match self.text(path)? {
-            Ok(text) => {
-                let file = self.display(path);
-                self.aliases = Aliases::read(&file, &text, self.diagnostics);
-            }
-            Err(error) => self.report(path, Problem::Unreadable(error)),
-        }
-        Ok(())
-    }
-
-    /// Reports a `workflow.yaml` under another name, or without a folder of its own.
-    fn check_file_name(&mut self, parent: &str, name: &str) {
-        if !["workflow.yaml", "workflow.yml"].iter().any(|other| other.eq_ignore_ascii_case(name)) {
-            return;
-        }
-        if let Some(lint) = &mut self.lint {
-            lint.miss_phases();
-        }
-        let path = join(parent, name);
-        if self.starts.iter().any(|start| start == parent) {
-            self.report(&path, Problem::WorkflowInRoot);
-            return;
-        }
-        self.report(&path, Problem::WorkflowFileName);
-        let folder = self.display(parent);
-        self.misnamed.entry(self.key(parent)).or_insert(folder);
-    }
-
-    /// Reads the workflow of a folder; false if it has none.
-    fn workflow(&mut self, folder: &str) -> Result<bool, Stop> {
-        let path = join(folder, "workflow.yaml");
-        let text = match self.text(&path) {
-            Ok(Ok(text)) => text,
-            Ok(Err(FileError::NotFound)) => return Ok(false),
-            Ok(Err(error)) => {
-                self.note_folder(folder);
-                self.report(&path, Problem::Unreadable(error));
-                return Ok(true);
-            }
-            Err(stop) => {
-                self.note_folder(folder);
-                return Err(stop);
-            }
-        };
-        let key = self.key(folder);
-        if let Some(first) = self.folders.get(&key).cloned() {
-            self.report(folder, Problem::DuplicateWorkflow { key, first });
-            return Ok(true);
-        }
-        self.note_folder(folder);
-        let (folder_name, file_name) = (self.display(folder), self.display(&path));
-        let before = self.diagnostics.len();
-        let (workflow, entries) = workflow_file::read(
-            &key,
-            &folder_name,
-            &file_name,
-            &text,
-            self.lint.is_some(),
-            self.diagnostics,
-        );
-        let gate = workflow.as_ref().and_then(|workflow| workflow.gate.as_ref());
-        self.count_gate(gate, before, &path)?;
-        if let Some(lint) = &mut self.lint {
-            if entries.is_empty() {
-                lint.miss_phases();
-            }
-            self.folders(folder, true)?;
-        }
-        let loopable = workflow.as_ref().is_none_or(|workflow| workflow.loopable);
-        let phases = self.phases(folder, (&file_name, &text), entries, loopable)?;
-        if let Some((workflow, phases)) = workflow.zip(phases) {
-            match leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable) {
-                Some(problem) => {
-                    let place = yaml::locate(&text, &[Step::Key("onGateFail")]);
-                    self.diagnostics.push(Diagnostic::new(&file_name, problem).at(&text, place, 0));
-                }
-                None => {
-                    let root = self.root.name.clone();
-                    self.found.push(Workflow { phases, root, ..workflow });
-                    return Ok(true);
-                }
-            }
-        }
-        if let Ok(yaml) = yaml::parse(&text)
-            && let Some(yaml::Yaml::String(name)) = yaml.get("commandName")
-        {
-            self.command_names.insert(key, name.clone());
-        }
-        Ok(true)
-    }
-
-    fn note_folder(&mut self, folder: &str) {
-        let display = self.display(folder);
-        self.folders.entry(self.key(folder)).or_insert(display);
-    }
-
-    /// Reads the phases that a `workflow.yaml` lists; `None` if one has errors.
-    fn phases(
-        &mut self,
-        folder: &str,
-        (yaml_file, yaml_text): (&str, &str),
-        entries: Vec<(usize, EntryRef)>,
-        loopable: bool,
-    ) -> Result<Option<Vec<Entry>>, Stop> {
-        let mut phases = Some(Vec::with_capacity(entries.len()));
-        let mut ids: BTreeMap<String, String> = BTreeMap::new();
-        let mut leading_nowhere = Vec::new();
-        let before = self.diagnostics.len();
-        for (index, EntryRef { kind, when }) in entries {
-            self.files.count(1, folder)?;
-            let path = [Step::Key("phases"), Step::Item(index)];
-            let look_up = self.diagnostics.len() - before < MAX_PLACES;
-            let in_yaml = |problem| {
-                let place = look_up.then(|| yaml::locate(yaml_text, &path)).flatten();
-                Diagnostic::new(yaml_file, problem).at(yaml_text, place, 0)
-            };
-            let kind = match kind {
-                EntryRefKind::Workflow(key, with) => Some(EntryKind::Workflow { key, with }),
-                EntryRefKind::File(path) => match self.phase(folder, &path, look_up)? {
-                    PhaseFile::Read(phase) => match ids.entry(phase.id.clone()) {
-                        MapEntry::Vacant(id) => {
-                            let gate = phase.gate.as_ref();
-                            let earlier = phases.as_deref().unwrap_or_default();
-                            let problem = leads_nowhere(gate, earlier, Some(&phase.id), loopable);
-                            // An earlier phase with errors may have the id that is named.
-                            let problem = problem.filter(|_| phases.is_some());
-                            let sound = problem.is_none();
-                            leading_nowhere.extend(problem.map(|problem| (path.clone(), problem)));
-                            id.insert(path);
-                            sound.then_some(EntryKind::Phase(phase))
-                        }
-                        MapEntry::Occupied(first) => {
-                            let (id, first) = (phase.id.clone(), first.get().clone());
-                            let problem = Problem::DuplicateId { id, first, second: path };
-                            self.diagnostics.push(in_yaml(problem));
-                            None
-                        }
-                    },
-                    PhaseFile::Faulty => None,
-                    PhaseFile::Unreadable(problem) => {
-                        self.diagnostics.push(in_yaml(problem));
-                        None
-                    }
-                },
-            };
-            match (&mut phases, kind) {
-                (Some(phases), Some(kind)) => phases.push(Entry { kind, when }),
-                _ => phases = None,
-            }
-        }
-        for (path, mut problem) in leading_nowhere {
-            if let Problem::UnknownEarlierPhase { id, meant } = &mut problem
-                && ids.get(id).is_some_and(|of| *of != path)
-            {
-                *meant = MeantPhase::Later { workflow: self.key(folder) };
-            }
-            self.report_on_gate_fail(folder, &path, problem)?;
-        }
-        Ok(phases)
-    }
-
-    /// Reports the problem of the `onGateFail` of a phase file. The file is read again for the place.
-    fn report_on_gate_fail(
-        &mut self,
-        folder: &str,
-        path: &str,
-        problem: Problem,
-    ) -> Result<(), Stop> {
-        let path = resolve(folder, path).unwrap_or_default();
-        let document = front_matter::split(self.text(&path)?.unwrap_or_default());
-        let place = yaml::locate(document.front_matter(), &[Step::Key("onGateFail")]);
-        let diagnostic = Diagnostic::new(self.display(&path), problem);
-        self.diagnostics.push(diagnostic.at(document.front_matter(), place, document.lines_before));
-        Ok(())
-    }
-
-    /// Reads one phase file. With `look_up` a similar file is looked for where there is none.
-    fn phase(&mut self, folder: &str, path: &str, look_up: bool) -> Result<PhaseFile, Stop> {
-        let of_package = self.root.package.is_some();
-        let outside = |path: &str| {
-            PhaseFile::Unreadable(Problem::PhaseOutsideRoot { path: path.to_owned(), of_package })
-        };
-        let Some(resolved) = resolve(folder, path) else { return Ok(outside(path)) };
-        let (by, file) = (self.display(folder), self.display(&resolved));
-        if let Some(lint) = &mut self.lint {
-            lint.list(&resolved, Listed { by, file: file.clone() });
-        }
-        let real = self.without_links(&resolved);
-        if let Some(known) = self.phases.get(&real) {
-            return Ok(known.clone().map_or(PhaseFile::Faulty, PhaseFile::Read));
-        }
-        let text = match self.text(&resolved)? {
-            Ok(text) => text,
-            Err(FileError::OutsideRoot) => return Ok(outside(path)),
-            Err(error) => {
-                let suggestion = if look_up { self.nearest_file(&resolved, path)? } else { None };
-                if let Some(lint) = &mut self.lint
-                    && let Some(meant) =
-                        suggestion.as_deref().and_then(|path| resolve(folder, path))
-                {
-                    lint.suggest(&meant);
-                }
-                let path = path.to_owned();
-                return Ok(PhaseFile::Unreadable(Problem::PhaseUnreadable {
-                    path,
-                    error,
-                    suggestion,
-                }));
-            }
-        };
-        let before = self.diagnostics.len();
-        let surroundings = self.lint.as_ref().map(Lint::surroundings);
-        let phase = phase_file::read(&file, text, self.files, surroundings, self.diagnostics)?;
-        let phase = phase.map(Rc::new);
-        self.count_gate(phase.as_ref().and_then(|phase| phase.gate.as_ref()), before, &resolved)?;
-        self.phases.insert(real, phase.clone());
-        Ok(phase.map_or(PhaseFile::Faulty, PhaseFile::Read))
-    }
-
-    /// Counts the checks of a gate, also of one with errors: `before` is the number of diagnostics before it was
-    /// read. Each expression was compiled.
-    fn count_gate(&mut self, gate: Option<&Gate>, before: usize, path: &str) -> Result<(), Stop> {
-        let checks = gate.map_or(&[][..], |gate| &gate.checks).iter();
-        let has_expression =
-            |check: &Check| matches!(check.kind, CheckKind::File { contains: Some(_), .. });
-        let sound = checks.map(|check| if has_expression(check) { EXPRESSION } else { 1 });
-        let diagnostics = self.diagnostics.get(before..).unwrap_or_default().iter();
-        let bad = diagnostics
-            .filter(|diagnostic| matches!(diagnostic.problem, Problem::BadExpression { .. }));
-        self.files.count(sound.sum::<usize>() + bad.count() * EXPRESSION, path)
-    }
-
-    /// The file with the most similar name in the same folder, written as `path` is.
-    fn nearest_file(&mut self, resolved: &str, path: &str) -> Result<Option<String>, Stop> {
-        let (folder, name) = resolved.rsplit_once('/').unwrap_or(("", resolved));
-        let entries = self.files.list(&self.root.name, folder)?.unwrap_or_default();
-        let files = entries.iter().filter(|entry| entry.kind == FileKind::File);
-        let mut files = files.map(|entry| entry.name.as_str());
-        let with_ending = format!("{name}.md");
-        let near = files.clone().find(|file| *file == with_ending);
-        let near = near.or_else(|| nearest(name, &mut files));
-        Ok(near.filter(|near| *near != name).map(|near| match path.rsplit_once(['/', '\\']) {
-            Some((folder, _)) => format!("{folder}/{near}"),
-            None => near.to_owned(),
-        }))
-    }
-
-    fn text(&mut self, path: &str) -> Result<Result<String, FileError>, Stop> {
-        let bytes = match self.files.read(&self.root.name, path)? {
-            Ok(bytes) => bytes,
-            Err(error) => return Ok(Err(error)),
-        };
-        let text = String::from_utf8(bytes).unwrap_or_else(|error| {
-            self.report(path, Problem::NotUtf8);
-            String::from_utf8_lossy(error.as_bytes()).into_owned()
-        });
-        Ok(Ok(match text.strip_prefix('\u{feff}') {
-            Some(text) => text.to_owned(),
-            None => text,
-        }))
-    }
-
-    fn report(&mut self, path: &str, problem: Problem) {
-        let file = self.display(path);
-        self.diagnostics.push(Diagnostic::new(file, problem));
-    }
-
-    fn display(&self, path: &str) -> String {
-        join(&self.root.path, path)
-    }
-}
-
-/// The problem of a gate's `onGateFail` that leads to none of these phases, or to a loop that is not allowed.
-///
-/// `own` is the id of the phase that has the gate.
-fn leads_nowhere(
-    gate: Option<&Gate>,
-    phases: &[Entry],
-    own: Option<&str>,
-    loopable: bool,
-) -> Option<Problem> {
-    let id = match &gate?.on_fail {
-        OnGateFail::Loop if !loopable => {
-            return Some(Problem::LoopForbidden { field: "onGateFail".into() });
-        }
-        OnGateFail::Loop | OnGateFail::Stay => return None,
-        OnGateFail::Phase(id) => id,
-    };
-    let ids = phases.iter().filter_map(|entry| match &entry.kind {
-        EntryKind::Phase(phase) => Some(phase.id.as_str()),
-        EntryKind::Workflow { .. } => None,
-    });
-    if ids.clone().any(|other| other == id) {
-        return None;
-    }
-    let meant = if own == Some(id) {
-        MeantPhase::Value("stay".into())
-    } else {
-        let similar = nearest(id, ids.chain(["stay", "loop"]));
-        similar.map_or(MeantPhase::Unknown, |value| MeantPhase::Value(value.to_owned()))
-    };
-    Some(Problem::UnknownEarlierPhase { id: id.clone(), meant })
+/// Makes a library of what was read, and leaves out the workflows whose references cannot be followed.
+fn build(mut parts: Parts, unplaced: &mut Vec<Unplaced>) -> Library {
+    references::resolve(&mut parts.workflows, &mut parts.left_out, unplaced);
+    let library = Library::of(parts);
+    command_names::report_duplicates(&library, unplaced);
+    library
 }

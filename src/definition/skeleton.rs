@@ -67,9 +67,9 @@ Take one step at a time. At the end run the command that shows that it worked, a
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::Files;
-    use super::super::{Diagnostic, Library};
     use super::*;
+    use crate::definition::fixtures::Files;
+    use crate::definition::{Diagnostic, Library};
 
     #[test]
     fn a_skeleton_checks_clean() {

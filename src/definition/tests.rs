@@ -452,9 +452,11 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
 mod context;
 mod empty;
 mod gates;
+mod layers;
 mod limits;
 mod models;
 mod packages;
+mod permission;
 mod totals;
 mod ways;
 

@@ -1,0 +1,56 @@
+//! Warnings of command names that several workflows have.
+
+use std::collections::BTreeMap;
+
+use crate::definition::diagnostic::anchor::{Anchor, Unplaced};
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::model::library::Library;
+use crate::definition::model::workflow::{Show, Workflow};
+
+/// Reports command names that differ from an earlier one in case only.
+pub(crate) fn similar_command_names<'a>(
+    workflows: impl Iterator<Item = &'a Workflow>,
+    unplaced: &mut Vec<Unplaced>,
+) {
+    let mut by_name: BTreeMap<String, &Workflow> = BTreeMap::new();
+    // A workflow of a package can be started by the name of the package too.
+    let of_users =
+        |workflow: &&Workflow| workflow.show == Show::User && workflow.package().is_none();
+    for workflow in workflows.filter(of_users) {
+        let first = *by_name.entry(workflow.command_name.to_ascii_lowercase()).or_insert(workflow);
+        if first.command_name != workflow.command_name {
+            let problem = Problem::SimilarCommandName {
+                names: [first.command_name.clone(), workflow.command_name.clone()],
+                keys: [first.key.clone(), workflow.key.clone()],
+            };
+            unplaced.push(Unplaced::new(workflow, problem, Anchor::CommandName));
+        }
+    }
+}
+
+/// Reports command names that an earlier workflow has.
+pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>) {
+    for workflow in library.iter().filter(|workflow| !workflow.command_name.is_empty()) {
+        let name = &workflow.command_name;
+        let first = library.by_command_name(name).filter(|first| first.key != workflow.key);
+        unplaced.extend(first.map(|first| {
+            let package = workflow.package().filter(|_| library.start_name(workflow).is_some());
+            if let Some(package) = package {
+                let problem = Problem::PackageCommandName {
+                    name: name.clone(),
+                    package: package.to_owned(),
+                    first: first.key.clone(),
+                    first_file: first.file(),
+                };
+                return Unplaced::new(workflow, problem, Anchor::CommandName);
+            }
+            let problem = Problem::DuplicateCommandName {
+                name: name.clone(),
+                first: first.key.clone(),
+                second: workflow.key.clone(),
+                first_file: first.file(),
+            };
+            Unplaced::new(workflow, problem, Anchor::CommandName)
+        }));
+    }
+}

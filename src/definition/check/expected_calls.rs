@@ -1,0 +1,69 @@
+//! Runs the `tests` of phases.
+
+use crate::definition::diagnostic::anchor::{Anchor, Unplaced};
+use crate::definition::diagnostic::problem::{Decision, Problem};
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::model::expected_calls::PhaseTest;
+use crate::definition::model::files::{Stale, WorkflowFiles};
+use crate::definition::model::library::Library;
+use crate::definition::model::limits::Limits;
+use crate::definition::model::permission::{Permission, Refusal, permission};
+use crate::definition::model::workflow::{EntryKind, Phase, Workflow};
+
+/// Runs the tests of all phases, in each workflow that lists them.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub(crate) fn run(
+    library: &Library,
+    host: &dyn WorkflowFiles,
+    unplaced: &mut Vec<Unplaced>,
+) -> Result<(), Stale> {
+    for workflow in library.iter() {
+        for entry in &workflow.phases {
+            let EntryKind::Phase(phase) = &entry.kind else { continue };
+            for test in &phase.tests {
+                let problem = wrong(test, phase, workflow, host)?;
+                unplaced.extend(problem.map(|problem| Unplaced {
+                    diagnostic: Diagnostic::new(&phase.file, problem),
+                    anchor: Anchor::of_call(test),
+                }));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The problem of a test that fails.
+fn wrong(
+    test: &PhaseTest,
+    phase: &Phase,
+    workflow: &Workflow,
+    host: &dyn WorkflowFiles,
+) -> Result<Option<Problem>, Stale> {
+    let (tool, argument) = test.parts();
+    let path = || Ok(argument.map(ToOwned::to_owned));
+    let limits = Limits::of(phase, workflow);
+    let by = limits.write_file;
+    let (allowed, decision) = match permission((phase, workflow), tool, false, &path, host)? {
+        Permission::Allowed => (true, Decision::Allowed),
+        Permission::WithinPaths(_) => (true, Decision::Writable { by }),
+        Permission::Confined { .. } => (true, Decision::Confined),
+        Permission::Refused(Refusal::Tool) => (false, Decision::Tools),
+        Permission::Refused(Refusal::MayWrite) => (false, Decision::MayWrite { by }),
+        Permission::Refused(Refusal::Path { .. } | Refusal::Unresolved { .. }) => {
+            (false, Decision::Path { by })
+        }
+    };
+    let problem = || Problem::WrongTest {
+        call: test.call.clone(),
+        workflow: workflow.key.clone(),
+        decision,
+        writable: limits.write.map(|rules| match rules {
+            [] => "no entry".to_owned(),
+            rules => rules.join(", "),
+        }),
+    };
+    Ok((allowed != test.allowed).then(problem))
+}

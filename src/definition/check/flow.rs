@@ -1,0 +1,330 @@
+//! The ways through a workflow: its outcomes, conditions and the values of nested workflows must name what there is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::model::conditions::{Condition, Source};
+use crate::definition::model::gate::{Check, Gate};
+use crate::definition::model::inputs::{Given, Input};
+use crate::definition::model::library::MAX_NESTING;
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::outcomes::{Outcome, Target};
+use crate::definition::model::words::either;
+use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Phase, Workflow};
+
+/// The workflows of a library, by key.
+pub(crate) type Workflows<'a> = BTreeMap<&'a str, &'a Workflow>;
+
+/// Returns the outcomes with which a workflow may end; also some with which it does not, where conditions decide. References
+/// to workflows that are not there, or that lead to a cycle, count as workflows without outcomes.
+pub(crate) fn exits<'a>(key: &str, workflows: &Workflows<'a>) -> BTreeSet<&'a str> {
+    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let mut ahead: Vec<&str> = vec![key];
+    while let Some(workflow) = ahead.pop().and_then(|key| workflows.get(key)) {
+        if !seen.insert(workflow.key.as_str()) {
+            continue;
+        }
+        let optional_from = workflow.optional_from();
+        for (index, entry) in workflow.phases.iter().enumerate() {
+            let may_end_next = index + 1 >= optional_from;
+            match &entry.kind {
+                EntryKind::Phase(phase) => {
+                    let ending = phase.outcomes.iter().filter(|outcome| {
+                        workflow.target(index, &outcome.target).is_some_and(|target| {
+                            let goes_on =
+                                target <= index && workflow.on_max_loops == OnMaxLoops::Next;
+                            target >= optional_from || goes_on && may_end_next
+                        })
+                    });
+                    found.extend(ending.map(|outcome| outcome.name.as_str()));
+                }
+                EntryKind::Workflow { key, .. } if may_end_next => ahead.push(key),
+                EntryKind::Workflow { .. } => {}
+            }
+        }
+    }
+    found
+}
+
+/// Maximum number of entries of a workflow with conditions or outcomes, with those of nested workflows: the run keeps the
+/// outcome of each, and the reason why it was passed over.
+const MAX_ENTRIES: usize = 5000;
+
+/// The number of entries of a workflow with those of nested ones, and true if one of these has conditions or outcomes.
+/// `known` has those that were counted before.
+fn size<'a>(
+    key: &'a str,
+    depth: usize,
+    workflows: &Workflows<'a>,
+    known: &mut BTreeMap<&'a str, (usize, bool)>,
+) -> (usize, bool) {
+    if let Some(size) = known.get(key) {
+        return *size;
+    }
+    let Some(workflow) = workflows.get(key).filter(|_| depth <= MAX_NESTING) else {
+        return (0, false);
+    };
+    // For a workflow that leads back to itself, which is left out.
+    known.insert(key, (0, false));
+    let (mut count, mut has_ways) = (0_usize, false);
+    for entry in &workflow.phases {
+        has_ways |= !entry.when.is_empty();
+        count = count.saturating_add(1);
+        match &entry.kind {
+            EntryKind::Phase(phase) => has_ways |= !phase.outcomes.is_empty(),
+            EntryKind::Workflow { key, .. } => {
+                let (nested, nested_has) = size(key, depth + 1, workflows, known);
+                count = count.saturating_add(nested);
+                has_ways |= nested_has;
+            }
+        }
+    }
+    known.insert(key, (count, has_ways));
+    (count, has_ways)
+}
+
+/// Returns the errors of the outcomes, conditions and values of a workflow.
+pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced> {
+    let (exits_of, unplaced) = (BTreeMap::new(), Vec::new());
+    let mut errors = Errors { workflow, workflows, exits_of, unplaced };
+    for (index, entry) in workflow.phases.iter().enumerate() {
+        for condition in &entry.when {
+            errors.condition(index, condition);
+        }
+        match &entry.kind {
+            EntryKind::Phase(phase) => errors.outcomes(phase),
+            EntryKind::Workflow { key, with } => errors.values(index, key, with),
+        }
+    }
+    if let Some(gate) = &workflow.gate {
+        let exits = exits(&workflow.key, workflows);
+        errors.checks(gate, &exits, None);
+    }
+    if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut BTreeMap::new()) {
+        let problem = Problem::TooManyEntries { limit: MAX_ENTRIES };
+        errors.report(problem, Anchor::Phases);
+    }
+    errors.unplaced
+}
+
+struct Errors<'a> {
+    workflow: &'a Workflow,
+    workflows: &'a Workflows<'a>,
+    /// The outcomes of the nested workflows that conditions name, by key.
+    exits_of: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    unplaced: Vec<Unplaced>,
+}
+
+impl<'a> Errors<'a> {
+    fn report(&mut self, problem: Problem, anchor: Anchor) {
+        self.unplaced.push(Unplaced::new(self.workflow, problem, anchor));
+    }
+
+    fn report_in_phase(&mut self, phase: &Phase, problem: Problem, anchor: Anchor) {
+        let diagnostic = Diagnostic::new(&phase.file, problem);
+        self.unplaced.push(Unplaced { diagnostic, anchor });
+    }
+
+    fn outcomes(&mut self, phase: &Phase) {
+        for Outcome { name, target } in &phase.outcomes {
+            let field = format!("outcomes.{name}");
+            let anchor = Anchor::PhaseValue(vec![Step::Key("outcomes")], name.clone());
+            match target {
+                Target::Loop if !self.workflow.loopable => {
+                    self.report_in_phase(phase, Problem::LoopForbidden { field }, anchor);
+                }
+                Target::Phase(id) if self.workflow.position(id).is_none() => {
+                    let ids = self.workflow.own_phases().map(|phase| phase.id.as_str());
+                    let problem = Problem::BadValue {
+                        field,
+                        expected: format!(
+                            "`next`, `loop`, `done` or the id of a phase of the workflow \"{}\"",
+                            self.workflow.key
+                        ),
+                        found: format!("`{id}`"),
+                        suggestion: nearest(id, ids.chain(Target::WORDS)).map(Into::into),
+                    };
+                    self.report_in_phase(phase, problem, anchor);
+                }
+                Target::Next | Target::Loop | Target::Done | Target::Phase(_) => {}
+            }
+        }
+        if let Some(gate) = &phase.gate {
+            let names = phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
+            self.checks(gate, &names, Some(phase));
+        }
+    }
+
+    /// The outcomes of the checks of a gate: of a phase, or of the workflow.
+    fn checks(&mut self, gate: &Gate, names: &BTreeSet<&str>, phase: Option<&Phase>) {
+        for (index, Check { outcome, .. }) in gate.checks.iter().enumerate() {
+            let Some(outcome) = outcome.as_deref().filter(|outcome| !names.contains(outcome))
+            else {
+                continue;
+            };
+            let of = if phase.is_some() { "the phase" } else { "the end of the workflow" };
+            let problem = Problem::BadValue {
+                field: "gate.outcome".into(),
+                expected: listed(names, &format!("an outcome of {of}")),
+                found: format!("`{outcome}`"),
+                suggestion: nearest(outcome, names.iter().copied()).map(Into::into),
+            };
+            let path = vec![Step::Key("gate"), Step::Item(index), Step::Key("outcome")];
+            match phase {
+                Some(phase) => self.report_in_phase(phase, problem, Anchor::Phase(path)),
+                None => self.report(problem, Anchor::Field(path)),
+            }
+        }
+    }
+
+    fn condition(&mut self, index: usize, condition: &Condition) {
+        let key = condition.of.to_string();
+        let path = vec![Step::Key("phases"), Step::Item(index), Step::Key("when")];
+        let anchor = Anchor::Value(path.clone(), key.clone());
+        let entries = &self.workflow.phases;
+        let earlier = entries.get(..index).unwrap_or_default();
+        let (expected, found, suggestion) = match &condition.of {
+            Source::Input(name) => {
+                let inputs = &self.workflow.inputs;
+                if let Some(input) = inputs.iter().find(|input| input.name == *name) {
+                    let is_wrong = |value: &&String| input.value(value).is_none();
+                    let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
+                    let suggestion = meant_value(wrong, &input.options());
+                    let (expected, found) = (input.expected(), format!("`{wrong}`"));
+                    let field = format!("when.{key}");
+                    let problem = Problem::BadValue { field, expected, found, suggestion };
+                    return self.report(problem, anchor);
+                }
+                let names: BTreeSet<&str> = inputs.iter().map(|input| &*input.name).collect();
+                let meant = nearest(name, names.iter().copied());
+                let meant = meant.map(|name| format!("input.{name}"));
+                (listed(&names, "an input of the workflow"), format!("`{key}`"), meant)
+            }
+            Source::Outcome(id) => {
+                let mut names = BTreeSet::new();
+                let called: Vec<&'a Entry> =
+                    earlier.iter().filter(|entry| entry.is_called(id)).collect();
+                for entry in &called {
+                    match &entry.kind {
+                        EntryKind::Phase(phase) => {
+                            names.extend(phase.outcomes.iter().map(|outcome| &*outcome.name));
+                        }
+                        EntryKind::Workflow { key, .. } => {
+                            let exits = || exits(key, self.workflows);
+                            names.extend(&*self.exits_of.entry(key).or_insert_with(exits));
+                        }
+                    }
+                }
+                if !names.is_empty() {
+                    let is_wrong = |value: &&String| !names.contains(value.as_str());
+                    let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
+                    let problem = Problem::BadValue {
+                        field: format!("when.{key}"),
+                        expected: listed(&names, &format!("an outcome of `{id}`")),
+                        found: format!("`{wrong}`"),
+                        suggestion: meant_value(wrong, &Vec::from_iter(names)),
+                    };
+                    return self.report(problem, anchor);
+                }
+                let why = if !called.is_empty() {
+                    ", which has no outcomes"
+                } else if entries.iter().any(|entry| entry.is_called(id)) {
+                    ", which does not come earlier"
+                } else {
+                    ""
+                };
+                let ids = earlier.iter().filter_map(Entry::as_phase);
+                let ids = ids.filter(|phase| !phase.outcomes.is_empty());
+                let meant = nearest(id, ids.map(|phase| phase.id.as_str()));
+                let meant = meant.filter(|_| why.is_empty()).map(|id| format!("outcome.{id}"));
+                let expected = "the outcome of an earlier phase or nested workflow".to_owned();
+                (expected, format!("`{key}`{why}"), meant)
+            }
+        };
+        let problem = Problem::BadValue { field: "when".into(), expected, found, suggestion };
+        self.report(problem, Anchor::Key(path, key));
+    }
+
+    /// The values that an entry gives a nested workflow.
+    fn values(&mut self, index: usize, key: &str, with: &BTreeMap<String, Given>) {
+        let Some(nested) = self.workflows.get(key) else { return };
+        let here = vec![Step::Key("phases"), Step::Item(index)];
+        let path = || [&here[..], &[Step::Key("with")]].concat();
+        for (name, given) in with {
+            let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
+                let names: BTreeSet<&str> =
+                    nested.inputs.iter().map(|input| &*input.name).collect();
+                let problem = Problem::BadValue {
+                    field: "with".into(),
+                    expected: listed(&names, &format!("an input of the workflow \"{key}\"")),
+                    found: format!("`{name}`"),
+                    suggestion: nearest(name, names.iter().copied()).map(Into::into),
+                };
+                self.report(problem, Anchor::Key(path(), name.clone()));
+                continue;
+            };
+            let own = |name: &String| {
+                self.workflow.inputs.iter().find(|input| input.name == *name).ok_or_else(|| {
+                    let names = self.workflow.inputs.iter().map(|input| &*input.name);
+                    nearest(name, names).map(|name| format!("{{input.{name}}}"))
+                })
+            };
+            let (found, suggestion) = match given {
+                Given::Value(value) if input.value(value).is_some() => continue,
+                Given::Value(value) => {
+                    let meant = nearest(value, input.options()).map(ToOwned::to_owned);
+                    (format!("`{value}`"), meant)
+                }
+                Given::Input(name) => match own(name) {
+                    Ok(own) if input.accepts(own) => continue,
+                    Ok(own) => (format!("`{{input.{name}}}`, which is {}", own.expected()), None),
+                    Err(meant) => {
+                        (format!("`{{input.{name}}}`, which the workflow does not have"), meant)
+                    }
+                },
+            };
+            let (field, expected) = (format!("with.{name}"), input.expected());
+            let problem = Problem::BadValue { field, expected, found, suggestion };
+            self.report(problem, Anchor::Value(path(), name.clone()));
+        }
+        let names = || nested.inputs.iter().map(|input| &*input.name);
+        let unknown: Vec<&String> =
+            with.keys().filter(|name| names().all(|other| other != name.as_str())).collect();
+        // An unknown name with this suggestion is reported already.
+        let is_meant = |input: &Input| {
+            unknown.iter().any(|name| nearest(name, names()) == Some(input.name.as_str()))
+        };
+        let is_missing = |input: &&Input| {
+            input.default.is_none() && !with.contains_key(&input.name) && !is_meant(input)
+        };
+        for input in nested.inputs.iter().filter(is_missing) {
+            let (reference, name) = (key.to_owned(), input.name.clone());
+            let problem = Problem::MissingInput { reference, name, expected: input.expected() };
+            self.report(problem, Anchor::Field(here.clone()));
+        }
+    }
+}
+
+/// The value that a wrong one means: of `!a` the others, for a condition cannot be negated.
+fn meant_value(wrong: &str, values: &[&str]) -> Option<String> {
+    let Some(negated) = wrong.strip_prefix('!').map(str::trim) else {
+        return nearest(wrong, values.iter().copied()).map(Into::into);
+    };
+    let others: Vec<&str> = values.iter().copied().filter(|value| *value != negated).collect();
+    match others[..] {
+        [] => None,
+        [other] => Some(other.to_owned()),
+        _ => Some(format!("[{}]", others.join(", "))),
+    }
+}
+
+/// Names, behind the words for one of them.
+fn listed(names: &BTreeSet<&str>, one: &str) -> String {
+    if names.is_empty() {
+        return one.to_owned();
+    }
+    let names: Vec<&str> = names.iter().copied().collect();
+    format!("{one}: {}", either(&names))
+}

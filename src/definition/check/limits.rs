@@ -1,0 +1,236 @@
+//! Warnings of a check about limits that have no effect, or another one than they seem to have.
+
+use std::collections::BTreeSet;
+
+use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::model::confinement::{Confinement, Sandbox};
+use crate::definition::model::files::{Stale, WorkflowFiles};
+use crate::definition::model::gate::{CheckKind, Gate};
+use crate::definition::model::library::Library;
+use crate::definition::model::limits::{Limits, WriteFile};
+use crate::definition::model::permission::{
+    Permission, below, is_everything, is_glob, permission, resolve, split,
+};
+use crate::definition::model::tools::{COMMAND_TOOLS, FILE_TOOLS, is_of_pi};
+use crate::definition::model::workflow::{EntryKind, Phase, Show, ToolPolicy, Workflow};
+
+/// Reports the limits of all workflows.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub(crate) fn report(
+    library: &Library,
+    host: &dyn WorkflowFiles,
+    unplaced: &mut Vec<Unplaced>,
+) -> Result<(), Stale> {
+    let mut lint = LimitsLint { host, unplaced, seen: BTreeSet::new() };
+    let mut used = BTreeSet::new();
+    for workflow in library.iter() {
+        lint.workflow(workflow, &mut used)?;
+    }
+    for (file, anchor) in library.iter().flat_map(sandboxes) {
+        if !used.contains(&file) {
+            lint.report(&file, Problem::UnusedSandbox, anchor);
+        }
+    }
+    Ok(())
+}
+
+/// The files in a workflow that have a `sandbox`, each with its place.
+fn sandboxes(workflow: &Workflow) -> Vec<(String, Anchor)> {
+    let at = vec![Step::Name("sandbox")];
+    let own = workflow.confinement.sandbox.map(|_| (workflow.file(), Anchor::Field(at.clone())));
+    let of_phases = workflow.own_phases().filter(|phase| phase.confinement.sandbox.is_some());
+    let of_phases = of_phases.map(|phase| (phase.file.clone(), Anchor::Phase(at.clone())));
+    own.into_iter().chain(of_phases).collect()
+}
+
+struct LimitsLint<'a> {
+    host: &'a dyn WorkflowFiles,
+    unplaced: &'a mut Vec<Unplaced>,
+    /// The diagnostics that were reported: several workflows may list a phase.
+    seen: BTreeSet<String>,
+}
+
+impl LimitsLint<'_> {
+    fn report(&mut self, file: &str, problem: Problem, anchor: Anchor) {
+        let diagnostic = Diagnostic::new(file, problem);
+        if self.seen.insert(format!("{anchor:?} {diagnostic}")) {
+            self.unplaced.push(Unplaced { diagnostic, anchor });
+        }
+    }
+
+    /// Reports the limits of a workflow and of its phases, and notes the files whose `sandbox` has an effect.
+    fn workflow(&mut self, workflow: &Workflow, used: &mut BTreeSet<String>) -> Result<(), Stale> {
+        let Workflow { confinement, .. } = workflow;
+        let file = workflow.file();
+        self.links(confinement, &file, Anchor::Field)?;
+        for phase in workflow.own_phases() {
+            self.links(&phase.confinement, &phase.file, Anchor::Phase)?;
+            let limits = Limits::of(phase, workflow);
+            if limits.write.is_some() || !limits.network {
+                let own = phase.confinement.sandbox.is_some();
+                used.insert(if own { phase.file.clone() } else { file.clone() });
+            }
+            self.network(phase, workflow, &limits);
+            self.globs(phase, &file, &limits);
+            self.tools(phase);
+        }
+        self.gates(workflow)
+    }
+
+    /// Reports paths that lead through a link, and those that look like folders.
+    fn links(
+        &mut self,
+        own: &Confinement,
+        file: &str,
+        anchor: fn(Vec<Step<'static>>) -> Anchor,
+    ) -> Result<(), Stale> {
+        for (index, path) in own.write.iter().flatten().enumerate() {
+            if may_mean_folder(path) {
+                let problem = Problem::MaybeFolder { path: path.clone() };
+                self.report(file, problem, anchor(vec![Step::Key("write"), Step::Item(index)]));
+            }
+            let target = resolve(split(path).0, self.host)?.ok();
+            if let Some(target) = target.filter(|target| target.linked) {
+                let problem = Problem::LinkedPath { path: path.clone(), target: target.path };
+                self.report(file, problem, anchor(vec![Step::Key("write"), Step::Item(index)]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports `network: false` beside `sandbox: off`, in the file of the phase if one of them stands there.
+    fn network(&mut self, phase: &Phase, workflow: &Workflow, limits: &Limits) {
+        if limits.network || limits.sandbox != Sandbox::Off {
+            return;
+        }
+        let Confinement { network, sandbox, .. } = &phase.confinement;
+        let field = if network.is_some() { "network" } else { "sandbox" };
+        let problem = Problem::NetworkWithoutSandbox;
+        if network.is_some() || sandbox.is_some() {
+            self.report(&phase.file, problem, Anchor::Phase(vec![Step::Key(field)]));
+        } else {
+            self.report(&workflow.file(), problem, Anchor::Field(vec![Step::Key("network")]));
+        }
+    }
+
+    /// Reports the globs that hold commands to a folder only.
+    fn globs(&mut self, phase: &Phase, workflow_file: &str, limits: &Limits) {
+        let runs_commands = phase.tools.allows("bash") || names(phase, &COMMAND_TOOLS);
+        if !runs_commands || !limits.confine_commands() {
+            return;
+        }
+        for (index, path) in limits.write.unwrap_or_default().iter().enumerate() {
+            let (folder, Some(glob)) = split(path) else { continue };
+            if is_everything(glob) {
+                continue;
+            }
+            let folder = if folder.is_empty() { "./" } else { folder };
+            let problem =
+                Problem::CommandsInFolder { path: path.clone(), folder: folder.to_owned() };
+            let at = vec![Step::Key("write"), Step::Item(index)];
+            match limits.write_file {
+                WriteFile::Phase => self.report(&phase.file, problem, Anchor::Phase(at)),
+                WriteFile::Workflow => self.report(workflow_file, problem, Anchor::Field(at)),
+            }
+        }
+    }
+
+    /// Reports a `write` of a phase whose whitelist has no tool that writes.
+    fn tools(&mut self, phase: &Phase) {
+        let writes = names(phase, &COMMAND_TOOLS) || names(phase, &FILE_TOOLS);
+        let has_list = phase.confinement.write.as_ref().is_some_and(|write| !write.is_empty());
+        if matches!(phase.tools, ToolPolicy::Only(_)) && !writes && has_list {
+            let anchor = Anchor::Phase(vec![Step::Key("write")]);
+            self.report(&phase.file, Problem::NoToolWrites, anchor);
+        }
+    }
+
+    /// Reports the files of gates that cannot be written up to their gate. Phases of other workflows may come before
+    /// a workflow that only others start.
+    fn gates(&mut self, workflow: &Workflow) -> Result<(), Stale> {
+        if workflow.show == Show::Workflows {
+            return Ok(());
+        }
+        let mut before: Vec<&Phase> = Vec::new();
+        for entry in &workflow.phases {
+            let EntryKind::Phase(phase) = &entry.kind else { return Ok(()) };
+            before.push(phase);
+            self.gate(phase.gate.as_ref(), workflow, &before, Some(phase))?;
+        }
+        self.gate(workflow.gate.as_ref(), workflow, &before, None)
+    }
+
+    /// `phase` is the phase that has the gate; `None` for that of the workflow.
+    fn gate(
+        &mut self,
+        gate: Option<&Gate>,
+        workflow: &Workflow,
+        before: &[&Phase],
+        phase: Option<&Phase>,
+    ) -> Result<(), Stale> {
+        for (index, check) in gate.iter().flat_map(|gate| &gate.checks).enumerate() {
+            let CheckKind::File { path, .. } = &check.kind else { continue };
+            if is_glob(path) || self.may_write(path, workflow, before)? {
+                continue;
+            }
+            let at = vec![Step::Key("gate"), Step::Item(index), Step::Key("file")];
+            let Some(last) = before.last() else { continue };
+            let file = match Limits::of(last, workflow).write_file {
+                WriteFile::Phase => last.file.clone(),
+                WriteFile::Workflow => workflow.file(),
+            };
+            let problem = Problem::UnwritableGateFile { path: path.clone(), file };
+            match phase {
+                Some(phase) => self.report(&phase.file, problem, Anchor::Phase(at)),
+                None => self.report(&workflow.file(), problem, Anchor::Field(at)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests if one of these phases may write a file; true if that is not known.
+    fn may_write(&self, path: &str, workflow: &Workflow, phases: &[&Phase]) -> Result<bool, Stale> {
+        let Ok(target) = self.host.resolve_write(path)? else { return Ok(true) };
+        for phase in phases {
+            if Limits::of(phase, workflow).write.is_none() || names_unknown_tool(phase) {
+                return Ok(true);
+            }
+            for tool in FILE_TOOLS.into_iter().chain(COMMAND_TOOLS) {
+                let argument = || Ok(Some(path.to_owned()));
+                let may = match permission((phase, workflow), tool, false, &argument, self.host)? {
+                    Permission::Allowed | Permission::WithinPaths(_) => true,
+                    Permission::Confined { writable, .. } => {
+                        writable.iter().any(|base| below(&target.path, base).is_some())
+                    }
+                    Permission::Refused(_) => false,
+                };
+                if may {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Tests if a path looks like that of a folder: its last name is a word in small letters, without an extension.
+fn may_mean_folder(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_of_word = |c: char| c.is_ascii_lowercase() || matches!(c, '-' | '_');
+    name.len() > 2 && name.chars().all(is_of_word) && !name.ends_with("file")
+}
+
+/// Tests if the whitelist of a phase names one of these tools.
+fn names(phase: &Phase, tools: &[&str]) -> bool {
+    matches!(&phase.tools, ToolPolicy::Only(names) if names.iter().any(|name| tools.contains(&&**name)))
+}
+
+/// Tests if the whitelist of a phase names a tool that may write anything.
+fn names_unknown_tool(phase: &Phase) -> bool {
+    matches!(&phase.tools, ToolPolicy::Only(names) if !names.iter().all(|name| is_of_pi(name)))
+}

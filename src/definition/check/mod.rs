@@ -1,0 +1,11 @@
+//! What is true of the model: references, ways, limits and tests.
+
+pub(crate) mod command_names;
+pub(crate) mod context;
+pub(crate) mod expected_calls;
+pub(crate) mod flow;
+pub(crate) mod limits;
+pub(crate) mod models;
+pub(crate) mod references;
+pub(crate) mod variables;
+pub(crate) mod ways;

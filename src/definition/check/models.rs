@@ -1,0 +1,71 @@
+//! Warnings of a check about models that pi does not know, and about aliases that the user does not have.
+
+use std::collections::BTreeSet;
+
+use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::model::files::{Root, Surroundings};
+use crate::definition::model::library::Library;
+use crate::definition::model::models::{
+    ALIASES_FILE, ALIASES_ROOT, Aliases, KnownModel, Thinking, find,
+};
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::paths::join;
+use crate::definition::model::workflow::Workflow;
+
+/// The problem of a name, compared with the aliases and with the models that pi knows.
+pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -> Option<Problem> {
+    if !name.contains('/') {
+        let name = name.to_owned();
+        return aliases.get(&name).is_none().then(|| Problem::UnknownAlias {
+            suggestion: nearest(&name, aliases.names()).map(Into::into),
+            name,
+        });
+    }
+    if find(name, models).is_some() {
+        return None;
+    }
+    let level = name.rsplit_once(':').and_then(|(model, level)| {
+        find(model, models)?;
+        Some(format!("{model}:{}", Thinking::nearest(level)?))
+    });
+    let known: Vec<String> = models.iter().map(|known| known.model.to_string()).collect();
+    let near = || nearest(name, known.iter().map(String::as_str)).map(Into::into);
+    let suggestion = level.or_else(near);
+    Some(Problem::UnknownModel { name: name.to_owned(), suggestion })
+}
+
+/// Reports the names in the field `model` of each phase, and in the user's aliases, that mean no model. Without pi's models
+/// nothing is known about a name.
+pub(crate) fn report(
+    library: &Library,
+    surroundings: &Surroundings,
+    roots: &[Root],
+    unplaced: &mut Vec<Unplaced>,
+) {
+    let Some(models) = &surroundings.models else { return };
+    let aliases = library.aliases();
+    let phases = library.iter().flat_map(Workflow::own_phases);
+    // Several workflows may list a phase.
+    let mut seen = BTreeSet::new();
+    for phase in phases.filter(|phase| seen.insert(&phase.file)) {
+        for (index, name) in phase.model.iter().enumerate() {
+            if let Some(problem) = problem_of(name, aliases, models) {
+                let anchor = Anchor::Phase(vec![Step::Key("model"), Step::Item(index)]);
+                let diagnostic = Diagnostic::new(&phase.file, problem);
+                unplaced.push(Unplaced { diagnostic, anchor });
+            }
+        }
+    }
+    let Some(root) = roots.iter().find(|root| root.name == ALIASES_ROOT) else { return };
+    let file = join(&root.path, ALIASES_FILE);
+    for (alias, names) in aliases.iter() {
+        for (index, name) in names.iter().enumerate() {
+            if let Some(problem) = problem_of(name, aliases, models) {
+                let anchor = Anchor::Alias(alias.clone(), index);
+                unplaced.push(Unplaced { diagnostic: Diagnostic::new(&file, problem), anchor });
+            }
+        }
+    }
+}

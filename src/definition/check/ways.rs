@@ -1,0 +1,329 @@
+//! Warnings of a check about the ways through a workflow: phases that no way reaches, and outcomes from which no way leads to
+//! the end.
+//!
+//! The ways are followed with the set of values that each input and each outcome may have. The sets are independent of each
+//! other, so more ways are followed than there are: what is reported holds, and not all that holds is reported.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::flow::{Workflows, exits};
+use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::model::conditions::{Condition, Source};
+use crate::definition::model::gate::OnGateFail;
+use crate::definition::model::inputs::InputKind;
+use crate::definition::model::library::Library;
+use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Workflow};
+
+/// Maximum number of values that are looked at, in all workflows together; nothing is reported of those that need more.
+const MAX_WORK: usize = 4_000_000;
+
+/// Reports the warnings of all workflows with conditions or outcomes.
+pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
+    let workflows: Workflows =
+        library.iter().map(|workflow| (workflow.key.as_str(), workflow)).collect();
+    let mut work_left = MAX_WORK;
+    for workflow in library.iter() {
+        let has_ways = |entry: &Entry| {
+            !entry.when.is_empty()
+                || entry.as_phase().is_some_and(|phase| !phase.outcomes.is_empty())
+        };
+        if workflow.phases.iter().any(has_ways)
+            && let Some(ways) = Ways::follow(workflow, &workflows, &mut work_left)
+        {
+            ways.report(unplaced);
+        }
+    }
+}
+
+/// A value of an input or an outcome; `None` is one that no condition names, or no value.
+type Value<'a> = Option<&'a str>;
+
+/// The possible values of each source that a condition names.
+type Values<'a> = Vec<BTreeSet<Value<'a>>>;
+
+/// A step of a way: from an entry with an outcome, if it has outcomes, to another entry. The number of entries is the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    from: usize,
+    /// The index of the outcome.
+    outcome: Option<usize>,
+    to: usize,
+}
+
+/// The number of sources and of their values.
+fn size(values: &Values) -> usize {
+    values.iter().map(|values| 1 + values.len()).sum()
+}
+
+struct Ways<'a> {
+    workflow: &'a Workflow,
+    sources: Vec<&'a Source>,
+    /// The values with which each entry may be entered; `None` for one that no way reaches.
+    entered: Vec<Option<Values<'a>>>,
+    /// The entries whose values have changed since they were left.
+    ahead: BTreeSet<usize>,
+    edges: BTreeSet<Edge>,
+    /// The outcomes of the nested workflows, by key.
+    exits_of: BTreeMap<&'a str, BTreeSet<Value<'a>>>,
+    /// A run may have nothing to do.
+    may_be_empty: bool,
+    work_left: &'a mut usize,
+}
+
+impl<'a> Ways<'a> {
+    /// Follows all ways; `None` if that takes more than the work that is left.
+    fn follow(
+        workflow: &'a Workflow,
+        workflows: &Workflows<'a>,
+        work_left: &'a mut usize,
+    ) -> Option<Self> {
+        let mut sources: Vec<&Source> = Vec::new();
+        let conditions = workflow.phases.iter().flat_map(|entry| &entry.when);
+        sources.extend(conditions.map(|condition| &condition.of));
+        sources.sort_unstable();
+        sources.dedup();
+        let entered = vec![None; workflow.phases.len()];
+        let mut ways = Self {
+            workflow,
+            sources,
+            entered,
+            ahead: BTreeSet::new(),
+            edges: BTreeSet::new(),
+            exits_of: BTreeMap::new(),
+            may_be_empty: false,
+            work_left,
+        };
+        let first = ways.sources.iter().map(|source| ways.initial(source)).collect();
+        ways.may_be_empty = ways.arrive(None, 0, first)?;
+        while let Some(index) = ways.ahead.pop_first() {
+            ways.leave(index, workflows)?;
+        }
+        Some(ways)
+    }
+
+    /// The values that a source may have at the start.
+    fn initial(&self, source: &Source) -> BTreeSet<Value<'a>> {
+        let Source::Input(name) = source else { return [None].into() };
+        let input = self.workflow.inputs.iter().find(|input| input.name == *name);
+        match input.map(|input| &input.kind) {
+            Some(InputKind::Choice(options)) => {
+                options.iter().map(|option| Some(option.as_str())).collect()
+            }
+            Some(InputKind::Flag) => [Some("true"), Some("false")].into(),
+            Some(InputKind::Text | InputKind::Number) | None => {
+                let conditions = self.workflow.phases.iter().flat_map(|entry| &entry.when);
+                let of_source = conditions.filter(|condition| condition.of == *source);
+                let named = of_source.flat_map(|condition| &condition.values);
+                named.map(|value| Some(value.as_str())).chain([None]).collect()
+            }
+        }
+    }
+
+    /// Follows the ways from an entry on.
+    fn leave(&mut self, index: usize, workflows: &Workflows<'a>) -> Option<()> {
+        let (Some(entry), Some(Some(values))) =
+            (self.workflow.phases.get(index), self.entered.get(index).cloned())
+        else {
+            return Some(());
+        };
+        let outcomes = entry.as_phase().map_or(0, |phase| phase.outcomes.len());
+        self.spend((3 + outcomes) * (1 + size(&values)))?;
+        let gates =
+            [entry.as_phase().and_then(|phase| phase.gate.as_ref()), self.workflow.gate.as_ref()];
+        for gate in gates.into_iter().flatten() {
+            let target = match &gate.on_fail {
+                OnGateFail::Phase(id) => self.workflow.position(id),
+                OnGateFail::Loop => Some(0),
+                OnGateFail::Stay => None,
+            };
+            // These are followed for their values only: they are not ways to the end.
+            if let Some(target) = target {
+                self.arrive(None, target, values.clone())?;
+            }
+        }
+        match &entry.kind {
+            EntryKind::Phase(phase) => {
+                if phase.outcomes.is_empty() {
+                    self.arrive(Some((index, None)), index + 1, values.clone())?;
+                }
+                for (number, outcome) in phase.outcomes.iter().enumerate() {
+                    let values = self.with_outcome(&values, entry, [Some(&*outcome.name)].into());
+                    let Some(target) = self.workflow.target(index, &outcome.target) else {
+                        continue;
+                    };
+                    if target <= index && self.workflow.on_max_loops == OnMaxLoops::Next {
+                        self.arrive(Some((index, Some(number))), index + 1, values.clone())?;
+                    }
+                    self.arrive(Some((index, Some(number))), target, values)?;
+                }
+                if self.workflow.loopable {
+                    self.arrive(None, 0, values)?;
+                }
+            }
+            EntryKind::Workflow { key, .. } => {
+                let exits = || exits(key, workflows).into_iter().map(Some).chain([None]).collect();
+                let exits = self.exits_of.entry(key).or_insert_with(exits).clone();
+                let values = self.with_outcome(&values, entry, exits);
+                self.arrive(Some((index, None)), index + 1, values)?;
+            }
+        }
+        Some(())
+    }
+
+    /// The values after an entry was left with one of these outcomes.
+    fn with_outcome(
+        &self,
+        values: &Values<'a>,
+        entry: &Entry,
+        outcomes: BTreeSet<Value<'a>>,
+    ) -> Values<'a> {
+        let mut values = values.clone();
+        for (source, set) in self.sources.iter().zip(&mut values) {
+            let Source::Outcome(id) = source else { continue };
+            if !entry.is_called(id) {
+                continue;
+            }
+            // Of several entries of this name another one may have the outcome that counts.
+            if self.workflow.phases.iter().filter(|entry| entry.is_called(id)).count() == 1 {
+                set.clear();
+            }
+            set.extend(&outcomes);
+        }
+        values
+    }
+
+    /// Follows the ways that arrive at an entry, past those whose conditions may not hold; returns true if one may arrive at
+    /// the end.
+    fn arrive(
+        &mut self,
+        from: Option<(usize, Option<usize>)>,
+        mut index: usize,
+        mut values: Values<'a>,
+    ) -> Option<bool> {
+        while let Some(entry) = self.workflow.phases.get(index) {
+            let (mut parts, mut may_enter, mut may_pass) = (Vec::new(), true, false);
+            for condition in &entry.when {
+                let Ok(source) = self.sources.binary_search(&&condition.of) else { continue };
+                let Some(possible) = values.get(source) else { continue };
+                self.spend(1 + possible.len() * condition.values.len())?;
+                let (held, failed): (BTreeSet<Value>, BTreeSet<Value>) =
+                    possible.iter().partition(|value| self.holds(condition, value));
+                may_enter &= !held.is_empty();
+                may_pass |= !failed.is_empty();
+                parts.push((source, held, failed));
+            }
+            if may_enter {
+                let mut inside = values.clone();
+                for (source, held, _) in &parts {
+                    inside.get_mut(*source)?.clone_from(held);
+                }
+                self.enter(from, index, inside)?;
+            }
+            if !may_pass {
+                return Some(false);
+            }
+            if let [(source, _, failed)] = &parts[..] {
+                values.get_mut(*source)?.clone_from(failed);
+            }
+            index += 1;
+        }
+        self.edges.extend(from.map(|(from, outcome)| Edge { from, outcome, to: index }));
+        Some(true)
+    }
+
+    fn enter(
+        &mut self,
+        from: Option<(usize, Option<usize>)>,
+        index: usize,
+        values: Values<'a>,
+    ) -> Option<()> {
+        self.edges.extend(from.map(|(from, outcome)| Edge { from, outcome, to: index }));
+        self.spend(1 + size(&values))?;
+        let known = self.entered.get_mut(index)?;
+        let changed = match known {
+            None => {
+                *known = Some(values);
+                true
+            }
+            Some(known) => {
+                let before = size(known);
+                known.iter_mut().zip(values).for_each(|(known, values)| known.extend(values));
+                before < size(known)
+            }
+        };
+        if changed {
+            self.ahead.insert(index);
+        }
+        Some(())
+    }
+
+    /// Tests if a condition holds with a value of its source.
+    fn holds(&self, Condition { of, values }: &Condition, value: &Value) -> bool {
+        let input = |name: &String| self.workflow.inputs.iter().find(|input| input.name == *name);
+        match (value, of) {
+            (None, _) => false,
+            (Some(value), Source::Input(name)) => {
+                input(name).is_some_and(|input| input.is_one_of(value, values))
+            }
+            (Some(value), Source::Outcome(_)) => values.iter().any(|wanted| wanted == value),
+        }
+    }
+
+    /// Counts work; `None` if no more is left.
+    fn spend(&mut self, work: usize) -> Option<()> {
+        let left = self.work_left.checked_sub(work);
+        *self.work_left = left.unwrap_or(0);
+        left.map(|_| ())
+    }
+
+    /// The entries from which a way leads to the end, and the end.
+    fn ending(&self) -> BTreeSet<usize> {
+        let mut sources: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for edge in &self.edges {
+            sources.entry(edge.to).or_default().push(edge.from);
+        }
+        let (mut ending, mut ahead) = (BTreeSet::new(), vec![self.workflow.phases.len()]);
+        while let Some(entry) = ahead.pop() {
+            if ending.insert(entry) {
+                ahead.extend(sources.remove(&entry).unwrap_or_default());
+            }
+        }
+        ending
+    }
+
+    fn report(self, unplaced: &mut Vec<Unplaced>) {
+        let ending = self.ending();
+        let to_end = self.edges.iter().filter(|edge| ending.contains(&edge.to));
+        let to_end: BTreeSet<(usize, Option<usize>)> =
+            to_end.map(|edge| (edge.from, edge.outcome)).collect();
+        let entries = self.workflow.phases.iter().zip(&self.entered).enumerate();
+        for (index, (entry, values)) in entries {
+            let name = match &entry.kind {
+                EntryKind::Phase(phase) => &phase.id,
+                EntryKind::Workflow { key, .. } => key,
+            };
+            if values.is_none() {
+                let problem = Problem::Unreachable { entry: name.clone() };
+                let anchor = Anchor::Field(vec![Step::Key("phases"), Step::Item(index)]);
+                unplaced.push(Unplaced::new(self.workflow, problem, anchor));
+                continue;
+            }
+            let Some(phase) = entry.as_phase() else { continue };
+            for (number, outcome) in phase.outcomes.iter().enumerate() {
+                if !to_end.contains(&(index, Some(number))) {
+                    let workflow = self.workflow.key.clone();
+                    let problem = Problem::NoEnd { outcome: outcome.name.clone(), workflow };
+                    let path = vec![Step::Key("outcomes")];
+                    let anchor = Anchor::PhaseValue(path, outcome.name.clone());
+                    let diagnostic = Diagnostic::new(&phase.file, problem);
+                    unplaced.push(Unplaced { diagnostic, anchor });
+                }
+            }
+        }
+        if self.may_be_empty {
+            unplaced.push(Unplaced::new(self.workflow, Problem::NothingToDo, Anchor::Phases));
+        }
+    }
+}

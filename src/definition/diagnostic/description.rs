@@ -1,0 +1,93 @@
+//! Severity, message and help of a problem.
+
+use super::value::{Expected, ValueKind};
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::words::list;
+
+/// The severity of a diagnostic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The workflow loads.
+    Warning,
+    /// A test of a phase fails: the workflow loads, and a check reports an error.
+    Failure,
+    /// The workflow is left out.
+    Error,
+}
+
+/// Everything that is said about a problem.
+pub(crate) struct Description {
+    pub severity: Severity,
+    pub message: String,
+    pub help: Option<String>,
+    /// Number of characters at the place that the mark covers; `None` for the whole value there.
+    pub marked: Option<usize>,
+}
+
+pub(crate) fn error(message: impl Into<String>) -> Description {
+    let severity = Severity::Error;
+    Description { severity, message: message.into(), help: None, marked: None }
+}
+
+pub(crate) fn failure(message: impl Into<String>) -> Description {
+    Description { severity: Severity::Failure, ..error(message) }
+}
+
+pub(crate) fn warning(message: impl Into<String>) -> Description {
+    Description { severity: Severity::Warning, ..error(message) }
+}
+
+impl Description {
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+
+    /// Suggests a word, if there is one.
+    pub fn suggest(self, word: Option<impl AsRef<str>>) -> Self {
+        match word {
+            Some(word) => self.help(format!("did you mean `{}`?", word.as_ref())),
+            None => self,
+        }
+    }
+
+    /// Suggests quotes if the found value would be a string in them.
+    pub fn quotes(self, expected: Expected, found: ValueKind) -> Self {
+        match (expected, found) {
+            (Expected::String, ValueKind::Boolean | ValueKind::Number) => {
+                self.help("put the value in quotes")
+            }
+            // An unquoted `{description}`.
+            (Expected::String, ValueKind::Mapping) => {
+                self.help("put a value that begins with `{` in quotes")
+            }
+            (Expected::String | Expected::Other(_), _) => self,
+        }
+    }
+
+    /// Marks a word at the place.
+    pub fn marking(self, word: &str) -> Self {
+        Self { marked: Some(word.chars().count()), ..self }
+    }
+}
+
+pub(crate) const LINK_OUTSIDE: &str =
+    "put the folder itself there, or a link that stays in the project";
+
+pub(crate) fn suggestion(word: &str, known: &[&str], what: &str) -> String {
+    match nearest(word, known.iter().copied()) {
+        Some(known) => format!("did you mean `{known}`?"),
+        None => available(known, what),
+    }
+}
+
+/// Maximum number of words that a help lists.
+const MAX_LISTED: usize = 7;
+
+pub(crate) fn available(known: &[&str], what: &str) -> String {
+    if known.len() > MAX_LISTED {
+        return format!(
+            "remove it, or see docs/reference.md of pi-workflows for the available {what}"
+        );
+    }
+    format!("available {what}: {}", list(known))
+}

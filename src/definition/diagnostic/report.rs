@@ -1,0 +1,98 @@
+//! Diagnostics of workflow files: severity, place, message and help.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::description::Severity;
+use super::excerpt::{Excerpt, on_one_line};
+use super::place::Place;
+use super::problem::Problem;
+
+/// One diagnostic of one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnostic {
+    /// The file or folder, as a user would write it.
+    pub file: String,
+    /// Line and column in it, both from 1, where a place is known.
+    pub place: Option<Place>,
+    /// The line at the place.
+    pub excerpt: Option<Excerpt>,
+    /// Its kind.
+    pub problem: Problem,
+}
+
+impl Diagnostic {
+    /// A diagnostic of a file or folder as a whole.
+    pub fn new(file: impl Into<String>, problem: Problem) -> Self {
+        Self { file: file.into(), place: None, excerpt: None, problem }
+    }
+
+    /// The same at a place in a text, before which `lines_before` more lines stand in the file.
+    pub fn at(self, text: &str, place: Option<Place>, lines_before: usize) -> Self {
+        let Some(mut place) = place else { return self };
+        let lines = text.lines().count();
+        if place.line > lines
+            && let Some(last) = text.lines().next_back()
+        {
+            // An error at the end of a file is shown behind its last line.
+            place = Place { line: lines, column: last.chars().count() + 1 };
+        }
+        let mut excerpt = Excerpt::of(text, place, lines_before);
+        if let Some(length) = self.problem.describe().marked {
+            excerpt = excerpt.map(|excerpt| excerpt.marking(length));
+        }
+        let place = Place { line: place.line + lines_before, ..place };
+        Self { place: Some(place), excerpt, ..self }
+    }
+
+    /// Only an error leaves the workflow out.
+    pub fn severity(&self) -> Severity {
+        self.problem.describe().severity
+    }
+
+    /// `FILE:LINE:COLUMN`, as far as it is known.
+    pub fn location(&self) -> String {
+        let file = on_one_line(&self.file);
+        match self.place {
+            Some(Place { line, column }) => format!("{file}:{line}:{column}"),
+            None => file,
+        }
+    }
+
+    /// The message, on one line.
+    pub fn message(&self) -> String {
+        on_one_line(&self.problem.describe().message)
+    }
+
+    /// A hint for the fix, on one line, where it does not follow from the message.
+    pub fn help(&self) -> Option<String> {
+        self.problem.describe().help.map(|help| on_one_line(&help))
+    }
+}
+
+/// `FILE:LINE:COLUMN: message`, the form that editors and terminals make into a link.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.location(), self.message())
+    }
+}
+
+/// Sorts diagnostics by file, in the order of their first occurrence, and by place. Removes duplicates: a file that
+/// several workflows use is read for each of them.
+pub(crate) fn sort(diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen = BTreeSet::new();
+    diagnostics.retain(|diagnostic| seen.insert(diagnostic.to_string()));
+    let mut files: Vec<Vec<Diagnostic>> = Vec::new();
+    let mut index_of: BTreeMap<String, usize> = BTreeMap::new();
+    for diagnostic in diagnostics.drain(..) {
+        let index = *index_of.entry(diagnostic.file.clone()).or_insert(files.len());
+        match files.get_mut(index) {
+            Some(file) => {
+                let at = file.partition_point(|other| other.place <= diagnostic.place);
+                file.insert(at, diagnostic);
+            }
+            None => files.push(vec![diagnostic]),
+        }
+    }
+    diagnostics.extend(files.into_iter().flatten());
+}

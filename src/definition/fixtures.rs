@@ -1,0 +1,303 @@
+//! Short constructors of libraries for tests.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use super::*;
+
+/// The files of the roots `global` and `project`, and the packages.
+type Snapshot = ([BTreeMap<String, String>; 2], Vec<(Package, BTreeMap<String, String>)>);
+
+/// Files in memory, by path from their root.
+#[derive(Default)]
+pub struct Files {
+    /// Those of the root `global`, at `~/workflows`.
+    pub global: BTreeMap<String, String>,
+    /// Those of the root `project`, at `.pi/workflows`.
+    pub project: BTreeMap<String, String>,
+    /// The project's own files.
+    pub tree: BTreeMap<String, String>,
+    /// Installed packages, each with its files; the root of each is `package:` and its number from 0.
+    pub packages: Vec<(Package, BTreeMap<String, String>)>,
+    /// The workflow files when the record was started.
+    pub snapshot: RefCell<Option<Snapshot>>,
+    /// pi does not trust the project: the files of the root `project` are not read.
+    pub untrusted: bool,
+    /// Links, by `ROOT/PATH`: the path from the root that each leads to.
+    pub links: BTreeMap<String, String>,
+    /// The names of the registered tools.
+    pub tools: Vec<&'static str>,
+    /// Those that the model is shown.
+    pub active_tools: RefCell<Option<Vec<String>>>,
+    /// The data of the session's state entries, newest first.
+    pub states: Vec<String>,
+    /// The usage of the entries behind the newest state entry.
+    pub usage: RefCell<crate::usage::Usage>,
+    /// The time of the newest entry.
+    pub newest_entry: std::cell::Cell<Option<u64>>,
+    /// The models that pi knows.
+    pub models: Option<Vec<KnownModel>>,
+    /// The model in use, and the thinking level.
+    pub setting: RefCell<Option<ModelSetting>>,
+    /// The argument `path` of the current tool call.
+    pub call_arguments: BTreeMap<String, String>,
+    /// The tools whose calls run.
+    pub running_tools: Vec<String>,
+    /// The paths to which a link leads, and with them everything below.
+    pub linked: Vec<String>,
+    /// The reason why commands cannot be confined.
+    pub cannot_confine: Option<String>,
+    /// Numbers of files and of directories that were read.
+    pub reads: Cell<usize>,
+    pub lists: Cell<usize>,
+    /// The identity of the project's directory.
+    pub identity: Option<String>,
+}
+
+impl Files {
+    fn root(&self, root: &str) -> &BTreeMap<String, String> {
+        match root {
+            "global" => &self.global,
+            "project" => &self.project,
+            _ => match root.strip_prefix("package:").and_then(|number| number.parse().ok()) {
+                Some(number) => {
+                    let number: usize = number;
+                    &self.packages.get(number).unwrap().1
+                }
+                None => &self.tree,
+            },
+        }
+    }
+
+    /// A path without links.
+    fn real(&self, root: &str, path: &str) -> String {
+        let mut real = String::new();
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            real = if real.is_empty() { part.into() } else { format!("{real}/{part}") };
+            if let Some(target) = self.links.get(&format!("{root}/{real}")) {
+                real.clone_from(target);
+            }
+        }
+        real
+    }
+}
+
+impl WorkflowFiles for Files {
+    fn roots(&self) -> Result<Vec<Root>, Stale> {
+        let root =
+            |name: &str, path: &str| Root { name: name.into(), path: path.into(), package: None };
+        let mut roots = vec![root("global", "~/workflows")];
+        if !self.untrusted {
+            roots.push(root("project", ".pi/workflows"));
+        }
+        roots.extend(self.packages.iter().enumerate().map(|(number, (package, _))| Root {
+            name: format!("package:{number}"),
+            path: format!("~/packages/{number}"),
+            package: Some(package.clone()),
+        }));
+        Ok(roots)
+    }
+
+    fn untrusted(&self) -> Result<Option<String>, Stale> {
+        let is_withheld = self.untrusted && !self.project.is_empty();
+        Ok(is_withheld.then(|| ".pi/workflows".to_owned()))
+    }
+
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
+        self.lists.set(self.lists.get() + 1);
+        let path = self.real(root, path);
+        let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
+        let mut entries: Vec<DirEntry> = Vec::new();
+        for rest in self.root(root).keys().filter_map(|file| file.strip_prefix(&prefix)) {
+            let (name, kind) = match rest.split_once('/') {
+                Some((folder, _)) => (folder, FileKind::Directory),
+                None => (rest, FileKind::File),
+            };
+            if entries.last().is_none_or(|last| last.name != name) {
+                entries.push(DirEntry { name: name.to_owned(), kind, target: None });
+            }
+        }
+        let prefix = format!("{root}/{prefix}");
+        for (link, target) in &self.links {
+            let Some(name) = link.strip_prefix(&prefix).filter(|name| !name.contains('/')) else {
+                continue;
+            };
+            let is_file = self.root(root).contains_key(target);
+            let kind = if is_file { FileKind::File } else { FileKind::Directory };
+            entries.push(DirEntry { name: name.into(), kind, target: Some(target.clone()) });
+        }
+        if entries.is_empty() && root.starts_with("package:") {
+            return Err(FileError::NotFound.into());
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    fn start_snapshot(&self) {
+        let own = [self.global.clone(), self.project.clone()];
+        *self.snapshot.borrow_mut() = Some((own, self.packages.clone()));
+    }
+
+    fn unchanged(&self) -> bool {
+        let snapshot = self.snapshot.borrow();
+        snapshot.as_ref().is_some_and(|([global, project], packages)| {
+            (global, project, packages) == (&self.global, &self.project, &self.packages)
+        })
+    }
+
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
+        self.reads.set(self.reads.get() + 1);
+        let text = self.root(root).get(&self.real(root, path)).ok_or(FileError::NotFound)?;
+        Ok(text.clone().into_bytes())
+    }
+
+    fn project_identity(&self) -> Option<String> {
+        self.identity.clone()
+    }
+
+    fn tools(&self) -> Result<Vec<String>, Stale> {
+        Ok(self.tools.iter().map(|tool| (*tool).to_owned()).collect())
+    }
+
+    fn entry(&self, custom_type: &str, number: u32) -> Result<Option<String>, Stale> {
+        let is_state = custom_type == crate::protocol::STATE_ENTRY_TYPE;
+        Ok(self.states.get(number as usize).filter(|_| is_state).cloned())
+    }
+
+    fn usage_since_state(&self) -> Result<(crate::usage::Usage, Option<u64>), Stale> {
+        Ok((self.usage.borrow().clone(), self.newest_entry.get()))
+    }
+
+    fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
+        Ok(self.active_tools.borrow().clone())
+    }
+
+    fn models(&self) -> Result<Option<Vec<KnownModel>>, Stale> {
+        Ok(self.models.clone())
+    }
+
+    fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
+        Ok(self.setting.borrow().clone())
+    }
+
+    fn call_argument(&self, name: &str) -> Result<Option<String>, Stale> {
+        Ok(self.call_arguments.get(name).cloned())
+    }
+
+    fn running_tools(&self) -> Result<Vec<String>, Stale> {
+        Ok(self.running_tools.clone())
+    }
+
+    /// The project lies at `/project`, the home directory at `/home`.
+    fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
+        if path.contains('\0') {
+            return Ok(Err("it has a NUL character".into()));
+        }
+        let path = path.strip_prefix('@').unwrap_or(path);
+        let absolute = match path.strip_prefix('~') {
+            Some(rest) => format!("/home/{rest}"),
+            None if path.starts_with('/') => path.to_owned(),
+            None => format!("/project/{path}"),
+        };
+        let mut parts: Vec<&str> = Vec::new();
+        for part in absolute.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        let path = format!("/{}", parts.join("/"));
+        let linked = self.linked.iter().any(|link| is_within(link, &path));
+        Ok(Ok(WriteTarget { path, linked }))
+    }
+
+    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+        Ok(self.cannot_confine.clone().map_or(Ok(()), Err))
+    }
+}
+
+/// An installed package whose `pi-workflows.workflows` has this value, with these files.
+pub fn package(
+    name: &str,
+    scope: PackageScope,
+    workflows: &str,
+    files: &[(&str, &str)],
+) -> (Package, BTreeMap<String, String>) {
+    let manifest = format!(
+        "{{\n  \"name\": \"{name}\",\n  \"pi-workflows\": {{ \"workflows\": {workflows} }}\n}}\n"
+    );
+    let mut all = BTreeMap::from([("package.json".to_owned(), manifest)]);
+    all.extend(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
+    let (name, workflows) = (name.to_owned(), workflows.to_owned());
+    (Package { name, scope, workflows }, all)
+}
+
+/// A phase of this id; its name is the id with a capital.
+pub fn phase(id: &str) -> Phase {
+    let mut name = id.to_owned();
+    name.get_mut(..1).unwrap().make_ascii_uppercase();
+    Phase {
+        id: id.into(),
+        name,
+        emoji: "🔹".into(),
+        instructions: format!("Do {id} for {{description}}."),
+        file: format!("phases/{id}.md"),
+        tools: ToolPolicy::All,
+        confinement: Confinement::default(),
+        budget: Budget::default(),
+        tests: Vec::new(),
+        profiles: None,
+        summary_required: None,
+        context: None,
+        outcomes: Vec::new(),
+        gate: None,
+        model: Vec::new(),
+        thinking: None,
+    }
+}
+
+/// A workflow of these phases; `@key` is a nested one.
+pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
+    Workflow {
+        key: key.into(),
+        name: format!("The {key}"),
+        command_name: key.into(),
+        description: None,
+        initial_message: "Start {workflowName}: {description}".into(),
+        show: Show::User,
+        loopable: true,
+        session_name_prefix: None,
+        session_name_max_length: None,
+        role_instruction: None,
+        advance_reminder: None,
+        block_reason_template: None,
+        completion_message: None,
+        not_done_reminder: None,
+        confinement: Confinement::default(),
+        budget: Budget::default(),
+        inputs: Vec::new(),
+        auto_continue: Some(AutoContinue::default()),
+        max_loops: DEFAULT_MAX_LOOPS,
+        on_max_loops: OnMaxLoops::Pause,
+        context_injection: ContextInjection::default(),
+        hides_tools: false,
+        context: None,
+        phases: phases
+            .iter()
+            .map(|entry| match entry.strip_prefix('@') {
+                Some(key) => Entry::workflow(key),
+                None => Entry::phase(phase(entry)),
+            })
+            .collect(),
+        gate: None,
+        root: "global".into(),
+        folder: format!("workflows/{key}"),
+    }
+}
+
+/// A library of such workflows.
+pub fn library(workflows: &[(&str, &[&str])]) -> Library {
+    let workflows = workflows.iter().map(|(key, phases)| workflow(key, phases)).collect();
+    Library::new(workflows, &mut Vec::new())
+}

@@ -1,0 +1,69 @@
+//! Budgets of a phase and of a workflow.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use super::schema::{MAX_COST, MAX_COUNT, MAX_TOKENS};
+
+/// The maximum of `time`, in milliseconds.
+const MAX_TIME_MS: u64 = 365 * 24 * 3600 * 1000;
+
+/// A quantity that a budget bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Measure {
+    /// The cost, in millionths of a US dollar.
+    Cost,
+    /// Output tokens.
+    OutputTokens,
+    /// The time at work, in milliseconds.
+    Time,
+    /// Turns: answers of the model.
+    Turns,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Cost, Self::OutputTokens, Self::Time, Self::Turns];
+
+    /// Its key in `budget`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cost => "cost",
+            Self::OutputTokens => "outputTokens",
+            Self::Time => "time",
+            Self::Turns => "turns",
+        }
+    }
+
+    /// The measure of a key.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|measure| measure.name() == name)
+    }
+
+    /// The maximum of a budget.
+    pub const fn max(self) -> u64 {
+        match self {
+            Self::Cost => MAX_COST as u64 * 1_000_000,
+            Self::OutputTokens => MAX_TOKENS as u64,
+            Self::Time => MAX_TIME_MS,
+            Self::Turns => MAX_COUNT as u64,
+        }
+    }
+}
+
+/// Amounts, each of one measure; what has none is not bounded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Budget(pub BTreeMap<Measure, u64>);
+
+impl Budget {
+    /// Tests if nothing is bounded.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The amount of a measure.
+    pub fn get(&self, measure: Measure) -> Option<u64> {
+        self.0.get(&measure).copied()
+    }
+}

@@ -1,0 +1,24 @@
+//! The fields `write`, `network` and `sandbox` of a file.
+
+/// `write`, `network` and `sandbox` of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Confinement {
+    /// The paths and globs that may be written; empty: nothing; `None`: not given.
+    pub write: Option<Vec<String>>,
+    /// Commands have the network.
+    pub network: Option<bool>,
+    /// Handling of commands.
+    pub sandbox: Option<Sandbox>,
+}
+
+/// Handling of commands in a phase with limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sandbox {
+    /// They are confined, or refused where the system cannot confine them.
+    #[default]
+    Required,
+    /// They are confined, or run without limits where the system cannot confine them.
+    Preferred,
+    /// They run without limits: `write` holds for file tools only.
+    Off,
+}

@@ -1,0 +1,297 @@
+//! The trait through which workflow files are read; the host side implements it.
+
+use crate::usage::Usage;
+use std::fmt;
+
+use super::models::{KnownModel, ModelSetting};
+use super::nearest::nearest;
+
+/// A granted folder that holds workflows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// Its name in the grant, for example `global`.
+    pub name: String,
+    /// Its location, as a user would write it.
+    pub path: String,
+    /// The package, if it is the folder of an installed pi package.
+    pub package: Option<Package>,
+}
+
+/// An installed pi package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// The settings that list it.
+    pub scope: PackageScope,
+    /// The value of the field `pi-workflows.workflows` of its `package.json`, as JSON.
+    pub workflows: String,
+}
+
+/// The settings that list a package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PackageScope {
+    /// The user's.
+    User,
+    /// The project's.
+    Project,
+}
+
+/// One entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirEntry {
+    /// Its name, without a path.
+    pub name: String,
+    /// Its kind.
+    pub kind: FileKind,
+    /// Target of a link: its path from the root, without links. `None` if it is no link, or leads nowhere or
+    /// out of the root.
+    pub target: Option<String>,
+}
+
+/// The kind of a directory entry, after links are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A plain file.
+    File,
+    /// A directory.
+    Directory,
+    /// Anything else; it cannot be read.
+    Other,
+}
+
+/// The session that a call was made for is gone: its work ends, and nothing is read for it any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stale;
+
+impl fmt::Display for Stale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the session was replaced")
+    }
+}
+
+/// A read that returned nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadError {
+    /// See [`Stale`].
+    Stale,
+    /// The file or directory could not be read.
+    File(FileError),
+}
+
+impl From<Stale> for ReadError {
+    fn from(Stale: Stale) -> Self {
+        Self::Stale
+    }
+}
+
+impl From<FileError> for ReadError {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
+
+/// An error of a file or a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileError {
+    /// There is no such root, or it is not granted: pi does not trust the project.
+    NoSuchRoot,
+    /// There is no such file.
+    NotFound,
+    /// The path leads out of its root.
+    OutsideRoot,
+    /// The root must lie in the project, and a link leads out of it; the location of the root, as a user would write it.
+    OutsideProject(String),
+    /// A directory where a file is needed, or the other way round; or a device, a pipe, a socket.
+    WrongKind,
+    /// Larger than the host reads; its size in bytes.
+    TooLarge(u64),
+    /// A directory with more entries than the host lists; the number that it lists.
+    TooMany(u32),
+    /// The operating system's words.
+    Failed(String),
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchRoot => {
+                f.write_str("pi does not trust this project, so its files are not read")
+            }
+            Self::NotFound => f.write_str("there is no such file"),
+            Self::OutsideRoot => f.write_str("it lies outside the workflows folder"),
+            Self::OutsideProject(_) => f.write_str("a link leads out of the project"),
+            Self::WrongKind => f.write_str("it is not a plain file"),
+            Self::TooLarge(bytes) => write!(f, "it is too large ({bytes} bytes)"),
+            Self::TooMany(most) => write!(f, "it has more than {most} entries"),
+            Self::Failed(words) => f.write_str(words),
+        }
+    }
+}
+
+/// The names that a check of workflow files compares with.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The names of the tools that there are.
+    pub tools: Vec<String>,
+    /// There may be other tools too: only a name that is similar to a known one is a diagnostic.
+    pub more_tools: bool,
+    /// The names of the defined subagent profiles, if they are known.
+    pub profiles: Option<Vec<String>>,
+    /// The folders of profiles that are not read because a link leads out of the project.
+    pub profiles_outside: Vec<String>,
+    /// The models that pi knows, if they are known.
+    pub models: Option<Vec<KnownModel>>,
+}
+
+impl Surroundings {
+    pub(crate) fn nearest_tool(&self, name: &str) -> Option<String> {
+        nearest(name, self.tools.iter().map(String::as_str)).map(Into::into)
+    }
+
+    pub(crate) fn lacks_tool(&self, name: &str) -> bool {
+        name != "workflow_step"
+            && !self.tools.iter().any(|tool| tool == name)
+            && (!self.more_tools || self.nearest_tool(name).is_some())
+    }
+}
+
+/// A file that a tool would write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteTarget {
+    /// Its absolute path with `/`, after all links are followed. The file need not exist.
+    pub path: String,
+    /// A link was followed below the directory in which the path starts.
+    pub linked: bool,
+}
+
+/// A message of the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserMessage {
+    /// The host's name for it.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+    /// The number of its images.
+    pub images: u32,
+}
+
+/// Read access to the granted folders. Paths are relative to a root, with `/` between their parts.
+pub trait WorkflowFiles {
+    /// The folders, least specific first: a workflow of a later one replaces one of the same key of an earlier. Those of
+    /// packages come last: their keys differ from all others.
+    fn roots(&self) -> Result<Vec<Root>, Stale>;
+
+    /// The folder of the project's workflows, for messages, if there is one that is not read because pi does not trust the
+    /// project.
+    fn untrusted(&self) -> Result<Option<String>, Stale> {
+        Ok(None)
+    }
+
+    /// The entries of a directory, sorted by name.
+    fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError>;
+
+    /// The whole content of a file.
+    fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError>;
+
+    /// Starts to record a snapshot of all reads and their results, in place of an earlier one.
+    fn start_snapshot(&self) {}
+
+    /// Finishes the snapshot.
+    fn finish_snapshot(&self) {}
+
+    /// Tests if every read of the snapshot would have the same result again. In doubt it is false.
+    fn unchanged(&self) -> bool {
+        false
+    }
+
+    /// The names of the tools that there are, as far as they are known; pi's own need not be among them.
+    fn tools(&self) -> Result<Vec<String>, Stale> {
+        Ok(Vec::new())
+    }
+
+    /// The names of the tools that the model is shown; `None` where the host does not tell.
+    fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
+        Ok(None)
+    }
+
+    /// The models that pi knows; `None` where the host does not tell.
+    fn models(&self) -> Result<Option<Vec<KnownModel>>, Stale> {
+        Ok(None)
+    }
+
+    /// The model in use, or the one that is being set, and its thinking level; `None` if there is none, or where the host
+    /// does not tell.
+    fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
+        Ok(None)
+    }
+
+    /// The names that a check compares with.
+    fn surroundings(&self) -> Result<Surroundings, Stale> {
+        Ok(Surroundings { more_tools: true, ..Surroundings::default() })
+    }
+
+    /// A text that identifies the project's directory: it is another one where another directory takes its path.
+    /// `None` where the system does not tell, and then no answer about the project can be remembered.
+    fn project_identity(&self) -> Option<String> {
+        None
+    }
+
+    /// The argument of this name of the tool call of the current event, if it has one that is a string.
+    ///
+    /// # Errors
+    ///
+    /// If the session is gone, here and below.
+    fn call_argument(&self, _name: &str) -> Result<Option<String>, Stale> {
+        Ok(None)
+    }
+
+    /// The tools whose calls run: without those that only carry the calls of others, without the call of the current event,
+    /// and without those that it came through.
+    fn running_tools(&self) -> Result<Vec<String>, Stale> {
+        Ok(Vec::new())
+    }
+
+    /// The file that pi's `edit` and `write` would write if this were their argument `path`; the inner error is the
+    /// reason, for the user, if it cannot be told.
+    fn resolve_write(&self, _path: &str) -> Result<Result<WriteTarget, String>, Stale> {
+        Ok(Err("the host does not tell".into()))
+    }
+
+    /// The data of the newest custom entries of a type on the session's branch, newest first, JSON each.
+    fn entries(&self, _custom_type: &str) -> Result<Vec<String>, Stale> {
+        Ok(Vec::new())
+    }
+
+    /// The data of the custom entry of a type with this number on the session's branch, newest first, from 0; JSON.
+    fn entry(&self, _custom_type: &str, _number: u32) -> Result<Option<String>, Stale> {
+        Ok(None)
+    }
+
+    /// The user messages on the session's branch behind the first state entry of a run, newest first; those that were sent in
+    /// the user's place too.
+    fn user_messages(&self, _task_id: &str) -> Result<Vec<UserMessage>, Stale> {
+        Ok(Vec::new())
+    }
+
+    /// The usage since the newest state entry on the session's branch, and the time of the newest entry, in
+    /// milliseconds since 1970.
+    fn usage_since_state(&self) -> Result<(Usage, Option<u64>), Stale> {
+        Ok((Usage::default(), None))
+    }
+
+    /// The size of the messages that the model would be sent, in bytes.
+    fn view_size(&self) -> Result<u64, Stale> {
+        Ok(0)
+    }
+
+    /// Tests if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
+    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+        Ok(Ok(()))
+    }
+
+    /// The difference between the user's local time and UTC at this instant, in minutes, positive east of Greenwich.
+    fn utc_offset(&self, _unix_ms: u64) -> Result<i16, Stale> {
+        Ok(0)
+    }
+}

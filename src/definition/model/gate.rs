@@ -1,0 +1,165 @@
+//! Gates: checks that must pass before a phase or a workflow is left.
+
+use regex_lite::{Regex, RegexBuilder};
+use std::cell::OnceCell;
+use std::fmt;
+
+/// Maximum size of a compiled regular expression, in bytes.
+const MAX_EXPRESSION: usize = 1 << 16;
+
+/// Maximum number of paths that the alternatives of a glob expand to.
+pub(crate) const MAX_EXPANSIONS: usize = 100;
+
+/// Checks that are made, in order, before a phase or a workflow is left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// At least one.
+    pub checks: Vec<Check>,
+    /// Number of failures after which the run pauses, from 1. Default: 3.
+    pub attempts: u32,
+    /// The target of a failure.
+    pub on_fail: OnGateFail,
+}
+
+/// One check of a gate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// Its name for the user and the agent; not blank.
+    pub label: String,
+    /// Its kind.
+    pub kind: CheckKind,
+    /// It is made for this outcome only.
+    pub outcome: Option<String>,
+}
+
+/// The condition that a check tests.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CheckKind {
+    /// A command line ends with exit status 0.
+    Run {
+        /// For the shell; not blank.
+        command: String,
+        /// Its time limit, in milliseconds.
+        timeout_ms: u32,
+    },
+    /// A file exists and is not empty.
+    File {
+        /// A path or glob from the project's directory, with `/`. One matching file is enough.
+        path: String,
+        /// An expression that must match in it.
+        contains: Option<Pattern>,
+    },
+    /// A user says yes.
+    Approve {
+        /// The question; not blank.
+        question: String,
+    },
+}
+
+/// The target of a failure of a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum OnGateFail {
+    /// The run stays in the phase.
+    #[default]
+    Stay,
+    /// The scope begins again.
+    Loop,
+    /// The run goes back to the phase of this id in the same workflow.
+    Phase(String),
+}
+
+/// A regular expression; `^` and `$` match at lines. It is compiled when it is first used: a load only checks it.
+#[derive(Clone)]
+pub struct Pattern {
+    expression: String,
+    /// Compiled, with [`Pattern::work`]; `None` inside where it cannot be compiled.
+    compiled: OnceCell<Option<(Regex, usize)>>,
+}
+
+impl Pattern {
+    /// Checks that an expression can be compiled within [`MAX_EXPRESSION`].
+    pub(crate) fn new(expression: &str) -> Result<Self, regex_lite::Error> {
+        build(expression, MAX_EXPRESSION)?;
+        Ok(Self { expression: expression.to_owned(), compiled: OnceCell::new() })
+    }
+
+    fn is_literal(&self) -> bool {
+        !self.expression.contains(|c: char| r"\.+*?()|[]{}^$".contains(c))
+    }
+
+    fn compiled(&self) -> Option<&(Regex, usize)> {
+        let compile = || {
+            // The library does not tell the size of what it compiled, only whether it is within a limit.
+            let mut limit = MAX_EXPRESSION;
+            let mut regex = build(&self.expression, limit).ok()?;
+            while let Ok(smaller) = build(&self.expression, limit / 4 * 3) {
+                (regex, limit) = (smaller, limit / 4 * 3);
+            }
+            Some((regex, BYTE_WORK + limit))
+        };
+        self.compiled.get_or_init(compile).as_ref()
+    }
+
+    /// Tests if it matches in a text.
+    pub fn is_in(&self, text: &str) -> bool {
+        if self.is_literal() {
+            return text.contains(&self.expression);
+        }
+        self.compiled().is_some_and(|(regex, _)| regex.is_match(text))
+    }
+
+    /// Upper bound of the work for each byte of a text, in about nanoseconds: every state of the compiled
+    /// expression may be looked at for it.
+    pub fn work(&self) -> usize {
+        if self.is_literal() { LITERAL_WORK } else { self.compiled().map_or(0, |(_, work)| *work) }
+    }
+}
+
+fn build(expression: &str, limit: usize) -> Result<Regex, regex_lite::Error> {
+    RegexBuilder::new(expression).multi_line(true).size_limit(limit).build()
+}
+
+/// The work of a byte in the search for a literal text.
+const LITERAL_WORK: usize = 10;
+
+/// That in the search for an expression, before its size is taken into account.
+const BYTE_WORK: usize = 100;
+
+/// Upper bound of the number of paths that the alternatives of a glob without `\\` expand to: the sizes of its groups, multiplied.
+pub fn expansions(glob: &str) -> usize {
+    let (mut product, mut open) = (1_usize, Vec::new());
+    let mut bytes = glob.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' => {
+                // The first member of a class does not end it.
+                bytes.next_if(|byte| matches!(byte, b'^' | b'!'));
+                bytes.next();
+                bytes.by_ref().find(|byte| *byte == b']');
+            }
+            b'{' => open.push(1_usize),
+            b',' => open.iter_mut().next_back().into_iter().for_each(|size| *size += 1),
+            b'}' => product = product.saturating_mul(open.pop().unwrap_or(1)),
+            _ => {}
+        }
+    }
+    product
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.expression)
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pattern({self})")
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.expression == other.expression
+    }
+}

@@ -1,0 +1,292 @@
+//! The workflows that can be run, and questions about them.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::models::Aliases;
+use super::paths::{is_within, last_part, package_of};
+use super::seal;
+use super::workflow::{ContextMode, Entry, EntryKind, Phase, Show, Workflow};
+
+/// Maximum depth of nested workflows.
+pub const MAX_NESTING: usize = 100;
+
+/// Every workflow that can be run, in the order of the roots and of the folder names in them.
+///
+/// Every reference between workflows of a library leads to one of them, and none in a cycle.
+#[derive(Debug, Default, Clone)]
+pub struct Library {
+    workflows: Vec<Workflow>,
+    index: BTreeMap<String, usize>,
+    /// The workflow of each command name: the project's first one, or else the first; also of each `PACKAGE/COMMAND`.
+    commands: BTreeMap<String, usize>,
+    /// The number of phases of each workflow, with those of nested workflows; at most [`u64::MAX`]. `None` while
+    /// they are counted.
+    sizes: Vec<Option<u64>>,
+    left_out: Vec<LeftOut>,
+    listed: Vec<Listed>,
+    replacing: Replacing,
+    aliases: Aliases,
+    /// Computed seals: they are compared at every call of a tool.
+    seals: RefCell<BTreeMap<String, (u32, String)>>,
+}
+
+/// The root of the project's workflows.
+const PROJECT_ROOT: &str = "project";
+
+/// The parts of a library, as they were loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub workflows: Vec<Workflow>,
+    pub left_out: Vec<LeftOut>,
+    pub listed: Vec<Listed>,
+    pub replacing: Replacing,
+    pub aliases: Aliases,
+}
+
+/// A phase file that a workflow lists. Collected for a check only.
+#[derive(Debug, Clone)]
+pub(crate) struct Listed {
+    /// The workflow's folder, as a user would write it.
+    pub by: String,
+    /// The file, as a user would write it.
+    pub file: String,
+}
+
+/// The workflows that replace one of an earlier root, by key.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Replacing {
+    /// Those that have its key, in any case, as references ignore it.
+    pub keys: BTreeSet<String>,
+    /// Those that have its command name.
+    pub commands: BTreeSet<String>,
+}
+
+/// A workflow that has errors.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeftOut {
+    /// Its key, as [`Workflow::key`].
+    pub key: String,
+    /// Its folder, as a user would write it.
+    pub folder: String,
+    /// Its command name, where that can be read.
+    pub command_name: Option<String>,
+}
+
+impl LeftOut {
+    /// Tests if `/workflow NAME` would start it but for its errors.
+    pub fn is_called(&self, name: &str) -> bool {
+        let of_package = package_of(&self.key).and_then(|package| {
+            name.strip_prefix(package)?.strip_prefix('/').filter(|name| !name.is_empty())
+        });
+        let command_name = self.command_name.as_ref();
+        let command_name = command_name.map_or_else(|| last_part(&self.key), String::as_str);
+        command_name == name || of_package == Some(command_name)
+    }
+}
+
+impl Library {
+    /// Makes a library of workflows whose references lead to one of them, and none in a cycle.
+    pub(crate) fn of(parts: Parts) -> Self {
+        let Parts { workflows, left_out, listed, replacing, aliases } = parts;
+        let (mut index, mut commands) = (BTreeMap::new(), BTreeMap::new());
+        // A workflow with errors that is not a package's keeps its name: no package's workflow runs in its place.
+        let own_with_errors = || left_out.iter().filter(|other| package_of(&other.key).is_none());
+        for (at, workflow) in workflows.iter().enumerate() {
+            index.insert(workflow.key.clone(), at);
+            if workflow.root == PROJECT_ROOT {
+                commands.entry(workflow.command_name.clone()).or_insert(at);
+            }
+        }
+        for (at, workflow) in workflows.iter().enumerate() {
+            let is_taken = workflow.package().is_some()
+                && own_with_errors().any(|other| other.is_called(&workflow.command_name));
+            if !is_taken {
+                commands.entry(workflow.command_name.clone()).or_insert(at);
+            }
+            if let Some(name) = workflow.name_with_package() {
+                commands.entry(name).or_insert(at);
+            }
+        }
+        let mut sizes = vec![None; workflows.len()];
+        let seals = RefCell::default();
+        let mut library = Self {
+            workflows,
+            index,
+            commands,
+            sizes: Vec::new(),
+            left_out,
+            listed,
+            replacing,
+            aliases,
+            seals,
+        };
+        for at in 0..sizes.len() {
+            library.measure(at, &mut sizes);
+        }
+        library.sizes = sizes;
+        library
+    }
+
+    /// Counts the phases of a workflow and of those nested in it; the nesting is of bounded depth.
+    fn measure(&self, at: usize, sizes: &mut [Option<u64>]) -> u64 {
+        if let Some(Some(size)) = sizes.get(at) {
+            return *size;
+        }
+        let phases = self.workflows.get(at).map(|workflow| &*workflow.phases);
+        let size = phases.unwrap_or_default().iter().fold(0_u64, |size, entry| match &entry.kind {
+            EntryKind::Phase(_) => size.saturating_add(1),
+            EntryKind::Workflow { key, .. } => {
+                let nested = self.index.get(key).map_or(0, |&at| self.measure(at, sizes));
+                size.saturating_add(nested)
+            }
+        });
+        if let Some(known) = sizes.get_mut(at) {
+            *known = Some(size);
+        }
+        size
+    }
+
+    /// The number of phases of a list of entries, with those of nested workflows; at most [`u64::MAX`].
+    pub fn phase_count(&self, entries: &[Entry]) -> u64 {
+        let size = |key: &String| *self.sizes.get(*self.index.get(key)?)?;
+        entries.iter().fold(0, |count: u64, entry| match &entry.kind {
+            EntryKind::Phase(_) => count.saturating_add(1),
+            EntryKind::Workflow { key, .. } => count.saturating_add(size(key).unwrap_or(0)),
+        })
+    }
+
+    /// The workflow of a key.
+    pub fn get(&self, key: &str) -> Option<&Workflow> {
+        self.workflows.get(*self.index.get(key)?)
+    }
+
+    /// A workflow and all nested in it, each once.
+    pub(crate) fn reached<'a>(&'a self, key: &'a str) -> Option<Vec<&'a Workflow>> {
+        let mut reached = vec![self.get(key)?];
+        let mut seen = BTreeSet::from([key]);
+        let mut ahead = reached.clone();
+        while let Some(workflow) = ahead.pop() {
+            for entry in &workflow.phases {
+                if let EntryKind::Workflow { key, .. } = &entry.kind
+                    && seen.insert(key)
+                    && let Some(nested) = self.get(key)
+                {
+                    reached.push(nested);
+                    ahead.push(nested);
+                }
+            }
+        }
+        Some(reached)
+    }
+
+    /// The hash of every rule of a workflow and of those nested in it, behind its version; `None` if there is no such
+    /// workflow. See [`seal`](super::seal).
+    pub fn seal(&self, key: &str) -> Option<(u32, String)> {
+        if let Some(known) = self.seals.borrow().get(key) {
+            return Some(known.clone());
+        }
+        let seal = seal::hash(&self.reached(key)?);
+        self.seals.borrow_mut().insert(key.to_owned(), seal.clone());
+        Some(seal)
+    }
+
+    /// Tests if a phase of a workflow, or of one nested in it, names a model or a thinking level.
+    pub fn names_models(&self, key: &str) -> bool {
+        self.reached(key).is_some_and(|all| all.into_iter().any(seal::has_models))
+    }
+
+    /// The user's aliases of models.
+    pub fn aliases(&self) -> &Aliases {
+        &self.aliases
+    }
+
+    /// The workflow that `/workflow NAME` means: the first of that command name, those of the project before the user's. Of a
+    /// package's workflow `PACKAGE/NAME` is a command name too.
+    pub fn by_command_name(&self, name: &str) -> Option<&Workflow> {
+        self.workflows.get(*self.commands.get(name)?)
+    }
+
+    /// The workflows that a user can start, each with the NAME of `/workflow NAME`.
+    pub fn for_users(&self) -> impl Iterator<Item = (String, &Workflow)> {
+        let workflows = self.workflows.iter().filter(|workflow| workflow.show == Show::User);
+        workflows.filter_map(|workflow| Some((self.start_name(workflow)?, workflow)))
+    }
+
+    /// The NAME with which `/workflow NAME` starts a workflow: its command name, or `PACKAGE/NAME` where the command name
+    /// means another workflow. `None` if no name starts it.
+    pub fn start_name(&self, workflow: &Workflow) -> Option<String> {
+        let names = [Some(workflow.command_name.clone()), workflow.name_with_package()];
+        let is_own = |name: &String| {
+            self.by_command_name(name).is_some_and(|first| first.key == workflow.key)
+        };
+        names.into_iter().flatten().filter(|name| !name.is_empty()).find(is_own)
+    }
+
+    /// The workflows that have errors.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// Tests if a file with a diagnostic belongs to a folder: it lies in the folder, above it, or a workflow of the
+    /// folder lists it as a phase file. For a library that comes from a check.
+    pub fn concerns(&self, folder: &str, file: &str) -> bool {
+        is_within(folder, file)
+            || is_within(file, folder)
+            || self.listed.iter().any(|listed| listed.file == file && is_within(folder, &listed.by))
+    }
+
+    /// The keys of the workflows that replace one of an earlier root and that a run of a workflow can reach; the
+    /// workflow itself comes first.
+    pub fn replacements_in(&self, start: &Workflow) -> Vec<String> {
+        let mut replacing = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut ahead = vec![start.key.as_str()];
+        while let Some(key) = ahead.pop() {
+            let Some(workflow) = self.get(key).filter(|_| seen.insert(key)) else { continue };
+            let Replacing { keys, commands } = &self.replacing;
+            if keys.contains(key) || (key == start.key && commands.contains(key)) {
+                replacing.push(key.to_owned());
+            }
+            let nested = workflow.phases.iter().rev().filter_map(|entry| match &entry.kind {
+                EntryKind::Workflow { key, .. } => Some(key.as_str()),
+                EntryKind::Phase(_) => None,
+            });
+            ahead.extend(nested);
+        }
+        replacing
+    }
+
+    /// All workflows.
+    pub fn iter(&self) -> impl Iterator<Item = &Workflow> {
+        self.workflows.iter()
+    }
+
+    /// The first phase of a list of entries, through nested workflows.
+    pub fn first_phase<'a>(&'a self, entries: &'a [Entry]) -> Option<&'a Phase> {
+        let mut entries = entries;
+        loop {
+            match &entries.first()?.kind {
+                EntryKind::Phase(phase) => return Some(phase),
+                EntryKind::Workflow { key, .. } => entries = &self.get(key)?.phases,
+            }
+        }
+    }
+
+    /// Tests if a phase of a workflow, or of one nested in it, can start fresh.
+    pub fn can_start_fresh(&self, key: &str) -> bool {
+        let fresh = Some(ContextMode::Fresh);
+        let mut reached = self.reached(key).unwrap_or_default().into_iter();
+        reached.any(|workflow| {
+            workflow.context == fresh || workflow.own_phases().any(|phase| phase.context == fresh)
+        })
+    }
+
+    /// The name of an entry: a phase's, or a nested workflow's.
+    pub fn entry_name<'a>(&'a self, entry: &'a Entry) -> &'a str {
+        match &entry.kind {
+            EntryKind::Phase(phase) => &phase.name,
+            EntryKind::Workflow { key, .. } => self.get(key).map_or(key, |workflow| &workflow.name),
+        }
+    }
+}

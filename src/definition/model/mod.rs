@@ -1,0 +1,24 @@
+//! What a workflow is: its types, and questions about them. Nothing here parses a file.
+
+pub mod blank;
+pub mod budget;
+pub mod conditions;
+pub mod confinement;
+pub mod expected_calls;
+pub mod files;
+pub mod gate;
+pub mod inputs;
+pub mod library;
+pub mod limits;
+pub mod models;
+pub mod nearest;
+pub mod outcomes;
+pub mod paths;
+pub mod permission;
+pub mod schema;
+pub mod seal;
+pub mod tools;
+pub mod totals;
+pub mod variables;
+pub mod words;
+pub mod workflow;

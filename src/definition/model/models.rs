@@ -1,0 +1,303 @@
+//! Models and thinking levels: the fields `model` and `thinking` of a phase, and the user's aliases.
+//!
+//! A name with `/` is that of a model, `PROVIDER/ID`, with an optional `:LEVEL` behind it. A name without `/` is an alias:
+//! `models.yaml` in the user's own workflows folder tells the models that it stands for. A project has no such file, so a
+//! repository can name `strong` without a say in who is paid for it.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::nearest::nearest;
+
+/// The file with the user's aliases, in the root [`ALIASES_ROOT`].
+pub(crate) const ALIASES_FILE: &str = "models.yaml";
+
+/// The root that the user's own workflows lie in.
+pub(crate) const ALIASES_ROOT: &str = "global";
+
+/// A thinking level of pi.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "pi's own names")]
+pub enum Thinking {
+    Off,
+    Minimal,
+    Low,
+    Medium,
+    High,
+    Xhigh,
+    Max,
+}
+
+impl Thinking {
+    /// All levels, the lowest first.
+    pub const ALL: [Self; 7] =
+        [Self::Off, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
+
+    /// Its name in pi.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Xhigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+
+    /// The level of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+
+    pub(crate) fn nearest(name: &str) -> Option<String> {
+        nearest(name, Self::ALL.map(Self::name)).map(Into::into)
+    }
+}
+
+/// A model, by its names in pi.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Model {
+    /// The name of its provider.
+    pub provider: String,
+    /// Its name at the provider.
+    pub id: String,
+}
+
+/// `PROVIDER/ID`.
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.provider, self.id)
+    }
+}
+
+/// A model with a thinking level.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ModelSetting {
+    /// The model.
+    pub model: Model,
+    /// The thinking level; `None` for the one that pi chooses for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+}
+
+/// `PROVIDER/ID:LEVEL`, without the level `off`.
+impl fmt::Display for ModelSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.model)?;
+        match self.thinking {
+            None | Some(Thinking::Off) => Ok(()),
+            Some(level) => write!(f, ":{}", level.name()),
+        }
+    }
+}
+
+/// A model that pi knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownModel {
+    /// The model.
+    pub model: Model,
+    /// The user has a key for it.
+    pub available: bool,
+    /// pi has a price for it.
+    pub priced: bool,
+}
+
+/// The user's aliases, with the names of models that each stands for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Aliases(BTreeMap<String, Vec<String>>);
+
+impl Aliases {
+    /// The names of models that an alias stands for.
+    pub fn get(&self, alias: &str) -> Option<&[String]> {
+        self.0.get(alias).map(Vec::as_slice)
+    }
+
+    /// The names of all aliases.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Adds an alias with the names of models that it stands for.
+    pub(crate) fn insert(&mut self, alias: String, names: Vec<String>) {
+        self.0.insert(alias, names);
+    }
+
+    /// All aliases, with the names of models that each stands for.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
+        self.0.iter()
+    }
+
+    #[cfg(test)]
+    pub fn of(aliases: &[(&str, &[&str])]) -> Self {
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        Self(aliases.iter().map(|(alias, models)| ((*alias).to_owned(), names(models))).collect())
+    }
+}
+
+/// The model that a name means, and the level behind it, as pi's `--model` reads a complete name. Ids and the names of
+/// providers may contain `/` and `:` themselves, so the models that pi knows decide how it is divided:
+///
+/// 1. the whole name is `PROVIDER/ID` of a model, or the id of exactly one model (of several, of the only available one);
+/// 2. what follows the last `:` is a level, and the rest is such a name.
+///
+/// Case is ignored unless it tells models apart.
+pub fn find<'a>(
+    name: &str,
+    models: &'a [KnownModel],
+) -> Option<(&'a KnownModel, Option<Thinking>)> {
+    if let Some(known) = find_exact(name, models) {
+        return Some((known, None));
+    }
+    let (name, level) = name.rsplit_once(':')?;
+    let level = Thinking::from_name(level)?;
+    find(name, models).map(|(known, inner)| (known, inner.or(Some(level))))
+}
+
+fn find_exact<'a>(name: &str, models: &'a [KnownModel]) -> Option<&'a KnownModel> {
+    let is_full = |known: &&KnownModel| known.model.to_string().eq_ignore_ascii_case(name);
+    let is_id = |known: &&KnownModel| known.model.id.eq_ignore_ascii_case(name);
+    let full = models.iter().find(|known| known.model.to_string() == name);
+    let full = full.or_else(|| only(models.iter().filter(is_full)));
+    let of_id = models.iter().filter(is_id);
+    let of_id = only(of_id.clone()).or_else(|| only(of_id.filter(|known| known.available)));
+    // An id that is a whole name takes the place of a model without a key.
+    match (full, of_id) {
+        (Some(full), Some(of_id)) if of_id.available && !full.available => Some(of_id),
+        (full, of_id) => full.or(of_id),
+    }
+}
+
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let first = items.next()?;
+    items.next().is_none().then_some(first)
+}
+
+/// The reason why a name gives no model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lack {
+    /// There is no such alias.
+    NoAlias(String),
+    /// pi does not know the model.
+    Unknown(String),
+    /// The user has no key for the model.
+    NoKey(String),
+}
+
+/// The first model of a list of names that can be used, with the level behind its name; or why each cannot.
+pub fn choose(
+    names: &[String],
+    aliases: &Aliases,
+    models: &[KnownModel],
+) -> Result<ModelSetting, Vec<Lack>> {
+    let mut lacks = Vec::new();
+    for name in names {
+        let candidates = if name.contains('/') {
+            std::slice::from_ref(name)
+        } else if let Some(candidates) = aliases.get(name) {
+            candidates
+        } else {
+            lacks.push(Lack::NoAlias(name.clone()));
+            continue;
+        };
+        for candidate in candidates {
+            match find(candidate, models) {
+                Some((known, thinking)) if known.available => {
+                    return Ok(ModelSetting { model: known.model.clone(), thinking });
+                }
+                Some(_) => lacks.push(Lack::NoKey(candidate.clone())),
+                None => lacks.push(Lack::Unknown(candidate.clone())),
+            }
+        }
+    }
+    Err(lacks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(models: &[(&str, &str, bool)]) -> Vec<KnownModel> {
+        let known = |&(provider, id, available): &(&str, &str, bool)| KnownModel {
+            model: Model { provider: provider.into(), id: id.into() },
+            available,
+            priced: true,
+        };
+        models.iter().map(known).collect()
+    }
+
+    #[test]
+    fn a_name_is_divided_as_pi_does() {
+        let models = known(&[
+            ("anthropic", "claude-opus-4-5", true),
+            ("openrouter", "openai/gpt-4o:extended", true),
+            ("openrouter", "openai/gpt-5", true),
+            ("openai", "gpt-5", false),
+            ("openai", "gpt-4o", true),
+            ("https://host/v1", "local:8b", true),
+            ("a", "x", true),
+            ("b", "x", true),
+            ("c", "z/y", false),
+            ("d", "z/y", true),
+        ]);
+        let found = |name: &str| {
+            let (known, level) = find(name, &models)?;
+            Some((known.model.to_string(), level))
+        };
+        for (name, model, level) in [
+            ("anthropic/claude-opus-4-5", "anthropic/claude-opus-4-5", None),
+            ("Anthropic/Claude-Opus-4-5", "anthropic/claude-opus-4-5", None),
+            ("anthropic/claude-opus-4-5:high", "anthropic/claude-opus-4-5", Some(Thinking::High)),
+            ("openrouter/openai/gpt-4o:extended", "openrouter/openai/gpt-4o:extended", None),
+            ("openai/gpt-4o:extended", "openrouter/openai/gpt-4o:extended", None),
+            (
+                "openai/gpt-4o:extended:max",
+                "openrouter/openai/gpt-4o:extended",
+                Some(Thinking::Max),
+            ),
+            ("openai/gpt-4o", "openai/gpt-4o", None),
+            // There is no key for the one of this provider.
+            ("openai/gpt-5", "openrouter/openai/gpt-5", None),
+            ("https://host/v1/local:8b", "https://host/v1/local:8b", None),
+            ("https://host/v1/local:8b:off", "https://host/v1/local:8b", Some(Thinking::Off)),
+            ("z/y", "d/z/y", None),
+        ] {
+            assert_eq!(found(name), Some((model.to_owned(), level)), "{name}");
+        }
+        for name in ["anthropic/claude", "anthropic/claude-opus-4-5:hgih", "x", "e/x", "/", ":", ""]
+        {
+            assert_eq!(found(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_first_model_with_a_key_is_chosen() {
+        let models = known(&[("a", "one", false), ("b", "two", true), ("b", "three", true)]);
+        let aliases = Aliases::of(&[("strong", &["a/one:high", "b/two:low"]), ("none", &[])]);
+        let choose = |list: &[&str]| {
+            let names: Vec<String> = list.iter().map(|&name| name.to_owned()).collect();
+            choose(&names, &aliases, &models).map(|chosen| chosen.to_string())
+        };
+        assert_eq!(choose(&["strong", "b/three"]), Ok("b/two:low".into()));
+        assert_eq!(choose(&["fast", "b/three"]), Ok("b/three".into()));
+        let lacks = vec![
+            Lack::NoAlias("fast".into()),
+            Lack::NoKey("a/one".into()),
+            Lack::Unknown("a/four".into()),
+        ];
+        assert_eq!(choose(&["fast", "a/one", "none", "a/four"]), Err(lacks));
+    }
+
+    #[test]
+    fn the_levels_are_those_of_pi() {
+        let names = Thinking::ALL.map(Thinking::name);
+        assert_eq!(names, ["off", "minimal", "low", "medium", "high", "xhigh", "max"]);
+        for level in Thinking::ALL {
+            assert_eq!(serde_json::to_value(level).unwrap(), level.name());
+            assert_eq!(Thinking::from_name(level.name()), Some(level));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Paths below a root, with `/` between their parts.
+
+/// The name at the end of a path.
+pub(crate) fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Tests if a name means the workflow of this key: it is the key, or the key without that of its package.
+pub fn is_key(key: &str, name: &str) -> bool {
+    key == name || last_part(key) == name
+}
+
+/// The package in the key `PACKAGE/FOLDER` of a package's workflow.
+pub(crate) fn package_of(key: &str) -> Option<&str> {
+    key.rsplit_once('/').map(|(package, _)| package)
+}
+
+/// Tests if a path is a folder or lies below it.
+pub fn is_within(folder: &str, path: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Joins two paths, of which either may be empty.
+pub(crate) fn join(parent: &str, name: &str) -> String {
+    match (parent, name) {
+        ("", name) => name.to_owned(),
+        (parent, "") => parent.to_owned(),
+        (parent, name) => [parent, "/", name].concat(),
+    }
+}
+
+/// The path of a phase file from its root; `None` if it is absolute or leads out of the root.
+///
+/// A backslash separates too, so that a workflow written on Windows works elsewhere.
+pub(crate) fn resolve(folder: &str, path: &str) -> Option<String> {
+    resolve_folder(folder, path).filter(|path| !path.is_empty())
+}
+
+/// The same for a folder, which may be the root: the empty path.
+pub(crate) fn resolve_folder(folder: &str, path: &str) -> Option<String> {
+    let is_separator = |byte: u8| matches!(byte, b'/' | b'\\');
+    let absolute = match path.as_bytes() {
+        [first, ..] if is_separator(*first) => true,
+        [drive, b':', ..] => drive.is_ascii_alphabetic(),
+        _ => false,
+    };
+    if absolute {
+        return None;
+    }
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    fn phase_paths_stay_in_their_root() {
+        for (path, resolved) in [
+            ("a.md", Some("review/a.md")),
+            ("./a.md", Some("review/a.md")),
+            ("../_shared/a.md", Some("_shared/a.md")),
+            ("..\\_shared\\a.md", Some("_shared/a.md")),
+            ("x/../a.md", Some("review/a.md")),
+            ("../../a.md", None),
+            ("..", None),
+            ("../..", None),
+            ("/etc/passwd", None),
+            ("\\\\server\\share\\a.md", None),
+            ("C:\\a.md", None),
+            ("c:/a.md", None),
+            ("x/../../../a.md", None),
+        ] {
+            assert_eq!(resolve("review", path).as_deref(), resolved, "{path}");
+        }
+    }
+}

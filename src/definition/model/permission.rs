@@ -1,0 +1,282 @@
+//! The decision on a tool call.
+//!
+//! **Invariant: one function decides.** [`permission`] decides on every call, in a session, in `pi-workflows may` and for
+//! the `tests` of a phase.
+
+use crate::protocol::STEP_TOOL_NAME;
+use crate::usage;
+
+use super::files::{Stale, WorkflowFiles, WriteTarget};
+use super::limits::Limits;
+use super::tools::{READING_TOOLS, runs_commands, writes_path};
+use super::workflow::{Phase, ToolPolicy, Workflow};
+
+const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
+
+/// The decision on a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Permission {
+    /// It is allowed.
+    Allowed,
+    /// A file tool may write these paths.
+    WithinPaths(Vec<String>),
+    /// A command may run confined.
+    Confined {
+        /// The files and directories that may be written, directories with everything below: absolute paths without
+        /// links, directories that may not exist with `/` at their end.
+        writable: Vec<String>,
+        /// These as the rules name them: of a glob the directory before its first wildcard, and no rule that leads through
+        /// a link. `None`: everything.
+        named: Option<Vec<String>>,
+        /// It has the network.
+        network: bool,
+    },
+    /// It is refused.
+    Refused(Refusal),
+}
+
+/// The reason for a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The list of tools does not allow the tool.
+    Tool,
+    /// The tool is not one of pi's, so it may write anything, and no whitelist names it.
+    MayWrite,
+    /// The file that the tool would write is not in `write`.
+    Path {
+        /// The argument of the call.
+        path: String,
+        /// The file that a link leads to.
+        link_target: Option<String>,
+        /// The rule that would allow it if it did not lead through a link.
+        linked_rule: Option<String>,
+    },
+    /// The host does not tell which file the tool would write.
+    Unresolved {
+        /// The argument of the call; empty without one.
+        path: String,
+        /// The reason, for the user.
+        reason: String,
+    },
+}
+
+impl Refusal {
+    /// The rule that it belongs to.
+    pub fn rule(&self) -> usage::Rule {
+        match self {
+            Self::Tool => usage::Rule::Tools,
+            Self::MayWrite | Self::Path { .. } | Self::Unresolved { .. } => usage::Rule::Write,
+        }
+    }
+}
+
+/// Decides on a call of a tool. `path` returns its argument `path`.
+///
+/// A tool that `carries_calls` of other tools passes a whitelist, and `write`: each call that it makes is decided on by
+/// itself.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub fn permission(
+    (phase, workflow): (&Phase, &Workflow),
+    tool: &str,
+    carries_calls: bool,
+    path: &dyn Fn() -> Result<Option<String>, Stale>,
+    host: &dyn WorkflowFiles,
+) -> Result<Permission, Stale> {
+    if tool == STEP_TOOL_NAME {
+        return Ok(Permission::Allowed);
+    }
+    let whitelist = matches!(phase.tools, ToolPolicy::Only(_));
+    if !(phase.tools.allows(tool) || carries_calls && whitelist) {
+        return Ok(Permission::Refused(Refusal::Tool));
+    }
+    let limits = Limits::of(phase, workflow);
+    if runs_commands(tool) {
+        if !limits.confine_commands() {
+            return Ok(Permission::Allowed);
+        }
+        let (writable, named) = match limits.write {
+            Some(rules) => {
+                let resolved = Writable::resolve(rules, host)?;
+                (resolved.paths(), Some(resolved.named()))
+            }
+            None => (vec!["/".to_owned()], None),
+        };
+        return Ok(Permission::Confined { writable, named, network: limits.network });
+    }
+    let Some(rules) = limits.write else { return Ok(Permission::Allowed) };
+    if writes_path(tool) {
+        return within(rules, path()?, host);
+    }
+    if READING_TOOLS.contains(&tool) || carries_calls || whitelist {
+        return Ok(Permission::Allowed);
+    }
+    Ok(Permission::Refused(Refusal::MayWrite))
+}
+
+/// Decides on a call of a tool that writes a file.
+fn within(
+    rules: &[String],
+    path: Option<String>,
+    host: &dyn WorkflowFiles,
+) -> Result<Permission, Stale> {
+    let Some(path) = path else {
+        let reason = "the call has no readable `path`".to_owned();
+        return Ok(Permission::Refused(Refusal::Unresolved { path: String::new(), reason }));
+    };
+    Ok(match host.resolve_write(&path)? {
+        Err(reason) => Permission::Refused(Refusal::Unresolved { path, reason }),
+        Ok(target) => {
+            let writable = Writable::resolve(rules, host)?;
+            if writable.contains(&target) {
+                Permission::WithinPaths(writable.paths())
+            } else {
+                let linked_rule = writable.linked_rule(&target);
+                let link_target = target.linked.then_some(target.path);
+                Permission::Refused(Refusal::Path { path, link_target, linked_rule })
+            }
+        }
+    })
+}
+
+/// The resolved rules of `write`.
+struct Writable {
+    rules: Vec<Rule>,
+    /// The rules with a link in their fixed part, each with the path to which it leads. They allow nothing: whoever may
+    /// change the link would choose what can be written.
+    linked: Vec<(String, String)>,
+}
+
+/// One resolved rule.
+struct Rule {
+    /// Its fixed part, as it is written.
+    fixed: String,
+    /// The path before the first component with a wildcard, absolute.
+    base: String,
+    /// The rest, a glob.
+    glob: Option<String>,
+    /// The base is a directory, whether it exists or not.
+    directory: bool,
+}
+
+impl Writable {
+    fn resolve(rules: &[String], host: &dyn WorkflowFiles) -> Result<Self, Stale> {
+        let mut resolved = Self { rules: Vec::new(), linked: Vec::new() };
+        for rule in rules {
+            let (fixed, glob) = split(rule);
+            let Ok(target) = resolve(fixed, host)? else { continue };
+            if target.linked {
+                resolved.linked.push((rule.clone(), target.path));
+                continue;
+            }
+            let directory = glob.is_some() || names_directory(fixed) || target.path.ends_with('/');
+            let (fixed, glob) = (fixed.to_owned(), glob.map(normal));
+            resolved.rules.push(Rule { fixed, base: target.path, glob, directory });
+        }
+        Ok(resolved)
+    }
+
+    fn contains(&self, target: &WriteTarget) -> bool {
+        self.rules.iter().any(|rule| match (below(&target.path, &rule.base), &rule.glob) {
+            (None, _) => false,
+            (Some(""), _) => !rule.directory,
+            (Some(_), None) => true,
+            // A name may look like a glob, say `[id].ts`.
+            (Some(rest), Some(glob)) => rest == glob || fast_glob::glob_match(glob, rest),
+        })
+    }
+
+    /// The rule that leads through a link to this file, or to a directory above it.
+    fn linked_rule(&self, target: &WriteTarget) -> Option<String> {
+        let leads = |(_, to): &&(String, String)| below(&target.path, to).is_some();
+        self.linked.iter().find(leads).map(|(rule, _)| rule.clone())
+    }
+
+    /// [`Self::paths`] as the rules name them, directories with `/` at their end.
+    fn named(&self) -> Vec<String> {
+        let mut named = Vec::new();
+        for Rule { fixed, directory, .. } in &self.rules {
+            let fixed = command_path(fixed, *directory);
+            if !named.contains(&fixed) {
+                named.push(fixed);
+            }
+        }
+        named
+    }
+
+    /// The paths to which commands are held, each once: of a glob, the directory before its first wildcard.
+    fn paths(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        for rule in &self.rules {
+            let end = if rule.directory && !rule.base.ends_with('/') { "/" } else { "" };
+            let path = format!("{}{end}", rule.base);
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        paths
+    }
+}
+
+/// The rest of a path below a directory; empty for the directory itself, `None` elsewhere.
+pub(crate) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(directory)?;
+    if rest.is_empty() || directory.ends_with('/') { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+/// Returns the file to which the fixed part of a rule leads.
+pub(crate) fn resolve(
+    fixed: &str,
+    host: &dyn WorkflowFiles,
+) -> Result<Result<WriteTarget, String>, Stale> {
+    // pi's tools remove an `@` at the beginning of their argument; a rule with one names a file.
+    if fixed.starts_with('@') {
+        return host.resolve_write(&format!("./{fixed}"));
+    }
+    host.resolve_write(if fixed.is_empty() { "." } else { fixed })
+}
+
+/// A glob without empty components and `.`; with `/` at its end it is everything below.
+fn normal(glob: &str) -> String {
+    let parts = glob.split('/').filter(|part| !matches!(*part, "" | "."));
+    let parts: Vec<&str> = parts.chain(glob.ends_with('/').then_some("**")).collect();
+    parts.join("/")
+}
+
+/// Tests if a glob matches everything below its directory.
+pub(crate) fn is_everything(glob: &str) -> bool {
+    matches!(&*normal(glob), "**" | "**/*")
+}
+
+/// Tests if a path has a wildcard.
+pub(crate) fn is_glob(path: &str) -> bool {
+    path.contains(WILDCARDS)
+}
+
+/// Tests if a path without wildcards is a directory by its form.
+fn names_directory(path: &str) -> bool {
+    matches!(path.rsplit('/').next(), Some("" | "." | ".." | "~"))
+}
+
+/// The fixed part of a rule, with `/` at its end for a directory; `./` for the working directory.
+fn command_path(fixed: &str, directory: bool) -> String {
+    let fixed = if fixed.is_empty() { "." } else { fixed };
+    let end = if directory && !fixed.ends_with('/') { "/" } else { "" };
+    format!("{fixed}{end}")
+}
+
+/// The directory to which a rule holds commands, if it is a glob to which it holds `edit` and `write` more closely.
+pub fn wider_for_commands(rule: &str) -> Option<String> {
+    let (fixed, glob) = split(rule);
+    (!is_everything(glob?)).then(|| command_path(fixed, true))
+}
+
+/// Splits a rule before its first component with a wildcard.
+pub(crate) fn split(rule: &str) -> (&str, Option<&str>) {
+    let Some(wildcard) = rule.find(WILDCARDS) else { return (rule, None) };
+    let start =
+        rule.get(..wildcard).and_then(|fixed| fixed.rfind('/')).map_or(0, |slash| slash + 1);
+    (rule.get(..start).unwrap_or_default(), rule.get(start..))
+}

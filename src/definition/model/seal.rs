@@ -1,0 +1,721 @@
+//! The seal of a workflow: a hash of every rule that holds for a run of it.
+//!
+//! | rule | not a rule |
+//! | --- | --- |
+//! | which workflows and phases there are, by key and id, in their order | names, emojis, descriptions |
+//! | the root that each workflow comes from | the folder below the root |
+//! | tool lists | `availableProfiles`, which are for information only |
+//! | `write`, `network` and `sandbox` of phases and of the workflow | `tests`, which a check runs |
+//! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
+//! | `context` and `budget` of phases and of the workflow | |
+//! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
+//! | `model`, as it is written, and `thinking` | the user's aliases of models |
+//! | `outcomes`, `onMaxLoops`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
+//! | | `show`, `toolVisibility`: what a user is offered and the model is shown |
+//!
+//! It covers the workflow and every workflow nested in it, at any depth.
+//!
+//! The hash is SHA-256 of an unambiguous sequence of bytes: a text is its length and its UTF-8, a number is 64
+//! bits, the lower bytes first, a choice is a number, a list is its length and its items. A change of this form or of
+//! the set of rules needs a new [`VERSION`].
+//!
+//! | version | rules |
+//! | --- | --- |
+//! | 1 | all but those of the later versions |
+//! | 2 | with `write`, `network` and `sandbox` |
+//! | 3 | all |
+//!
+//! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
+//! stored before these fields existed, so it still holds, and it does not hold any more once there is one of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sha2::{Digest, Sha256};
+
+use super::budget::{Budget, Measure};
+use super::conditions::Condition;
+use super::confinement::{Confinement, Sandbox};
+use super::gate::{Check, CheckKind, Gate, OnGateFail};
+use super::inputs::{Given, Input};
+use super::outcomes::Outcome;
+use super::workflow::{
+    AutoContinue, ContextMode, Entry, EntryKind, OnMaxLoops, Phase, ToolPolicy, Workflow,
+};
+
+/// The first version of the sequence of bytes that is hashed.
+pub const FIRST_VERSION: u32 = 1;
+
+/// The last version of it.
+pub const VERSION: u32 = 3;
+
+/// The version of the seal, and the hash of the rules of a workflow and of all nested in it, in hexadecimal digits.
+pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
+    let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
+    let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
+    let version = match (needs_third, has(has_limits)) {
+        (true, _) => 3,
+        (false, true) => 2,
+        (false, false) => 1,
+    };
+    let mut rules = Rules { hasher: Sha256::new(), version };
+    for workflow in workflows {
+        rules.workflow(workflow);
+    }
+    let hash = rules.hasher.finalize();
+    (version, hash.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
+}
+
+/// Tests if a workflow or one of its own phases has a limit.
+fn has_limits(workflow: &Workflow) -> bool {
+    workflow.confinement != Confinement::default()
+        || workflow.own_phases().any(|phase| phase.confinement != Confinement::default())
+}
+
+/// Tests if a workflow or one of its own phases has a `context`.
+fn has_context(workflow: &Workflow) -> bool {
+    workflow.context.is_some() || workflow.own_phases().any(|phase| phase.context.is_some())
+}
+
+/// Tests if a phase of a workflow has a model or a thinking level.
+pub(crate) fn has_models(workflow: &Workflow) -> bool {
+    workflow.own_phases().any(|phase| !phase.model.is_empty() || phase.thinking.is_some())
+}
+
+/// Tests if a workflow or one of its own phases has a budget.
+fn has_budget(workflow: &Workflow) -> bool {
+    !workflow.budget.is_empty() || workflow.own_phases().any(|phase| !phase.budget.is_empty())
+}
+
+/// Tests if a workflow or one of its own phases has inputs, conditions or outcomes.
+fn has_ways(workflow: &Workflow) -> bool {
+    !workflow.inputs.is_empty()
+        || workflow.on_max_loops != OnMaxLoops::Pause
+        || workflow.phases.iter().any(|entry| !entry.when.is_empty())
+        || workflow.own_phases().any(|phase| !phase.outcomes.is_empty())
+}
+
+/// Hashes rules in a form in which no two are the same.
+struct Rules {
+    hasher: Sha256,
+    /// See [`VERSION`].
+    version: u32,
+}
+
+impl Rules {
+    fn workflow(&mut self, workflow: &Workflow) {
+        // Every field is named, here and below: another one does not compile until it is hashed or named as no rule.
+        let Workflow {
+            key,
+            name: _,
+            command_name: _,
+            description: _,
+            initial_message: _,
+            show: _,
+            loopable,
+            session_name_prefix: _,
+            session_name_max_length: _,
+            role_instruction: _,
+            advance_reminder: _,
+            block_reason_template: _,
+            completion_message: _,
+            not_done_reminder: _,
+            confinement,
+            budget,
+            inputs,
+            auto_continue,
+            max_loops,
+            on_max_loops,
+            context_injection: _,
+            hides_tools: _,
+            context,
+            phases,
+            gate,
+            root,
+            folder: _,
+        } = workflow;
+        self.limits(confinement);
+        self.context(*context);
+        self.budget(budget);
+        self.ways(*on_max_loops, inputs);
+        self.text(key);
+        self.text(root);
+        self.number(u64::from(*loopable));
+        self.number(u64::from(*max_loops));
+        self.option(auto_continue.as_ref(), |rules, auto_continue| {
+            let AutoContinue { delay_seconds, max_per_phase, max_idle } = auto_continue;
+            rules.number(u64::from(*delay_seconds));
+            rules.number(u64::from(*max_per_phase));
+            rules.number(u64::from(*max_idle));
+        });
+        self.option(gate.as_ref(), Self::gate);
+        self.list(phases, |rules, Entry { kind, when }| {
+            match kind {
+                EntryKind::Phase(phase) => rules.phase(phase),
+                EntryKind::Workflow { key, with } => {
+                    rules.number(1);
+                    rules.text(key);
+                    rules.values(with);
+                }
+            }
+            if rules.version >= 3 {
+                rules.list(when, |rules, Condition { of, values }| {
+                    rules.text(&of.to_string());
+                    rules.set(values);
+                });
+            }
+        });
+    }
+
+    fn phase(&mut self, phase: &Phase) {
+        let Phase {
+            id,
+            name: _,
+            emoji: _,
+            instructions: _,
+            file: _,
+            tools,
+            confinement,
+            budget,
+            tests: _,
+            profiles: _,
+            summary_required,
+            context,
+            outcomes,
+            gate,
+            model,
+            thinking,
+        } = phase;
+        self.number(0);
+        self.limits(confinement);
+        self.context(*context);
+        self.budget(budget);
+        if self.version >= 3 {
+            self.list(model, |rules, name| rules.text(name));
+            self.option(thinking.as_ref(), |rules, level| rules.text(level.name()));
+            self.list(outcomes, |rules, Outcome { name, target }| {
+                rules.text(name);
+                rules.text(target.word());
+            });
+        }
+        self.text(id);
+        match tools {
+            ToolPolicy::All => self.number(0),
+            ToolPolicy::Except(names) => {
+                self.number(1);
+                self.set(names);
+            }
+            ToolPolicy::Only(names) => {
+                self.number(2);
+                self.set(names);
+            }
+        }
+        self.number(u64::from(summary_required.unwrap_or(false)));
+        self.option(gate.as_ref(), Self::gate);
+    }
+
+    fn limits(&mut self, confinement: &Confinement) {
+        if self.version < 2 {
+            return;
+        }
+        let Confinement { write, network, sandbox } = confinement;
+        self.option(write.as_ref(), |rules, write| rules.set(write));
+        self.option(network.as_ref(), |rules, network| rules.number(u64::from(*network)));
+        self.option(sandbox.as_ref(), |rules, sandbox| {
+            rules.number(match sandbox {
+                Sandbox::Required => 0,
+                Sandbox::Preferred => 1,
+                Sandbox::Off => 2,
+            });
+        });
+    }
+
+    fn ways(&mut self, on_max_loops: OnMaxLoops, inputs: &[Input]) {
+        if self.version < 3 {
+            return;
+        }
+        self.number(match on_max_loops {
+            OnMaxLoops::Pause => 0,
+            OnMaxLoops::Next => 1,
+        });
+        self.list(inputs, |rules, Input { name, default, kind: _, description: _ }| {
+            rules.text(name);
+            rules.option(default.as_ref(), |rules, default| rules.text(default));
+        });
+    }
+
+    fn values(&mut self, with: &BTreeMap<String, Given>) {
+        if self.version < 3 {
+            return;
+        }
+        self.number(with.len() as u64);
+        for (name, given) in with {
+            self.text(name);
+            let (kind, text) = match given {
+                Given::Value(value) => (0, value),
+                Given::Input(name) => (1, name),
+            };
+            self.number(kind);
+            self.text(text);
+        }
+    }
+
+    fn budget(&mut self, budget: &Budget) {
+        if self.version >= 3 {
+            for measure in Measure::ALL {
+                self.option(budget.get(measure).as_ref(), |rules, amount| rules.number(*amount));
+            }
+        }
+    }
+
+    fn context(&mut self, context: Option<ContextMode>) {
+        if self.version < 3 {
+            return;
+        }
+        self.option(context.as_ref(), |rules, context| {
+            rules.number(match context {
+                ContextMode::Shared => 0,
+                ContextMode::Fresh => 1,
+            });
+        });
+    }
+
+    /// Names or paths whose order has no meaning, nor have duplicates.
+    fn set(&mut self, items: &[String]) {
+        let items: BTreeSet<&str> = items.iter().map(String::as_str).collect();
+        self.number(items.len() as u64);
+        for item in items {
+            self.text(item);
+        }
+    }
+
+    fn gate(&mut self, gate: &Gate) {
+        let Gate { checks, attempts, on_fail } = gate;
+        self.number(u64::from(*attempts));
+        match on_fail {
+            OnGateFail::Stay => self.number(0),
+            OnGateFail::Loop => self.number(1),
+            OnGateFail::Phase(id) => {
+                self.number(2);
+                self.text(id);
+            }
+        }
+        self.list(checks, |rules, Check { label, kind, outcome }| {
+            rules.text(label);
+            if rules.version >= 3 {
+                rules.option(outcome.as_ref(), |rules, outcome| rules.text(outcome));
+            }
+            match kind {
+                CheckKind::Run { command, timeout_ms } => {
+                    rules.number(0);
+                    rules.text(command);
+                    rules.number(u64::from(*timeout_ms));
+                }
+                CheckKind::File { path, contains } => {
+                    rules.number(1);
+                    rules.text(path);
+                    rules.option(contains.as_ref(), |rules, pattern| {
+                        rules.text(&pattern.to_string());
+                    });
+                }
+                CheckKind::Approve { question } => {
+                    rules.number(2);
+                    rules.text(question);
+                }
+            }
+        });
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.hasher.update(text.as_bytes());
+    }
+
+    fn number(&mut self, number: u64) {
+        self.hasher.update(number.to_le_bytes());
+    }
+
+    fn option<T>(&mut self, value: Option<&T>, take: impl Fn(&mut Self, &T)) {
+        self.number(u64::from(value.is_some()));
+        if let Some(value) = value {
+            take(self, value);
+        }
+    }
+
+    fn list<T>(&mut self, items: &[T], take: impl Fn(&mut Self, &T)) {
+        self.number(items.len() as u64);
+        for item in items {
+            take(self, item);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::{phase, workflow};
+    use crate::definition::{InputKind, Library, Pattern, Source, Target, Thinking};
+
+    fn seal(change: impl Fn(&mut [Workflow])) -> String {
+        let mut workflows = vec![
+            workflow("outer", &["a", "@inner", "z"]),
+            workflow("inner", &["b", "@core"]),
+            workflow("core", &["c"]),
+            workflow("other", &["d"]),
+        ];
+        change(&mut workflows);
+        let library = Library::new(workflows, &mut Vec::new());
+        let (version, hash) = library.seal("outer").unwrap();
+        format!("{version}:{hash}")
+    }
+
+    /// The phase of this index.
+    fn at(workflow: &mut Workflow, index: usize) -> &mut Phase {
+        match &mut workflow.phases[index].kind {
+            EntryKind::Phase(phase) => std::rc::Rc::make_mut(phase),
+            EntryKind::Workflow { key, .. } => panic!("{key} is no phase"),
+        }
+    }
+
+    fn gate(kind: CheckKind) -> Option<Gate> {
+        let checks = vec![Check { label: "it".into(), kind, outcome: None }];
+        Some(Gate { checks, attempts: 3, on_fail: OnGateFail::Stay })
+    }
+
+    /// Every stored run relies on this value: another one needs another [`VERSION`].
+    #[test]
+    fn a_seal_is_the_same_for_ever() {
+        let value = seal(|workflows| {
+            workflows[0].loopable = false;
+            workflows[1].auto_continue = None;
+            workflows[2].gate = gate(CheckKind::Approve { question: "Ship it?".into() });
+            let first = at(&mut workflows[0], 0);
+            first.tools = ToolPolicy::Only(vec!["read".into(), "grep".into()]);
+            first.summary_required = Some(true);
+            first.gate = gate(CheckKind::Run { command: "make".into(), timeout_ms: 1000 });
+            first.gate.as_mut().unwrap().on_fail = OnGateFail::Phase("z".into());
+            at(&mut workflows[1], 0).tools = ToolPolicy::Except(vec!["bash".into()]);
+            at(&mut workflows[2], 0).gate =
+                gate(CheckKind::File { path: "*.md".into(), contains: None });
+        });
+        assert_eq!(value, "1:956b7aa978af158241c0948c9c45697c35c8523d5d81bca5e4718b8df1ea217b");
+    }
+
+    /// The same for runs with limits.
+    #[test]
+    fn a_seal_of_limits_is_the_same_for_ever() {
+        let value = seal(|workflows| {
+            workflows[0].confinement = limits(Some(&["docs/", "a.md"]), Some(false), None);
+            at(&mut workflows[0], 2).confinement = limits(Some(&[]), None, Some(Sandbox::Off));
+            at(&mut workflows[2], 0).confinement =
+                limits(None, Some(true), Some(Sandbox::Preferred));
+        });
+        assert_eq!(value, "2:a32baebe6dfd5aa3f826712bddf5392e87bab085e6c036471c8fa23e6ed0a45b");
+    }
+
+    #[test]
+    fn contexts_are_in_it() {
+        let changes: [Change; 3] = [
+            |w| w[0].context = Some(ContextMode::Shared),
+            |w| at(&mut w[0], 0).context = Some(ContextMode::Shared),
+            |w| at(&mut w[2], 0).context = Some(ContextMode::Fresh),
+        ];
+        for (index, change) in changes.iter().enumerate() {
+            assert!(seal(change).starts_with("3:"), "{index}");
+        }
+        assert_ne!(seal(|w| w[0].context = Some(ContextMode::Fresh)), seal(changes[0]));
+        assert_eq!(
+            seal(|w| w[3].context = Some(ContextMode::Fresh)),
+            seal(|_| {}),
+            "it is not reached"
+        );
+    }
+
+    #[test]
+    fn budgets_are_in_it() {
+        let budget = |measure, amount| Budget([(measure, amount)].into());
+        let first = seal(|w| w[0].budget = budget(Measure::Cost, 1));
+        assert!(first.starts_with("3:"));
+        let mut seals = BTreeSet::from([first]);
+        for measure in Measure::ALL {
+            assert!(seals.insert(seal(|w| w[0].budget = budget(measure, 2))));
+            assert!(seals.insert(seal(|w| w[2].budget = budget(measure, 2))));
+            assert!(seals.insert(seal(|w| at(&mut w[2], 0).budget = budget(measure, 2))));
+        }
+        assert_eq!(seal(|w| w[3].budget = budget(Measure::Time, 1)), seal(|_| {}));
+    }
+
+    fn limits(
+        write: Option<&[&str]>,
+        network: Option<bool>,
+        sandbox: Option<Sandbox>,
+    ) -> Confinement {
+        let write = write.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
+        Confinement { write, network, sandbox }
+    }
+
+    /// The same for runs with contexts, models and budgets.
+    #[test]
+    fn a_seal_of_contexts_models_and_budgets_is_the_same_for_ever() {
+        assert_eq!(VERSION, 3);
+        let value = seal(|workflows| {
+            workflows[0].confinement = limits(Some(&["docs/", "a.md"]), Some(false), None);
+            at(&mut workflows[0], 0).model = vec!["strong".into(), "a/b:high".into()];
+            at(&mut workflows[2], 0).thinking = Some(Thinking::Low);
+            workflows[0].context = Some(ContextMode::Fresh);
+            at(&mut workflows[1], 0).context = Some(ContextMode::Shared);
+            workflows[0].budget = Budget([(Measure::Cost, 2_500_000), (Measure::Turns, 40)].into());
+            at(&mut workflows[0], 0).budget = Budget([(Measure::Time, 60_000)].into());
+        });
+        assert_eq!(value, "3:22d895bbc250b40e4a6760c944b822e84c4f95bf44e22907a0f8c38a64134449");
+    }
+
+    /// The same for runs with inputs, outcomes and conditions.
+    #[test]
+    fn a_seal_of_ways_is_the_same_for_ever() {
+        let value = seal(|w| {
+            let name = |name: &str| name.to_owned();
+            let input = |name: &str, kind, default: Option<&str>| Input {
+                name: name.to_owned(),
+                kind,
+                default: default.map(str::to_owned),
+                description: Some("D".into()),
+            };
+            w[0].inputs = vec![
+                input("a", InputKind::Text, None),
+                input("b", InputKind::Choice(vec![name("x"), name("y")]), Some("x")),
+            ];
+            w[0].on_max_loops = OnMaxLoops::Next;
+            let targets = [Target::Next, Target::Loop, Target::Done, Target::Phase(name("z"))];
+            at(&mut w[0], 0).outcomes =
+                targets.map(|target| Outcome { name: target.word().into(), target }).into();
+            at(&mut w[0], 0).gate = gate(CheckKind::Approve { question: "Q".into() });
+            at(&mut w[0], 0).gate.as_mut().unwrap().checks[0].outcome = Some(name("next"));
+            w[1].inputs =
+                vec![input("i", InputKind::Flag, Some("true")), input("j", InputKind::Text, None)];
+            let EntryKind::Workflow { with, .. } = &mut w[0].phases[1].kind else { panic!() };
+            with.insert(name("i"), Given::Value(name("false")));
+            with.insert(name("j"), Given::Input(name("a")));
+            let values = vec![name("x"), name("y"), name("x")];
+            w[0].phases[2].when = vec![
+                Condition { of: Source::Input(name("b")), values },
+                Condition { of: Source::Outcome(name("a")), values: vec![name("next")] },
+            ];
+            w[1].phases[1].when =
+                vec![Condition { of: Source::Input(name("i")), values: vec![name("true")] }];
+        });
+        assert_eq!(value, "3:e7c8a593e112e55d1cb635b1398a416b968772980157fa65b230dd074f24730b");
+    }
+
+    #[test]
+    fn models_and_levels_are_in_it() {
+        let changes: [Change; 7] = [
+            |_| {},
+            |w| at(&mut w[0], 0).model = vec!["a".into()],
+            |w| at(&mut w[0], 0).model = vec!["a".into(), "b".into()],
+            |w| at(&mut w[0], 0).model = vec!["b".into(), "a".into()],
+            |w| at(&mut w[2], 0).model = vec!["a".into()],
+            |w| at(&mut w[2], 0).thinking = Some(Thinking::Off),
+            |w| at(&mut w[2], 0).thinking = Some(Thinking::Max),
+        ];
+        let mut seals = BTreeSet::new();
+        for (index, change) in changes.iter().enumerate() {
+            let seal = seal(change);
+            assert_eq!(seal.starts_with("3:"), index > 0, "{index}");
+            assert!(seals.insert(seal), "{index}");
+        }
+        let other: Change = |w| at(&mut w[3], 0).thinking = Some(Thinking::Off);
+        assert_eq!(seal(other), seal(|_| {}), "it is not reached");
+    }
+
+    #[test]
+    fn inputs_outcomes_and_conditions_are_in_it() {
+        fn outcome(workflow: &mut Workflow, name: &str, target: Target) {
+            let outcome = Outcome { name: name.into(), target };
+            at(workflow, 0).outcomes.push(outcome);
+        }
+        fn input(workflow: &mut Workflow, default: Option<&str>) {
+            let default = default.map(Into::into);
+            let (name, kind) = ("i".into(), InputKind::Text);
+            workflow.inputs.push(Input { name, kind, default, description: None });
+        }
+        fn when(workflow: &mut Workflow, values: &[&str]) {
+            let values = values.iter().map(|value| (*value).to_owned()).collect();
+            workflow.phases[0].when.push(Condition { of: Source::Input("i".into()), values });
+        }
+        fn gives(workflow: &mut Workflow, given: Given) {
+            let EntryKind::Workflow { with, .. } = &mut workflow.phases[1].kind else { panic!() };
+            with.insert("i".into(), given);
+        }
+        let changes: [Change; 14] = [
+            |_| {},
+            |w| outcome(&mut w[0], "x", Target::Next),
+            |w| outcome(&mut w[0], "y", Target::Next),
+            |w| outcome(&mut w[0], "x", Target::Done),
+            |w| outcome(&mut w[2], "x", Target::Loop),
+            |w| {
+                outcome(&mut w[2], "x", Target::Loop);
+                at(&mut w[2], 0).gate = gate(CheckKind::Approve { question: "?".into() });
+            },
+            |w| {
+                outcome(&mut w[2], "x", Target::Loop);
+                at(&mut w[2], 0).gate = gate(CheckKind::Approve { question: "?".into() });
+                at(&mut w[2], 0).gate.as_mut().unwrap().checks[0].outcome = Some("x".into());
+            },
+            |w| input(&mut w[0], None),
+            |w| input(&mut w[0], Some("a")),
+            |w| input(&mut w[1], Some("a")),
+            |w| {
+                input(&mut w[1], Some("a"));
+                gives(&mut w[0], Given::Value("b".into()));
+            },
+            |w| {
+                input(&mut w[0], Some("a"));
+                input(&mut w[1], Some("a"));
+                gives(&mut w[0], Given::Input("i".into()));
+            },
+            |w| {
+                input(&mut w[0], Some("a"));
+                when(&mut w[0], &["a"]);
+            },
+            |w| {
+                input(&mut w[0], Some("a"));
+                when(&mut w[0], &["a", "b"]);
+            },
+        ];
+        let mut seals = BTreeSet::new();
+        for (index, change) in changes.iter().enumerate() {
+            let seal = seal(change);
+            assert_eq!(seal.starts_with("3:"), index > 0, "{index}");
+            assert!(seals.insert(seal), "{index}");
+        }
+        assert!(seals.insert(seal(|w| w[0].on_max_loops = OnMaxLoops::Next)));
+        assert_eq!(seal(|w| outcome(&mut w[3], "x", Target::Next)), seal(|_| {}));
+    }
+
+    /// A run that was sealed before there were limits is sealed with version 1.
+    #[test]
+    fn only_limits_need_the_second_version() {
+        assert!(seal(|_| {}).starts_with("1:"));
+        let changes: [Change; 5] = [
+            |w| w[0].confinement.network = Some(true),
+            |w| w[2].confinement.write = Some(vec![]),
+            |w| at(&mut w[0], 0).confinement.sandbox = Some(Sandbox::Required),
+            |w| at(&mut w[1], 0).confinement.network = Some(false),
+            |w| at(&mut w[2], 0).confinement.write = Some(vec![]),
+        ];
+        for (index, change) in changes.iter().enumerate() {
+            assert!(seal(change).starts_with("2:"), "{index}");
+        }
+        let other: Change = |w| w[3].confinement.write = Some(vec![]);
+        assert_eq!(seal(other), seal(|_| {}), "it is not reached");
+    }
+
+    #[test]
+    fn every_limit_is_in_it() {
+        let changes: [Change; 15] = [
+            |w| w[0].confinement.write = Some(vec![]),
+            |w| w[0].confinement.write = Some(vec!["a".into()]),
+            |w| w[0].confinement.write = Some(vec!["a".into(), "b".into()]),
+            |w| w[0].confinement.write = Some(vec!["ab".into()]),
+            |w| w[0].confinement.network = Some(false),
+            |w| w[0].confinement.network = Some(true),
+            |w| w[0].confinement.sandbox = Some(Sandbox::Required),
+            |w| w[0].confinement.sandbox = Some(Sandbox::Preferred),
+            |w| w[0].confinement.sandbox = Some(Sandbox::Off),
+            |w| w[2].confinement.write = Some(vec![]),
+            |w| at(&mut w[0], 0).confinement.write = Some(vec![]),
+            |w| at(&mut w[0], 2).confinement.write = Some(vec![]),
+            |w| at(&mut w[2], 0).confinement.write = Some(vec![]),
+            |w| at(&mut w[2], 0).confinement.network = Some(false),
+            |w| at(&mut w[2], 0).confinement.sandbox = Some(Sandbox::Off),
+        ];
+        let mut seals = BTreeSet::from([seal(|_| {})]);
+        for (index, change) in changes.iter().enumerate() {
+            assert!(seals.insert(seal(change)), "{index}");
+        }
+        let written = |paths: &[&str]| {
+            let confinement = limits(Some(paths), None, None);
+            seal(move |w| at(&mut w[0], 0).confinement = confinement.clone())
+        };
+        assert_eq!(written(&["a", "b"]), written(&["b", "a", "b"]));
+    }
+
+    type Change = fn(&mut [Workflow]);
+
+    #[test]
+    fn every_rule_of_every_phase_is_in_it() {
+        let changes: [Change; 27] = [
+            |w| w[0].loopable = false,
+            |w| w[2].loopable = false,
+            |w| w[0].max_loops = 21,
+            |w| w[1].max_loops = 0,
+            |w| w[0].root = "project".into(),
+            |w| w[2].root = "project".into(),
+            |w| w[0].auto_continue = None,
+            |w| w[1].auto_continue = None,
+            |w| w[0].auto_continue.as_mut().unwrap().max_per_phase = 11,
+            |w| w[0].auto_continue.as_mut().unwrap().max_idle = 4,
+            |w| w[0].auto_continue.as_mut().unwrap().delay_seconds = 0,
+            |w| w[0].gate = gate(CheckKind::Approve { question: "?".into() }),
+            |w| w[0].gate = gate(CheckKind::Approve { question: "!".into() }),
+            |w| w[2].gate = gate(CheckKind::Approve { question: "?".into() }),
+            |w| at(&mut w[0], 2).gate = gate(CheckKind::Run { command: "a".into(), timeout_ms: 1 }),
+            |w| at(&mut w[0], 2).gate = gate(CheckKind::Run { command: "a".into(), timeout_ms: 2 }),
+            |w| at(&mut w[2], 0).gate = gate(CheckKind::File { path: "a".into(), contains: None }),
+            |w| {
+                let contains = Some(Pattern::new("a").unwrap());
+                at(&mut w[2], 0).gate = gate(CheckKind::File { path: "a".into(), contains });
+            },
+            |w| at(&mut w[0], 2).tools = ToolPolicy::Only(vec![]),
+            |w| at(&mut w[2], 0).tools = ToolPolicy::Only(vec!["bash".into()]),
+            |w| at(&mut w[2], 0).tools = ToolPolicy::Except(vec!["bash".into()]),
+            |w| at(&mut w[2], 0).summary_required = Some(true),
+            |w| at(&mut w[2], 0).id = "x".into(),
+            |w| w[0].phases.swap(0, 2),
+            |w| w[0].phases[1] = Entry::workflow("other"),
+            |w| w[1].phases.truncate(1),
+            |w| w[2].phases.push(Entry::phase(phase("e"))),
+        ];
+        let mut seals = BTreeSet::from([seal(|_| {})]);
+        for (index, change) in changes.iter().enumerate() {
+            assert!(seals.insert(seal(change)), "{index}");
+        }
+    }
+
+    #[test]
+    fn texts_and_other_workflows_are_not() {
+        let changes: [Change; 6] = [
+            |w| {
+                let own = Some("own".to_owned());
+                let names = [&mut w[1].name, &mut w[0].initial_message, &mut w[0].command_name];
+                names.into_iter().for_each(|name| name.push_str(" 2"));
+                w[0].description.clone_from(&own);
+                w[0].role_instruction.clone_from(&own);
+                w[0].advance_reminder.clone_from(&own);
+                w[0].block_reason_template.clone_from(&own);
+                w[0].completion_message.clone_from(&own);
+                w[0].not_done_reminder = own;
+                w[0].folder = "elsewhere".into();
+            },
+            |w| {
+                let phase = at(&mut w[2], 0);
+                (phase.name, phase.emoji, phase.instructions) =
+                    ("N".into(), "e".into(), "I".into());
+                phase.profiles = Some(vec!["p".into()]);
+            },
+            |w| w[3].loopable = false,
+            |w| at(&mut w[3], 0).tools = ToolPolicy::Only(vec![]),
+            |w| w.swap(1, 3),
+            |w| w[0].context_injection = crate::definition::ContextInjection::EveryRun,
+        ];
+        for (index, change) in changes.iter().enumerate() {
+            assert_eq!(seal(change), seal(|_| {}), "{index}");
+        }
+        let only = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            seal(move |w| at(&mut w[0], 0).tools = ToolPolicy::Only(names.clone()))
+        };
+        assert_eq!(only(&["a", "b"]), only(&["b", "a", "b"]));
+        assert_ne!(only(&["ab"]), only(&["a", "b"]));
+    }
+}

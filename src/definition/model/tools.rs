@@ -1,0 +1,46 @@
+//! The tools of pi.
+
+/// Names of pi's tools that run a command line.
+pub(crate) const COMMAND_TOOLS: [&str; 2] = ["bash", "powershell"];
+
+/// Names of pi's tools that write the file of their argument `path`.
+pub(crate) const FILE_TOOLS: [&str; 2] = ["edit", "write"];
+
+/// Names of pi's tools that write nothing.
+pub(crate) const READING_TOOLS: [&str; 4] = ["read", "grep", "find", "ls"];
+
+/// Names of pi's tools that only call or find other tools.
+const CARRIERS: [&str; 2] = ["codemode", "tool_search"];
+
+/// Tests if this is one of pi's tools that only call or find other tools.
+pub fn is_carrier(tool: &str) -> bool {
+    CARRIERS.contains(&tool)
+}
+
+/// Tests if this is one of pi's tools that run a command line.
+pub fn runs_commands(tool: &str) -> bool {
+    COMMAND_TOOLS.contains(&tool)
+}
+
+/// Tests if this is one of pi's tools that write the file of their argument `path`.
+pub fn writes_path(tool: &str) -> bool {
+    FILE_TOOLS.contains(&tool)
+}
+
+/// The names of pi's own tools.
+fn pi_tools<'a>() -> impl Iterator<Item = &'a str> + Clone {
+    READING_TOOLS.into_iter().chain(COMMAND_TOOLS).chain(FILE_TOOLS)
+}
+
+/// The known tool whose name differs from a name in case only: one of pi's own, or one of these; `None` if a tool has
+/// exactly this name, or if none is similar.
+pub(crate) fn tool_in_another_case<'a>(name: &str, tools: &'a [String]) -> Option<&'a str> {
+    let mut known = pi_tools().chain(tools.iter().map(String::as_str));
+    let meant = known.clone().find(|tool| tool.eq_ignore_ascii_case(name))?;
+    known.all(|tool| tool != name).then_some(meant)
+}
+
+/// Tests if this is the name of one of pi's own tools.
+pub(crate) fn is_of_pi(name: &str) -> bool {
+    pi_tools().any(|tool| tool == name)
+}

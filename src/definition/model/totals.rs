@@ -1,0 +1,16 @@
+//! The totals of one load.
+
+/// Maximum number of directory entries of one load, with the phases that workflows list and the checks of their gates.
+pub const MAX_ENTRIES: usize = 50_000;
+
+/// Maximum number of bytes that one load reads.
+pub const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// A total of one load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Total {
+    /// [`MAX_ENTRIES`].
+    Entries,
+    /// [`MAX_BYTES`].
+    Bytes,
+}

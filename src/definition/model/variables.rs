@@ -1,0 +1,110 @@
+//! The variables that a template of each field may have.
+
+/// Of instructions, `roleInstruction` and `advanceReminder`.
+pub const PHASE_VARIABLES: [&str; 13] = [
+    "workflowName",
+    "workflowKey",
+    "description",
+    "taskId",
+    "phaseId",
+    "phaseName",
+    "previousPhaseName",
+    "nextPhaseName",
+    "blockedToolsList",
+    "toolName",
+    "breadcrumbPath",
+    "globalStepCount",
+    PREVIOUS_SUMMARY,
+];
+
+/// Of `initialMessage`.
+pub const INITIAL_MESSAGE_VARIABLES: [&str; 7] = [
+    "workflowName",
+    "workflowKey",
+    "description",
+    "firstPhaseId",
+    "firstPhaseName",
+    "firstPhaseEmoji",
+    "firstPhaseProfiles",
+];
+
+/// Of `blockReasonTemplate`.
+pub const BLOCK_REASON_VARIABLES: [&str; 4] =
+    ["workflowName", "phaseName", "toolName", "allowedTools"];
+
+/// Of `completionMessage`.
+pub const COMPLETION_VARIABLES: [&str; 7] = [
+    "workflowName",
+    "taskDescription",
+    "taskId",
+    "phaseCount",
+    PREVIOUS_SUMMARY,
+    "evidence",
+    "usage",
+];
+
+/// Of `notDoneReminder`.
+pub const NOT_DONE_VARIABLES: [&str; 8] = [
+    "workflowName",
+    "phaseName",
+    "phaseEmoji",
+    "phaseInstructions",
+    "taskDescription",
+    "taskId",
+    "workflowKey",
+    PREVIOUS_SUMMARY,
+];
+
+/// Where it is known, `{summary.ID}` is known too, for the id of each phase.
+pub(crate) const PREVIOUS_SUMMARY: &str = "previousSummary";
+
+/// Meaning of each variable, for the documentation.
+pub const MEANINGS: [(&str, &str); 24] = [
+    ("workflowName", "name of the workflow that was started"),
+    ("workflowKey", "key of the workflow that was started"),
+    ("description", "the task"),
+    ("taskDescription", "the task"),
+    ("taskId", "`wf-…`, unique for each run"),
+    ("phaseId", "id of the phase"),
+    ("phaseName", "name of the phase"),
+    ("phaseEmoji", "emoji of the phase"),
+    (
+        "phaseInstructions",
+        "instructions of the phase; `(as given for this phase)` if the agent still has them in view",
+    ),
+    ("previousPhaseName", "name of the previous phase in the innermost workflow, or `(start)`"),
+    ("nextPhaseName", "name of the next phase in the innermost workflow, or `DONE`"),
+    ("blockedToolsList", "the phase's blacklist, or `(none)`"),
+    ("toolName", "`workflow_step`; in `blockReasonTemplate` the tool that is refused"),
+    ("allowedTools", "`all except: …`, or the whitelist"),
+    ("breadcrumbPath", "the names of the nested workflows, with ` > ` between them"),
+    ("globalStepCount", "number of transitions so far"),
+    ("previousSummary", "the newest summary, or `(none)`"),
+    ("phaseCount", "number of entries of `phases`"),
+    (
+        "evidence",
+        "the results of the checks of all gates, one per line; without this variable only those that failed or were skipped are appended",
+    ),
+    ("usage", "turns, tokens, cost and time of the whole run"),
+    ("firstPhaseId", "id of the first phase"),
+    ("firstPhaseName", "name of the first phase"),
+    ("firstPhaseEmoji", "emoji of the first phase"),
+    ("firstPhaseProfiles", "profiles of the first phase, or `(none)`"),
+];
+
+/// Variables whose names end with a name of the workflow, with their meanings. `summary.ID` is known where `previousSummary`
+/// is, the others in every template.
+pub const NAMED: [(&str, &str); 3] = [
+    (
+        "summary.ID",
+        "the summary of the phase with this id, or the newest of the nested workflow with this key, or `(none)`",
+    ),
+    (
+        "input.NAME",
+        "the value of the input: in the text of a phase, of the workflow that lists it; in other templates, of the workflow that was started",
+    ),
+    (
+        "outcome.ID",
+        "the outcome of the phase with this id, or of the nested workflow with this key, or `(none)`",
+    ),
+];

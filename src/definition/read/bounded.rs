@@ -1,0 +1,103 @@
+//! Files, read within the totals of one load.
+
+use crate::definition::model::files::{DirEntry, FileError, ReadError, Stale, WorkflowFiles};
+use crate::definition::model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
+
+/// The reason why nothing more is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The session is gone.
+    Stale,
+    /// A total is reached.
+    TotalReached(Total),
+}
+
+impl From<Stale> for Stop {
+    fn from(Stale: Stale) -> Self {
+        Self::Stale
+    }
+}
+
+/// Reads files until a total of one load is reached. After that every call returns [`Stop::TotalReached`].
+///
+/// The outer result of a call says if the load goes on, the inner one if this file could be read.
+pub(crate) struct Bounded<'a> {
+    files: &'a dyn WorkflowFiles,
+    entries_left: usize,
+    bytes_left: usize,
+    reached: Option<(Total, String)>,
+}
+
+impl<'a> Bounded<'a> {
+    pub fn new(files: &'a dyn WorkflowFiles) -> Self {
+        Self { files, entries_left: MAX_ENTRIES, bytes_left: MAX_BYTES, reached: None }
+    }
+
+    /// The path at which a total was reached.
+    pub fn reached_at(&self) -> Option<&str> {
+        self.reached.as_ref().map(|(_, path)| &**path)
+    }
+
+    /// Returns the names of tools, see [`WorkflowFiles::tools`].
+    pub fn tools(&self) -> Result<Vec<String>, Stale> {
+        self.files.tools()
+    }
+
+    /// Lists a directory. One with more entries than are left is not listed at all.
+    pub fn list(
+        &mut self,
+        root: &str,
+        path: &str,
+    ) -> Result<Result<Vec<DirEntry>, FileError>, Stop> {
+        self.check()?;
+        match self.files.list(root, path) {
+            Ok(entries) => {
+                self.count(entries.len(), path)?;
+                Ok(Ok(entries))
+            }
+            Err(ReadError::Stale) => Err(Stop::Stale),
+            Err(ReadError::File(FileError::TooMany(_))) => Err(self.stop(Total::Entries, path)),
+            Err(ReadError::File(error)) => Ok(Err(error)),
+        }
+    }
+
+    /// Reads a whole file.
+    pub fn read(&mut self, root: &str, path: &str) -> Result<Result<Vec<u8>, FileError>, Stop> {
+        self.check()?;
+        match self.files.read(root, path) {
+            Ok(bytes) => match self.bytes_left.checked_sub(bytes.len()) {
+                Some(left) => {
+                    self.bytes_left = left;
+                    Ok(Ok(bytes))
+                }
+                None => Err(self.stop(Total::Bytes, path)),
+            },
+            Err(ReadError::Stale) => Err(Stop::Stale),
+            Err(ReadError::File(error)) => Ok(Err(error)),
+        }
+    }
+
+    /// Counts entries that were met at a path.
+    pub fn count(&mut self, entries: usize, path: &str) -> Result<(), Stop> {
+        self.check()?;
+        match self.entries_left.checked_sub(entries) {
+            Some(left) => {
+                self.entries_left = left;
+                Ok(())
+            }
+            None => Err(self.stop(Total::Entries, path)),
+        }
+    }
+
+    fn check(&self) -> Result<(), Stop> {
+        match self.reached {
+            Some((total, _)) => Err(Stop::TotalReached(total)),
+            None => Ok(()),
+        }
+    }
+
+    fn stop(&mut self, total: Total, path: &str) -> Stop {
+        self.reached = Some((total, path.to_owned()));
+        Stop::TotalReached(total)
+    }
+}

@@ -1,0 +1,109 @@
+//! The field `budget` of a phase and of a workflow.
+
+use std::time::Duration;
+
+use super::fields::Fields;
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::model::budget::{Budget, Measure};
+use crate::definition::model::schema;
+
+/// The keys of `budget`.
+const FIELDS: [&str; schema::BUDGET_FIELDS.len()] = schema::names(&schema::BUDGET_FIELDS);
+
+/// A duration like `90s` or `1h 30m`, or a number of seconds.
+pub(crate) fn duration(value: &Yaml) -> Option<Duration> {
+    match value {
+        Yaml::Number(seconds) => Duration::try_from_secs_f64(*seconds).ok(),
+        Yaml::String(text) => humantime::parse_duration(text).ok(),
+        _ => None,
+    }
+}
+
+/// Reads `budget`; `None` after an error.
+pub(crate) fn read(fields: &mut Fields) -> Option<Budget> {
+    let entries = fields.entries("budget", "a mapping", None)?;
+    let mut budget = Budget::default();
+    let mut sound = true;
+    for (key, value) in &entries {
+        let Some(measure) = Measure::from_name(key) else {
+            let (of, field) = ("budget", key.clone());
+            let problem = Problem::UnknownPart { of, field, known: &FIELDS };
+            fields.report(&[Step::Key("budget"), Step::Name(key)], problem);
+            sound = false;
+            continue;
+        };
+        match amount(measure, value) {
+            Some(amount) => {
+                budget.0.insert(measure, amount);
+            }
+            None => {
+                sound = false;
+                let found = match value {
+                    // Reported as a field without a value.
+                    Yaml::Null => continue,
+                    Yaml::Number(_) | Yaml::String(_) => {
+                        format!("`{}`", value.scalar_text().unwrap_or_default())
+                    }
+                    other => other.kind().to_string(),
+                };
+                let at = [Step::Key("budget"), Step::Key(measure.name())];
+                let field = format!("budget.{}", measure.name());
+                let expected = expected(measure).to_owned();
+                let suggestion = meant(measure, value);
+                if suggestion.as_deref() == value.scalar_text().as_deref() && suggestion.is_some() {
+                    let value = suggestion.unwrap_or_default();
+                    fields.report(&at, Problem::Quoted { field, expected, value });
+                    continue;
+                }
+                fields.report(&at, Problem::BadValue { field, expected, found, suggestion });
+            }
+        }
+    }
+    sound.then_some(budget)
+}
+
+/// The values of its key, in words.
+const fn expected(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Cost => "a number of US dollars from 0.000001 to 1000000",
+        Measure::OutputTokens => "a whole number from 1 to 1000000000",
+        Measure::Time => {
+            "a duration like `45m` or `1h 30m`, or a number of seconds, at most a year"
+        }
+        Measure::Turns => "a whole number from 1 to 1000000",
+    }
+}
+
+/// The number that a text like `$2` or `50k` means.
+fn meant(measure: Measure, value: &Yaml) -> Option<String> {
+    let Yaml::String(text) = value else { return None };
+    let text = text.trim().to_ascii_lowercase();
+    let text = text.trim_matches(['$', ' ']).trim_end_matches("usd").trim();
+    let (digits, factor) = match text.strip_suffix('k') {
+        Some(digits) => (digits, 1000.0),
+        None => {
+            (text.strip_suffix('m').unwrap_or(text), if text.ends_with('m') { 1e6 } else { 1.0 })
+        }
+    };
+    let number = Yaml::Number(digits.replace('_', "").parse::<f64>().ok()? * factor);
+    amount(measure, &number)?;
+    number.scalar_text()
+}
+
+/// The amount that a value of its key means.
+fn amount(measure: Measure, value: &Yaml) -> Option<u64> {
+    let amount = match (measure, value) {
+        (Measure::Cost, Yaml::Number(dollars)) => (dollars * 1e6).round(),
+        (Measure::OutputTokens | Measure::Turns, Yaml::Number(number)) if number.fract() == 0.0 => {
+            *number
+        }
+        (Measure::Time, value) => duration(value)?.as_millis() as f64,
+        (Measure::Cost | Measure::OutputTokens | Measure::Turns, _) => return None,
+    };
+    #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
+    let max = measure.max() as f64;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+    (1.0..=max).contains(&amount).then_some(amount as u64)
+}

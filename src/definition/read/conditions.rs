@@ -1,0 +1,71 @@
+//! Reads the field `when` of an entry of `phases`.
+
+use super::fields::Fields;
+use super::inputs::{scalar, written};
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::value::Expected;
+use crate::definition::model::blank::trim;
+use crate::definition::model::conditions::{Condition, Source};
+use crate::definition::model::inputs::MAX_VALUE;
+use crate::definition::model::schema::{MAX_CONDITIONS, MAX_OPTIONS};
+
+/// Reads the `when` of an entry of `phases`; `None` after an error. Names and values are checked with the workflow.
+pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Option<Vec<Condition>> {
+    let here = [Step::Key("phases"), Step::Item(index), Step::Key("when")];
+    let entries = match entry.get("when") {
+        None | Some(Yaml::Null) => return Some(Vec::new()),
+        Some(Yaml::Map(entries)) if (1..=MAX_CONDITIONS).contains(&entries.len()) => entries,
+        Some(Yaml::Map(_)) => {
+            let problem = Problem::EntryCount { field: "when", limit: MAX_CONDITIONS };
+            fields.report(&here, problem);
+            return None;
+        }
+        Some(other) => {
+            let expected = Expected::Other("a mapping like `{ outcome.triage: large }`");
+            let problem =
+                Problem::WrongType { field: "when".into(), expected, found: other.kind() };
+            fields.report(&here, problem);
+            return None;
+        }
+    };
+    let conditions: Vec<Option<Condition>> = entries
+        .iter()
+        .map(|(key, value)| {
+            let Some(of) = Source::of(key) else {
+                let problem = Problem::BadValue {
+                    field: "when".into(),
+                    expected: "`input.NAME` or `outcome.ID`".into(),
+                    found: format!("`{key}`"),
+                    suggestion: None,
+                };
+                let [phases, item, when] = here;
+                fields.report(&[phases, item, when, Step::Name(key)], problem);
+                return None;
+            };
+            let trimmed = |value: &Yaml| Some(trim(&scalar(value)?).to_owned());
+            let values: Option<Vec<String>> = match value {
+                Yaml::List(items) => items.iter().map(trimmed).collect(),
+                value => trimmed(value).map(|value| vec![value]),
+            };
+            let is_value = |value: &String| value.chars().count() <= MAX_VALUE;
+            let values = values.filter(|values| {
+                (1..=MAX_OPTIONS).contains(&values.len()) && values.iter().all(is_value)
+            });
+            let Some(values) = values else {
+                let problem = Problem::BadValue {
+                    field: format!("when.{key}"),
+                    expected: format!("a value, or a list of 1 to {MAX_OPTIONS} values"),
+                    found: written(value),
+                    suggestion: None,
+                };
+                let [phases, item, when] = here;
+                fields.report(&[phases, item, when, Step::Key(key)], problem);
+                return None;
+            };
+            Some(Condition { of, values })
+        })
+        .collect();
+    conditions.into_iter().collect()
+}

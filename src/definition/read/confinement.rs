@@ -1,0 +1,117 @@
+//! Reads the fields `write`, `network` and `sandbox`.
+
+use super::fields::{Fields, not_a_list};
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::value::Expected;
+use crate::definition::model::blank::is_blank;
+use crate::definition::model::confinement::{Confinement, Sandbox};
+use crate::definition::model::gate::{MAX_EXPANSIONS, expansions};
+use crate::definition::model::permission::{is_glob, split};
+use crate::definition::model::schema::{MAX_WRITE, SANDBOXES};
+
+/// Reads `write`, `network` and `sandbox`. `None` if one of them is invalid: an error must not remove a limit.
+pub(crate) fn read(fields: &mut Fields) -> Option<Confinement> {
+    let (write, network, sandbox) = (write(fields), network(fields), sandbox(fields));
+    Some(Confinement { write: write?, network: network?, sandbox: sandbox? })
+}
+
+fn write(fields: &mut Fields) -> Option<Option<Vec<String>>> {
+    let items = match fields.root.get("write") {
+        None | Some(Yaml::Null) => return Some(None),
+        Some(Yaml::List(items)) => items.clone(),
+        Some(other) => {
+            let problem = match not_a_list("write".into(), "a list of paths", other) {
+                Problem::WrongType { found, .. } => Problem::NotPaths { found },
+                problem => problem,
+            };
+            fields.report(&[Step::Key("write")], problem);
+            return None;
+        }
+    };
+    if items.len() > MAX_WRITE {
+        fields.report(&[Step::Key("write")], Problem::TooManyPaths { limit: MAX_WRITE });
+        return None;
+    }
+    let mut sound = true;
+    let mut rules = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        match rule(item) {
+            Ok(rule) => {
+                let at = [Step::Key("write"), Step::Item(index)];
+                sound &= fields.check_literal(&at, "write", &rule).is_some();
+                rules.push(rule);
+            }
+            Err(problem) => {
+                fields.report(&[Step::Key("write"), Step::Item(index)], problem);
+                sound = false;
+            }
+        }
+    }
+    sound.then_some(Some(rules))
+}
+
+pub(crate) fn rule(item: &Yaml) -> Result<String, Problem> {
+    let field = "write";
+    let Yaml::String(path) = item else {
+        let (expected, found) = (Expected::String, item.kind());
+        return Err(Problem::WrongType { field: field.into(), expected, found });
+    };
+    let path = path.replace('\\', "/");
+    if is_blank(&path) {
+        return Err(Problem::Blank { field: field.into() });
+    }
+    if path.contains(char::is_control) {
+        return Err(Problem::ControlCharacter { field });
+    }
+    let (_, glob) = split(&path);
+    let glob = glob.unwrap_or_default();
+    // The library takes a `!` at the beginning of a glob for its negation.
+    if path.starts_with('!') || glob.starts_with('!') {
+        return Err(Problem::ExcludedPath { path });
+    }
+    if is_glob(&path) && fast_glob::validate(&path).is_err() {
+        return Err(Problem::BadGlob { field, path });
+    }
+    if expansions(&path) > MAX_EXPANSIONS {
+        return Err(Problem::WideGlob { field, limit: MAX_EXPANSIONS });
+    }
+    if glob.split(['/', '{', ',', '}']).any(|part| part == "..") {
+        return Err(Problem::ParentAfterWildcard { path });
+    }
+    Ok(path)
+}
+
+fn network(fields: &mut Fields) -> Option<Option<bool>> {
+    let (found, suggestion) = match fields.root.get("network") {
+        None | Some(Yaml::Null) => return Some(None),
+        Some(Yaml::Bool(network)) => return Some(Some(*network)),
+        Some(Yaml::String(word)) if word == "true" || word == "false" => {
+            let (field, expected) = ("network".into(), "`true` or `false`".into());
+            let problem = Problem::Quoted { field, expected, value: word.clone() };
+            fields.report(&[Step::Key("network")], problem);
+            return None;
+        }
+        Some(Yaml::String(word)) => {
+            let meant = match &*word.to_ascii_lowercase() {
+                "false" | "off" | "no" | "none" => Some("false"),
+                "true" | "on" | "yes" => Some("true"),
+                _ => None,
+            };
+            (format!("`{word}`"), meant)
+        }
+        Some(other) => (other.kind().to_string(), None),
+    };
+    let (field, words) = ("network", &["true", "false"]);
+    fields.report(&[Step::Key(field)], Problem::NotAChoice { field, words, found, suggestion });
+    None
+}
+
+fn sandbox(fields: &mut Fields) -> Option<Option<Sandbox>> {
+    if matches!(fields.root.get("sandbox"), None | Some(Yaml::Null)) {
+        return Some(None);
+    }
+    let kinds = [Sandbox::Required, Sandbox::Preferred, Sandbox::Off];
+    fields.choice("sandbox", &SANDBOXES).map(|index| kinds.get(index).copied())
+}

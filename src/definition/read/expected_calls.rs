@@ -1,0 +1,84 @@
+//! Reads the field `tests` of a phase.
+
+use super::fields::Fields;
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::{Anchor, Step};
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::model::blank::is_blank;
+use crate::definition::model::expected_calls::PhaseTest;
+use crate::definition::model::files::Surroundings;
+use crate::definition::model::schema::{MAX_TESTS, TESTS_FIELDS, names};
+use crate::definition::model::tools::is_of_pi;
+
+const LISTS: [&str; TESTS_FIELDS.len()] = names(&TESTS_FIELDS);
+
+/// Reads `tests`; with `check` it reports its errors, which leave nothing out.
+pub(crate) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<PhaseTest> {
+    let mut tests = Vec::new();
+    let mut problems: Vec<(Vec<Step>, Problem)> = Vec::new();
+    let value = fields.root.get("tests").cloned();
+    match &value {
+        None => {}
+        Some(Yaml::Map(entries)) if !entries.is_empty() => {
+            for (key, _) in entries.iter().filter(|(key, _)| !LISTS.contains(&&**key)) {
+                let problem = Problem::UnknownTests { field: key.clone(), known: &LISTS };
+                problems.push((vec![Step::Key("tests"), Step::Name(key)], problem));
+            }
+            for list in LISTS {
+                read_list(entries, list, &mut tests, &mut problems);
+            }
+        }
+        Some(other) => {
+            let expected = "a mapping with `allowed` or `refused`";
+            let problem =
+                Problem::BadTests { field: "tests".into(), expected, found: other.kind() };
+            problems.push((vec![Step::Key("tests")], problem));
+        }
+    }
+    if tests.len() > MAX_TESTS {
+        tests.truncate(MAX_TESTS);
+        problems.push((vec![Step::Key("tests")], Problem::TooManyTests { limit: MAX_TESTS }));
+    }
+    let Some(surroundings) = check else { return tests };
+    for test in &tests {
+        let (tool, _) = test.parts();
+        if !is_of_pi(tool)
+            && surroundings.lacks_tool(tool)
+            && let Anchor::Phase(at) = Anchor::of_call(test)
+        {
+            let (name, suggestion) = (tool.to_owned(), surroundings.nearest_tool(tool));
+            problems.push((at, Problem::UnknownTool { name, suggestion }));
+        }
+    }
+    for (at, problem) in problems {
+        fields.report(&at, problem);
+    }
+    tests
+}
+
+fn read_list(
+    entries: &[(String, Yaml)],
+    list: &'static str,
+    tests: &mut Vec<PhaseTest>,
+    problems: &mut Vec<(Vec<Step>, Problem)>,
+) {
+    let at = [Step::Key("tests"), Step::Key(list)];
+    let mut bad = |at: &[Step<'static>], expected, found| {
+        let problem = Problem::BadTests { field: format!("tests.{list}"), expected, found };
+        problems.push((at.to_vec(), problem));
+    };
+    let items = match entries.iter().find(|(key, _)| key == list).map(|(_, value)| value) {
+        None => return,
+        Some(Yaml::List(items)) if !items.is_empty() => items,
+        Some(other) => return bad(&at, "a list of at least one tool call", other.kind()),
+    };
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            Yaml::String(call) if !is_blank(call) => {
+                let (call, allowed) = (call.trim().to_owned(), list == "allowed");
+                tests.push(PhaseTest { call, allowed, index });
+            }
+            other => bad(&[at[0], at[1], Step::Item(index)], "`TOOL ARGUMENT`", other.kind()),
+        }
+    }
+}

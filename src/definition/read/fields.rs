@@ -1,0 +1,477 @@
+//! Reads the fields of one YAML mapping, with a diagnostic for each error.
+
+use std::ops::RangeInclusive;
+
+use super::templates::Unknown;
+use super::yaml::Yaml;
+use super::{templates, yaml};
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::place::Place;
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::value::{Expected, Needs, ValueKind};
+use crate::definition::model::blank::is_blank;
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::schema::{
+    CONTEXTS, Field, Kind, Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
+};
+use crate::definition::model::workflow::ContextMode;
+
+/// Maximum number of diagnostics of a file whose place is looked up: each look-up parses the text again.
+pub(crate) const MAX_PLACES: usize = 50;
+
+/// The YAML of one file, and the list that its diagnostics go to.
+pub(crate) struct Fields<'a> {
+    /// The file, as a user would write it.
+    pub file: &'a str,
+    /// The YAML text.
+    pub text: &'a str,
+    /// Number of lines of the file before the text.
+    pub lines_before: usize,
+    /// Its required fields.
+    pub needs: Needs,
+    /// All keys that have a meaning.
+    known: &'static [&'static str],
+    /// The parsed text.
+    pub root: Yaml,
+    /// The list that its diagnostics are added to.
+    pub diagnostics: &'a mut Vec<Diagnostic>,
+    /// Number of diagnostics that were there before.
+    before: usize,
+}
+
+impl<'a> Fields<'a> {
+    /// Parses the YAML text of a file. `None` if it is not YAML or not a mapping, which is reported.
+    pub fn parse(
+        file: &'a str,
+        text: &'a str,
+        lines_before: usize,
+        (needs, known): (Needs, &'static [&'static str]),
+        diagnostics: &'a mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        let before = diagnostics.len();
+        let mut fields =
+            Self { file, text, lines_before, needs, known, root: Yaml::Null, diagnostics, before };
+        match yaml::parse(text) {
+            Ok(root @ Yaml::Map(_)) => {
+                fields.root = root;
+                return Some(fields);
+            }
+            Ok(other) => fields.report(&[], Problem::NotAMapping { found: other.kind() }),
+            Err(error) => fields.report_at(error.place, error.problem),
+        }
+        None
+    }
+
+    /// Reports a diagnostic of the node at a path, or of the nearest one above it that exists.
+    pub fn report(&mut self, path: &[Step], problem: Problem) {
+        let place = self.place(path);
+        self.report_at(place, problem);
+    }
+
+    fn place(&self, path: &[Step]) -> Option<Place> {
+        let look_up = self.diagnostics.len() - self.before < MAX_PLACES;
+        (0..=path.len())
+            .rev()
+            .filter(|_| look_up)
+            .find_map(|depth| yaml::locate(self.text, path.get(..depth)?))
+    }
+
+    fn report_at(&mut self, place: Option<Place>, problem: Problem) {
+        self.diagnostics.push(Diagnostic::new(self.file, problem).at(
+            self.text,
+            place,
+            self.lines_before,
+        ));
+    }
+
+    /// Reports a missing field. An unknown key with a similar name is taken for it.
+    pub fn missing(&mut self, field: &'static str) {
+        let meant = |key: &String| nearest(key, self.known.iter().copied()) == Some(field);
+        let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
+        let problem = Problem::Missing { of: self.needs, field, instead: instead.clone() };
+        match &instead {
+            Some(key) => self.report(&[Step::Name(key)], problem),
+            None => self.report(&[], problem),
+        }
+    }
+
+    /// Refuses unknown keys that look like a rule for the agent: it would not hold. `None` if there is one.
+    pub fn check_rules(&mut self) -> Option<()> {
+        let mut sound = Some(());
+        for key in self.unknown_keys(&[], self.known) {
+            let Some(rule) = rule_meant(&key) else { continue };
+            let here = self.known.contains(&rule.split('.').next().unwrap_or(rule));
+            let field = key.clone();
+            self.report(&[Step::Name(&key)], Problem::UnknownRule { field, rule, here });
+            sound = None;
+        }
+        sound
+    }
+
+    /// Refuses rules without a value: they would not hold. `None` if there is one. The readers take them for absent.
+    pub fn check_values(&mut self, schema: &[Field]) -> Option<()> {
+        let root = std::mem::replace(&mut self.root, Yaml::Null);
+        let mut empty = Vec::new();
+        find_empty(schema, &root, &[], "", &mut empty);
+        let sound = empty.is_empty().then_some(());
+        for (path, field) in empty {
+            self.report(&path, Problem::Empty { field });
+        }
+        self.root = root;
+        sound
+    }
+
+    /// Reports the unknown keys of the file.
+    pub fn check_keys(&mut self) {
+        self.check_keys_at(&[], self.known);
+    }
+
+    /// Reports the unknown keys of the mapping at a path.
+    pub fn check_keys_at(&mut self, path: &[Step], known: &'static [&'static str]) {
+        for field in self.unknown_keys(path, known) {
+            if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some())
+            {
+                let path = [path, &[Step::Name(&field)]].concat();
+                self.report(&path, Problem::UnknownField { field: field.clone(), known });
+            }
+        }
+    }
+
+    fn unknown_keys(&self, path: &[Step], known: &[&str]) -> Vec<String> {
+        let Some(Yaml::Map(entries)) = self.at(path) else { return Vec::new() };
+        let keys = entries.iter().map(|(key, _)| key);
+        keys.filter(|key| !known.contains(&&***key)).map(ToString::to_string).collect()
+    }
+
+    /// Tests if a key was reported as the name of a missing field.
+    fn taken_for_another(&self, key: &str) -> bool {
+        self.diagnostics.iter().skip(self.before).any(
+            |diagnostic| matches!(&diagnostic.problem, Problem::Missing { instead: Some(name), .. } if name == key),
+        )
+    }
+
+    /// Reports the unknown variables in a template.
+    pub fn check_template(&mut self, field: &'static str, known: &'static [&'static str]) {
+        let Some(Yaml::String(template)) = self.root.get(field) else { return };
+        let unknown = templates::unknown(template, known);
+        let names: Vec<String> = unknown.iter().map(|unknown| unknown.name.to_owned()).collect();
+        for name in names {
+            let value = self.place(&[Step::Key(field)]);
+            let place =
+                value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
+            self.report_at(place, Unknown::problem(&name, Some(field), known));
+        }
+    }
+
+    /// Reports variables in a value in which none are replaced. `None` if there is one that can be nothing else, like
+    /// `{input.NAME}`; a plain name like `{description}` may be meant for a program, and is a warning.
+    pub fn check_literal(&mut self, path: &[Step], field: &str, text: &str) -> Option<()> {
+        let mut sound = Some(());
+        for (name, named) in templates::in_literal(text) {
+            let value = self.place(path);
+            let place =
+                value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
+            let (field, name) = (field.to_owned(), name.to_owned());
+            self.report_at(place, Problem::NotReplaced { field, name, named });
+            sound = sound.filter(|()| !named);
+        }
+        sound
+    }
+
+    /// The first place of a text, from a place on.
+    fn find(&self, from: Place, words: &str) -> Option<Place> {
+        self.text.lines().enumerate().skip(from.line - 1).find_map(|(index, line)| {
+            let skip = if index + 1 == from.line { from.column - 1 } else { 0 };
+            let start = line.char_indices().nth(skip).map_or(line.len(), |(at, _)| at);
+            let at = start + line.get(start..)?.find(words)?;
+            let column = line.get(..at)?.chars().count() + 1;
+            Some(Place { line: index + 1, column })
+        })
+    }
+
+    fn at(&self, path: &[Step]) -> Option<&Yaml> {
+        path.iter().try_fold(&self.root, |value, step| match step {
+            Step::Key(key) | Step::Name(key) => value.get(key),
+            Step::Item(index) => value.items().get(*index),
+        })
+    }
+
+    /// The items of the list at a path that are scalars, as text, each with its index.
+    pub fn names_at(&self, path: &[Step]) -> Vec<(usize, String)> {
+        let items = self.at(path).map(Yaml::items).unwrap_or_default().iter().enumerate();
+        items.filter_map(|(index, item)| Some((index, item.scalar_text()?))).collect()
+    }
+
+    /// Reads a required string, which must not be blank.
+    pub fn required_text(&mut self, field: &'static str) -> Option<String> {
+        let problem = match self.root.get(field) {
+            Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
+            Some(Yaml::String(_)) => Problem::Blank { field: field.into() },
+            Some(other) => {
+                let (field, found) = (field.into(), other.kind());
+                Problem::WrongType { field, expected: Expected::String, found }
+            }
+            None => {
+                self.missing(field);
+                return None;
+            }
+        };
+        self.report(&[Step::Key(field)], problem);
+        None
+    }
+
+    /// Reads an optional string; any other value is ignored with a warning.
+    pub fn optional_text(&mut self, field: &'static str) -> Option<String> {
+        match self.root.get(field) {
+            Some(Yaml::String(text)) => Some(text.clone()),
+            Some(Yaml::Null) | None => None,
+            Some(other) => {
+                let found = other.kind();
+                self.ignore(field, Expected::String, found);
+                None
+            }
+        }
+    }
+
+    /// Reads the entries of an optional mapping, at least one and at most `limit` where there is a limit; none without the
+    /// field, `None` after an error.
+    pub fn entries(
+        &mut self,
+        field: &'static str,
+        expected: &'static str,
+        limit: Option<usize>,
+    ) -> Option<Vec<(String, Yaml)>> {
+        let problem = match (self.root.get(field), limit) {
+            (None | Some(Yaml::Null), _) => return Some(Vec::new()),
+            (Some(Yaml::Map(entries)), Some(limit)) if !(1..=limit).contains(&entries.len()) => {
+                Problem::EntryCount { field, limit }
+            }
+            (Some(Yaml::Map(entries)), _) => return Some(entries.clone()),
+            (Some(other), _) => {
+                let (expected, found) = (Expected::Other(expected), other.kind());
+                Problem::WrongType { field: field.into(), expected, found }
+            }
+        };
+        self.report(&[Step::Key(field)], problem);
+        None
+    }
+
+    /// Reads a field that is one of a few words, and returns its index among them. The first is the default, also for a blank
+    /// value, which [`Fields::check_values`] reports.
+    pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> Option<usize> {
+        let (found, suggestion) = match self.root.get(field) {
+            None | Some(Yaml::Null) => return Some(0),
+            Some(value) if is_blank_text(value) => return Some(0),
+            Some(Yaml::String(value)) => {
+                if let Some(index) = words.iter().position(|word| word == value) {
+                    return Some(index);
+                }
+                let meant = meant_choice(field, value);
+                (format!("`{value}`"), meant.or_else(|| nearest(value, words.iter().copied())))
+            }
+            Some(Yaml::Bool(value)) => {
+                (format!("`{value}`"), meant_choice(field, &value.to_string()))
+            }
+            Some(other) => (other.kind().to_string(), None),
+        };
+        self.report(&[Step::Key(field)], Problem::NotAChoice { field, words, found, suggestion });
+        None
+    }
+
+    /// Reads `context`; the inner `None` without one, the outer one after an error.
+    pub fn context(&mut self) -> Option<Option<ContextMode>> {
+        self.given_choice("context", &CONTEXTS, [ContextMode::Shared, ContextMode::Fresh])
+    }
+
+    /// Reads one of the words as the value beside it; the inner `None` without the field, the outer one after an error.
+    pub fn given_choice<T: Copy, const N: usize>(
+        &mut self,
+        field: &'static str,
+        words: &'static [&'static str; N],
+        values: [T; N],
+    ) -> Option<Option<T>> {
+        let given = !matches!(self.root.get(field), None | Some(Yaml::Null));
+        let index = self.choice(field, words)?;
+        Some(values.get(index).copied().filter(|_| given))
+    }
+
+    /// Reads a whole number in a range, at a path of one or two keys.
+    pub fn whole_number(
+        &mut self,
+        path: &[Step],
+        default: u32,
+        range: RangeInclusive<u32>,
+    ) -> Option<u32> {
+        let mut value = Some(&self.root);
+        let mut names = Vec::new();
+        for step in path {
+            if let Step::Key(key) = step {
+                value = value.and_then(|value| value.get(key));
+                names.push(*key);
+            }
+        }
+        let found = match value {
+            None | Some(Yaml::Null) => return Some(default),
+            Some(Yaml::Number(number))
+                if number.fract() == 0.0
+                    && (f64::from(*range.start())..=f64::from(*range.end())).contains(number) =>
+            {
+                return Some(*number as u32);
+            }
+            Some(Yaml::Number(number)) => format!("`{number}`"),
+            Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
+                let (field, value) = (names.join("."), text.clone());
+                let expected = format!("a whole number from {} to {}", range.start(), range.end());
+                self.report(path, Problem::Quoted { field, expected, value });
+                return None;
+            }
+            Some(other) => other.kind().to_string(),
+        };
+        self.report(path, Problem::OutOfRange { field: names.join("."), range, found });
+        None
+    }
+
+    /// Reports a field that has no effect.
+    pub fn ignore(&mut self, field: &'static str, expected: Expected, found: ValueKind) {
+        self.report(&[Step::Key(field)], Problem::Ignored { field, expected, found });
+    }
+}
+
+/// The problem of a value in the place of a list.
+pub(crate) fn not_a_list(field: String, expected: &'static str, found: &Yaml) -> Problem {
+    match found {
+        Yaml::String(text) if !is_blank(text) => {
+            Problem::NotAList { field, expected, text: text.clone() }
+        }
+        found => {
+            let (expected, found) = (Expected::Other(expected), found.kind());
+            Problem::WrongType { field, expected, found }
+        }
+    }
+}
+
+/// The word that another word means as the value of a field.
+fn meant_choice(field: &str, word: &str) -> Option<&'static str> {
+    match (field, &*word.to_ascii_lowercase()) {
+        ("summary", "true") | ("sandbox", "true" | "on" | "yes") => Some("required"),
+        ("summary", "false") => Some("optional"),
+        ("sandbox", "false" | "no" | "none") => Some("off"),
+        _ => None,
+    }
+}
+
+/// A key in lower case, without `_`, `-` and an `s` at its end.
+fn plain(key: &str) -> String {
+    let key: String = key.chars().filter(|c| !matches!(c, '_' | '-')).collect();
+    let key = key.to_ascii_lowercase();
+    key.strip_suffix('s').unwrap_or(&key).to_owned()
+}
+
+/// The rule that a key means but for its spelling or its place.
+fn rule_meant(key: &str) -> Option<&'static str> {
+    let key = plain(key);
+    let rules = PHASE_FIELDS.iter().chain(&WORKFLOW_FIELDS);
+    let mut rules = rules.filter(|field| field.needed == Needed::Not && !field.may_be_empty());
+    if let Some(rule) = rules.find(|field| plain(field.name) == key) {
+        return Some(rule.name);
+    }
+    match &*key {
+        "whitelist" | "allowedtool" | "allowtool" | "toolallowlist" | "toolwhitelist"
+        | "allowlist" | "allow" | "allowed" => Some("tools.whitelist"),
+        "blacklist" | "deniedtool" | "denytool" | "disallowedtool" | "disallowtool"
+        | "blockedtool" | "blocktool" | "forbiddentool" | "excludedtool" | "tooldenylist"
+        | "toolblocklist" | "toolblacklist" | "denylist" | "blocklist" | "deny" | "denied"
+        | "disallow" => Some("tools.blacklist"),
+        "cost" | "maxcost" => Some("budget"),
+        "tool" => Some("tools"),
+        "when" => Some("when"),
+        "with" => Some("with"),
+        _ => None,
+    }
+}
+
+/// Finds the rules without a value in a mapping with these fields, each with its path and its name.
+fn find_empty<'a>(
+    fields: &[Field],
+    mapping: &'a Yaml,
+    at: &[Step<'a>],
+    prefix: &str,
+    empty: &mut Vec<(Vec<Step<'a>>, String)>,
+) {
+    let Yaml::Map(entries) = mapping else { return };
+    for (key, value) in entries {
+        let Some(field) = fields.iter().find(|field| field.name == key) else { continue };
+        let name = format!("{prefix}{key}");
+        if field.needed == Needed::Not && is_empty(field, value) {
+            empty.push(([at, &[Step::Name(key)]].concat(), name));
+            continue;
+        }
+        let at = [at, &[Step::Key(key)]].concat();
+        let items = value.items().iter().enumerate();
+        let items = items.map(|(index, item)| ([&at[..], &[Step::Item(index)]].concat(), item));
+        match field.kind {
+            Kind::Mapping { fields, .. } => {
+                find_empty(fields, value, &at, &format!("{name}."), empty);
+            }
+            Kind::Phases(_, fields) => {
+                items.for_each(|(at, item)| find_empty(fields, item, &at, "", empty));
+            }
+            Kind::Checks(fields) => {
+                let prefix = format!("{name}.");
+                items.for_each(|(at, item)| find_empty(fields, item, &at, &prefix, empty));
+            }
+            Kind::Inputs(fields) => {
+                let Yaml::Map(inputs) = value else { continue };
+                for (input, value) in inputs {
+                    let at = [&at[..], &[Step::Key(input)]].concat();
+                    find_empty(fields, value, &at, &format!("{name}.{input}."), empty);
+                }
+            }
+            Kind::Text
+            | Kind::FreeText
+            | Kind::Template(_)
+            | Kind::CommandName
+            | Kind::OneOf(_)
+            | Kind::Bool
+            | Kind::Number
+            | Kind::WholeNumber(_)
+            | Kind::Names
+            | Kind::Tools
+            | Kind::Options
+            | Kind::NameOrNames
+            | Kind::Paths(_)
+            | Kind::Calls
+            | Kind::Count(_)
+            | Kind::Duration(_)
+            | Kind::Dollars(_)
+            | Kind::Conditions
+            | Kind::Values
+            | Kind::Outcomes
+            | Kind::Tests(_) => {}
+        }
+    }
+}
+
+/// Tests if a rule has no value. An empty list of tools or paths is one: it allows or refuses nothing.
+fn is_empty(field: &Field, value: &Yaml) -> bool {
+    match (field.kind, value) {
+        (Kind::Tests(_), _) => false,
+        (_, Yaml::Null) => !field.may_be_empty(),
+        (Kind::Mapping { .. } | Kind::Values, Yaml::Map(entries)) => entries.is_empty(),
+        (Kind::NameOrNames, Yaml::List(items)) => items.is_empty(),
+        (Kind::NameOrNames | Kind::OneOf(_), value) => is_blank_text(value),
+        _ => false,
+    }
+}
+
+/// Tests if a value is a text of white space only.
+pub(crate) fn is_blank_text(value: &Yaml) -> bool {
+    matches!(value, Yaml::String(text) if is_blank(text))
+}
+
+/// The items of a list as text, as JavaScript's `String` writes them; or the first that is no scalar, with its index.
+pub(crate) fn texts(items: &[Yaml]) -> Result<Vec<String>, (usize, ValueKind)> {
+    let text = |(index, item): (usize, &Yaml)| item.scalar_text().ok_or((index, item.kind()));
+    items.iter().enumerate().map(text).collect()
+}

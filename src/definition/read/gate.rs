@@ -1,0 +1,223 @@
+//! Reads the fields `gate`, `gateAttempts` and `onGateFail`.
+
+use super::budget::duration;
+use super::fields::Fields;
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::excerpt::short;
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::value::{Expected, ValueKind};
+use crate::definition::model::blank::is_blank;
+use crate::definition::model::gate::{
+    Check, CheckKind, Gate, MAX_EXPANSIONS, OnGateFail, Pattern, expansions,
+};
+use crate::definition::model::schema::{CHECK_FIELDS, MAX_GATE_ATTEMPTS, names};
+
+/// Default time limit of a command, in milliseconds.
+const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;
+
+/// Maximum time limit of a command, in milliseconds: a day.
+const MAX_TIMEOUT_MS: u32 = 24 * 60 * 60 * 1000;
+
+const DEFAULT_ATTEMPTS: u32 = 3;
+
+const MAX_CHECKS: usize = 50;
+
+/// Maximum length of a label, in characters.
+const MAX_LABEL: usize = 100;
+
+const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
+
+/// The fields of which a check has exactly one.
+const KINDS: [&str; 3] = ["run", "file", "approve"];
+
+/// Reads `gate`, `gateAttempts` and `onGateFail`. Outer `None` if one of them is invalid: an error must not
+/// remove a check.
+pub(crate) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
+    let attempts =
+        fields.whole_number(&[Step::Key("gateAttempts")], DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
+    let on_fail = match fields.root.get("onGateFail") {
+        None | Some(Yaml::Null) => Some(OnGateFail::Stay),
+        Some(Yaml::String(word)) => Some(match &**word {
+            "stay" => OnGateFail::Stay,
+            "loop" => OnGateFail::Loop,
+            id => OnGateFail::Phase(id.to_owned()),
+        }),
+        Some(other) => {
+            let expected = "`stay`, `loop` or the id of an earlier phase";
+            wrong_type(fields, &[Step::Key("onGateFail")], "onGateFail", expected, other.kind());
+            None
+        }
+    };
+    let items = match fields.root.get("gate") {
+        Some(Yaml::Null) => return None,
+        None => {
+            let there = |field: &&str| !matches!(fields.root.get(field), None | Some(Yaml::Null));
+            let field = ["gateAttempts", "onGateFail"].into_iter().find(there);
+            if let Some(field) = field {
+                fields.report(&[Step::Key(field)], Problem::WithoutGate { field });
+            }
+            return field.is_none().then_some(None);
+        }
+        Some(Yaml::List(items)) if items.is_empty() || items.len() > MAX_CHECKS => {
+            fields.report(&[Step::Key("gate")], Problem::GateSize { limit: MAX_CHECKS });
+            return None;
+        }
+        Some(Yaml::List(items)) => items.clone(),
+        Some(other) => {
+            wrong_type(fields, &[Step::Key("gate")], "gate", "a list of checks", other.kind());
+            return None;
+        }
+    };
+    let checks: Vec<Option<Check>> =
+        items.iter().enumerate().map(|(index, item)| check(fields, index, item)).collect();
+    let checks = checks.into_iter().collect::<Option<Vec<_>>>()?;
+    Some(Some(Gate { checks, attempts: attempts?, on_fail: on_fail? }))
+}
+
+/// Reports a `gateAttempts` that is never reached: each failure leads back, which restarts the count.
+pub(crate) fn check_attempts(fields: &mut Fields) {
+    let there = |field| !matches!(fields.root.get(field), None | Some(Yaml::Null));
+    let Some(Yaml::String(word)) = fields.root.get("onGateFail") else { return };
+    if word != "stay" && there("gate") && there("gateAttempts") {
+        let on_gate_fail = word.clone();
+        fields.report(&[Step::Name("gateAttempts")], Problem::UnusedGateAttempts { on_gate_fail });
+    }
+}
+
+fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
+    let here = [Step::Key("gate"), Step::Item(index)];
+    let Yaml::Map(entries) = item else {
+        wrong_type(fields, &here, "gate", "a check", item.kind());
+        return None;
+    };
+    let mut sound = true;
+    for (key, _) in entries {
+        if !FIELDS.contains(&&**key) {
+            let at = [Step::Key("gate"), Step::Item(index), Step::Name(key)];
+            fields.report(&at, Problem::UnknownCheckField { field: key.clone(), known: &FIELDS });
+            sound = false;
+        }
+    }
+    let mut text = |field: &'static str| match item.get(field) {
+        None => Some(None),
+        // Reported as a field without a value.
+        Some(Yaml::Null) => None,
+        Some(Yaml::String(text)) if !is_blank(text) => Some(Some(text.clone())),
+        Some(other) => {
+            let at = [Step::Key("gate"), Step::Item(index), Step::Key(field)];
+            let problem = match other {
+                Yaml::String(_) => Problem::Blank { field: format!("gate.{field}") },
+                other => Problem::WrongType {
+                    field: format!("gate.{field}"),
+                    expected: Expected::String,
+                    found: other.kind(),
+                },
+            };
+            fields.report(&at, problem);
+            None
+        }
+    };
+    let [run, file, approve] = KINDS.map(&mut text);
+    let (label, contains) = (text("label"), text("contains"));
+    let outcome = text("outcome");
+    let timeout = timeout(fields, index, item);
+    for (field, text) in
+        ["run", "file", "approve", "label"].into_iter().zip([&run, &file, &approve, &label])
+    {
+        let Some(Some(text)) = text else { continue };
+        let at = [here[0], here[1], Step::Key(field)];
+        sound &= fields.check_literal(&at, &format!("gate.{field}"), text).is_some();
+    }
+    let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
+    let (timeout_ms, outcome) = (timeout?, outcome?);
+    // Errors that follow from one of these are not reported.
+    sound.then_some(())?;
+    let kinds: Vec<&'static str> =
+        KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
+    if let &[kind] = &kinds[..] {
+        let others = [("timeout", "run"), ("contains", "file")].into_iter();
+        let has = |field| item.get(field).is_some_and(|value| *value != Yaml::Null);
+        let mut misplaced = others.filter(|&(field, of)| kind != of && has(field)).peekable();
+        sound = misplaced.peek().is_none();
+        for (field, of) in misplaced {
+            fields.report(&here, Problem::MisplacedCheckField { field, of });
+        }
+        sound.then_some(())?;
+    }
+    let (default_label, kind) = match (run, file, approve) {
+        (Some(command), None, None) => (command.clone(), CheckKind::Run { command, timeout_ms }),
+        (None, Some(path), None) => {
+            let path = path.replace('\\', "/");
+            if path.starts_with('/')
+                || path.contains(':')
+                || path.split('/').any(|part| part == "..")
+            {
+                let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
+                fields.report(&at, Problem::OutsideProject { path });
+                return None;
+            }
+            if fast_glob::validate(&path).is_err() {
+                let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
+                fields.report(&at, Problem::BadGlob { field: "gate.file", path });
+                return None;
+            }
+            if expansions(&path) > MAX_EXPANSIONS {
+                let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
+                fields.report(&at, Problem::WideGlob { field: "gate.file", limit: MAX_EXPANSIONS });
+                return None;
+            }
+            let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {
+                Ok(contains) => contains,
+                Err(error) => {
+                    let at = [Step::Key("gate"), Step::Item(index), Step::Key("contains")];
+                    fields.report(&at, Problem::BadExpression { words: error.to_string() });
+                    return None;
+                }
+            };
+            (path.clone(), CheckKind::File { path, contains })
+        }
+        (None, None, Some(question)) => (question.clone(), CheckKind::Approve { question }),
+        (None, None, None)
+        | (Some(_), _, Some(_))
+        | (Some(_), Some(_), _)
+        | (_, Some(_), Some(_)) => {
+            fields.report(&here, Problem::NotOneKind { kinds });
+            return None;
+        }
+    };
+    let long = |label: &String| label.chars().count() > MAX_LABEL;
+    if label.as_ref().is_some_and(long) {
+        let at = [Step::Key("gate"), Step::Item(index), Step::Key("label")];
+        fields.report(&at, Problem::LongLabel { limit: MAX_LABEL });
+    }
+    let label = label.unwrap_or(default_label);
+    let label = short(&label.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LABEL);
+    Some(Check { label, kind, outcome })
+}
+
+/// `timeout`: a duration like `90s` or `10m`, or a number of seconds.
+fn timeout(fields: &mut Fields, index: usize, item: &Yaml) -> Option<u32> {
+    let duration = match item.get("timeout") {
+        None | Some(Yaml::Null) => return Some(DEFAULT_TIMEOUT_MS),
+        Some(value) => duration(value),
+    };
+    let milliseconds = duration.and_then(|duration| u32::try_from(duration.as_millis()).ok());
+    let found = milliseconds.filter(|found| (1..=MAX_TIMEOUT_MS).contains(found));
+    if found.is_none() {
+        let at = [Step::Key("gate"), Step::Item(index), Step::Key("timeout")];
+        fields.report(&at, Problem::BadDuration);
+    }
+    found
+}
+
+fn wrong_type(
+    fields: &mut Fields,
+    at: &[Step],
+    field: &str,
+    expected: &'static str,
+    found: ValueKind,
+) {
+    let (field, expected) = (field.to_owned(), Expected::Other(expected));
+    fields.report(at, Problem::WrongType { field, expected, found });
+}

@@ -1,0 +1,22 @@
+//! From bytes to the model, every problem with its place.
+
+pub(crate) mod bounded;
+pub(crate) mod budget;
+pub(crate) mod conditions;
+pub(crate) mod confinement;
+pub(crate) mod expected_calls;
+pub(crate) mod fields;
+pub(crate) mod front_matter;
+pub(crate) mod gate;
+pub(crate) mod inputs;
+pub(crate) mod models;
+pub(crate) mod outcomes;
+pub(crate) mod packages;
+pub(crate) mod phase_file;
+pub(crate) mod profiles;
+pub(crate) mod root;
+pub(crate) mod rule_place;
+pub(crate) mod templates;
+pub(crate) mod unlisted;
+pub(crate) mod workflow_file;
+pub(crate) mod yaml;

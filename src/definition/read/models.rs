@@ -1,0 +1,111 @@
+//! Reads the fields `model` and `thinking` of a phase, and the user's aliases of models.
+
+use super::fields::Fields;
+use super::yaml;
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::value::Needs;
+use crate::definition::diagnostic::value::{Expected, ValueKind};
+use crate::definition::model::blank::is_blank;
+use crate::definition::model::blank::trim;
+use crate::definition::model::models::Aliases;
+use crate::definition::model::models::Thinking;
+
+/// The value of `model` and of an alias.
+const NAMES: &str = "the name of a model or a list of names";
+
+/// One name, or a list of names; or the kind of the first value that is no name, with its index in the list.
+fn names(value: &Yaml) -> Result<Vec<String>, (Option<usize>, ValueKind)> {
+    let name = |value: &Yaml| match value {
+        Yaml::String(name) if !is_blank(name) => Some(trim(name).to_owned()),
+        _ => None,
+    };
+    match value {
+        // An alias may stand for no model; a field without a value is reported.
+        Yaml::Null => Ok(Vec::new()),
+        Yaml::String(text) if is_blank(text) => Ok(Vec::new()),
+        Yaml::List(items) => {
+            let items = items.iter().enumerate();
+            items.map(|(index, item)| name(item).ok_or((Some(index), item.kind()))).collect()
+        }
+        other => name(other).map(|name| vec![name]).ok_or((None, other.kind())),
+    }
+}
+
+/// Reads the field `model`: names in the order of preference. `None` if it has errors.
+pub(crate) fn read_names(fields: &mut Fields) -> Option<Vec<String>> {
+    let value = fields.root.get("model").unwrap_or(&Yaml::Null);
+    match names(value) {
+        Ok(names) => Some(names),
+        Err((index, found)) => {
+            let path = [Some(Step::Key("model")), index.map(Step::Item)];
+            let path: Vec<Step> = path.into_iter().flatten().collect();
+            let (field, expected) = ("model".into(), Expected::Other(NAMES));
+            fields.report(&path, Problem::WrongType { field, expected, found });
+            None
+        }
+    }
+}
+
+/// Reads the field `thinking`. A level that is not one of pi's has no effect, with a warning: a later version of pi may
+/// have more.
+pub(crate) fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
+    let (name, suggestion) = match fields.root.get("thinking")? {
+        Yaml::Null => return None,
+        Yaml::String(name) if is_blank(name) => return None,
+        Yaml::String(name) => match Thinking::from_name(trim(name)) {
+            Some(level) => return Some(level),
+            None => (format!("`{name}`"), Thinking::nearest(name)),
+        },
+        Yaml::Bool(false) => ("`false`".to_owned(), Some(Thinking::Off.name().to_owned())),
+        other => (other.kind().to_string(), None),
+    };
+    fields.report(&[Step::Key("thinking")], Problem::UnknownThinking { name, suggestion });
+    None
+}
+
+/// Reads the aliases from the text of their file, and reports its errors. Aliases without errors are returned.
+pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Aliases {
+    let needs = Needs { what: "a list of aliases", fields: &[] };
+    let mut aliases = Aliases::default();
+    // Nothing but comments.
+    if yaml::parse(text).is_ok_and(|yaml| yaml == Yaml::Null) {
+        return aliases;
+    }
+    let Some(mut fields) = Fields::parse(file, text, 0, (needs, &[]), diagnostics) else {
+        return aliases;
+    };
+    let root = std::mem::replace(&mut fields.root, Yaml::Null);
+    let Yaml::Map(entries) = root else { return aliases };
+    for (alias, value) in entries {
+        let at = Step::Key(&alias);
+        if alias.contains('/') || is_blank(&alias) {
+            let problem = Problem::BadAlias { alias: alias.clone() };
+            fields.report(&[Step::Name(&alias)], problem);
+            continue;
+        }
+        match names(&value) {
+            Ok(names) => {
+                let bad = names.iter().enumerate().filter(|(_, name)| !name.contains('/'));
+                let bad: Vec<(usize, String)> =
+                    bad.map(|(index, name)| (index, name.clone())).collect();
+                for (index, name) in &bad {
+                    let problem = Problem::NotAModel { name: name.clone() };
+                    fields.report(&[at, Step::Item(*index)], problem);
+                }
+                if bad.is_empty() {
+                    aliases.insert(alias, names);
+                }
+            }
+            Err((index, found)) => {
+                let path = [Some(at), index.map(Step::Item)];
+                let path: Vec<Step> = path.into_iter().flatten().collect();
+                let (field, expected) = (alias.clone(), Expected::Other(NAMES));
+                fields.report(&path, Problem::WrongType { field, expected, found });
+            }
+        }
+    }
+    aliases
+}

@@ -1,0 +1,293 @@
+//! Reads a phase file.
+
+use super::bounded::Bounded;
+use super::fields::{Fields, is_blank_text, not_a_list, texts};
+use super::front_matter::Document;
+use super::templates::Unknown;
+use super::yaml::Yaml;
+use super::{budget, confinement, expected_calls, front_matter, gate, models, outcomes, templates};
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::place::Place;
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::value::{Expected, Needs, ValueKind};
+use crate::definition::model::blank::is_blank;
+use crate::definition::model::files::{Stale, Surroundings};
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
+use crate::definition::model::tools::{is_of_pi, tool_in_another_case};
+use crate::definition::model::variables::PHASE_VARIABLES;
+use crate::definition::model::workflow::{Phase, ToolPolicy};
+
+const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
+
+/// Characters that no name of a tool has: those of arguments and wildcards, as other programs know them.
+const NO_TOOL: [char; 2] = ['(', '*'];
+
+const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
+
+const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] };
+
+/// Reads a phase from the text of its file, and reports its errors; with `check` its warnings too.
+///
+/// # Errors
+///
+/// If the session is gone.
+///
+/// Specification: configuration reference, "Phase `.md` File Reference".
+pub(crate) fn read(
+    file: &str,
+    content: String,
+    files: &Bounded,
+    check: Option<&Surroundings>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<Phase>, Stale> {
+    let document = front_matter::split(content);
+    if is_blank(document.front_matter()) {
+        let place = Some(Place { line: 1, column: 1 });
+        let problem = if document.is_unclosed() {
+            Problem::UnclosedFrontMatter
+        } else {
+            Problem::NoFrontMatter
+        };
+        diagnostics.push(Diagnostic::new(file, problem).at(document.text(), place, 0));
+        return Ok(None);
+    }
+    let has_body = !document.body().is_empty();
+    if !has_body {
+        let line = document.lines_before + document.front_matter().lines().count() + 1;
+        let place = Some(Place { line, column: 1 });
+        diagnostics.push(Diagnostic::new(file, Problem::NoInstructions).at(
+            document.text(),
+            place,
+            0,
+        ));
+    }
+    if check.is_some() {
+        check_instructions(file, &document, diagnostics);
+    }
+    let Some(mut fields) = Fields::parse(
+        file,
+        document.front_matter(),
+        document.lines_before,
+        (NEEDS, &FIELDS),
+        diagnostics,
+    ) else {
+        return Ok(None);
+    };
+    let id = fields.required_text("id");
+    let name = fields.required_text("name");
+    let emoji = fields.required_text("emoji");
+    let tools = tool_policy(&mut fields);
+    let tools = check_case(&mut fields, files, check)?.and(tools);
+    let confinement = confinement::read(&mut fields);
+    let budget = budget::read(&mut fields);
+    let profiles = profiles(&mut fields);
+    let (rules, values) = (fields.check_rules(), fields.check_values(&PHASE_FIELDS));
+    let summary = fields.given_choice("summary", &["optional", "required"], [false, true]);
+    let context = fields.context();
+    let outcomes = outcomes::read(&mut fields);
+    let gate = gate::read(&mut fields);
+    let model = models::read_names(&mut fields);
+    let thinking = models::read_thinking(&mut fields);
+    let tests = expected_calls::read(&mut fields, check);
+    if let Some(surroundings) = check {
+        fields.check_keys();
+        gate::check_attempts(&mut fields);
+        check_names(&mut fields, surroundings);
+    }
+    Ok((|| {
+        rules.and(values)?;
+        has_body.then_some(Phase {
+            id: id?,
+            name: name?,
+            emoji: emoji?,
+            instructions: document.into_body(),
+            file: file.to_owned(),
+            tools: tools?,
+            confinement: confinement?,
+            budget: budget?,
+            tests,
+            profiles,
+            summary_required: summary?,
+            context: context?,
+            outcomes: outcomes?,
+            gate: gate?,
+            model: model?,
+            thinking,
+        })
+    })())
+}
+
+/// Reports the variables that instructions do not know.
+fn check_instructions(file: &str, document: &Document, diagnostics: &mut Vec<Diagnostic>) {
+    let Place { line: first, column } = document.body_place();
+    for unknown in templates::unknown(document.body(), &PHASE_VARIABLES) {
+        let problem = Unknown::problem(unknown.name, None, &PHASE_VARIABLES);
+        let mut diagnostic =
+            Diagnostic::new(file, problem).at(document.body(), Some(unknown.place), first - 1);
+        // The first line of the body is shown without the white space before it.
+        if let Some(place) = diagnostic.place.as_mut().filter(|place| place.line == first) {
+            place.column += column - 1;
+        }
+        diagnostics.push(diagnostic);
+    }
+}
+
+/// Refuses names of tools in another case: they would allow and refuse nothing. The host is asked for the tools only
+/// where a name is not one of pi's own. The inner `None` is a name in another case.
+fn check_case(
+    fields: &mut Fields,
+    files: &Bounded,
+    check: Option<&Surroundings>,
+) -> Result<Option<()>, Stale> {
+    let mut tools = None;
+    let mut sound = Some(());
+    for list in TOOLS {
+        let path = [Step::Key("tools"), Step::Key(list)];
+        for (index, name) in fields.names_at(&path) {
+            if is_of_pi(&name) {
+                continue;
+            }
+            let tools: &Vec<String> = match (&mut tools, check) {
+                (Some(tools), _) => tools,
+                (tools, Some(surroundings)) => tools.insert(surroundings.tools.clone()),
+                (tools, None) => tools.insert(files.tools()?),
+            };
+            if let Some(tool) = tool_in_another_case(&name, tools) {
+                let problem = Problem::ToolInAnotherCase { name, tool: tool.to_owned() };
+                fields.report(&[path[0], path[1], Step::Item(index)], problem);
+                sound = None;
+            }
+        }
+    }
+    Ok(sound)
+}
+
+/// Reports unknown tools and unknown profiles.
+fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
+    for list in TOOLS {
+        let path = [Step::Key("tools"), Step::Key(list)];
+        for (index, name) in fields.names_at(&path) {
+            let suggestion = surroundings.nearest_tool(&name);
+            let in_another_case = tool_in_another_case(&name, &surroundings.tools).is_some();
+            if surroundings.lacks_tool(&name) && !in_another_case && !name.contains(NO_TOOL) {
+                let problem = Problem::UnknownTool { name, suggestion };
+                fields.report(&[path[0], path[1], Step::Item(index)], problem);
+            }
+        }
+    }
+    let Some(profiles) = &surroundings.profiles else { return };
+    let list = Step::Key("availableProfiles");
+    for (index, name) in fields.names_at(&[list]) {
+        if !profiles.contains(&name) {
+            let suggestion = nearest(&name, profiles.iter().map(String::as_str)).map(Into::into);
+            let problem = Problem::UnknownProfile { name, suggestion };
+            fields.report(&[list, Step::Item(index)], problem);
+        }
+    }
+}
+
+fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
+    let found = match fields.root.get("tools") {
+        None | Some(Yaml::Null) => return Some(ToolPolicy::All),
+        Some(tools @ Yaml::Map(entries)) => {
+            let keys = entries.iter().map(|(key, _)| key.to_string());
+            let unknown: Vec<String> = keys.filter(|key| !TOOLS.contains(&&**key)).collect();
+            if !unknown.is_empty() {
+                for field in unknown {
+                    let path = [Step::Key("tools"), Step::Name(&field)];
+                    let field = field.clone();
+                    fields
+                        .report(&path, Problem::UnknownPart { of: "tools", field, known: &TOOLS });
+                }
+                return None;
+            }
+            tools
+        }
+        Some(other) => {
+            let names = match other {
+                Yaml::String(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+                other => texts(other.items()).unwrap_or_default(),
+            };
+            let problem = Problem::ToolsAsList { found: other.kind(), names };
+            fields.report(&[Step::Key("tools")], problem);
+            return None;
+        }
+    };
+    let [blacklist, whitelist] = TOOLS.map(|list| tool_list(found, list));
+    let no_tool = TOOLS.iter().zip([&blacklist, &whitelist]).find_map(|(list, names)| {
+        let names = names.as_ref().ok()?.as_ref()?;
+        let index = names.iter().position(|name| name.contains(NO_TOOL))?;
+        Some((list, index, names.get(index)?.clone()))
+    });
+    if let Some((list, index, name)) = no_tool {
+        let path = [Step::Key("tools"), Step::Key(list), Step::Item(index)];
+        fields.report(&path, Problem::NotATool { name });
+        return None;
+    }
+    match (blacklist, whitelist) {
+        (Ok(Some(_)), Ok(Some(_))) => {
+            fields.report(&[Step::Key("tools")], Problem::BothToolLists);
+            None
+        }
+        (Ok(Some(refused)), Ok(None)) => Some(ToolPolicy::Except(refused)),
+        (Ok(None), Ok(Some(allowed))) => Some(ToolPolicy::Only(allowed)),
+        (Ok(None), Ok(None)) => Some(ToolPolicy::All),
+        (blacklist, whitelist) => {
+            for (list, invalid) in TOOLS.into_iter().zip([blacklist.err(), whitelist.err()]) {
+                let Some(BadList { item, problem }) = invalid else { continue };
+                let path = [Some(Step::Key("tools")), Some(Step::Key(list)), item.map(Step::Item)];
+                let path: Vec<Step> = path.into_iter().flatten().collect();
+                fields.report(&path, problem);
+            }
+            None
+        }
+    }
+}
+
+/// A value in the place of a list of names.
+struct BadList {
+    /// The item that is not a name; `None` if the value is not a list.
+    item: Option<usize>,
+    problem: Problem,
+}
+
+/// One of the two lists, if it is there.
+fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
+    match tools.get(list) {
+        None | Some(Yaml::Null) => Ok(None),
+        Some(Yaml::List(items)) => {
+            let is_empty = |item: &Yaml| matches!(item, Yaml::Null) || is_blank_text(item);
+            let empty = items.iter().position(is_empty).map(|index| (index, ValueKind::Null));
+            let names = empty.map_or_else(|| texts(items), Err);
+            names.map(Some).map_err(|(index, found)| {
+                let expected = Expected::Other("the name of a tool");
+                let problem =
+                    Problem::WrongType { field: format!("tools.{list}"), expected, found };
+                BadList { item: Some(index), problem }
+            })
+        }
+        Some(other) => {
+            let problem = not_a_list(format!("tools.{list}"), "a list of tool names", other);
+            Err(BadList { item: None, problem })
+        }
+    }
+}
+
+fn profiles(fields: &mut Fields) -> Option<Vec<String>> {
+    let field = "availableProfiles";
+    let (item, expected, found) = match fields.root.get(field) {
+        None | Some(Yaml::Null) => return None,
+        Some(Yaml::List(items)) => match texts(items) {
+            Ok(names) => return Some(names),
+            Err((index, found)) => (Some(index), "names only", found),
+        },
+        Some(other) => (None, "a list of names", other.kind()),
+    };
+    let path = [Some(Step::Key(field)), item.map(Step::Item)];
+    let path: Vec<Step> = path.into_iter().flatten().collect();
+    let expected = Expected::Other(expected);
+    fields.report(&path, Problem::Ignored { field, expected, found });
+    None
+}

@@ -1,0 +1,41 @@
+//! The lines in which rules stand.
+
+use super::{front_matter, yaml};
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::excerpt::on_one_line;
+use crate::definition::model::files::{ReadError, Stale, WorkflowFiles};
+
+/// Returns the place `FILE:LINE` of a field in a `workflow.yaml` or a phase file; `keys` lead to it. If it is not found,
+/// returns the file alone.
+///
+/// # Errors
+///
+/// If the session is gone.
+pub fn rule_place(file: &str, keys: &[&str], files: &dyn WorkflowFiles) -> Result<String, Stale> {
+    let roots = files.roots()?;
+    let root = roots
+        .iter()
+        .rev()
+        .find_map(|root| Some((&root.name, file.strip_prefix(&root.path)?.strip_prefix('/')?)));
+    let bytes = match root.map(|(root, path)| files.read(root, path)) {
+        Some(Ok(bytes)) => bytes,
+        Some(Err(ReadError::Stale)) => return Err(Stale),
+        Some(Err(ReadError::File(_))) | None => return Ok(on_one_line(file)),
+    };
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let line = if file.ends_with("/workflow.yaml") {
+        line(&text, keys)
+    } else {
+        let document = front_matter::split(text);
+        line(document.front_matter(), keys).map(|line| line + document.lines_before)
+    };
+    let file = on_one_line(file);
+    Ok(line.map_or(file.clone(), |line| format!("{file}:{line}")))
+}
+
+fn line(text: &str, keys: &[&str]) -> Option<usize> {
+    let (name, above) = keys.split_last()?;
+    let path: Vec<Step> =
+        above.iter().map(|key| Step::Key(key)).chain([Step::Name(name)]).collect();
+    yaml::locate(text, &path).map(|place| place.line)
+}

@@ -1,0 +1,147 @@
+//! The variables in templates.
+
+use crate::definition::diagnostic::place::Place;
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::variables::{MEANINGS, PREVIOUS_SUMMARY};
+
+/// A `{name}` that a template does not know.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Unknown<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Where its brace stands in the template.
+    pub place: Place,
+}
+
+impl Unknown<'_> {
+    /// Its problem. A `summary.ID`, an `input.NAME` and an `outcome.ID` are checked against the library later.
+    pub fn problem(
+        name: &str,
+        field: Option<&'static str>,
+        known: &'static [&'static str],
+    ) -> Problem {
+        if let Some(id) = summary_of(name, known) {
+            return Problem::UnknownSummary { id: id.to_owned(), suggestion: None };
+        }
+        let name = name.to_owned();
+        match name.split_once('.') {
+            Some(("input" | "outcome", of)) if !of.is_empty() => {
+                Problem::UnknownValue { name, suggestion: None }
+            }
+            _ => Problem::UnknownVariable { name, field, known },
+        }
+    }
+}
+
+/// The names in braces that are none of these variables, each once; a `summary.ID` may be one. What looks
+/// like code of another language (`${name}`, `{{name}}`) is none, unless a variable was meant.
+pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>> {
+    let mut found: Vec<Unknown> = Vec::new();
+    for (index, line) in template.lines().enumerate() {
+        let mut rest = line;
+        while let Some((_, behind)) = rest.split_once('{') {
+            rest = behind;
+            // A known name between blanks is a variable that is not replaced.
+            let spaced = behind
+                .split_once('}')
+                .filter(|(name, _)| name.trim() != *name && known.contains(&name.trim()));
+            let is_name =
+                |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | '@');
+            let end = behind.find(|c: char| !is_name(c));
+            let plain = end.and_then(|end| behind.split_at_checked(end));
+            let spaced = spaced.map(|(name, _)| behind.split_at(name.len()));
+            let Some((name, after)) = spaced.or(plain) else { continue };
+            let new = !known.contains(&name) && !found.iter().any(|other| other.name == name);
+            let before = line.get(..line.len() - behind.len() - 1).unwrap_or_default();
+            let code = before.ends_with(['$', '{'])
+                || after.starts_with("}}")
+                || name.contains(['.', '-', ' ', '/', '@']);
+            if name.is_empty() || !after.starts_with('}') || !new {
+                continue;
+            }
+            let beginning = name.trim().split('.').next().unwrap_or(name);
+            let meant = known.iter().copied().chain(["summary", "input", "outcome"]);
+            if !code || nearest(beginning, meant).is_some() {
+                let place = Place { line: index + 1, column: before.chars().count() + 1 };
+                found.push(Unknown { name, place });
+            }
+        }
+    }
+    found
+}
+
+/// The variables in a text in which none are replaced, each once; true beside `input.NAME`, `outcome.ID` and `summary.ID`.
+/// `${name}` and `{{name}}` are code of another language, and so is `{name}` for `jq`.
+pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
+    let mut found: Vec<(&str, bool)> = Vec::new();
+    let is_for_jq = text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "jq");
+    for (at, _) in text.match_indices('{') {
+        let (Some(before), Some(behind)) = (text.get(..at), text.get(at + 1..)) else { continue };
+        let Some((name, after)) = behind.split_once('}') else { continue };
+        let is_plain = MEANINGS.iter().any(|(known, _)| *known == name);
+        let of = |id: &str| {
+            !id.is_empty()
+                && id
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '.'))
+        };
+        let named =
+            matches!(name.split_once('.'), Some(("input" | "outcome" | "summary", id)) if of(id));
+        let is_code = before.ends_with(['$', '{']) || after.starts_with('}') || is_for_jq;
+        if (named || is_plain && !is_code) && found.iter().all(|(other, _)| *other != name) {
+            found.push((name, named));
+        }
+    }
+    found
+}
+
+/// The id of a `summary.ID`, where it is known.
+fn summary_of<'a>(name: &'a str, known: &[&str]) -> Option<&'a str> {
+    let id = name.strip_prefix("summary.").filter(|id| !id.is_empty())?;
+    known.contains(&PREVIOUS_SUMMARY).then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_that_are_not_replaced_are_found() {
+        for (text, expected) in [
+            ("test {input.scope} {input.scope}", &[("input.scope", true)][..]),
+            (
+                "{outcome.triage} {summary.look-1}",
+                &[("outcome.triage", true), ("summary.look-1", true)],
+            ),
+            ("{outcome.kit/review}", &[("outcome.kit/review", true)]),
+            ("echo {description} {taskId}", &[("description", false), ("taskId", false)]),
+            ("echo ${description} {{description}} {foo} {a,b} {}", &[]),
+            ("jq '{description}' package.json", &[]),
+            ("jq '{description}' {input.file}", &[("input.file", true)]),
+            ("src/{taskId}", &[("taskId", false)]),
+            ("{input.} {input} {input.a b} {{{ }", &[]),
+        ] {
+            assert_eq!(in_literal(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_found_once_with_their_places() {
+        let template = "{description} {desc}\n é{foo}{foo} ${HOME} {{x}} ${descripton} {a b} {}\n{";
+        let found: Vec<(&str, usize, usize)> = unknown(template, &["description"])
+            .iter()
+            .map(|unknown| (unknown.name, unknown.place.line, unknown.place.column))
+            .collect();
+        assert_eq!(found, [("desc", 1, 15), ("foo", 2, 3), ("descripton", 2, 29)]);
+        let names = |template, known: &[&str]| {
+            let found = unknown(template, known).into_iter();
+            found.map(|unknown| unknown.name.to_owned()).collect::<Vec<_>>()
+        };
+        let template = "{outcome.@acme/kit/review} {src/main} {@acme/kit} {user/outcome.x}";
+        assert_eq!(names(template, &["taskId"]), ["outcome.@acme/kit/review"]);
+        let template = "{summary.look-1} {sumary.look} {user.name} {a-b}";
+        assert_eq!(names(template, &["previousSummary"]), ["summary.look-1", "sumary.look"]);
+        assert_eq!(names(template, &["taskId"]), ["summary.look-1", "sumary.look"]);
+    }
+}

@@ -1,0 +1,358 @@
+//! Reads a `workflow.yaml`.
+
+use std::collections::BTreeMap;
+
+use super::fields::{Fields, not_a_list};
+use super::yaml::Yaml;
+use super::{budget, conditions, confinement, gate, inputs};
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::value::{Expected, Needs};
+use crate::definition::model::blank::is_blank;
+use crate::definition::model::conditions::Condition;
+use crate::definition::model::inputs::Given;
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::schema;
+use crate::definition::model::schema::{
+    Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS,
+};
+use crate::definition::model::workflow::{
+    AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, OnMaxLoops, Show, Workflow,
+};
+
+const FIELDS: [&str; WORKFLOW_FIELDS.len()] = schema::names(&WORKFLOW_FIELDS);
+
+const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] =
+    schema::names(&schema::AUTO_CONTINUE_FIELDS);
+const ENTRY: [&str; schema::ENTRY_FIELDS.len()] = schema::names(&schema::ENTRY_FIELDS);
+const NEEDS: Needs =
+    Needs { what: "a workflow", fields: &["name", "commandName", "initialMessage", "phases"] };
+const HIDDEN_NEEDS: Needs =
+    Needs { what: "a workflow with `show: workflows`", fields: &["name", "phases"] };
+
+/// An entry of `phases` as it is written.
+pub(crate) struct EntryRef {
+    pub kind: EntryRefKind,
+    pub when: Vec<Condition>,
+}
+
+/// The phase or workflow that an entry names.
+pub(crate) enum EntryRefKind {
+    /// The path of a phase file, from the workflow's folder.
+    File(String),
+    /// The key of another workflow, and the values of its inputs.
+    Workflow(String, BTreeMap<String, Given>),
+}
+
+/// Reads the fields of a `workflow.yaml`, and reports their errors; with `check` their warnings too.
+///
+/// Returns the workflow without its phases, or `None` if there are errors; and every entry of `phases` that can be
+/// read, with its index, so that the errors of phases are reported in any case.
+///
+/// Specification: configuration reference, "`workflow.yaml` Field Reference" and "Validation Rules".
+pub(crate) fn read(
+    key: &str,
+    folder: &str,
+    file: &str,
+    text: &str,
+    check: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Option<Workflow>, Vec<(usize, EntryRef)>) {
+    let Some(mut fields) = Fields::parse(file, text, 0, (NEEDS, &FIELDS), diagnostics) else {
+        return (None, Vec::new());
+    };
+    let show = fields
+        .choice("show", &["user", "workflows"])
+        .map(|index| if index == 0 { Show::User } else { Show::Workflows });
+    if show == Some(Show::Workflows) {
+        fields.needs = HIDDEN_NEEDS;
+    }
+    let name = fields.required_text("name");
+    let (command_name, initial_message) = if show == Some(Show::Workflows) {
+        (Some(hidden_text(&fields, "commandName")), Some(hidden_text(&fields, "initialMessage")))
+    } else {
+        (command_name(&mut fields), fields.required_text("initialMessage"))
+    };
+    let description = fields.optional_text("description");
+    let loopable = loopable(&mut fields);
+    let session_name_prefix = fields.optional_text("sessionNamePrefix");
+    let session_name_max_length = max_length(&mut fields);
+    let role_instruction = fields.optional_text("roleInstruction");
+    let advance_reminder = fields.optional_text("advanceReminder");
+    let block_reason_template = fields.optional_text("blockReasonTemplate");
+    let completion_message = fields.optional_text("completionMessage");
+    let not_done_reminder = fields.optional_text("notDoneReminder");
+    let auto_continue = auto_continue(&mut fields);
+    let max_loops = fields.whole_number(&[Step::Key("maxLoops")], DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
+    let on_max_loops =
+        fields.choice("onMaxLoops", &schema::ON_MAX_LOOPS).map(|index| match index {
+            0 => OnMaxLoops::Pause,
+            _ => OnMaxLoops::Next,
+        });
+    let context_injection =
+        fields.choice("contextInjection", &["oncePerPhase", "everyRun"]).map(|index| match index {
+            0 => ContextInjection::OncePerPhase,
+            _ => ContextInjection::EveryRun,
+        });
+    let hides_tools = fields.choice("toolVisibility", &["shown", "hidden"]);
+    let context = fields.context();
+    let confinement = confinement::read(&mut fields);
+    let budget = budget::read(&mut fields);
+    let inputs = inputs::read(&mut fields);
+    let gate = gate::read(&mut fields);
+    let (rules, values) = (fields.check_rules(), fields.check_values(&WORKFLOW_FIELDS));
+    let (entries, complete) = phases(&mut fields);
+    if check {
+        check_fields(&mut fields);
+    }
+    let workflow = (|| {
+        rules.and(values)?;
+        complete.then_some(Workflow {
+            key: key.to_owned(),
+            name: name?,
+            command_name: command_name?,
+            description,
+            initial_message: initial_message?,
+            show: show?,
+            loopable: loopable?,
+            session_name_prefix,
+            session_name_max_length,
+            role_instruction,
+            advance_reminder,
+            block_reason_template,
+            completion_message,
+            not_done_reminder,
+            confinement: confinement?,
+            budget: budget?,
+            inputs: inputs?,
+            auto_continue: auto_continue?,
+            max_loops: max_loops?,
+            on_max_loops: on_max_loops?,
+            context_injection: context_injection?,
+            hides_tools: hides_tools? == 1,
+            context: context?,
+            phases: Vec::new(),
+            gate: gate?,
+            root: String::new(),
+            folder: folder.to_owned(),
+        })
+    })();
+    (workflow, entries)
+}
+
+/// Reports unknown keys and variables, and other values without an effect.
+fn check_fields(fields: &mut Fields) {
+    fields.check_keys();
+    let entries = fields.root.get("phases").map(Yaml::items).unwrap_or_default();
+    let is_known = |entry: &Yaml| {
+        entry.get("phase").or(entry.get("subworkflow")).is_some() && unknown_rule(entry).is_none()
+    };
+    let entries = entries.iter().take(MAX_PHASES).map(is_known).enumerate();
+    let known: Vec<usize> = entries.filter(|(_, known)| *known).map(|(index, _)| index).collect();
+    for index in known {
+        fields.check_keys_at(&[Step::Key("phases"), Step::Item(index)], &ENTRY);
+    }
+    gate::check_attempts(fields);
+    for field in &WORKFLOW_FIELDS {
+        if let Kind::Template(variables) = field.kind {
+            fields.check_template(field.name, variables);
+        }
+    }
+}
+
+fn command_name(fields: &mut Fields) -> Option<String> {
+    let value = fields.required_text("commandName")?;
+    if value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
+        return Some(value);
+    }
+    fields.report(&[Step::Key("commandName")], Problem::BadCommandName { value });
+    None
+}
+
+/// A field that is optional in a workflow for other workflows.
+fn hidden_text(fields: &Fields, field: &str) -> String {
+    match fields.root.get(field) {
+        Some(Yaml::String(text)) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+fn loopable(fields: &mut Fields) -> Option<bool> {
+    let found = match fields.root.get("loopable") {
+        None | Some(Yaml::Null) => return Some(true),
+        Some(Yaml::Bool(value)) => return Some(*value),
+        Some(Yaml::String(word)) if word == "true" || word == "false" => {
+            let (field, expected) = ("loopable".into(), "`true` or `false`".into());
+            let problem = Problem::Quoted { field, expected, value: word.clone() };
+            fields.report(&[Step::Key("loopable")], problem);
+            return None;
+        }
+        Some(other) => other.kind(),
+    };
+    let (field, expected) = ("loopable".into(), Expected::Other("`true` or `false`"));
+    let problem = Problem::WrongType { field, expected, found };
+    fields.report(&[Step::Key("loopable")], problem);
+    None
+}
+
+fn max_length(fields: &mut Fields) -> Option<usize> {
+    let field = "sessionNameMaxLength";
+    let value = fields.root.get(field)?;
+    let problem = match value {
+        Yaml::Null => return None,
+        Yaml::Number(value) if *value >= 0.0 => return Some(*value as usize),
+        Yaml::Number(_) => {
+            let found = value.scalar_text().unwrap_or_default();
+            Problem::NegativeLength { field, found }
+        }
+        Yaml::Bool(_) | Yaml::String(_) | Yaml::List(_) | Yaml::Map(_) => {
+            let expected = Expected::Other("a number from 0");
+            Problem::Ignored { field, expected, found: value.kind() }
+        }
+    };
+    fields.report(&[Step::Key(field)], problem);
+    None
+}
+
+/// `autoContinue`: true, false, or a mapping of its bounds. Outer `None` if it is invalid: an error must not
+/// remove the bounds of a run.
+fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
+    let default = AutoContinue::default();
+    let value = match fields.root.get("autoContinue") {
+        None | Some(Yaml::Null | Yaml::Bool(true)) => return Some(Some(default)),
+        Some(Yaml::Bool(false)) => return Some(None),
+        Some(value) => value.clone(),
+    };
+    let Yaml::Map(entries) = &value else {
+        let problem = Problem::WrongType {
+            field: "autoContinue".into(),
+            expected: Expected::Other("`true`, `false` or a mapping"),
+            found: value.kind(),
+        };
+        fields.report(&[Step::Key("autoContinue")], problem);
+        return None;
+    };
+    let mut sound = true;
+    for (key, _) in entries {
+        if !AUTO_CONTINUE.contains(&&**key) {
+            let (of, field) = ("autoContinue", key.clone());
+            let problem = Problem::UnknownPart { of, field, known: &AUTO_CONTINUE };
+            fields.report(&[Step::Key("autoContinue"), Step::Name(key)], problem);
+            sound = false;
+        }
+    }
+    let mut bound = |field, default, limit| {
+        fields.whole_number(&[Step::Key("autoContinue"), Step::Key(field)], default, 0..=limit)
+    };
+    let delay_seconds = bound("delaySeconds", default.delay_seconds, MAX_DELAY_SECONDS);
+    let max_per_phase = bound("maxPerPhase", default.max_per_phase, MAX_COUNT);
+    let max_idle = bound("maxIdle", default.max_idle, MAX_COUNT);
+    let bounds = AutoContinue {
+        delay_seconds: delay_seconds?,
+        max_per_phase: max_per_phase?,
+        max_idle: max_idle?,
+    };
+    sound.then_some(Some(bounds))
+}
+
+/// A suggestion for an entry of `phases` that cannot be read.
+fn suggestion(entry: &Yaml) -> Option<String> {
+    let Yaml::Map(fields) = entry else { return None };
+    let mut keys = fields.iter().map(|(key, _)| key);
+    if let Some(file) = keys.find(|key| key.ends_with(".md")) {
+        return Some(format!("phase: {file}"));
+    }
+    let [(key, Yaml::String(value))] = &fields[..] else { return None };
+    if is_blank(value) {
+        None
+    } else if nearest(key, ["subworkflow", "workflow"]).is_some() {
+        Some(format!("subworkflow: {value}"))
+    } else {
+        value.ends_with(".md").then(|| value.clone())
+    }
+}
+
+/// Returns the entries that can be read, each with its index, and true if these are all.
+fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
+    let items = match fields.root.get("phases") {
+        Some(Yaml::List(items)) => items.clone(),
+        None => {
+            fields.missing("phases");
+            return (Vec::new(), false);
+        }
+        Some(other) => {
+            let problem = not_a_list("phases".into(), "a list", other);
+            fields.report(&[Step::Key("phases")], problem);
+            return (Vec::new(), false);
+        }
+    };
+    if items.len() > MAX_PHASES {
+        fields.report(&[Step::Key("phases")], Problem::TooManyPhases { limit: MAX_PHASES });
+        return (Vec::new(), false);
+    }
+    if items.is_empty() {
+        fields.report(&[Step::Key("phases")], Problem::NoPhases);
+    }
+    let mut phases = Vec::with_capacity(items.len());
+    let mut complete = !items.is_empty();
+    for (index, item) in items.iter().enumerate() {
+        let here = [Step::Key("phases"), Step::Item(index)];
+        let text = |key| match item.get(key) {
+            Some(Yaml::String(text)) if !is_blank(text) => Some(text.clone()),
+            _ => None,
+        };
+        let both = item.get("phase").is_some() && item.get("subworkflow").is_some();
+        let kind = match (item, text("phase"), text("subworkflow")) {
+            (Yaml::String(path), ..) => EntryRefKind::File(path.clone()),
+            (Yaml::Map(_), Some(path), None) if !both => {
+                if item.get("with").is_some() {
+                    let (field, found) = ("with".into(), "`phase`".into());
+                    let expected = "`subworkflow` beside it".into();
+                    let problem = Problem::BadValue { field, expected, found, suggestion: None };
+                    fields.report(&[here[0], here[1], Step::Name("with")], problem);
+                    complete = false;
+                }
+                EntryRefKind::File(path)
+            }
+            (Yaml::Map(_), None, Some(key)) if !both => {
+                match inputs::read_given(fields, index, item) {
+                    Some(with) => EntryRefKind::Workflow(key, with),
+                    None => {
+                        complete = false;
+                        EntryRefKind::Workflow(key, BTreeMap::new())
+                    }
+                }
+            }
+            _ => {
+                complete = false;
+                // Reported as a field without a value.
+                if item.get("phase").or(item.get("subworkflow")) == Some(&Yaml::Null) {
+                    continue;
+                }
+                let (found, suggestion) = (item.kind(), suggestion(item));
+                fields.report(&here, Problem::BadPhaseEntry { found, suggestion });
+                continue;
+            }
+        };
+        if let Some(key) = unknown_rule(item) {
+            let problem =
+                Problem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
+            fields.report(&[here[0], here[1], Step::Name(key)], problem);
+            complete = false;
+        }
+        let when = conditions::read(fields, index, item);
+        complete &= when.is_some();
+        phases.push((index, EntryRef { kind, when: when.unwrap_or_default() }));
+    }
+    (phases, complete)
+}
+
+/// A key of an entry that looks like a rule: it would not hold.
+fn unknown_rule(entry: &Yaml) -> Option<&str> {
+    let Yaml::Map(entries) = entry else { return None };
+    let unknown = entries.iter().map(|(key, _)| &**key).filter(|key| !ENTRY.contains(key));
+    unknown.into_iter().find(|key| {
+        matches!(nearest(key, ENTRY), Some("when" | "with")) || ["if", "unless"].contains(key)
+    })
+}

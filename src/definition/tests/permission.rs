@@ -1,0 +1,287 @@
+//! Given these rules, exactly this decision.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::definition::fixtures::{Files, phase, workflow};
+use crate::definition::model::permission::{below, resolve, split};
+use crate::definition::read::confinement;
+use crate::definition::read::yaml::Yaml;
+
+fn limited(write: Option<&[&str]>, tools: ToolPolicy) -> Phase {
+    let write = write.map(|rules| rules.iter().map(|rule| (*rule).to_owned()).collect());
+    let confinement = Confinement { write, ..Confinement::default() };
+    Phase { confinement, tools, ..phase("a") }
+}
+
+fn decide(phase: &Phase, tool: &str, path: Option<&str>, host: &Files) -> Permission {
+    let path = || Ok(path.map(ToOwned::to_owned));
+    permission((phase, &workflow("w", &[])), tool, false, &path, host).unwrap()
+}
+
+/// The paths that `edit` and `write` may write with these rules, of those given.
+#[track_caller]
+fn writes(rules: &[&str], allowed: &[&str], refused: &[&str]) {
+    let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
+    let phase = limited(Some(rules), ToolPolicy::All);
+    for (path, expected) in
+        allowed.iter().map(|path| (path, true)).chain(refused.iter().map(|path| (path, false)))
+    {
+        for tool in ["edit", "write"] {
+            let decision = decide(&phase, tool, Some(path), &host);
+            let found = matches!(decision, Permission::WithinPaths(_));
+            assert_eq!(found, expected, "{path:?} with {rules:?}: {decision:?}");
+            assert_eq!(!found, matches!(decision, Permission::Refused(Refusal::Path { .. })));
+        }
+    }
+}
+
+#[test]
+fn the_paths_of_file_tools_are_compared_with_the_rules() {
+    writes(&[], &[], &["a", ".", "", "/", "~/a", "/project/a"]);
+    writes(
+        &["docs/plan.md", "tests/"],
+        &[
+            "docs/plan.md",
+            "./docs/plan.md",
+            "@docs/plan.md",
+            "/project/docs/plan.md",
+            "x/../docs/plan.md",
+            "tests/a",
+            "tests/a/b",
+            "tests/.x",
+            "docs/plan.md/below",
+        ],
+        &[
+            "docs/plan.md2",
+            "docs/plan",
+            "docs",
+            "docs/",
+            "Docs/plan.md",
+            "tests",
+            "tests/",
+            "tests2/a",
+            "tests/../a",
+            "x/tests/a",
+            "/tests/a",
+            "~/tests/a",
+            "../tests/a",
+            "",
+        ],
+    );
+    writes(&["docs"], &["docs", "docs/a", "docs/a/b"], &["docs2", "docs2/a", "doc", "a/docs"]);
+    writes(&["."], &["a", "a/b", ".git/x"], &["../a", "/a", "~/a", "/project2/a", "."]);
+    writes(&["/"], &["a", "/etc/passwd", "~/a"], &["/"]);
+    writes(
+        &["~/.cargo/", "../other/x"],
+        &["~/.cargo/a", "../other/x", "/home/.cargo/b"],
+        &["~/a", "~/.cargo", ".cargo/a", "../other/y"],
+    );
+    writes(&["@types/"], &["./@types/a", "/project/@types/a"], &["types/a", "@types/a"]);
+}
+
+#[test]
+fn globs_are_those_of_gates() {
+    writes(&["src/*.rs"], &["src/a.rs", "./src/a.rs"], &["src/a/b.rs", "src/a.js", "a.rs", "src"]);
+    writes(&["src/**/*.rs"], &["src/a.rs", "src/a/b.rs"], &["src/a.js", "src/../a.rs", "src"]);
+    writes(&["src/**"], &["src/a", "src/a/b"], &["src", "src2/a", "a"]);
+    writes(&["*/out/"], &["a/out/x", "a/out/x/y"], &["out/x", "a/b/out/x", "a/x", "../a/out/x"]);
+    writes(&["*"], &["a", "b.md"], &["a/b", ".", "../a"]);
+    writes(&["*.{md,txt}"], &["a.md", "a.txt"], &["a.rs", "a/b.md"]);
+    writes(&["src/./*//./x"], &["src/a/x"], &["src/x"]);
+    writes(&["app/[id]/page.ts"], &["app/[id]/page.ts", "app/i/page.ts"], &["app/x/page.ts"]);
+    writes(&["../*.md"], &["../a.md"], &["a.md", "../a/b.md"]);
+    writes(&["/*.txt"], &["/a.txt"], &["/a/b.txt", "a.txt"]);
+}
+
+#[test]
+fn a_rule_through_a_link_allows_nothing() {
+    writes(&["link/", "link/a", "link/*"], &[], &["link/a", "link/a/b", "link"]);
+    // A path through a link is compared where it leads, which the host tells.
+    writes(&["."], &["link/a"], &[]);
+}
+
+#[test]
+fn commands_are_confined_where_there_is_a_limit() {
+    let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
+    let rules = ["docs/plan.md", "tests/", "src/**/*.rs", "*.md", "~/.cargo/", "/", "link/"];
+    let bash = |phase: &Phase| decide(phase, "bash", None, &host);
+    let owned = |paths: &[&str]| -> Vec<String> { paths.iter().map(ToString::to_string).collect() };
+    let confined = |writable: &[&str], named: &[&str], network| Permission::Confined {
+        writable: owned(writable),
+        named: (writable != ["/"]).then(|| owned(named)),
+        network,
+    };
+    let mut limited = limited(Some(&rules), ToolPolicy::All);
+    let writable = [
+        "/project/docs/plan.md",
+        "/project/tests/",
+        "/project/src/",
+        "/project/",
+        "/home/.cargo/",
+        "/",
+    ];
+    let named = ["docs/plan.md", "tests/", "src/", "./", "~/.cargo/", "/"];
+    assert_eq!(bash(&limited), confined(&writable, &named, true));
+    assert_eq!(decide(&limited, "powershell", None, &host), confined(&writable, &named, true));
+    limited.confinement.write = Some(vec![]);
+    assert_eq!(bash(&limited), confined(&[], &[], true));
+    limited.confinement.network = Some(false);
+    assert_eq!(bash(&limited), confined(&[], &[], false));
+    limited.confinement.write = None;
+    assert_eq!(bash(&limited), confined(&["/"], &[], false));
+    assert_eq!(decide(&limited, "write", Some("/etc/x"), &host), Permission::Allowed);
+    assert_eq!(decide(&limited, "other", None, &host), Permission::Allowed);
+    limited.confinement.sandbox = Some(Sandbox::Preferred);
+    assert_eq!(bash(&limited), confined(&["/"], &[], false));
+    limited.confinement.sandbox = Some(Sandbox::Off);
+    limited.confinement.write = Some(vec![]);
+    assert_eq!(bash(&limited), Permission::Allowed);
+    assert!(matches!(decide(&limited, "edit", Some("a"), &host), Permission::Refused(_)));
+    limited.confinement =
+        Confinement { sandbox: Some(Sandbox::Required), ..Confinement::default() };
+    assert_eq!(bash(&limited), Permission::Allowed, "there is no limit");
+}
+
+#[test]
+fn other_tools_need_a_whitelist() {
+    let host = Files::default();
+    let only =
+        |names: &[&str]| ToolPolicy::Only(names.iter().map(|name| (*name).to_owned()).collect());
+    let tool = Permission::Refused(Refusal::Tool);
+    let open = limited(Some(&["docs/"]), ToolPolicy::All);
+    for name in ["read", "grep", "find", "ls", "workflow_step"] {
+        assert_eq!(decide(&open, name, Some("/etc/x"), &host), Permission::Allowed, "{name}");
+    }
+    for name in ["other", "Write", "BASH", ""] {
+        let refused = Permission::Refused(Refusal::MayWrite);
+        assert_eq!(decide(&open, name, Some("docs/x"), &host), refused, "{name}");
+    }
+    let listed = limited(Some(&[]), only(&["other", "write"]));
+    assert_eq!(decide(&listed, "other", None, &host), Permission::Allowed);
+    assert_eq!(decide(&listed, "read", None, &host), tool);
+    assert_eq!(decide(&listed, "bash", None, &host), tool);
+    assert_eq!(decide(&listed, "workflow_step", None, &host), Permission::Allowed);
+    let refused = Refusal::Path { path: "a".into(), link_target: None, linked_rule: None };
+    assert_eq!(decide(&listed, "write", Some("a"), &host), Permission::Refused(refused));
+    let except = limited(Some(&["docs/"]), ToolPolicy::Except(vec!["write".into()]));
+    assert_eq!(decide(&except, "write", Some("docs/a"), &host), tool);
+    assert_eq!(decide(&except, "other", None, &host), Permission::Refused(Refusal::MayWrite));
+    // Each call that it carries is decided on by itself.
+    let carrier = |phase: &Phase| {
+        permission((phase, &workflow("w", &[])), "script", true, &|| Ok(None), &host).unwrap()
+    };
+    assert_eq!([&open, &listed, &except].map(carrier), [const { Permission::Allowed }; 3]);
+    let barred = limited(None, ToolPolicy::Except(vec!["script".into()]));
+    assert_eq!(carrier(&barred), tool);
+}
+
+#[test]
+fn a_path_that_is_not_known_is_refused() {
+    /// A host that resolves nothing.
+    struct Silent;
+    impl WorkflowFiles for Silent {
+        fn roots(&self) -> Result<Vec<Root>, Stale> {
+            Ok(vec![])
+        }
+        fn list(&self, _: &str, _: &str) -> Result<Vec<DirEntry>, ReadError> {
+            Ok(vec![])
+        }
+        fn read(&self, _: &str, _: &str) -> Result<Vec<u8>, ReadError> {
+            Ok(vec![])
+        }
+    }
+    let phase = limited(Some(&["/", "."]), ToolPolicy::All);
+    let decide = |tool, path: Option<&str>| {
+        let path = || Ok(path.map(ToOwned::to_owned));
+        permission((&phase, &workflow("w", &[])), tool, false, &path, &Silent).unwrap()
+    };
+    let refused = |path: &str, reason: &str| {
+        Permission::Refused(Refusal::Unresolved { path: path.into(), reason: reason.into() })
+    };
+    assert_eq!(decide("write", Some("a")), refused("a", "the host does not tell"));
+    let nothing = Permission::Confined { writable: vec![], named: Some(vec![]), network: true };
+    assert_eq!(decide("bash", None), nothing);
+    let without =
+        permission((&phase, &workflow("w", &[])), "edit", false, &|| Ok(None), &Files::default());
+    assert_eq!(without, Ok(refused("", "the call has no readable `path`")));
+}
+
+#[test]
+fn a_rule_is_split_before_its_first_wildcard() {
+    for (rule, fixed, glob) in [
+        ("docs/plan.md", "docs/plan.md", None),
+        ("docs/", "docs/", None),
+        ("src/**/*.rs", "src/", Some("**/*.rs")),
+        ("*.md", "", Some("*.md")),
+        ("a/b?/c", "a/", Some("b?/c")),
+        ("/[a]/b", "/", Some("[a]/b")),
+        ("a{b/c}", "", Some("a{b/c}")),
+        ("", "", None),
+    ] {
+        assert_eq!(split(rule), (fixed, glob), "{rule}");
+    }
+}
+
+/// A path of parts that lead up, down, to a link and to names that begin alike.
+fn path() -> impl Strategy<Value = String> {
+    let parts = prop::collection::vec(
+        prop::sample::select(vec!["a", "ab", "..", ".", "", "link", "~", "@a", "A"]),
+        0..6,
+    );
+    (prop::sample::select(vec!["", "/", "~/", "@", "./"]), parts)
+        .prop_map(|(start, parts)| format!("{start}{}", parts.join("/")))
+}
+
+fn rule() -> impl Strategy<Value = String> {
+    let end = prop::sample::select(vec!["", "/", "/*", "/**", "/a*/b", "/{a,ab}", "/[ab]", "/*/"]);
+    (path(), end).prop_map(|(path, end)| format!("{path}{end}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A path that is allowed lies below the fixed part of a rule that leads through no link, and in a path to which
+    /// commands are held.
+    #[test]
+    fn nothing_outside_of_the_rules_is_allowed(
+        rules in prop::collection::vec(rule(), 0..4),
+        path in path(),
+    ) {
+        let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
+        let confinement = Confinement { write: Some(rules.clone()), ..Confinement::default() };
+        let phase = Phase { confinement, ..phase("a") };
+        if let Permission::WithinPaths(writable) = decide(&phase, "write", Some(&path), &host) {
+            let target = host.resolve_write(&path).unwrap().unwrap().path;
+            let of_rule = |rule: &String| {
+                let base = resolve(split(rule).0, &host).unwrap().unwrap();
+                !base.linked && below(&target, &base.path).is_some()
+            };
+            prop_assert!(rules.iter().any(of_rule), "{target}");
+            let held = |base: &String| below(&target, base).is_some_and(|rest| !rest.is_empty() || !base.ends_with('/'));
+            prop_assert!(writable.iter().any(held), "{target}");
+            let Permission::Confined { writable: of_commands, named, network: true } =
+                decide(&phase, "bash", None, &host)
+            else {
+                panic!()
+            };
+            prop_assert_eq!(&of_commands, &writable);
+            // A name leads to its path.
+            for name in named.unwrap() {
+                let path = resolve(&name, &host).unwrap().unwrap().path;
+                prop_assert!(writable.iter().any(|one| one.trim_end_matches('/') == path.trim_end_matches('/')), "{}", name);
+            }
+        }
+    }
+
+    /// A rule that can be read decides on any path.
+    #[test]
+    fn any_rule_is_read_or_refused(text in ".{0,40}", path in ".{0,20}") {
+        if let Ok(read) = confinement::rule(&Yaml::String(text)) {
+            prop_assert!(!read.contains(['\\', '\0', '\n']));
+            let confinement = Confinement { write: Some(vec![read]), ..Confinement::default() };
+            let phase = Phase { confinement, ..phase("a") };
+            let _ = decide(&phase, "write", Some(&path), &Files::default());
+        }
+    }
+}
