@@ -6,9 +6,12 @@ use super::check::{
     command_names, context, expected_calls, limits, models, references, variables, ways,
 };
 use super::diagnostic::anchor::{Anchor, Step, Unplaced};
+use super::diagnostic::phase::PhaseProblem;
 use super::diagnostic::place::Place;
 use super::diagnostic::problem::Problem;
 use super::diagnostic::report::{self, Diagnostic};
+use super::diagnostic::tool::ToolProblem;
+use super::diagnostic::workflow::WorkflowProblem;
 use super::model::files::{PackageScope, ReadError, Root, Stale, Surroundings, WorkflowFiles};
 use super::model::library::{LeftOut, Library, Parts, Replacing};
 use super::model::models::ALIASES_ROOT;
@@ -85,7 +88,7 @@ fn read(
             match index.get(&workflow.key).and_then(|&at| parts.workflows.get_mut(at)) {
                 Some(earlier) => {
                     let key = workflow.key.clone();
-                    let problem = Problem::Replaces { key, other: earlier.folder.clone() };
+                    let problem = WorkflowProblem::Replaces { key, other: earlier.folder.clone() };
                     replaced.push(Unplaced::new(&workflow, problem, Anchor::Name));
                     *earlier = workflow;
                 }
@@ -207,7 +210,9 @@ fn locate(text: &str, path: &[Step]) -> Option<Place> {
 /// Suggests the reference to a workflow where an entry of `phases` is not a file but the name of a workflow.
 fn suggest_references(library: &Library, diagnostics: &mut [Diagnostic]) {
     for diagnostic in diagnostics {
-        let Problem::PhaseUnreadable { path, suggestion, .. } = &mut diagnostic.problem else {
+        let Problem::Phase(PhaseProblem::PhaseUnreadable { path, suggestion, .. }) =
+            &mut diagnostic.problem
+        else {
             continue;
         };
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
@@ -279,7 +284,7 @@ impl Taken {
 /// Reports the folders of subagent profiles that are not read.
 pub(crate) fn profiles_outside(surroundings: &Surroundings) -> impl Iterator<Item = Diagnostic> {
     let folders = surroundings.profiles_outside.iter();
-    folders.map(|folder| Diagnostic::new(folder, Problem::ProfilesOutside))
+    folders.map(|folder| Diagnostic::new(folder, ToolProblem::ProfilesOutside))
 }
 
 /// Makes a library of what was read, and leaves out the workflows whose references cannot be followed.

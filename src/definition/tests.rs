@@ -1,5 +1,6 @@
 //! Given these files, exactly this library and these diagnostics.
 
+use super::diagnostic::workflow::WorkflowProblem;
 use super::fixtures::Files;
 use super::*;
 
@@ -472,8 +473,9 @@ fn many_circles_take_little() {
     }
     let (library, diagnostics) = Library::load(&files).unwrap();
     assert_eq!(library.iter().count(), 0);
-    let cycles =
-        diagnostics.iter().filter(|diagnostic| matches!(diagnostic.problem, Problem::Cycle { .. }));
+    let cycles = diagnostics.iter().filter(|diagnostic| {
+        matches!(diagnostic.problem, Problem::Workflow(WorkflowProblem::Cycle { .. }))
+    });
     assert_eq!(cycles.count(), 600, "each in one");
     assert!(diagnostics.iter().all(|diagnostic| diagnostic.message().len() < 200));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::definition::diagnostic::anchor::{Anchor, Unplaced};
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::library::Library;
 use crate::definition::model::workflow::{Show, Workflow};
 
@@ -19,7 +19,7 @@ pub(crate) fn similar_command_names<'a>(
     for workflow in workflows.filter(of_users) {
         let first = *by_name.entry(workflow.command_name.to_ascii_lowercase()).or_insert(workflow);
         if first.command_name != workflow.command_name {
-            let problem = Problem::SimilarCommandName {
+            let problem = WorkflowProblem::SimilarCommandName {
                 names: [first.command_name.clone(), workflow.command_name.clone()],
                 keys: [first.key.clone(), workflow.key.clone()],
             };
@@ -36,7 +36,7 @@ pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>)
         unplaced.extend(first.map(|first| {
             let package = workflow.package().filter(|_| library.start_name(workflow).is_some());
             if let Some(package) = package {
-                let problem = Problem::PackageCommandName {
+                let problem = WorkflowProblem::PackageCommandName {
                     name: name.clone(),
                     package: package.to_owned(),
                     first: first.key.clone(),
@@ -44,7 +44,7 @@ pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>)
                 };
                 return Unplaced::new(workflow, problem, Anchor::CommandName);
             }
-            let problem = Problem::DuplicateCommandName {
+            let problem = WorkflowProblem::DuplicateCommandName {
                 name: name.clone(),
                 first: first.key.clone(),
                 second: workflow.key.clone(),

@@ -1,7 +1,7 @@
 //! Warnings of a check about `context`.
 
 use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::model::library::Library;
 use crate::definition::model::workflow::{ContextMode, Entry, EntryKind, Phase};
@@ -19,7 +19,7 @@ pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
             if next.context.or(workflow.context) == Some(ContextMode::Fresh)
                 && before.summary_required == Some(false)
             {
-                let problem = Problem::SummaryNeeded { next: next.id.clone() };
+                let problem = PhaseProblem::SummaryNeeded { next: next.id.clone() };
                 let anchor = Anchor::Phase(vec![Step::Key("summary")]);
                 unplaced
                     .push(Unplaced { diagnostic: Diagnostic::new(&before.file, problem), anchor });

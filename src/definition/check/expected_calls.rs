@@ -1,7 +1,7 @@
 //! Runs the `tests` of phases.
 
 use crate::definition::diagnostic::anchor::{Anchor, Unplaced};
-use crate::definition::diagnostic::problem::{Decision, Problem};
+use crate::definition::diagnostic::call::{CallProblem, Decision};
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::model::expected_calls::PhaseTest;
 use crate::definition::model::files::{Stale, WorkflowFiles};
@@ -41,7 +41,7 @@ fn wrong(
     phase: &Phase,
     workflow: &Workflow,
     host: &dyn WorkflowFiles,
-) -> Result<Option<Problem>, Stale> {
+) -> Result<Option<CallProblem>, Stale> {
     let (tool, argument) = test.parts();
     let path = || Ok(argument.map(ToOwned::to_owned));
     let limits = Limits::of(phase, workflow);
@@ -56,7 +56,7 @@ fn wrong(
             (false, Decision::Path { by })
         }
     };
-    let problem = || Problem::WrongTest {
+    let problem = || CallProblem::WrongTest {
         call: test.call.clone(),
         workflow: workflow.key.clone(),
         decision,

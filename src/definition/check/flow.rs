@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::{Condition, Source};
 use crate::definition::model::gate::{Check, Gate};
 use crate::definition::model::inputs::{Given, Input};
@@ -103,7 +106,7 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
         errors.checks(gate, &exits, None);
     }
     if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut BTreeMap::new()) {
-        let problem = Problem::TooManyEntries { limit: MAX_ENTRIES };
+        let problem = WorkflowProblem::TooManyEntries { limit: MAX_ENTRIES };
         errors.report(problem, Anchor::Phases);
     }
     errors.unplaced
@@ -118,11 +121,11 @@ struct Errors<'a> {
 }
 
 impl<'a> Errors<'a> {
-    fn report(&mut self, problem: Problem, anchor: Anchor) {
+    fn report(&mut self, problem: impl Into<Problem>, anchor: Anchor) {
         self.unplaced.push(Unplaced::new(self.workflow, problem, anchor));
     }
 
-    fn report_in_phase(&mut self, phase: &Phase, problem: Problem, anchor: Anchor) {
+    fn report_in_phase(&mut self, phase: &Phase, problem: impl Into<Problem>, anchor: Anchor) {
         let diagnostic = Diagnostic::new(&phase.file, problem);
         self.unplaced.push(Unplaced { diagnostic, anchor });
     }
@@ -133,11 +136,11 @@ impl<'a> Errors<'a> {
             let anchor = Anchor::PhaseValue(vec![Step::Key("outcomes")], name.clone());
             match target {
                 Target::Loop if !self.workflow.loopable => {
-                    self.report_in_phase(phase, Problem::LoopForbidden { field }, anchor);
+                    self.report_in_phase(phase, GateProblem::LoopForbidden { field }, anchor);
                 }
                 Target::Phase(id) if self.workflow.position(id).is_none() => {
                     let ids = self.workflow.own_phases().map(|phase| phase.id.as_str());
-                    let problem = Problem::BadValue {
+                    let problem = FieldProblem::BadValue {
                         field,
                         expected: format!(
                             "`next`, `loop`, `done` or the id of a phase of the workflow \"{}\"",
@@ -165,7 +168,7 @@ impl<'a> Errors<'a> {
                 continue;
             };
             let of = if phase.is_some() { "the phase" } else { "the end of the workflow" };
-            let problem = Problem::BadValue {
+            let problem = FieldProblem::BadValue {
                 field: "gate.outcome".into(),
                 expected: listed(names, &format!("an outcome of {of}")),
                 found: format!("`{outcome}`"),
@@ -194,7 +197,7 @@ impl<'a> Errors<'a> {
                     let suggestion = meant_value(wrong, &input.options());
                     let (expected, found) = (input.expected(), format!("`{wrong}`"));
                     let field = format!("when.{key}");
-                    let problem = Problem::BadValue { field, expected, found, suggestion };
+                    let problem = FieldProblem::BadValue { field, expected, found, suggestion };
                     return self.report(problem, anchor);
                 }
                 let names: BTreeSet<&str> = inputs.iter().map(|input| &*input.name).collect();
@@ -220,7 +223,7 @@ impl<'a> Errors<'a> {
                 if !names.is_empty() {
                     let is_wrong = |value: &&String| !names.contains(value.as_str());
                     let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
-                    let problem = Problem::BadValue {
+                    let problem = FieldProblem::BadValue {
                         field: format!("when.{key}"),
                         expected: listed(&names, &format!("an outcome of `{id}`")),
                         found: format!("`{wrong}`"),
@@ -243,7 +246,7 @@ impl<'a> Errors<'a> {
                 (expected, format!("`{key}`{why}"), meant)
             }
         };
-        let problem = Problem::BadValue { field: "when".into(), expected, found, suggestion };
+        let problem = FieldProblem::BadValue { field: "when".into(), expected, found, suggestion };
         self.report(problem, Anchor::Key(path, key));
     }
 
@@ -256,7 +259,7 @@ impl<'a> Errors<'a> {
             let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
                 let names: BTreeSet<&str> =
                     nested.inputs.iter().map(|input| &*input.name).collect();
-                let problem = Problem::BadValue {
+                let problem = FieldProblem::BadValue {
                     field: "with".into(),
                     expected: listed(&names, &format!("an input of the workflow \"{key}\"")),
                     found: format!("`{name}`"),
@@ -286,7 +289,7 @@ impl<'a> Errors<'a> {
                 },
             };
             let (field, expected) = (format!("with.{name}"), input.expected());
-            let problem = Problem::BadValue { field, expected, found, suggestion };
+            let problem = FieldProblem::BadValue { field, expected, found, suggestion };
             self.report(problem, Anchor::Value(path(), name.clone()));
         }
         let names = || nested.inputs.iter().map(|input| &*input.name);
@@ -301,7 +304,8 @@ impl<'a> Errors<'a> {
         };
         for input in nested.inputs.iter().filter(is_missing) {
             let (reference, name) = (key.to_owned(), input.name.clone());
-            let problem = Problem::MissingInput { reference, name, expected: input.expected() };
+            let problem =
+                WorkflowProblem::MissingInput { reference, name, expected: input.expected() };
             self.report(problem, Anchor::Field(here.clone()));
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
+use crate::definition::diagnostic::limit::LimitProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::model::confinement::{Confinement, Sandbox};
@@ -33,7 +34,7 @@ pub(crate) fn report(
     }
     for (file, anchor) in library.iter().flat_map(sandboxes) {
         if !used.contains(&file) {
-            lint.report(&file, Problem::UnusedSandbox, anchor);
+            lint.report(&file, LimitProblem::UnusedSandbox, anchor);
         }
     }
     Ok(())
@@ -56,7 +57,7 @@ struct LimitsLint<'a> {
 }
 
 impl LimitsLint<'_> {
-    fn report(&mut self, file: &str, problem: Problem, anchor: Anchor) {
+    fn report(&mut self, file: &str, problem: impl Into<Problem>, anchor: Anchor) {
         let diagnostic = Diagnostic::new(file, problem);
         if self.seen.insert(format!("{anchor:?} {diagnostic}")) {
             self.unplaced.push(Unplaced { diagnostic, anchor });
@@ -91,12 +92,12 @@ impl LimitsLint<'_> {
     ) -> Result<(), Stale> {
         for (index, path) in own.write.iter().flatten().enumerate() {
             if may_mean_folder(path) {
-                let problem = Problem::MaybeFolder { path: path.clone() };
+                let problem = LimitProblem::MaybeFolder { path: path.clone() };
                 self.report(file, problem, anchor(vec![Step::Key("write"), Step::Item(index)]));
             }
             let target = resolve(split(path).0, self.host)?.ok();
             if let Some(target) = target.filter(|target| target.linked) {
-                let problem = Problem::LinkedPath { path: path.clone(), target: target.path };
+                let problem = LimitProblem::LinkedPath { path: path.clone(), target: target.path };
                 self.report(file, problem, anchor(vec![Step::Key("write"), Step::Item(index)]));
             }
         }
@@ -110,7 +111,7 @@ impl LimitsLint<'_> {
         }
         let Confinement { network, sandbox, .. } = &phase.confinement;
         let field = if network.is_some() { "network" } else { "sandbox" };
-        let problem = Problem::NetworkWithoutSandbox;
+        let problem = LimitProblem::NetworkWithoutSandbox;
         if network.is_some() || sandbox.is_some() {
             self.report(&phase.file, problem, Anchor::Phase(vec![Step::Key(field)]));
         } else {
@@ -131,7 +132,7 @@ impl LimitsLint<'_> {
             }
             let folder = if folder.is_empty() { "./" } else { folder };
             let problem =
-                Problem::CommandsInFolder { path: path.clone(), folder: folder.to_owned() };
+                LimitProblem::CommandsInFolder { path: path.clone(), folder: folder.to_owned() };
             let at = vec![Step::Key("write"), Step::Item(index)];
             match limits.write_file {
                 WriteFile::Phase => self.report(&phase.file, problem, Anchor::Phase(at)),
@@ -146,7 +147,7 @@ impl LimitsLint<'_> {
         let has_list = phase.confinement.write.as_ref().is_some_and(|write| !write.is_empty());
         if matches!(phase.tools, ToolPolicy::Only(_)) && !writes && has_list {
             let anchor = Anchor::Phase(vec![Step::Key("write")]);
-            self.report(&phase.file, Problem::NoToolWrites, anchor);
+            self.report(&phase.file, LimitProblem::NoToolWrites, anchor);
         }
     }
 
@@ -184,7 +185,7 @@ impl LimitsLint<'_> {
                 WriteFile::Phase => last.file.clone(),
                 WriteFile::Workflow => workflow.file(),
             };
-            let problem = Problem::UnwritableGateFile { path: path.clone(), file };
+            let problem = LimitProblem::UnwritableGateFile { path: path.clone(), file };
             match phase {
                 Some(phase) => self.report(&phase.file, problem, Anchor::Phase(at)),
                 None => self.report(&workflow.file(), problem, Anchor::Field(at)),

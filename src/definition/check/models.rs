@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::model::ModelProblem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::model::files::{Root, Surroundings};
 use crate::definition::model::library::Library;
@@ -15,10 +15,14 @@ use crate::definition::model::paths::join;
 use crate::definition::model::workflow::Workflow;
 
 /// The problem of a name, compared with the aliases and with the models that pi knows.
-pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -> Option<Problem> {
+pub(crate) fn problem_of(
+    name: &str,
+    aliases: &Aliases,
+    models: &[KnownModel],
+) -> Option<ModelProblem> {
     if !name.contains('/') {
         let name = name.to_owned();
-        return aliases.get(&name).is_none().then(|| Problem::UnknownAlias {
+        return aliases.get(&name).is_none().then(|| ModelProblem::UnknownAlias {
             suggestion: nearest(&name, aliases.names()).map(Into::into),
             name,
         });
@@ -33,7 +37,7 @@ pub(crate) fn problem_of(name: &str, aliases: &Aliases, models: &[KnownModel]) -
     let known: Vec<String> = models.iter().map(|known| known.model.to_string()).collect();
     let near = || nearest(name, known.iter().map(String::as_str)).map(Into::into);
     let suggestion = level.or_else(near);
-    Some(Problem::UnknownModel { name: name.to_owned(), suggestion })
+    Some(ModelProblem::UnknownModel { name: name.to_owned(), suggestion })
 }
 
 /// Reports the names in the field `model` of each phase, and in the user's aliases, that mean no model. Without pi's models

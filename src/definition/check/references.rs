@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow;
 use crate::definition::diagnostic::anchor::{Anchor, Unplaced};
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::library::{LeftOut, MAX_NESTING};
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::{last_part, package_of};
@@ -39,7 +39,7 @@ pub(crate) fn resolve(
             keys.insert(MAX_PATH, "…".into());
         }
         for &index in members {
-            let problem = Problem::Cycle { keys: keys.clone() };
+            let problem = WorkflowProblem::Cycle { keys: keys.clone() };
             let anchor = Anchor::Reference(keys.clone());
             let workflow = workflows.get(index);
             unplaced.extend(workflow.map(|workflow| Unplaced::new(workflow, problem, anchor)));
@@ -50,7 +50,7 @@ pub(crate) fn resolve(
     }
     for ((workflow, fate), depth) in workflows.iter().zip(&mut fates).zip(depths) {
         if depth > MAX_NESTING && *fate == Fate::Kept {
-            let problem = Problem::NestedTooDeep { limit: MAX_NESTING };
+            let problem = WorkflowProblem::NestedTooDeep { limit: MAX_NESTING };
             unplaced.push(Unplaced::new(workflow, problem, Anchor::Phases));
             *fate = Fate::LeftOut;
         }
@@ -85,12 +85,12 @@ pub(crate) fn resolve(
             let (workflow_key, reference) = (workflow.key.clone(), reference.to_owned());
             let anchor = Anchor::Reference(vec![reference.clone()]);
             let problem = if target == Some(&Fate::InCycle) {
-                Problem::InCycle { workflow: workflow_key, reference }
+                WorkflowProblem::InCycle { workflow: workflow_key, reference }
             } else if known.contains(reference.as_str()) {
-                Problem::BrokenWorkflow { workflow: workflow_key, reference }
+                WorkflowProblem::BrokenWorkflow { workflow: workflow_key, reference }
             } else if let Some(key) = keys_of_commands.get(reference.as_str()) {
                 let key = (*key).to_owned();
-                Problem::CommandNameAsReference { workflow: workflow_key, reference, key }
+                WorkflowProblem::CommandNameAsReference { workflow: workflow_key, reference, key }
             } else {
                 let others = known.iter().copied().filter(|key| *key != workflow_key);
                 // A path to the folder has its name at the end.
@@ -98,7 +98,7 @@ pub(crate) fn resolve(
                 let name = name.unwrap_or(&reference);
                 let of_package = others.clone().find(|key| last_part(key) == name);
                 let suggestion = of_package.or_else(|| nearest(name, others)).map(Into::into);
-                Problem::UnknownWorkflow { workflow: workflow_key, reference, suggestion }
+                WorkflowProblem::UnknownWorkflow { workflow: workflow_key, reference, suggestion }
             };
             unplaced.push(Unplaced::new(workflow, problem, anchor));
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::definition::diagnostic::description::Severity;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::variable::VariableProblem;
 use crate::definition::model::library::Library;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::last_part;
@@ -20,7 +21,9 @@ pub(crate) fn settle_values(library: &Library, diagnostics: &mut Vec<Diagnostic>
     let mut outcomes: BTreeSet<&str> = with_outcomes.collect();
     outcomes.extend(library.iter().flat_map(|workflow| [&*workflow.key, last_part(&workflow.key)]));
     diagnostics.retain_mut(|diagnostic| {
-        let Problem::UnknownValue { name, suggestion } = &mut diagnostic.problem else {
+        let Problem::Variable(VariableProblem::UnknownValue { name, suggestion }) =
+            &mut diagnostic.problem
+        else {
             return true;
         };
         let Some((kind, of)) = name.split_once('.') else { return true };
@@ -58,7 +61,9 @@ pub(crate) fn settle_summaries<'a>(
     });
     let ids: BTreeSet<&str> = names.collect();
     diagnostics.retain_mut(|diagnostic| {
-        let Problem::UnknownSummary { id, suggestion } = &mut diagnostic.problem else {
+        let Problem::Variable(VariableProblem::UnknownSummary { id, suggestion }) =
+            &mut diagnostic.problem
+        else {
             return true;
         };
         *suggestion = nearest(id, ids.iter().copied()).map(Into::into);

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::{Workflows, exits};
 use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
-use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::{Condition, Source};
 use crate::definition::model::gate::OnGateFail;
 use crate::definition::model::inputs::InputKind;
@@ -305,7 +305,7 @@ impl<'a> Ways<'a> {
                 EntryKind::Workflow { key, .. } => key,
             };
             if values.is_none() {
-                let problem = Problem::Unreachable { entry: name.clone() };
+                let problem = WorkflowProblem::Unreachable { entry: name.clone() };
                 let anchor = Anchor::Field(vec![Step::Key("phases"), Step::Item(index)]);
                 unplaced.push(Unplaced::new(self.workflow, problem, anchor));
                 continue;
@@ -314,7 +314,8 @@ impl<'a> Ways<'a> {
             for (number, outcome) in phase.outcomes.iter().enumerate() {
                 if !to_end.contains(&(index, Some(number))) {
                     let workflow = self.workflow.key.clone();
-                    let problem = Problem::NoEnd { outcome: outcome.name.clone(), workflow };
+                    let problem =
+                        WorkflowProblem::NoEnd { outcome: outcome.name.clone(), workflow };
                     let path = vec![Step::Key("outcomes")];
                     let anchor = Anchor::PhaseValue(path, outcome.name.clone());
                     let diagnostic = Diagnostic::new(&phase.file, problem);
@@ -323,7 +324,11 @@ impl<'a> Ways<'a> {
             }
         }
         if self.may_be_empty {
-            unplaced.push(Unplaced::new(self.workflow, Problem::NothingToDo, Anchor::Phases));
+            unplaced.push(Unplaced::new(
+                self.workflow,
+                WorkflowProblem::NothingToDo,
+                Anchor::Phases,
+            ));
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Unplaced {
 }
 
 impl Unplaced {
-    pub fn new(workflow: &Workflow, problem: Problem, anchor: Anchor) -> Self {
+    pub fn new(workflow: &Workflow, problem: impl Into<Problem>, anchor: Anchor) -> Self {
         Self { diagnostic: Diagnostic::new(workflow.file(), problem), anchor }
     }
 }

@@ -1,9 +1,21 @@
 //! What is wrong with a file, in words, and where.
 
 pub(crate) mod anchor;
+pub(crate) mod call;
 pub(crate) mod description;
 pub(crate) mod excerpt;
+pub(crate) mod field;
+pub(crate) mod file;
+pub(crate) mod gate;
+pub(crate) mod limit;
+pub(crate) mod model;
+pub(crate) mod package;
+pub(crate) mod phase;
 pub(crate) mod place;
 pub(crate) mod problem;
 pub(crate) mod report;
+pub(crate) mod tool;
 pub(crate) mod value;
+pub(crate) mod variable;
+pub(crate) mod workflow;
+pub(crate) mod yaml;

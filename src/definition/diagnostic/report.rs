@@ -23,8 +23,8 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A diagnostic of a file or folder as a whole.
-    pub fn new(file: impl Into<String>, problem: Problem) -> Self {
-        Self { file: file.into(), place: None, excerpt: None, problem }
+    pub fn new(file: impl Into<String>, problem: impl Into<Problem>) -> Self {
+        Self { file: file.into(), place: None, excerpt: None, problem: problem.into() }
     }
 
     /// The same at a place in a text, before which `lines_before` more lines stand in the file.

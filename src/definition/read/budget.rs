@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::fields::Fields;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::model::budget::{Budget, Measure};
 use crate::definition::model::schema;
 
@@ -29,7 +29,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Budget> {
     for (key, value) in &entries {
         let Some(measure) = Measure::from_name(key) else {
             let (of, field) = ("budget", key.clone());
-            let problem = Problem::UnknownPart { of, field, known: &FIELDS };
+            let problem = FieldProblem::UnknownPart { of, field, known: &FIELDS };
             fields.report(&[Step::Key("budget"), Step::Name(key)], problem);
             sound = false;
             continue;
@@ -54,10 +54,10 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Budget> {
                 let suggestion = meant(measure, value);
                 if suggestion.as_deref() == value.scalar_text().as_deref() && suggestion.is_some() {
                     let value = suggestion.unwrap_or_default();
-                    fields.report(&at, Problem::Quoted { field, expected, value });
+                    fields.report(&at, FieldProblem::Quoted { field, expected, value });
                     continue;
                 }
-                fields.report(&at, Problem::BadValue { field, expected, found, suggestion });
+                fields.report(&at, FieldProblem::BadValue { field, expected, found, suggestion });
             }
         }
     }

@@ -4,7 +4,7 @@ use super::fields::Fields;
 use super::inputs::{scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::value::Expected;
 use crate::definition::model::blank::trim;
 use crate::definition::model::conditions::{Condition, Source};
@@ -18,14 +18,14 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Option<Ve
         None | Some(Yaml::Null) => return Some(Vec::new()),
         Some(Yaml::Map(entries)) if (1..=MAX_CONDITIONS).contains(&entries.len()) => entries,
         Some(Yaml::Map(_)) => {
-            let problem = Problem::EntryCount { field: "when", limit: MAX_CONDITIONS };
+            let problem = FieldProblem::EntryCount { field: "when", limit: MAX_CONDITIONS };
             fields.report(&here, problem);
             return None;
         }
         Some(other) => {
             let expected = Expected::Other("a mapping like `{ outcome.triage: large }`");
             let problem =
-                Problem::WrongType { field: "when".into(), expected, found: other.kind() };
+                FieldProblem::WrongType { field: "when".into(), expected, found: other.kind() };
             fields.report(&here, problem);
             return None;
         }
@@ -34,7 +34,7 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Option<Ve
         .iter()
         .map(|(key, value)| {
             let Some(of) = Source::of(key) else {
-                let problem = Problem::BadValue {
+                let problem = FieldProblem::BadValue {
                     field: "when".into(),
                     expected: "`input.NAME` or `outcome.ID`".into(),
                     found: format!("`{key}`"),
@@ -54,7 +54,7 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Option<Ve
                 (1..=MAX_OPTIONS).contains(&values.len()) && values.iter().all(is_value)
             });
             let Some(values) = values else {
-                let problem = Problem::BadValue {
+                let problem = FieldProblem::BadValue {
                     field: format!("when.{key}"),
                     expected: format!("a value, or a list of 1 to {MAX_OPTIONS} values"),
                     found: written(value),

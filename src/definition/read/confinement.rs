@@ -3,6 +3,9 @@
 use super::fields::{Fields, not_a_list};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::gate::GateProblem;
+use crate::definition::diagnostic::limit::LimitProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::value::Expected;
 use crate::definition::model::blank::is_blank;
@@ -23,15 +26,15 @@ fn write(fields: &mut Fields) -> Option<Option<Vec<String>>> {
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
             let problem = match not_a_list("write".into(), "a list of paths", other) {
-                Problem::WrongType { found, .. } => Problem::NotPaths { found },
-                problem => problem,
+                FieldProblem::WrongType { found, .. } => LimitProblem::NotPaths { found }.into(),
+                problem => Problem::from(problem),
             };
             fields.report(&[Step::Key("write")], problem);
             return None;
         }
     };
     if items.len() > MAX_WRITE {
-        fields.report(&[Step::Key("write")], Problem::TooManyPaths { limit: MAX_WRITE });
+        fields.report(&[Step::Key("write")], LimitProblem::TooManyPaths { limit: MAX_WRITE });
         return None;
     }
     let mut sound = true;
@@ -56,29 +59,29 @@ pub(crate) fn rule(item: &Yaml) -> Result<String, Problem> {
     let field = "write";
     let Yaml::String(path) = item else {
         let (expected, found) = (Expected::String, item.kind());
-        return Err(Problem::WrongType { field: field.into(), expected, found });
+        return Err(FieldProblem::WrongType { field: field.into(), expected, found }.into());
     };
     let path = path.replace('\\', "/");
     if is_blank(&path) {
-        return Err(Problem::Blank { field: field.into() });
+        return Err(FieldProblem::Blank { field: field.into() }.into());
     }
     if path.contains(char::is_control) {
-        return Err(Problem::ControlCharacter { field });
+        return Err(LimitProblem::ControlCharacter { field }.into());
     }
     let (_, glob) = split(&path);
     let glob = glob.unwrap_or_default();
     // The library takes a `!` at the beginning of a glob for its negation.
     if path.starts_with('!') || glob.starts_with('!') {
-        return Err(Problem::ExcludedPath { path });
+        return Err(LimitProblem::ExcludedPath { path }.into());
     }
     if is_glob(&path) && fast_glob::validate(&path).is_err() {
-        return Err(Problem::BadGlob { field, path });
+        return Err(GateProblem::BadGlob { field, path }.into());
     }
     if expansions(&path) > MAX_EXPANSIONS {
-        return Err(Problem::WideGlob { field, limit: MAX_EXPANSIONS });
+        return Err(GateProblem::WideGlob { field, limit: MAX_EXPANSIONS }.into());
     }
     if glob.split(['/', '{', ',', '}']).any(|part| part == "..") {
-        return Err(Problem::ParentAfterWildcard { path });
+        return Err(LimitProblem::ParentAfterWildcard { path }.into());
     }
     Ok(path)
 }
@@ -89,7 +92,7 @@ fn network(fields: &mut Fields) -> Option<Option<bool>> {
         Some(Yaml::Bool(network)) => return Some(Some(*network)),
         Some(Yaml::String(word)) if word == "true" || word == "false" => {
             let (field, expected) = ("network".into(), "`true` or `false`".into());
-            let problem = Problem::Quoted { field, expected, value: word.clone() };
+            let problem = FieldProblem::Quoted { field, expected, value: word.clone() };
             fields.report(&[Step::Key("network")], problem);
             return None;
         }
@@ -104,7 +107,8 @@ fn network(fields: &mut Fields) -> Option<Option<bool>> {
         Some(other) => (other.kind().to_string(), None),
     };
     let (field, words) = ("network", &["true", "false"]);
-    fields.report(&[Step::Key(field)], Problem::NotAChoice { field, words, found, suggestion });
+    fields
+        .report(&[Step::Key(field)], FieldProblem::NotAChoice { field, words, found, suggestion });
     None
 }
 

@@ -3,7 +3,9 @@
 use super::fields::Fields;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::{Anchor, Step};
+use crate::definition::diagnostic::call::CallProblem;
 use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::tool::ToolProblem;
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::expected_calls::PhaseTest;
 use crate::definition::model::files::Surroundings;
@@ -21,8 +23,8 @@ pub(crate) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<Pha
         None => {}
         Some(Yaml::Map(entries)) if !entries.is_empty() => {
             for (key, _) in entries.iter().filter(|(key, _)| !LISTS.contains(&&**key)) {
-                let problem = Problem::UnknownTests { field: key.clone(), known: &LISTS };
-                problems.push((vec![Step::Key("tests"), Step::Name(key)], problem));
+                let problem = CallProblem::UnknownTests { field: key.clone(), known: &LISTS };
+                problems.push((vec![Step::Key("tests"), Step::Name(key)], problem.into()));
             }
             for list in LISTS {
                 read_list(entries, list, &mut tests, &mut problems);
@@ -31,13 +33,16 @@ pub(crate) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<Pha
         Some(other) => {
             let expected = "a mapping with `allowed` or `refused`";
             let problem =
-                Problem::BadTests { field: "tests".into(), expected, found: other.kind() };
-            problems.push((vec![Step::Key("tests")], problem));
+                CallProblem::BadTests { field: "tests".into(), expected, found: other.kind() };
+            problems.push((vec![Step::Key("tests")], problem.into()));
         }
     }
     if tests.len() > MAX_TESTS {
         tests.truncate(MAX_TESTS);
-        problems.push((vec![Step::Key("tests")], Problem::TooManyTests { limit: MAX_TESTS }));
+        problems.push((
+            vec![Step::Key("tests")],
+            CallProblem::TooManyTests { limit: MAX_TESTS }.into(),
+        ));
     }
     let Some(surroundings) = check else { return tests };
     for test in &tests {
@@ -47,7 +52,7 @@ pub(crate) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<Pha
             && let Anchor::Phase(at) = Anchor::of_call(test)
         {
             let (name, suggestion) = (tool.to_owned(), surroundings.nearest_tool(tool));
-            problems.push((at, Problem::UnknownTool { name, suggestion }));
+            problems.push((at, ToolProblem::UnknownTool { name, suggestion }.into()));
         }
     }
     for (at, problem) in problems {
@@ -64,8 +69,8 @@ fn read_list(
 ) {
     let at = [Step::Key("tests"), Step::Key(list)];
     let mut bad = |at: &[Step<'static>], expected, found| {
-        let problem = Problem::BadTests { field: format!("tests.{list}"), expected, found };
-        problems.push((at.to_vec(), problem));
+        let problem = CallProblem::BadTests { field: format!("tests.{list}"), expected, found };
+        problems.push((at.to_vec(), problem.into()));
     };
     let items = match entries.iter().find(|(key, _)| key == list).map(|(_, value)| value) {
         None => return,

@@ -6,10 +6,13 @@ use super::templates::Unknown;
 use super::yaml::Yaml;
 use super::{templates, yaml};
 use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::place::Place;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::value::{Expected, Needs, ValueKind};
+use crate::definition::diagnostic::variable::VariableProblem;
+use crate::definition::diagnostic::yaml::YamlProblem;
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::schema::{
@@ -57,16 +60,16 @@ impl<'a> Fields<'a> {
                 fields.root = root;
                 return Some(fields);
             }
-            Ok(other) => fields.report(&[], Problem::NotAMapping { found: other.kind() }),
-            Err(error) => fields.report_at(error.place, error.problem),
+            Ok(other) => fields.report(&[], YamlProblem::NotAMapping { found: other.kind() }),
+            Err(error) => fields.report_at(error.place, error.problem.into()),
         }
         None
     }
 
     /// Reports a diagnostic of the node at a path, or of the nearest one above it that exists.
-    pub fn report(&mut self, path: &[Step], problem: Problem) {
+    pub fn report(&mut self, path: &[Step], problem: impl Into<Problem>) {
         let place = self.place(path);
-        self.report_at(place, problem);
+        self.report_at(place, problem.into());
     }
 
     fn place(&self, path: &[Step]) -> Option<Place> {
@@ -89,7 +92,7 @@ impl<'a> Fields<'a> {
     pub fn missing(&mut self, field: &'static str) {
         let meant = |key: &String| nearest(key, self.known.iter().copied()) == Some(field);
         let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
-        let problem = Problem::Missing { of: self.needs, field, instead: instead.clone() };
+        let problem = FieldProblem::Missing { of: self.needs, field, instead: instead.clone() };
         match &instead {
             Some(key) => self.report(&[Step::Name(key)], problem),
             None => self.report(&[], problem),
@@ -103,7 +106,7 @@ impl<'a> Fields<'a> {
             let Some(rule) = rule_meant(&key) else { continue };
             let here = self.known.contains(&rule.split('.').next().unwrap_or(rule));
             let field = key.clone();
-            self.report(&[Step::Name(&key)], Problem::UnknownRule { field, rule, here });
+            self.report(&[Step::Name(&key)], FieldProblem::UnknownRule { field, rule, here });
             sound = None;
         }
         sound
@@ -116,7 +119,7 @@ impl<'a> Fields<'a> {
         find_empty(schema, &root, &[], "", &mut empty);
         let sound = empty.is_empty().then_some(());
         for (path, field) in empty {
-            self.report(&path, Problem::Empty { field });
+            self.report(&path, FieldProblem::Empty { field });
         }
         self.root = root;
         sound
@@ -133,7 +136,7 @@ impl<'a> Fields<'a> {
             if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some())
             {
                 let path = [path, &[Step::Name(&field)]].concat();
-                self.report(&path, Problem::UnknownField { field: field.clone(), known });
+                self.report(&path, FieldProblem::UnknownField { field: field.clone(), known });
             }
         }
     }
@@ -147,7 +150,7 @@ impl<'a> Fields<'a> {
     /// Tests if a key was reported as the name of a missing field.
     fn taken_for_another(&self, key: &str) -> bool {
         self.diagnostics.iter().skip(self.before).any(
-            |diagnostic| matches!(&diagnostic.problem, Problem::Missing { instead: Some(name), .. } if name == key),
+            |diagnostic| matches!(&diagnostic.problem, Problem::Field(FieldProblem::Missing { instead: Some(name), .. }) if name == key),
         )
     }
 
@@ -160,7 +163,7 @@ impl<'a> Fields<'a> {
             let value = self.place(&[Step::Key(field)]);
             let place =
                 value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
-            self.report_at(place, Unknown::problem(&name, Some(field), known));
+            self.report_at(place, Unknown::problem(&name, Some(field), known).into());
         }
     }
 
@@ -173,7 +176,7 @@ impl<'a> Fields<'a> {
             let place =
                 value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
             let (field, name) = (field.to_owned(), name.to_owned());
-            self.report_at(place, Problem::NotReplaced { field, name, named });
+            self.report_at(place, VariableProblem::NotReplaced { field, name, named }.into());
             sound = sound.filter(|()| !named);
         }
         sound
@@ -207,10 +210,10 @@ impl<'a> Fields<'a> {
     pub fn required_text(&mut self, field: &'static str) -> Option<String> {
         let problem = match self.root.get(field) {
             Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
-            Some(Yaml::String(_)) => Problem::Blank { field: field.into() },
+            Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
             Some(other) => {
                 let (field, found) = (field.into(), other.kind());
-                Problem::WrongType { field, expected: Expected::String, found }
+                FieldProblem::WrongType { field, expected: Expected::String, found }
             }
             None => {
                 self.missing(field);
@@ -245,12 +248,12 @@ impl<'a> Fields<'a> {
         let problem = match (self.root.get(field), limit) {
             (None | Some(Yaml::Null), _) => return Some(Vec::new()),
             (Some(Yaml::Map(entries)), Some(limit)) if !(1..=limit).contains(&entries.len()) => {
-                Problem::EntryCount { field, limit }
+                FieldProblem::EntryCount { field, limit }
             }
             (Some(Yaml::Map(entries)), _) => return Some(entries.clone()),
             (Some(other), _) => {
                 let (expected, found) = (Expected::Other(expected), other.kind());
-                Problem::WrongType { field: field.into(), expected, found }
+                FieldProblem::WrongType { field: field.into(), expected, found }
             }
         };
         self.report(&[Step::Key(field)], problem);
@@ -275,7 +278,10 @@ impl<'a> Fields<'a> {
             }
             Some(other) => (other.kind().to_string(), None),
         };
-        self.report(&[Step::Key(field)], Problem::NotAChoice { field, words, found, suggestion });
+        self.report(
+            &[Step::Key(field)],
+            FieldProblem::NotAChoice { field, words, found, suggestion },
+        );
         None
     }
 
@@ -323,30 +329,30 @@ impl<'a> Fields<'a> {
             Some(Yaml::String(text)) if text.trim().parse::<u32>().is_ok() => {
                 let (field, value) = (names.join("."), text.clone());
                 let expected = format!("a whole number from {} to {}", range.start(), range.end());
-                self.report(path, Problem::Quoted { field, expected, value });
+                self.report(path, FieldProblem::Quoted { field, expected, value });
                 return None;
             }
             Some(other) => other.kind().to_string(),
         };
-        self.report(path, Problem::OutOfRange { field: names.join("."), range, found });
+        self.report(path, FieldProblem::OutOfRange { field: names.join("."), range, found });
         None
     }
 
     /// Reports a field that has no effect.
     pub fn ignore(&mut self, field: &'static str, expected: Expected, found: ValueKind) {
-        self.report(&[Step::Key(field)], Problem::Ignored { field, expected, found });
+        self.report(&[Step::Key(field)], FieldProblem::Ignored { field, expected, found });
     }
 }
 
 /// The problem of a value in the place of a list.
-pub(crate) fn not_a_list(field: String, expected: &'static str, found: &Yaml) -> Problem {
+pub(crate) fn not_a_list(field: String, expected: &'static str, found: &Yaml) -> FieldProblem {
     match found {
         Yaml::String(text) if !is_blank(text) => {
-            Problem::NotAList { field, expected, text: text.clone() }
+            FieldProblem::NotAList { field, expected, text: text.clone() }
         }
         found => {
             let (expected, found) = (Expected::Other(expected), found.kind());
-            Problem::WrongType { field, expected, found }
+            FieldProblem::WrongType { field, expected, found }
         }
     }
 }

@@ -5,7 +5,8 @@ use super::fields::Fields;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::excerpt::short;
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::value::{Expected, ValueKind};
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::gate::{
@@ -55,12 +56,12 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
             let there = |field: &&str| !matches!(fields.root.get(field), None | Some(Yaml::Null));
             let field = ["gateAttempts", "onGateFail"].into_iter().find(there);
             if let Some(field) = field {
-                fields.report(&[Step::Key(field)], Problem::WithoutGate { field });
+                fields.report(&[Step::Key(field)], GateProblem::WithoutGate { field });
             }
             return field.is_none().then_some(None);
         }
         Some(Yaml::List(items)) if items.is_empty() || items.len() > MAX_CHECKS => {
-            fields.report(&[Step::Key("gate")], Problem::GateSize { limit: MAX_CHECKS });
+            fields.report(&[Step::Key("gate")], GateProblem::GateSize { limit: MAX_CHECKS });
             return None;
         }
         Some(Yaml::List(items)) => items.clone(),
@@ -81,7 +82,10 @@ pub(crate) fn check_attempts(fields: &mut Fields) {
     let Some(Yaml::String(word)) = fields.root.get("onGateFail") else { return };
     if word != "stay" && there("gate") && there("gateAttempts") {
         let on_gate_fail = word.clone();
-        fields.report(&[Step::Name("gateAttempts")], Problem::UnusedGateAttempts { on_gate_fail });
+        fields.report(
+            &[Step::Name("gateAttempts")],
+            GateProblem::UnusedGateAttempts { on_gate_fail },
+        );
     }
 }
 
@@ -95,7 +99,8 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     for (key, _) in entries {
         if !FIELDS.contains(&&**key) {
             let at = [Step::Key("gate"), Step::Item(index), Step::Name(key)];
-            fields.report(&at, Problem::UnknownCheckField { field: key.clone(), known: &FIELDS });
+            fields
+                .report(&at, GateProblem::UnknownCheckField { field: key.clone(), known: &FIELDS });
             sound = false;
         }
     }
@@ -107,8 +112,8 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
         Some(other) => {
             let at = [Step::Key("gate"), Step::Item(index), Step::Key(field)];
             let problem = match other {
-                Yaml::String(_) => Problem::Blank { field: format!("gate.{field}") },
-                other => Problem::WrongType {
+                Yaml::String(_) => FieldProblem::Blank { field: format!("gate.{field}") },
+                other => FieldProblem::WrongType {
                     field: format!("gate.{field}"),
                     expected: Expected::String,
                     found: other.kind(),
@@ -141,7 +146,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
         let mut misplaced = others.filter(|&(field, of)| kind != of && has(field)).peekable();
         sound = misplaced.peek().is_none();
         for (field, of) in misplaced {
-            fields.report(&here, Problem::MisplacedCheckField { field, of });
+            fields.report(&here, GateProblem::MisplacedCheckField { field, of });
         }
         sound.then_some(())?;
     }
@@ -154,24 +159,27 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
                 || path.split('/').any(|part| part == "..")
             {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.report(&at, Problem::OutsideProject { path });
+                fields.report(&at, GateProblem::OutsideProject { path });
                 return None;
             }
             if fast_glob::validate(&path).is_err() {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.report(&at, Problem::BadGlob { field: "gate.file", path });
+                fields.report(&at, GateProblem::BadGlob { field: "gate.file", path });
                 return None;
             }
             if expansions(&path) > MAX_EXPANSIONS {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
-                fields.report(&at, Problem::WideGlob { field: "gate.file", limit: MAX_EXPANSIONS });
+                fields.report(
+                    &at,
+                    GateProblem::WideGlob { field: "gate.file", limit: MAX_EXPANSIONS },
+                );
                 return None;
             }
             let contains = match contains.map(|expression| Pattern::new(&expression)).transpose() {
                 Ok(contains) => contains,
                 Err(error) => {
                     let at = [Step::Key("gate"), Step::Item(index), Step::Key("contains")];
-                    fields.report(&at, Problem::BadExpression { words: error.to_string() });
+                    fields.report(&at, GateProblem::BadExpression { words: error.to_string() });
                     return None;
                 }
             };
@@ -182,14 +190,14 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
         | (Some(_), _, Some(_))
         | (Some(_), Some(_), _)
         | (_, Some(_), Some(_)) => {
-            fields.report(&here, Problem::NotOneKind { kinds });
+            fields.report(&here, GateProblem::NotOneKind { kinds });
             return None;
         }
     };
     let long = |label: &String| label.chars().count() > MAX_LABEL;
     if label.as_ref().is_some_and(long) {
         let at = [Step::Key("gate"), Step::Item(index), Step::Key("label")];
-        fields.report(&at, Problem::LongLabel { limit: MAX_LABEL });
+        fields.report(&at, GateProblem::LongLabel { limit: MAX_LABEL });
     }
     let label = label.unwrap_or(default_label);
     let label = short(&label.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LABEL);
@@ -206,7 +214,7 @@ fn timeout(fields: &mut Fields, index: usize, item: &Yaml) -> Option<u32> {
     let found = milliseconds.filter(|found| (1..=MAX_TIMEOUT_MS).contains(found));
     if found.is_none() {
         let at = [Step::Key("gate"), Step::Item(index), Step::Key("timeout")];
-        fields.report(&at, Problem::BadDuration);
+        fields.report(&at, GateProblem::BadDuration);
     }
     found
 }
@@ -219,5 +227,5 @@ fn wrong_type(
     found: ValueKind,
 ) {
     let (field, expected) = (field.to_owned(), Expected::Other(expected));
-    fields.report(at, Problem::WrongType { field, expected, found });
+    fields.report(at, FieldProblem::WrongType { field, expected, found });
 }

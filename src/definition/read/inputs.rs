@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::excerpt::short;
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::value::Expected;
 use crate::definition::model::blank::{is_blank, trim};
 use crate::definition::model::inputs::{Given, Input, InputKind, MAX_VALUE, is_name};
@@ -31,7 +31,7 @@ pub(crate) fn read_given(
         Some(other) => {
             let (field, found) = ("with".into(), other.kind());
             let expected = Expected::Other("a mapping of names to values");
-            fields.report(&here, Problem::WrongType { field, expected, found });
+            fields.report(&here, FieldProblem::WrongType { field, expected, found });
             return None;
         }
     };
@@ -45,7 +45,7 @@ pub(crate) fn read_given(
                 Yaml::Map(entries) => entries.first().map(|(key, _)| format!("\"{{{key}}}\"")),
                 _ => None,
             };
-            let problem = Problem::BadValue { field, expected, found, suggestion };
+            let problem = FieldProblem::BadValue { field, expected, found, suggestion };
             fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem);
             return None;
         };
@@ -65,18 +65,19 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Vec<Input>> {
 fn input(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Input> {
     let at = [Step::Key("inputs"), Step::Name(name)];
     if !is_name(name) {
-        fields.report(&at, Problem::BadName { field: "inputs", name: name.to_owned() });
+        fields.report(&at, FieldProblem::BadName { field: "inputs", name: name.to_owned() });
         return None;
     }
     let Yaml::Map(entries) = value else {
         let (field, found) = (format!("inputs.{name}"), value.kind().to_string());
         let expected = "a mapping like `{ type: text }`".into();
-        fields.report(&at, Problem::BadValue { field, expected, found, suggestion: None });
+        fields.report(&at, FieldProblem::BadValue { field, expected, found, suggestion: None });
         return None;
     };
     for (key, _) in entries {
         if !FIELDS.contains(&&**key) {
-            let problem = Problem::UnknownPart { of: "inputs", field: key.clone(), known: &FIELDS };
+            let problem =
+                FieldProblem::UnknownPart { of: "inputs", field: key.clone(), known: &FIELDS };
             fields.report(&[at[0], Step::Key(name), Step::Name(key)], problem);
             return None;
         }
@@ -89,7 +90,7 @@ fn input(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Input> {
         let found = value.get(key).map_or_else(|| "nothing".into(), written);
         let field = format!("inputs.{name}.{key}");
         let suggestion = suggestion.map(ToOwned::to_owned);
-        let problem = Problem::BadValue { field, expected, found, suggestion };
+        let problem = FieldProblem::BadValue { field, expected, found, suggestion };
         fields.report(&[at[0], Step::Key(name), Step::Key(key)], problem);
     };
     let options = match value.get("options") {

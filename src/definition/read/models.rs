@@ -4,7 +4,8 @@ use super::fields::Fields;
 use super::yaml;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::model::ModelProblem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::value::Needs;
 use crate::definition::diagnostic::value::{Expected, ValueKind};
@@ -43,7 +44,7 @@ pub(crate) fn read_names(fields: &mut Fields) -> Option<Vec<String>> {
             let path = [Some(Step::Key("model")), index.map(Step::Item)];
             let path: Vec<Step> = path.into_iter().flatten().collect();
             let (field, expected) = ("model".into(), Expected::Other(NAMES));
-            fields.report(&path, Problem::WrongType { field, expected, found });
+            fields.report(&path, FieldProblem::WrongType { field, expected, found });
             None
         }
     }
@@ -62,7 +63,7 @@ pub(crate) fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
         Yaml::Bool(false) => ("`false`".to_owned(), Some(Thinking::Off.name().to_owned())),
         other => (other.kind().to_string(), None),
     };
-    fields.report(&[Step::Key("thinking")], Problem::UnknownThinking { name, suggestion });
+    fields.report(&[Step::Key("thinking")], ModelProblem::UnknownThinking { name, suggestion });
     None
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnos
     for (alias, value) in entries {
         let at = Step::Key(&alias);
         if alias.contains('/') || is_blank(&alias) {
-            let problem = Problem::BadAlias { alias: alias.clone() };
+            let problem = ModelProblem::BadAlias { alias: alias.clone() };
             fields.report(&[Step::Name(&alias)], problem);
             continue;
         }
@@ -92,7 +93,7 @@ pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnos
                 let bad: Vec<(usize, String)> =
                     bad.map(|(index, name)| (index, name.clone())).collect();
                 for (index, name) in &bad {
-                    let problem = Problem::NotAModel { name: name.clone() };
+                    let problem = ModelProblem::NotAModel { name: name.clone() };
                     fields.report(&[at, Step::Item(*index)], problem);
                 }
                 if bad.is_empty() {
@@ -103,7 +104,7 @@ pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnos
                 let path = [Some(at), index.map(Step::Item)];
                 let path: Vec<Step> = path.into_iter().flatten().collect();
                 let (field, expected) = (alias.clone(), Expected::Other(NAMES));
-                fields.report(&path, Problem::WrongType { field, expected, found });
+                fields.report(&path, FieldProblem::WrongType { field, expected, found });
             }
         }
     }

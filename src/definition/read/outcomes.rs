@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::inputs::{scalar, written};
 use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::inputs::is_name;
 use crate::definition::model::outcomes::{Outcome, Target};
@@ -18,12 +18,12 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Vec<Outcome>> {
         .map(|(name, target)| {
             let (field, name) = ("outcomes", name.to_string());
             if !is_name(&name) {
-                let problem = Problem::BadName { field, name: name.clone() };
+                let problem = FieldProblem::BadName { field, name: name.clone() };
                 fields.report(&[Step::Key(field), Step::Name(&name)], problem);
                 return None;
             }
             let Some(word) = scalar(target).filter(|word| !is_blank(word)) else {
-                let problem = Problem::BadValue {
+                let problem = FieldProblem::BadValue {
                     field: format!("outcomes.{name}"),
                     expected: "`next`, `loop`, `done` or the id of a phase".into(),
                     found: written(target),

@@ -1,5 +1,7 @@
 //! The folders of a package that are searched for workflows.
 
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::package::PackageProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::value::{Expected, ValueKind};
 use crate::definition::model::files::Package;
@@ -24,27 +26,39 @@ pub(crate) type ListProblem = (Option<usize>, Problem);
 pub(crate) fn folders(package: &Package) -> (Vec<Folder>, Vec<ListProblem>) {
     let value = serde_json::from_str(&package.workflows).unwrap_or_default();
     let serde_json::Value::Array(entries) = value else {
-        return (Vec::new(), vec![(None, wrong_type(None, "a list of folders", &value))]);
+        return (Vec::new(), vec![(None, wrong_type(None, "a list of folders", &value).into())]);
     };
     if entries.len() > MAX_FOLDERS {
-        return (Vec::new(), vec![(None, Problem::TooManyFolders { limit: MAX_FOLDERS })]);
+        return (
+            Vec::new(),
+            vec![(None, PackageProblem::TooManyFolders { limit: MAX_FOLDERS }.into())],
+        );
     }
     let (mut folders, mut problems): (Vec<Folder>, Vec<ListProblem>) = (Vec::new(), Vec::new());
     for (index, entry) in entries.into_iter().enumerate() {
         let serde_json::Value::String(path) = entry else {
-            problems.push((Some(index), wrong_type(Some(index), "the path of a folder", &entry)));
+            problems.push((
+                Some(index),
+                wrong_type(Some(index), "the path of a folder", &entry).into(),
+            ));
             continue;
         };
         match resolve_folder("", &path) {
             Some(folder) if folders.iter().any(|(_, other)| *other == folder) => {}
             Some(folder) => folders.push((index, folder)),
-            None => problems.push((Some(index), Problem::FolderOutsidePackage { path })),
+            None => {
+                problems.push((Some(index), PackageProblem::FolderOutsidePackage { path }.into()))
+            }
         }
     }
     (folders, problems)
 }
 
-fn wrong_type(index: Option<usize>, expected: &'static str, found: &serde_json::Value) -> Problem {
+fn wrong_type(
+    index: Option<usize>,
+    expected: &'static str,
+    found: &serde_json::Value,
+) -> FieldProblem {
     use serde_json::Value;
     let found = match found {
         Value::Null => ValueKind::Null,
@@ -58,5 +72,5 @@ fn wrong_type(index: Option<usize>, expected: &'static str, found: &serde_json::
     if let Some(index) = index {
         field.push_str(&format!("[{index}]"));
     }
-    Problem::WrongType { field, expected: Expected::Other(expected), found }
+    FieldProblem::WrongType { field, expected: Expected::Other(expected), found }
 }

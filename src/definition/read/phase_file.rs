@@ -7,9 +7,11 @@ use super::templates::Unknown;
 use super::yaml::Yaml;
 use super::{budget, confinement, expected_calls, front_matter, gate, models, outcomes, templates};
 use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::tool::ToolProblem;
 use crate::definition::diagnostic::value::{Expected, Needs, ValueKind};
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::files::{Stale, Surroundings};
@@ -46,9 +48,9 @@ pub(crate) fn read(
     if is_blank(document.front_matter()) {
         let place = Some(Place { line: 1, column: 1 });
         let problem = if document.is_unclosed() {
-            Problem::UnclosedFrontMatter
+            PhaseProblem::UnclosedFrontMatter
         } else {
-            Problem::NoFrontMatter
+            PhaseProblem::NoFrontMatter
         };
         diagnostics.push(Diagnostic::new(file, problem).at(document.text(), place, 0));
         return Ok(None);
@@ -57,7 +59,7 @@ pub(crate) fn read(
     if !has_body {
         let line = document.lines_before + document.front_matter().lines().count() + 1;
         let place = Some(Place { line, column: 1 });
-        diagnostics.push(Diagnostic::new(file, Problem::NoInstructions).at(
+        diagnostics.push(Diagnostic::new(file, PhaseProblem::NoInstructions).at(
             document.text(),
             place,
             0,
@@ -155,7 +157,7 @@ fn check_case(
                 (tools, None) => tools.insert(files.tools()?),
             };
             if let Some(tool) = tool_in_another_case(&name, tools) {
-                let problem = Problem::ToolInAnotherCase { name, tool: tool.to_owned() };
+                let problem = ToolProblem::ToolInAnotherCase { name, tool: tool.to_owned() };
                 fields.report(&[path[0], path[1], Step::Item(index)], problem);
                 sound = None;
             }
@@ -172,7 +174,7 @@ fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
             let suggestion = surroundings.nearest_tool(&name);
             let in_another_case = tool_in_another_case(&name, &surroundings.tools).is_some();
             if surroundings.lacks_tool(&name) && !in_another_case && !name.contains(NO_TOOL) {
-                let problem = Problem::UnknownTool { name, suggestion };
+                let problem = ToolProblem::UnknownTool { name, suggestion };
                 fields.report(&[path[0], path[1], Step::Item(index)], problem);
             }
         }
@@ -182,7 +184,7 @@ fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
     for (index, name) in fields.names_at(&[list]) {
         if !profiles.contains(&name) {
             let suggestion = nearest(&name, profiles.iter().map(String::as_str)).map(Into::into);
-            let problem = Problem::UnknownProfile { name, suggestion };
+            let problem = ToolProblem::UnknownProfile { name, suggestion };
             fields.report(&[list, Step::Item(index)], problem);
         }
     }
@@ -198,8 +200,10 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
                 for field in unknown {
                     let path = [Step::Key("tools"), Step::Name(&field)];
                     let field = field.clone();
-                    fields
-                        .report(&path, Problem::UnknownPart { of: "tools", field, known: &TOOLS });
+                    fields.report(
+                        &path,
+                        FieldProblem::UnknownPart { of: "tools", field, known: &TOOLS },
+                    );
                 }
                 return None;
             }
@@ -210,7 +214,7 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
                 Yaml::String(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
                 other => texts(other.items()).unwrap_or_default(),
             };
-            let problem = Problem::ToolsAsList { found: other.kind(), names };
+            let problem = ToolProblem::ToolsAsList { found: other.kind(), names };
             fields.report(&[Step::Key("tools")], problem);
             return None;
         }
@@ -223,12 +227,12 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
     });
     if let Some((list, index, name)) = no_tool {
         let path = [Step::Key("tools"), Step::Key(list), Step::Item(index)];
-        fields.report(&path, Problem::NotATool { name });
+        fields.report(&path, ToolProblem::NotATool { name });
         return None;
     }
     match (blacklist, whitelist) {
         (Ok(Some(_)), Ok(Some(_))) => {
-            fields.report(&[Step::Key("tools")], Problem::BothToolLists);
+            fields.report(&[Step::Key("tools")], ToolProblem::BothToolLists);
             None
         }
         (Ok(Some(refused)), Ok(None)) => Some(ToolPolicy::Except(refused)),
@@ -250,7 +254,7 @@ fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
 struct BadList {
     /// The item that is not a name; `None` if the value is not a list.
     item: Option<usize>,
-    problem: Problem,
+    problem: FieldProblem,
 }
 
 /// One of the two lists, if it is there.
@@ -264,7 +268,7 @@ fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
             names.map(Some).map_err(|(index, found)| {
                 let expected = Expected::Other("the name of a tool");
                 let problem =
-                    Problem::WrongType { field: format!("tools.{list}"), expected, found };
+                    FieldProblem::WrongType { field: format!("tools.{list}"), expected, found };
                 BadList { item: Some(index), problem }
             })
         }
@@ -288,6 +292,6 @@ fn profiles(fields: &mut Fields) -> Option<Vec<String>> {
     let path = [Some(Step::Key(field)), item.map(Step::Item)];
     let path: Vec<Step> = path.into_iter().flatten().collect();
     let expected = Expected::Other(expected);
-    fields.report(&path, Problem::Ignored { field, expected, found });
+    fields.report(&path, FieldProblem::Ignored { field, expected, found });
     None
 }

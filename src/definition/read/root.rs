@@ -11,8 +11,13 @@ use super::unlisted::Lint;
 use super::workflow_file::{EntryRef, EntryRefKind};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
 use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::problem::{MeantPhase, Problem};
+use crate::definition::diagnostic::file::FileProblem;
+use crate::definition::diagnostic::gate::{GateProblem, MeantPhase};
+use crate::definition::diagnostic::package::PackageProblem;
+use crate::definition::diagnostic::phase::PhaseProblem;
+use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::files::{FileError, FileKind, Root, Stale};
 use crate::definition::model::gate::{Check, CheckKind, Gate, OnGateFail};
 use crate::definition::model::library::{LeftOut, Listed, Parts, Replacing};
@@ -59,7 +64,7 @@ enum PhaseFile {
     /// It has errors of its own, which are reported.
     Faulty,
     /// It cannot be read.
-    Unreadable(Problem),
+    Unreadable(PhaseProblem),
 }
 
 impl<'a, 'f> RootReader<'a, 'f> {
@@ -92,7 +97,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             Ok(()) => {}
             Err(Stop::TotalReached(total)) => {
                 let path = self.files.reached_at().unwrap_or_default().to_owned();
-                self.report(&path, Problem::TotalReached(total));
+                self.report(&path, FileProblem::TotalReached(total));
             }
             Err(Stop::Stale) => return Err(Stale),
         }
@@ -131,7 +136,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             }
             if depth == MAX_FOLDER_DEPTH {
                 for folder in &next {
-                    self.report(folder, Problem::FolderTooDeep);
+                    self.report(folder, FileProblem::FolderTooDeep);
                 }
             }
             level = next;
@@ -151,7 +156,10 @@ impl<'a, 'f> RootReader<'a, 'f> {
             match self.files.list(&self.root.name, &path)? {
                 Ok(_) => starts.push(path),
                 Err(error) => {
-                    problems.push((Some(index), Problem::FolderUnreadable { path, error }));
+                    problems.push((
+                        Some(index),
+                        PackageProblem::FolderUnreadable { path, error }.into(),
+                    ));
                 }
             }
         }
@@ -197,7 +205,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             Ok(entries) => entries,
             Err(FileError::NotFound | FileError::NoSuchRoot) => Vec::new(),
             Err(error) => {
-                self.report(parent, Problem::Unreadable(error));
+                self.report(parent, FileProblem::Unreadable(error));
                 Vec::new()
             }
         };
@@ -239,7 +247,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 let file = self.display(path);
                 self.aliases = models::read_aliases(&file, &text, self.diagnostics);
             }
-            Err(error) => self.report(path, Problem::Unreadable(error)),
+            Err(error) => self.report(path, FileProblem::Unreadable(error)),
         }
         Ok(())
     }
@@ -254,10 +262,10 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
         let path = join(parent, name);
         if self.starts.iter().any(|start| start == parent) {
-            self.report(&path, Problem::WorkflowInRoot);
+            self.report(&path, FileProblem::WorkflowInRoot);
             return;
         }
-        self.report(&path, Problem::WorkflowFileName);
+        self.report(&path, FileProblem::WorkflowFileName);
         let folder = self.display(parent);
         self.misnamed.entry(self.key(parent)).or_insert(folder);
     }
@@ -270,7 +278,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             Ok(Err(FileError::NotFound)) => return Ok(false),
             Ok(Err(error)) => {
                 self.note_folder(folder);
-                self.report(&path, Problem::Unreadable(error));
+                self.report(&path, FileProblem::Unreadable(error));
                 return Ok(true);
             }
             Err(stop) => {
@@ -280,7 +288,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         };
         let key = self.key(folder);
         if let Some(first) = self.folders.get(&key).cloned() {
-            self.report(folder, Problem::DuplicateWorkflow { key, first });
+            self.report(folder, WorkflowProblem::DuplicateWorkflow { key, first });
             return Ok(true);
         }
         self.note_folder(folder);
@@ -346,7 +354,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.files.count(1, folder)?;
             let path = [Step::Key("phases"), Step::Item(index)];
             let look_up = self.diagnostics.len() - before < MAX_PLACES;
-            let in_yaml = |problem| {
+            let in_yaml = |problem: Problem| {
                 let place = look_up.then(|| yaml::locate(yaml_text, &path)).flatten();
                 Diagnostic::new(yaml_file, problem).at(yaml_text, place, 0)
             };
@@ -367,14 +375,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
                         }
                         MapEntry::Occupied(first) => {
                             let (id, first) = (phase.id.clone(), first.get().clone());
-                            let problem = Problem::DuplicateId { id, first, second: path };
-                            self.diagnostics.push(in_yaml(problem));
+                            let problem = PhaseProblem::DuplicateId { id, first, second: path };
+                            self.diagnostics.push(in_yaml(problem.into()));
                             None
                         }
                     },
                     PhaseFile::Faulty => None,
                     PhaseFile::Unreadable(problem) => {
-                        self.diagnostics.push(in_yaml(problem));
+                        self.diagnostics.push(in_yaml(problem.into()));
                         None
                     }
                 },
@@ -385,7 +393,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             }
         }
         for (path, mut problem) in leading_nowhere {
-            if let Problem::UnknownEarlierPhase { id, meant } = &mut problem
+            if let GateProblem::UnknownEarlierPhase { id, meant } = &mut problem
                 && ids.get(id).is_some_and(|of| *of != path)
             {
                 *meant = MeantPhase::Later { workflow: self.key(folder) };
@@ -400,7 +408,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         &mut self,
         folder: &str,
         path: &str,
-        problem: Problem,
+        problem: GateProblem,
     ) -> Result<(), Stop> {
         let path = resolve(folder, path).unwrap_or_default();
         let document = front_matter::split(self.text(&path)?.unwrap_or_default());
@@ -414,7 +422,10 @@ impl<'a, 'f> RootReader<'a, 'f> {
     fn phase(&mut self, folder: &str, path: &str, look_up: bool) -> Result<PhaseFile, Stop> {
         let of_package = self.root.package.is_some();
         let outside = |path: &str| {
-            PhaseFile::Unreadable(Problem::PhaseOutsideRoot { path: path.to_owned(), of_package })
+            PhaseFile::Unreadable(PhaseProblem::PhaseOutsideRoot {
+                path: path.to_owned(),
+                of_package,
+            })
         };
         let Some(resolved) = resolve(folder, path) else { return Ok(outside(path)) };
         let (by, file) = (self.display(folder), self.display(&resolved));
@@ -437,7 +448,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                     lint.suggest(&meant);
                 }
                 let path = path.to_owned();
-                return Ok(PhaseFile::Unreadable(Problem::PhaseUnreadable {
+                return Ok(PhaseFile::Unreadable(PhaseProblem::PhaseUnreadable {
                     path,
                     error,
                     suggestion,
@@ -461,8 +472,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
             |check: &Check| matches!(check.kind, CheckKind::File { contains: Some(_), .. });
         let sound = checks.map(|check| if has_expression(check) { EXPRESSION } else { 1 });
         let diagnostics = self.diagnostics.get(before..).unwrap_or_default().iter();
-        let bad = diagnostics
-            .filter(|diagnostic| matches!(diagnostic.problem, Problem::BadExpression { .. }));
+        let bad = diagnostics.filter(|diagnostic| {
+            matches!(diagnostic.problem, Problem::Gate(GateProblem::BadExpression { .. }))
+        });
         self.files.count(sound.sum::<usize>() + bad.count() * EXPRESSION, path)
     }
 
@@ -487,7 +499,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             Err(error) => return Ok(Err(error)),
         };
         let text = String::from_utf8(bytes).unwrap_or_else(|error| {
-            self.report(path, Problem::NotUtf8);
+            self.report(path, FileProblem::NotUtf8);
             String::from_utf8_lossy(error.as_bytes()).into_owned()
         });
         Ok(Ok(match text.strip_prefix('\u{feff}') {
@@ -496,7 +508,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }))
     }
 
-    fn report(&mut self, path: &str, problem: Problem) {
+    fn report(&mut self, path: &str, problem: impl Into<Problem>) {
         let file = self.display(path);
         self.diagnostics.push(Diagnostic::new(file, problem));
     }
@@ -514,10 +526,10 @@ fn leads_nowhere(
     phases: &[Entry],
     own: Option<&str>,
     loopable: bool,
-) -> Option<Problem> {
+) -> Option<GateProblem> {
     let id = match &gate?.on_fail {
         OnGateFail::Loop if !loopable => {
-            return Some(Problem::LoopForbidden { field: "onGateFail".into() });
+            return Some(GateProblem::LoopForbidden { field: "onGateFail".into() });
         }
         OnGateFail::Loop | OnGateFail::Stay => return None,
         OnGateFail::Phase(id) => id,
@@ -535,5 +547,5 @@ fn leads_nowhere(
         let similar = nearest(id, ids.chain(["stay", "loop"]));
         similar.map_or(MeantPhase::Unknown, |value| MeantPhase::Value(value.to_owned()))
     };
-    Some(Problem::UnknownEarlierPhase { id: id.clone(), meant })
+    Some(GateProblem::UnknownEarlierPhase { id: id.clone(), meant })
 }

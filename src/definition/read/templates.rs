@@ -1,7 +1,7 @@
 //! The variables in templates.
 
 use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::variable::VariableProblem;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::variables::{MEANINGS, PREVIOUS_SUMMARY};
 
@@ -20,16 +20,16 @@ impl Unknown<'_> {
         name: &str,
         field: Option<&'static str>,
         known: &'static [&'static str],
-    ) -> Problem {
+    ) -> VariableProblem {
         if let Some(id) = summary_of(name, known) {
-            return Problem::UnknownSummary { id: id.to_owned(), suggestion: None };
+            return VariableProblem::UnknownSummary { id: id.to_owned(), suggestion: None };
         }
         let name = name.to_owned();
         match name.split_once('.') {
             Some(("input" | "outcome", of)) if !of.is_empty() => {
-                Problem::UnknownValue { name, suggestion: None }
+                VariableProblem::UnknownValue { name, suggestion: None }
             }
-            _ => Problem::UnknownVariable { name, field, known },
+            _ => VariableProblem::UnknownVariable { name, field, known },
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::bounded::{Bounded, Stop};
 use super::{front_matter, phase_file, yaml};
 use crate::definition::diagnostic::description::Severity;
+use crate::definition::diagnostic::file::FileProblem;
 use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::model::files::{FileKind, Root, Surroundings};
 use crate::definition::model::library::Listed;
@@ -82,7 +82,7 @@ impl<'a> Lint<'a> {
             }
             let file = join(&root.path, &path);
             match kind {
-                FileKind::Other => diagnostics.push(Diagnostic::new(file, Problem::Skipped)),
+                FileKind::Other => diagnostics.push(Diagnostic::new(file, FileProblem::Skipped)),
                 FileKind::File if lower.ends_with(".md") && !self.misses_phases => {
                     let Ok(bytes) = files.read(&root.name, &path)? else { continue };
                     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -111,7 +111,7 @@ impl<'a> Lint<'a> {
         }
         if !suggested {
             let place = Some(Place { line: 1, column: 1 });
-            diagnostics.push(Diagnostic::new(file, Problem::UnusedPhase).at(&text, place, 0));
+            diagnostics.push(Diagnostic::new(file, FileProblem::UnusedPhase).at(&text, place, 0));
         }
         // Its errors leave nothing out as long as nothing uses it.
         let mut own = Vec::new();

@@ -6,7 +6,8 @@ use super::fields::{Fields, not_a_list};
 use super::yaml::Yaml;
 use super::{budget, conditions, confinement, gate, inputs};
 use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::problem::Problem;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::value::{Expected, Needs};
 use crate::definition::model::blank::is_blank;
@@ -166,7 +167,7 @@ fn command_name(fields: &mut Fields) -> Option<String> {
     if value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
         return Some(value);
     }
-    fields.report(&[Step::Key("commandName")], Problem::BadCommandName { value });
+    fields.report(&[Step::Key("commandName")], FieldProblem::BadCommandName { value });
     None
 }
 
@@ -184,14 +185,14 @@ fn loopable(fields: &mut Fields) -> Option<bool> {
         Some(Yaml::Bool(value)) => return Some(*value),
         Some(Yaml::String(word)) if word == "true" || word == "false" => {
             let (field, expected) = ("loopable".into(), "`true` or `false`".into());
-            let problem = Problem::Quoted { field, expected, value: word.clone() };
+            let problem = FieldProblem::Quoted { field, expected, value: word.clone() };
             fields.report(&[Step::Key("loopable")], problem);
             return None;
         }
         Some(other) => other.kind(),
     };
     let (field, expected) = ("loopable".into(), Expected::Other("`true` or `false`"));
-    let problem = Problem::WrongType { field, expected, found };
+    let problem = FieldProblem::WrongType { field, expected, found };
     fields.report(&[Step::Key("loopable")], problem);
     None
 }
@@ -204,11 +205,11 @@ fn max_length(fields: &mut Fields) -> Option<usize> {
         Yaml::Number(value) if *value >= 0.0 => return Some(*value as usize),
         Yaml::Number(_) => {
             let found = value.scalar_text().unwrap_or_default();
-            Problem::NegativeLength { field, found }
+            FieldProblem::NegativeLength { field, found }
         }
         Yaml::Bool(_) | Yaml::String(_) | Yaml::List(_) | Yaml::Map(_) => {
             let expected = Expected::Other("a number from 0");
-            Problem::Ignored { field, expected, found: value.kind() }
+            FieldProblem::Ignored { field, expected, found: value.kind() }
         }
     };
     fields.report(&[Step::Key(field)], problem);
@@ -225,7 +226,7 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
         Some(value) => value.clone(),
     };
     let Yaml::Map(entries) = &value else {
-        let problem = Problem::WrongType {
+        let problem = FieldProblem::WrongType {
             field: "autoContinue".into(),
             expected: Expected::Other("`true`, `false` or a mapping"),
             found: value.kind(),
@@ -237,7 +238,7 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
     for (key, _) in entries {
         if !AUTO_CONTINUE.contains(&&**key) {
             let (of, field) = ("autoContinue", key.clone());
-            let problem = Problem::UnknownPart { of, field, known: &AUTO_CONTINUE };
+            let problem = FieldProblem::UnknownPart { of, field, known: &AUTO_CONTINUE };
             fields.report(&[Step::Key("autoContinue"), Step::Name(key)], problem);
             sound = false;
         }
@@ -288,11 +289,11 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
         }
     };
     if items.len() > MAX_PHASES {
-        fields.report(&[Step::Key("phases")], Problem::TooManyPhases { limit: MAX_PHASES });
+        fields.report(&[Step::Key("phases")], PhaseProblem::TooManyPhases { limit: MAX_PHASES });
         return (Vec::new(), false);
     }
     if items.is_empty() {
-        fields.report(&[Step::Key("phases")], Problem::NoPhases);
+        fields.report(&[Step::Key("phases")], PhaseProblem::NoPhases);
     }
     let mut phases = Vec::with_capacity(items.len());
     let mut complete = !items.is_empty();
@@ -309,7 +310,8 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
                 if item.get("with").is_some() {
                     let (field, found) = ("with".into(), "`phase`".into());
                     let expected = "`subworkflow` beside it".into();
-                    let problem = Problem::BadValue { field, expected, found, suggestion: None };
+                    let problem =
+                        FieldProblem::BadValue { field, expected, found, suggestion: None };
                     fields.report(&[here[0], here[1], Step::Name("with")], problem);
                     complete = false;
                 }
@@ -331,13 +333,13 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
                     continue;
                 }
                 let (found, suggestion) = (item.kind(), suggestion(item));
-                fields.report(&here, Problem::BadPhaseEntry { found, suggestion });
+                fields.report(&here, PhaseProblem::BadPhaseEntry { found, suggestion });
                 continue;
             }
         };
         if let Some(key) = unknown_rule(item) {
             let problem =
-                Problem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
+                FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
             fields.report(&[here[0], here[1], Step::Name(key)], problem);
             complete = false;
         }

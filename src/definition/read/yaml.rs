@@ -9,9 +9,10 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::field::{SPACE_NEEDED, lacks_space};
 use crate::definition::diagnostic::place::Place;
-use crate::definition::diagnostic::problem::{Problem, SPACE_NEEDED, lacks_space};
 use crate::definition::diagnostic::value::ValueKind;
+use crate::definition::diagnostic::yaml::YamlProblem;
 
 /// One YAML value. Keys are text, merge keys are ordinary ones (YAML 1.2).
 #[derive(Debug, Clone, PartialEq)]
@@ -27,12 +28,12 @@ pub(crate) enum Yaml {
 /// An error in a YAML text, with its place.
 #[derive(Debug, PartialEq)]
 pub(crate) struct YamlError {
-    pub problem: Problem,
+    pub problem: YamlProblem,
     pub place: Option<Place>,
 }
 
 impl YamlError {
-    fn new(problem: Problem, place: Option<Place>) -> Box<Self> {
+    fn new(problem: YamlProblem, place: Option<Place>) -> Box<Self> {
         Box::new(Self { problem, place })
     }
 }
@@ -129,7 +130,7 @@ pub(crate) fn locate(text: &str, path: &[Step]) -> Option<Place> {
 
 /// The problem of a text that the parser refuses, in the parser's words. The help depends on the character at the
 /// place.
-fn refusal(text: &str, error: &serde_yaml::Error, place: Option<Place>) -> Problem {
+fn refusal(text: &str, error: &serde_yaml::Error, place: Option<Place>) -> YamlProblem {
     let words = error.to_string();
     // The words are shown behind the place.
     let words = words.split_once(" at line ").map_or(&*words, |(words, _)| words).to_owned();
@@ -156,7 +157,7 @@ fn refusal(text: &str, error: &serde_yaml::Error, place: Option<Place>) -> Probl
         }
     };
     let help = layout.filter(|_| help.is_empty()).unwrap_or_else(|| help.to_owned());
-    Problem::NotYaml { words, help }
+    YamlProblem::NotYaml { words, help }
 }
 
 /// The help for a line that is not laid out as an item of a list: without a space behind its `-`, or with another
@@ -187,7 +188,7 @@ fn layout_help(text: &str, line: usize) -> Option<String> {
 /// Refuses a text that would keep the parser busy.
 fn check_size(text: &str) -> Result<(), Box<YamlError>> {
     if text.len() > MAX_LENGTH {
-        return Err(YamlError::new(Problem::LongYaml { limit: MAX_LENGTH }, None));
+        return Err(YamlError::new(YamlProblem::LongYaml { limit: MAX_LENGTH }, None));
     }
     if text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() <= MAX_OPEN_BRACKETS {
         return Ok(());
@@ -201,7 +202,7 @@ fn check_size(text: &str) -> Result<(), Box<YamlError>> {
                 _ => {}
             }
             if open > MAX_OPEN_BRACKETS {
-                let problem = Problem::OpenBrackets { limit: MAX_OPEN_BRACKETS };
+                let problem = YamlProblem::OpenBrackets { limit: MAX_OPEN_BRACKETS };
                 let place = Some(Place { line: line + 1, column: column + 1 });
                 return Err(YamlError::new(problem, place));
             }
@@ -229,7 +230,7 @@ impl Source {
         match first {
             Some((index, line)) if line.starts_with('%') => {
                 let place = Some(Place { line: index + 1, column: 1 });
-                return Err(YamlError::new(Problem::YamlDirective, place));
+                return Err(YamlError::new(YamlProblem::YamlDirective, place));
             }
             Some((_, line)) if line.trim_end() == "---" || line.starts_with("--- ") => {}
             // A document that follows a directive must begin with `---`.
@@ -251,7 +252,7 @@ impl Source {
         match documents.next() {
             None => Ok(yaml),
             Some(second) => {
-                report.refused.replace(Some(Problem::SecondDocument));
+                report.refused.replace(Some(YamlProblem::SecondDocument));
                 // An error at its first node has its place.
                 let first = Node { path: Some(&[]), key_of: None, report: &Report::default() };
                 first.deserialize(second).and_then(|_| Err(de::Error::custom("second document")))
@@ -282,11 +283,11 @@ struct Report {
     /// It reached the end of the path.
     found: Cell<bool>,
     /// It refused a node.
-    refused: RefCell<Option<Problem>>,
+    refused: RefCell<Option<YamlProblem>>,
 }
 
 impl Report {
-    fn refuse<T, E: de::Error>(&self, problem: Problem) -> Result<T, E> {
+    fn refuse<T, E: de::Error>(&self, problem: YamlProblem) -> Result<T, E> {
         self.refused.replace(Some(problem));
         Err(E::custom("refused"))
     }
@@ -332,13 +333,13 @@ impl Node<'_> {
     fn key<E: de::Error>(&self, key: &Yaml, before: &[(String, Yaml)]) -> Result<Yaml, E> {
         let refuse = |problem| self.report.refuse(problem);
         let Some(key) = key.scalar_text().filter(|_| *key != Yaml::Null) else {
-            return refuse(Problem::BadKey { found: key.kind() });
+            return refuse(YamlProblem::BadKey { found: key.kind() });
         };
         if before.iter().any(|(name, _)| *name == key) {
-            return refuse(Problem::DuplicateKey { key });
+            return refuse(YamlProblem::DuplicateKey { key });
         }
         if before.len() >= MAX_KEYS {
-            return refuse(Problem::TooManyKeys { limit: MAX_KEYS });
+            return refuse(YamlProblem::TooManyKeys { limit: MAX_KEYS });
         }
         match self.path {
             Some([Step::Name(name), ..]) if **name == *key => self.report.stop(),
@@ -412,7 +413,7 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml, A::Error> {
         if self.key_of.is_some() {
-            return self.report.refuse(Problem::BadKey { found: ValueKind::List });
+            return self.report.refuse(YamlProblem::BadKey { found: ValueKind::List });
         }
         self.value(|| {
             let mut list = Vec::new();
@@ -425,7 +426,7 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml, A::Error> {
         if self.key_of.is_some() {
-            return self.report.refuse(Problem::BadKey { found: ValueKind::Mapping });
+            return self.report.refuse(YamlProblem::BadKey { found: ValueKind::Mapping });
         }
         self.value(|| {
             let mut map: Vec<(String, Yaml)> = Vec::new();
@@ -443,14 +444,14 @@ impl<'de> Visitor<'de> for Node<'_> {
         // The parser leaves the first `!` out, unless it is all there is.
         let written = if tag == "!" { tag.clone() } else { format!("!{tag}") };
         if self.key_of.is_some() {
-            return self.report.refuse(Problem::TaggedKey { tag: written });
+            return self.report.refuse(YamlProblem::TaggedKey { tag: written });
         }
         let yaml = match &*tag {
             "!str" => return content.newtype_variant_seed(Text(self)),
             "!map" | "!seq" | "!null" | "!bool" | "!int" | "!float" => {
                 content.newtype_variant_seed(self)?
             }
-            _ => return self.report.refuse(Problem::UnknownTag { tag: written }),
+            _ => return self.report.refuse(YamlProblem::UnknownTag { tag: written }),
         };
         let fits = match &yaml {
             Yaml::Null => tag == "!null",
@@ -463,7 +464,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         if fits {
             Ok(yaml)
         } else {
-            self.report.refuse(Problem::WrongTag { tag: written, found: yaml.kind() })
+            self.report.refuse(YamlProblem::WrongTag { tag: written, found: yaml.kind() })
         }
     }
 }
@@ -490,7 +491,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn refused(yaml: &str, problem: Problem, at: Option<Place>) {
+    fn refused(yaml: &str, problem: YamlProblem, at: Option<Place>) {
         let error = parse(yaml).expect_err(yaml);
         assert_eq!((error.problem, error.place), (problem, at), "{yaml:?}");
     }
@@ -515,9 +516,9 @@ mod tests {
             ("!x\na: b", "!x", 1, 1),
             ("a: &b !x c\nd: *b", "!x", 1, 4),
         ] {
-            refused(yaml, Problem::UnknownTag { tag: tag.into() }, place(line, column));
+            refused(yaml, YamlProblem::UnknownTag { tag: tag.into() }, place(line, column));
         }
-        let wrong = |tag: &str, found| Problem::WrongTag { tag: tag.into(), found };
+        let wrong = |tag: &str, found| YamlProblem::WrongTag { tag: tag.into(), found };
         refused("a: !!int x", wrong("!!int", ValueKind::String), place(1, 4));
         refused("a: !!int 1.5", wrong("!!int", ValueKind::Number), place(1, 4));
         refused("a: !!bool 'true'", wrong("!!bool", ValueKind::String), place(1, 4));
@@ -547,7 +548,7 @@ mod tests {
             ("a: b\n!!str run: npm test", "!!str", 2, 1),
             ("a: {!x b: c}", "!x", 1, 5),
         ] {
-            refused(yaml, Problem::TaggedKey { tag: tag.into() }, place(line, column));
+            refused(yaml, YamlProblem::TaggedKey { tag: tag.into() }, place(line, column));
         }
         for (yaml, found, line, column) in [
             ("a: b\n&gate: [c]", ValueKind::Null, 2, 1),
@@ -556,7 +557,7 @@ mod tests {
             ("a: b\n[c, d]: e", ValueKind::List, 2, 1),
             ("{a: b}: c", ValueKind::Mapping, 1, 1),
         ] {
-            refused(yaml, Problem::BadKey { found }, place(line, column));
+            refused(yaml, YamlProblem::BadKey { found }, place(line, column));
         }
     }
 
@@ -567,11 +568,11 @@ mod tests {
             ("%TAG !! tag:x:\n---\na: !!str b", 1),
             ("# a\n\n%YAML 1.2\n---\na: b", 3),
         ] {
-            refused(yaml, Problem::YamlDirective, place(line, 1));
+            refused(yaml, YamlProblem::YamlDirective, place(line, 1));
         }
-        refused("a: b\n---\nc: d\n", Problem::SecondDocument, place(3, 1));
-        refused("---\na: b\n---\n", Problem::SecondDocument, place(4, 1));
-        refused("a: b\n...\n%YAML 1.2\n---\nc", Problem::SecondDocument, place(5, 1));
+        refused("a: b\n---\nc: d\n", YamlProblem::SecondDocument, place(3, 1));
+        refused("---\na: b\n---\n", YamlProblem::SecondDocument, place(4, 1));
+        refused("a: b\n...\n%YAML 1.2\n---\nc", YamlProblem::SecondDocument, place(5, 1));
         for yaml in ["---\na: b\n...\n", "# c\n--- # d\na: b", "a: b\n..."] {
             assert!(parse(yaml).is_ok(), "{yaml:?}");
         }
@@ -580,7 +581,7 @@ mod tests {
 
     #[test]
     fn a_duplicate_key_is_an_error_at_the_second() {
-        let duplicate = Problem::DuplicateKey { key: "name".into() };
+        let duplicate = YamlProblem::DuplicateKey { key: "name".into() };
         refused("name: a\nphases: []\nname: b\n", duplicate, place(3, 1));
     }
 
@@ -600,7 +601,7 @@ mod tests {
             ("a: 'b", "look for a quote or bracket that is not closed"),
             ("a: {b} c", "look for a quote or bracket that is not closed"),
         ] {
-            let Problem::NotYaml { words, help } = parse(yaml).unwrap_err().problem else {
+            let YamlProblem::NotYaml { words, help } = parse(yaml).unwrap_err().problem else {
                 panic!("{yaml:?}")
             };
             assert!(help.starts_with(expected), "{yaml:?}: {words}: {help}");

@@ -1,0 +1,101 @@
+//! The `tests` of a phase.
+
+use super::description::{Description, failure, suggestion};
+use super::value::ValueKind;
+use crate::definition::model::limits::WriteFile;
+
+/// The problems of `tests` of a phase.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum CallProblem {
+    BadTests { field: String, expected: &'static str, found: ValueKind },
+    UnknownTests { field: String, known: &'static [&'static str] },
+    TooManyTests { limit: usize },
+    WrongTest { call: String, workflow: String, decision: Decision, writable: Option<String> },
+}
+
+/// The decision on a tool call, where the test of a phase wants the opposite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// No rule refuses it.
+    Allowed,
+    /// `write` allows the path.
+    Writable {
+        /// The file in which `write` stands.
+        by: WriteFile,
+    },
+    /// It runs in a sandbox.
+    Confined,
+    /// `tools` of the phase refuses it.
+    Tools,
+    /// `write` refuses it: the tool may write files.
+    MayWrite {
+        /// The file in which `write` stands.
+        by: WriteFile,
+    },
+    /// `write` does not list the path.
+    Path {
+        /// The file in which `write` stands.
+        by: WriteFile,
+    },
+}
+
+impl CallProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::BadTests { field, expected, found } => {
+                failure(format!("`{field}`: expected {expected}, found {found}"))
+            }
+            Self::UnknownTests { field, known } => {
+                failure(format!("unknown field `{field}` in `tests`"))
+                    .help(suggestion(field, known, "fields"))
+                    .marking(field)
+            }
+            Self::TooManyTests { limit } => {
+                failure(format!("`tests` must not have more than {limit} entries"))
+            }
+            Self::WrongTest { call, workflow, decision, writable } => {
+                let wrong = failure(decision.contradiction(call, workflow));
+                match (decision, writable) {
+                    (Decision::MayWrite { .. }, _) => wrong.help(
+                        "the tool may write files; a `tools.whitelist` that names it would allow it",
+                    ),
+                    (Decision::Path { .. }, Some(writable)) => {
+                        wrong.help(format!("`write` has {writable}"))
+                    }
+                    (
+                        Decision::Allowed
+                        | Decision::Writable { .. }
+                        | Decision::Confined
+                        | Decision::Tools
+                        | Decision::Path { .. },
+                        _,
+                    ) => wrong,
+                }
+            }
+        }
+    }
+}
+
+impl Decision {
+    /// Says that the test of a call wants the opposite.
+    fn contradiction(self, call: &str, workflow: &str) -> String {
+        let of = |by| match by {
+            WriteFile::Phase => "of this phase",
+            WriteFile::Workflow => "of workflow.yaml",
+        };
+        let (decided, wanted) = match self {
+            Self::Allowed => ("is allowed: no rule refuses it".to_owned(), "refused"),
+            Self::Writable { by } => (format!("is allowed by `write` {}", of(by)), "refused"),
+            Self::Confined => ("is allowed, in a sandbox".to_owned(), "refused"),
+            Self::Tools => ("is refused by `tools` of this phase".to_owned(), "allowed"),
+            Self::MayWrite { by } | Self::Path { by } => {
+                (format!("is refused by `write` {}", of(by)), "allowed")
+            }
+        };
+        format!(
+            "in the workflow \"{workflow}\", `{call}` {decided}, and the test wants it {wanted}"
+        )
+    }
+}

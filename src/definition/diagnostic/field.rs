@@ -1,0 +1,229 @@
+//! Fields, and values of any field.
+
+use std::ops::RangeInclusive;
+
+use super::description::{Description, error, suggestion, warning};
+use super::excerpt::short;
+use super::value::{Expected, Needs, ValueKind};
+use crate::definition::model::schema;
+use crate::definition::model::words::{either, list};
+
+/// The problems of fields and their values.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum FieldProblem {
+    Missing {
+        of: Needs,
+        field: &'static str,
+        instead: Option<String>,
+    },
+    Blank {
+        field: String,
+    },
+    Empty {
+        field: String,
+    },
+    NotAList {
+        field: String,
+        expected: &'static str,
+        text: String,
+    },
+    Quoted {
+        field: String,
+        expected: String,
+        value: String,
+    },
+    WrongType {
+        field: String,
+        expected: Expected,
+        found: ValueKind,
+    },
+    Ignored {
+        field: &'static str,
+        expected: Expected,
+        found: ValueKind,
+    },
+    NegativeLength {
+        field: &'static str,
+        found: String,
+    },
+    OutOfRange {
+        field: String,
+        range: RangeInclusive<u32>,
+        found: String,
+    },
+    NotAChoice {
+        field: &'static str,
+        words: &'static [&'static str],
+        found: String,
+        suggestion: Option<&'static str>,
+    },
+    BadValue {
+        field: String,
+        expected: String,
+        found: String,
+        suggestion: Option<String>,
+    },
+    BadName {
+        field: &'static str,
+        name: String,
+    },
+    EntryCount {
+        field: &'static str,
+        limit: usize,
+    },
+    UnknownPart {
+        of: &'static str,
+        field: String,
+        known: &'static [&'static str],
+    },
+    UnknownField {
+        field: String,
+        known: &'static [&'static str],
+    },
+    UnknownRule {
+        field: String,
+        rule: &'static str,
+        here: bool,
+    },
+    BadCommandName {
+        value: String,
+    },
+}
+
+impl FieldProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::Missing { of, field, instead } => {
+                let missing = error(format!(
+                    "missing field `{field}`: {} needs {}",
+                    of.what,
+                    list(of.fields)
+                ));
+                match instead {
+                    Some(instead) => missing
+                        .help(format!("did you mean `{field}` instead of `{instead}`?"))
+                        .marking(instead),
+                    None if *field == "emoji" => missing
+                        .help("add a line such as `emoji: \"🔹\"`, a sign for the status line"),
+                    None => missing,
+                }
+            }
+            Self::Blank { field } => error(format!("`{field}` must not be empty")),
+            Self::Empty { field } => {
+                let name = field.rsplit('.').next().unwrap_or(field);
+                let help = match &**field {
+                    "write" => "`write: []` allows nothing; without `write` everything is allowed",
+                    _ => {
+                        "write a value, or remove the key: a rule without a value protects nothing"
+                    }
+                };
+                error(format!("`{field}` has no value")).help(help).marking(name)
+            }
+            Self::NotAList { field, expected, text } => {
+                let wrong = error(format!("`{field}`: expected {expected}, found a string"));
+                let name = field.rsplit('.').next().unwrap_or(field);
+                if lacks_space(text) {
+                    return wrong.help(SPACE_NEEDED);
+                }
+                let items: Vec<&str> = text.split(',').map(str::trim).collect();
+                wrong.help(format!("did you mean `{name}: [{}]`?", items.join(", ")))
+            }
+            Self::Quoted { field, expected, value } => {
+                error(format!("`{field}`: expected {expected}, found the string `{value}`"))
+                    .help("remove the quotes")
+            }
+            Self::WrongType { field, expected, found } => {
+                let message = format!("`{field}`: expected {expected}, found {found}");
+                error(message).quotes(*expected, *found)
+            }
+            Self::Ignored { field, expected, found } => {
+                let message =
+                    format!("`{field}`: expected {expected}, found {found}; it has no effect");
+                warning(message).quotes(*expected, *found)
+            }
+            Self::NegativeLength { field, found } => warning(format!(
+                "`{field}`: expected a number from 0, found `{found}`; it has no effect"
+            )),
+            Self::OutOfRange { field, range, found } => error(format!(
+                "`{field}`: expected a whole number from {} to {}, found {found}",
+                range.start(),
+                range.end()
+            )),
+            Self::NotAChoice { field, words, found, suggestion } => {
+                let words = either(words);
+                error(format!("`{field}`: expected {words}, found {found}")).suggest(*suggestion)
+            }
+            Self::BadValue { field, expected, found, suggestion } => {
+                error(format!("`{field}`: expected {expected}, found {found}"))
+                    .suggest(suggestion.as_ref())
+            }
+            Self::BadName { field, name } => error(format!(
+                "`{field}`: expected at most 60 letters, digits, `_` and `-` as a name, found `{}`",
+                short(name, 80)
+            )),
+            Self::EntryCount { field, limit } => {
+                error(format!("`{field}` must have 1 to {limit} entries"))
+            }
+            Self::UnknownPart { of, field, known } => {
+                error(format!("unknown field `{field}` in `{of}`"))
+                    .help(suggestion(field, known, "fields"))
+                    .marking(field)
+            }
+            Self::UnknownField { field, known } => {
+                let help = place_of(field).map_or_else(
+                    || suggestion(field, known, "fields"),
+                    |place| format!("`{field}` belongs in {place}"),
+                );
+                warning(format!("unknown field `{field}`; it has no effect"))
+                    .help(help)
+                    .marking(field)
+            }
+            Self::UnknownRule { field, rule, here } => {
+                let unknown = error(format!("unknown field `{field}`")).marking(field);
+                if *here {
+                    unknown.suggest(Some(rule))
+                } else {
+                    let place = place_of(rule).unwrap_or("the front matter of a phase file");
+                    unknown.help(format!("`{rule}` belongs in {place}"))
+                }
+            }
+            Self::BadCommandName { value } => {
+                let words = value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+                let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+                let name = words.join("-").to_ascii_lowercase();
+                error(format!(
+                    "`commandName`: expected letters, digits, `_` and `-` only, found `{value}`"
+                ))
+                .suggest(Some(name).filter(|name| !name.is_empty()))
+            }
+        }
+    }
+}
+
+/// The known word that is similar to a word, or else all known words.
+/// The place of a field, in words; `None` for a name that no field has.
+fn place_of(field: &str) -> Option<&'static str> {
+    let has = |fields: &[schema::Field]| fields.iter().any(|other| other.name == field);
+    if has(&schema::PHASE_FIELDS) && has(&schema::WORKFLOW_FIELDS) {
+        Some("the front matter of a phase file or in `workflow.yaml`")
+    } else if has(&schema::PHASE_FIELDS) {
+        Some("the front matter of a phase file")
+    } else if has(&schema::WORKFLOW_FIELDS) {
+        Some("`workflow.yaml`")
+    } else if has(&schema::ENTRY_FIELDS) {
+        Some("an entry of `phases` in `workflow.yaml`")
+    } else {
+        None
+    }
+}
+
+/// Tests if a text begins with a `-` that is not followed by a space, as `-build.md` does.
+pub(crate) fn lacks_space(text: &str) -> bool {
+    let item = text.trim_start().strip_prefix('-').unwrap_or_default();
+    item.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '.' | '/'))
+}
+
+/// The help for such a text in the place of a list.
+pub(crate) const SPACE_NEEDED: &str = "write a space behind each `-`";

@@ -1,0 +1,64 @@
+//! Files and folders that are not read, or not as they are.
+
+use super::description::{Description, LINK_OUTSIDE, error, warning};
+use crate::definition::model::files::FileError;
+use crate::definition::model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
+
+/// The problems of files and folders.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum FileProblem {
+    Unreadable(FileError),
+    NotUtf8,
+    WorkflowFileName,
+    WorkflowInRoot,
+    UnusedPhase,
+    Skipped,
+    FolderTooDeep,
+    TotalReached(Total),
+}
+
+impl FileProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::Unreadable(cause) => {
+                let unreadable = error(format!("cannot be read: {cause}"));
+                match cause {
+                    FileError::OutsideProject(_) => unreadable.help(LINK_OUTSIDE),
+                    FileError::NoSuchRoot
+                    | FileError::NotFound
+                    | FileError::OutsideRoot
+                    | FileError::WrongKind
+                    | FileError::TooLarge(_)
+                    | FileError::TooMany(_)
+                    | FileError::Failed(_) => unreadable,
+                }
+            }
+            Self::NotUtf8 => warning("not valid UTF-8; the invalid bytes were replaced")
+                .help("save the file as UTF-8"),
+            Self::WorkflowFileName => error("a workflow's file must be named `workflow.yaml`")
+                .help("rename it to `workflow.yaml`"),
+            Self::WorkflowInRoot => {
+                error("a workflow must have a folder of its own in the workflows folder").help(
+                    "move it and its phase files into a folder; the folder's name is the key of the workflow",
+                )
+            }
+            Self::UnusedPhase => warning("unused phase file: no workflow lists it")
+                .help("list it under `phases` of a workflow.yaml, or delete it"),
+            Self::Skipped => warning(
+                "skipped: neither a file nor a folder, or a link that leads nowhere or out of the workflows folder",
+            ),
+            Self::FolderTooDeep => warning("the folders below this one are not searched: they are too deep"),
+            Self::TotalReached(total) => {
+                let too_much = match total {
+                    Total::Entries => format!("the workflows folders have more than {MAX_ENTRIES} entries"),
+                    Total::Bytes => format!("the workflow files have more than {} MiB", MAX_BYTES >> 20),
+                };
+                error(format!("nothing is loaded from here on: {too_much}")).help(
+                    "remove from the workflows folders what does not belong to a workflow",
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Gates and their checks.
+
+use super::description::{Description, error, suggestion, warning};
+use crate::definition::model::words::list;
+
+/// The problems of gates.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum GateProblem {
+    GateSize { limit: usize },
+    NotOneKind { kinds: Vec<&'static str> },
+    UnknownCheckField { field: String, known: &'static [&'static str] },
+    MisplacedCheckField { field: &'static str, of: &'static str },
+    BadDuration,
+    BadExpression { words: String },
+    BadGlob { field: &'static str, path: String },
+    WideGlob { field: &'static str, limit: usize },
+    OutsideProject { path: String },
+    LongLabel { limit: usize },
+    UnknownEarlierPhase { id: String, meant: MeantPhase },
+    LoopForbidden { field: String },
+    WithoutGate { field: &'static str },
+    UnusedGateAttempts { on_gate_fail: String },
+}
+
+/// The value that may be meant by an `onGateFail` that names no earlier phase.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MeantPhase {
+    /// This value.
+    Value(String),
+    /// The phase of this id, which is a later one of the workflow of this key.
+    Later {
+        /// The key of the workflow.
+        workflow: String,
+    },
+    /// No known value is similar.
+    Unknown,
+}
+
+impl GateProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::GateSize { limit } => error(format!("`gate` must have from 1 to {limit} checks")),
+            Self::NotOneKind { kinds } => {
+                let several = !kinds.is_empty();
+                let found = if several { list(kinds) } else { "none".to_owned() };
+                let wrong = error(format!(
+                    "expected one of `run`, `file` and `approve` in a check, found {found}"
+                ));
+                if several { wrong.help("make an entry of `gate` for each") } else { wrong }
+            }
+            Self::UnknownCheckField { field, known } => {
+                error(format!("unknown field `{field}` in a check"))
+                    .help(suggestion(field, known, "fields"))
+                    .marking(field)
+            }
+            Self::MisplacedCheckField { field, of } => {
+                error(format!("`{field}` belongs to a check with `{of}`"))
+            }
+            Self::BadDuration => error(
+                "`gate.timeout`: expected a duration like `90s` or `10m`, or a number of seconds, at most a day",
+            ),
+            Self::BadExpression { words } => {
+                error(format!("`gate.contains`: not a valid regular expression: {words}"))
+            }
+            Self::BadGlob { field, path } => error(format!(
+                "`{field}`: not a valid glob: `{path}`"
+            ))
+            .help(
+                "close each `[` and `{`; a name with such a character has `[[]` or `[{]` instead",
+            ),
+            Self::WideGlob { field, limit } => {
+                error(format!("`{field}`: the alternatives expand to more than {limit} paths"))
+                    .help(if *field == "write" {
+                        "use `*`, or several entries"
+                    } else {
+                        "use `*`, or a check with `run`"
+                    })
+            }
+            Self::OutsideProject { path } => {
+                error(format!("`gate.file`: `{path}` is outside the project"))
+                    .help("write a path relative to the project's directory, with `/`")
+            }
+            Self::LongLabel { limit } => {
+                warning(format!("`gate.label` is longer than {limit} characters; it is shortened"))
+            }
+            Self::UnknownEarlierPhase { id, meant } => {
+                let unknown = error(format!(
+                    "`onGateFail`: expected `stay`, `loop` or the id of an earlier phase of this workflow, found `{id}`"
+                ));
+                match meant {
+                    MeantPhase::Value(value) => unknown.suggest(Some(value)),
+                    MeantPhase::Later { workflow } => unknown.help(format!(
+                        "`{id}` is a later phase of the workflow \"{workflow}\"; a failure can only lead back"
+                    )),
+                    MeantPhase::Unknown => unknown,
+                }
+            }
+            Self::LoopForbidden { field } => error(format!(
+                "`{field}: loop` is not allowed in a workflow with `loopable: false`"
+            )),
+            Self::WithoutGate { field } => error(format!("`{field}` needs a `gate`")),
+            Self::UnusedGateAttempts { on_gate_fail } => warning(format!(
+                "unused `gateAttempts`: with `onGateFail: {on_gate_fail}` every failure leads back"
+            ))
+            .help("remove it; `maxLoops` of the workflow limits how often the run may go back")
+            .marking("gateAttempts"),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The fields `write`, `network` and `sandbox`.
+
+use super::description::{Description, error, warning};
+use super::value::ValueKind;
+
+/// The problems of limits.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum LimitProblem {
+    NotPaths { found: ValueKind },
+    TooManyPaths { limit: usize },
+    ControlCharacter { field: &'static str },
+    ExcludedPath { path: String },
+    ParentAfterWildcard { path: String },
+    CommandsInFolder { path: String, folder: String },
+    MaybeFolder { path: String },
+    LinkedPath { path: String, target: String },
+    UnwritableGateFile { path: String, file: String },
+    NoToolWrites,
+    NetworkWithoutSandbox,
+    UnusedSandbox,
+}
+
+impl LimitProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::NotPaths { found } => {
+                error(format!("`write`: expected a list of paths, found {found}"))
+                    .help("write a list such as `write: [docs/]`; `write: []` allows nothing")
+            }
+            Self::TooManyPaths { limit } => {
+                error(format!("`write` must not have more than {limit} entries"))
+                    .help("list the folders that the files are in")
+            }
+            Self::ControlCharacter { field } => {
+                error(format!("`{field}`: a path cannot have control characters"))
+            }
+            Self::ExcludedPath { path } => error(format!(
+                "`write`: `{path}` begins with `!`, and a path cannot be excluded"
+            ))
+            .help("list only what may be written; a file whose name begins with `!` is `[!]NAME`"),
+            Self::ParentAfterWildcard { path } => {
+                error(format!("`write`: `..` stands behind a wildcard in `{path}`"))
+                    .help("write the path without `..`")
+            }
+            Self::CommandsInFolder { path, folder } => warning(format!(
+                "`write`: commands can write everything in `{folder}`, not only `{path}`"
+            ))
+            .help("a sandbox knows folders and files, but no wildcards; `edit` and `write` are held to the glob"),
+            Self::MaybeFolder { path } => warning(format!(
+                "`write`: `{path}` names a file, unless there is a folder of this name"
+            ))
+            .help(format!("did you mean `{path}/`?")),
+            Self::LinkedPath { path, target } => warning(format!(
+                "`write`: `{path}` leads through a link, so it allows nothing"
+            ))
+            .help(format!("list the path to which it leads: {target}")),
+            Self::UnwritableGateFile { path, file } => warning(format!(
+                "`gate.file`: `write` in {file} does not allow `{path}` to be written, here or in an earlier phase"
+            ))
+            .help(format!("add `{path}` to `write`")),
+            Self::NoToolWrites => warning(
+                "unused `write`: `tools.whitelist` has none of `edit`, `write`, `bash` and `powershell`",
+            )
+            .help("add one of them to the whitelist, or use `write: []`"),
+            Self::NetworkWithoutSandbox => warning(
+                "`network: false` has no effect with `sandbox: off`: only a sandbox can refuse the network",
+            )
+            .help("remove `sandbox: off`, or use `sandbox: preferred`"),
+            Self::UnusedSandbox => {
+                warning("unused `sandbox`: there is no `write` and no `network: false`")
+                    .help("add the limit that commands are held to, or remove `sandbox`")
+                    .marking("sandbox")
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Models, aliases and thinking levels.
+
+use super::description::{Description, error, warning};
+use crate::definition::model::models::Thinking;
+use crate::definition::model::words::either;
+
+/// The problems of models.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum ModelProblem {
+    UnknownModel { name: String, suggestion: Option<String> },
+    UnknownAlias { name: String, suggestion: Option<String> },
+    UnknownThinking { name: String, suggestion: Option<String> },
+    BadAlias { alias: String },
+    NotAModel { name: String },
+}
+
+impl ModelProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::UnknownModel { name, suggestion } => {
+                warning(format!("unknown model `{name}`")).suggest(suggestion.as_ref())
+            }
+            Self::UnknownAlias { name, suggestion } => {
+                let unknown = warning(format!("unknown alias `{name}` of a model"));
+                match suggestion {
+                    Some(_) => unknown.suggest(suggestion.as_ref()),
+                    None => unknown.help(format!(
+                        "add `{name}: PROVIDER/ID` to ~/.pi/agent/workflows/models.yaml"
+                    )),
+                }
+            }
+            Self::UnknownThinking { name, suggestion } => {
+                let levels = either(&Thinking::ALL.map(Thinking::name));
+                let unknown = warning(format!("unknown thinking level {name}; it has no effect"));
+                match suggestion {
+                    Some(_) => unknown.suggest(suggestion.as_ref()),
+                    None => unknown.help(format!("use {levels}")),
+                }
+            }
+            Self::BadAlias { alias } => {
+                error(format!("`{alias}` cannot be an alias: a name with `/` is that of a model"))
+                    .marking(alias)
+            }
+            Self::NotAModel { name } => error(format!("`{name}` is not the name of a model"))
+                .help("use PROVIDER/ID; an alias cannot stand for another alias"),
+        }
+    }
+}

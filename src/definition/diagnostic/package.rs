@@ -1,0 +1,35 @@
+//! The folders that a package lists.
+
+use super::description::{Description, error};
+use crate::definition::model::files::FileError;
+
+/// The problems of the folders that a package lists.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum PackageProblem {
+    FolderOutsidePackage { path: String },
+    TooManyFolders { limit: usize },
+    FolderUnreadable { path: String, error: FileError },
+}
+
+impl PackageProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::TooManyFolders { limit } => {
+                error(format!("`pi-workflows.workflows` must not have more than {limit} entries"))
+            }
+            Self::FolderOutsidePackage { path }
+            | Self::FolderUnreadable { path, error: FileError::OutsideRoot } => {
+                error(format!("the folder `{path}` is outside the package"))
+                    .help("list folders of the package, such as `./workflows`")
+            }
+            Self::FolderUnreadable { path, error: FileError::NotFound } => {
+                error(format!("the folder `{path}` does not exist"))
+            }
+            Self::FolderUnreadable { path, error: cause } => {
+                error(format!("cannot read the folder `{path}`: {cause}"))
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The list of phases, and phase files.
+
+use super::description::{Description, error, warning};
+use super::value::ValueKind;
+use crate::definition::model::files::FileError;
+
+/// The problems of phases and their files.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum PhaseProblem {
+    NoPhases,
+    TooManyPhases { limit: usize },
+    BadPhaseEntry { found: ValueKind, suggestion: Option<String> },
+    PhaseOutsideRoot { path: String, of_package: bool },
+    PhaseUnreadable { path: String, error: FileError, suggestion: Option<String> },
+    NoFrontMatter,
+    UnclosedFrontMatter,
+    NoInstructions,
+    DuplicateId { id: String, first: String, second: String },
+    SummaryNeeded { next: String },
+}
+
+impl PhaseProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::NoPhases => error("`phases` must have at least one entry"),
+            Self::TooManyPhases { limit } => {
+                error(format!("`phases` must not have more than {limit} entries"))
+            }
+            Self::BadPhaseEntry { found, suggestion } => error(format!(
+                "`phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found {found}"
+            ))
+            .suggest(suggestion.as_ref()),
+            Self::PhaseOutsideRoot { path, of_package: true } => {
+                error(format!("the phase file `{path}` is outside the package"))
+                    .help("move the file into the folder of the package")
+            }
+            Self::PhaseOutsideRoot { path, of_package: false } => {
+                error(format!("the phase file `{path}` is outside the workflows folder")).help(
+                    "move the file into the workflows folder; `../` leads to the folders beside this one",
+                )
+            }
+            Self::PhaseUnreadable { path, error: cause, suggestion } => {
+                error(format!("cannot read the phase file `{path}`: {cause}"))
+                    .suggest(suggestion.as_ref())
+            }
+            Self::NoFrontMatter => error("missing front matter").help(
+                "begin with `---`, `id: KEY`, `name: NAME`, `emoji: \"🔹\"` and `---`, each on a line of its own",
+            ),
+            Self::UnclosedFrontMatter => error("the front matter is not closed")
+                .help("put a line `---` below the last field"),
+            Self::NoInstructions => error("missing instructions below the front matter")
+                .help("write below the front matter what the agent is to do"),
+            Self::DuplicateId { id, first, second } => {
+                let both = if first == second {
+                    format!("`{first}` is listed twice")
+                } else {
+                    format!("in `{first}` and in `{second}`")
+                };
+                error(format!("duplicate phase id `{id}` in this workflow: {both}"))
+                    .help("give each phase an `id` of its own")
+            }
+            Self::SummaryNeeded { next } => warning(format!(
+                "`summary: optional` has no effect: the next phase, `{next}`, starts fresh"
+            ))
+            .help("use `summary: required`: a fresh phase sees only what was handed over")
+            .marking("optional"),
+        }
+    }
+}

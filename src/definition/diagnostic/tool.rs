@@ -1,0 +1,58 @@
+//! Names of tools and of subagent profiles.
+
+use super::description::{Description, LINK_OUTSIDE, error, warning};
+use super::value::ValueKind;
+
+/// The problems of tools and subagent profiles.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum ToolProblem {
+    ToolsAsList { found: ValueKind, names: Vec<String> },
+    BothToolLists,
+    UnknownTool { name: String, suggestion: Option<String> },
+    ToolInAnotherCase { name: String, tool: String },
+    NotATool { name: String },
+    UnknownProfile { name: String, suggestion: Option<String> },
+    ProfilesOutside,
+}
+
+impl ToolProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::ToolsAsList { found, names } => {
+                error(format!("`tools`: expected a mapping, found {found}")).help(format!(
+                    "write `tools: {{ whitelist: [{}] }}` to allow these tools only, or `blacklist` to refuse them",
+                    names.join(", ")
+                ))
+            }
+            Self::BothToolLists => {
+                error("`tools` can have a `blacklist` or a `whitelist`, not both")
+                    .help("remove one of the two lists")
+            }
+            Self::UnknownTool { name, suggestion } => {
+                warning(format!("unknown tool `{name}`")).suggest(suggestion.as_ref())
+            }
+            Self::ToolInAnotherCase { name, tool } => {
+                error(format!("unknown tool `{name}`: the names of tools are case-sensitive"))
+                    .suggest(Some(tool))
+            }
+            Self::NotATool { name } => {
+                let wrong = error(format!("`{name}` is not the name of a tool"));
+                match name.split_once('(') {
+                    Some((tool, _)) => wrong.help(format!(
+                        "a list has whole tools, such as `{tool}`; `write` and `network` limit what commands can do"
+                    )),
+                    None => wrong.help("write the name of each tool; there are no wildcards"),
+                }
+            }
+            Self::UnknownProfile { name, suggestion } => {
+                warning(format!("unknown subagent profile `{name}`")).suggest(suggestion.as_ref())
+            }
+            Self::ProfilesOutside => warning(
+                "the subagent profiles here are not read: a link leads out of the project",
+            )
+            .help(LINK_OUTSIDE),
+        }
+    }
+}

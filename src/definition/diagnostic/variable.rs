@@ -1,0 +1,71 @@
+//! Variables in texts.
+
+use super::description::{Description, available, error, warning};
+use crate::definition::model::nearest::nearest;
+
+/// The problems of variables in texts.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum VariableProblem {
+    UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
+    NotReplaced { field: String, name: String, named: bool },
+    UnknownSummary { id: String, suggestion: Option<String> },
+    UnknownValue { name: String, suggestion: Option<String> },
+}
+
+impl VariableProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::UnknownVariable { name, field, known } => {
+                let of = field.map_or(String::new(), |field| format!(" in `{field}`"));
+                let help = match meant_variable(name, known) {
+                    Some(known) => format!("did you mean `{{{known}}}`?"),
+                    None => available(known, "variables"),
+                };
+                warning(format!("unknown variable `{{{name}}}`{of}; it is not replaced"))
+                    .help(help)
+                    .marking(&format!("{{{name}}}"))
+            }
+            Self::NotReplaced { field, name, named } => {
+                let message = format!("`{field}`: `{{{name}}}` is not replaced here");
+                let kind = if *named { error(message) } else { warning(message) };
+                kind.help("variables are replaced in the text of a phase and in the templates of `workflow.yaml`")
+                    .marking(&format!("{{{name}}}"))
+            }
+            Self::UnknownSummary { id, suggestion } => warning(format!(
+                "unknown variable `{{summary.{id}}}`: no phase has the id `{id}`; it is not replaced"
+            ))
+            .suggest(suggestion.as_ref().map(|id| format!("{{summary.{id}}}")))
+            .marking(&format!("{{summary.{id}}}")),
+            Self::UnknownValue { name, suggestion } => {
+                let what = if name.starts_with("input.") { "input" } else { "phase with outcomes" };
+                warning(format!(
+                    "unknown variable `{{{name}}}`: the workflow has no such {what}; it is not replaced"
+                ))
+                .suggest(suggestion.as_ref().map(|name| format!("{{{name}}}")))
+                .marking(&format!("{{{name}}}"))
+            }
+        }
+    }
+}
+
+/// The variable that is meant by a name: a synonym, or the one with the most similar name.
+fn meant_variable<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    if let Some(known) = known.iter().find(|known| **known == name.trim()) {
+        return Some(known);
+    }
+    let mut same = SYNONYMS.iter().filter(|(word, _)| name.eq_ignore_ascii_case(word));
+    let same = same.find_map(|(_, variable)| known.iter().find(|known| *known == variable));
+    same.copied().or_else(|| nearest(name, known.iter().copied()))
+}
+
+/// Names that authors take for variables, and the variables; the first that a template knows is meant.
+const SYNONYMS: [(&str, &str); 6] = [
+    ("task", "description"),
+    ("task", "taskDescription"),
+    ("description", "taskDescription"),
+    ("workflow", "workflowName"),
+    ("phase", "phaseName"),
+    ("summary", "previousSummary"),
+];

@@ -1,0 +1,57 @@
+//! The form of a YAML text.
+
+use super::description::{Description, error};
+use super::value::ValueKind;
+
+/// The problems of the form of a YAML text.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the message of each kind says what it means")]
+pub enum YamlProblem {
+    NotYaml { words: String, help: String },
+    LongYaml { limit: usize },
+    OpenBrackets { limit: usize },
+    TooManyKeys { limit: usize },
+    SecondDocument,
+    YamlDirective,
+    UnknownTag { tag: String },
+    WrongTag { tag: String, found: ValueKind },
+    TaggedKey { tag: String },
+    BadKey { found: ValueKind },
+    DuplicateKey { key: String },
+    NotAMapping { found: ValueKind },
+}
+
+impl YamlProblem {
+    /// Severity, message and help of each.
+    pub(crate) fn describe(&self) -> Description {
+        match self {
+            Self::NotYaml { words, help } => error(format!("not valid YAML: {words}")).help(help),
+            Self::LongYaml { limit } => error(format!("more than {} KiB of YAML", limit / 1024)),
+            Self::OpenBrackets { limit } => error(format!("more than {limit} open brackets")),
+            Self::TooManyKeys { limit } => error(format!("more than {limit} keys in a mapping")),
+            Self::SecondDocument => error("expected one YAML document, found a second one")
+                .help("remove the line `---`"),
+            Self::YamlDirective => {
+                error("YAML directives are not supported").help("remove this line")
+            }
+            Self::UnknownTag { tag } => error(format!("unknown YAML tag `{tag}`"))
+                .help("put a value that begins with `!` in quotes")
+                .marking(tag),
+            Self::WrongTag { tag, found } => {
+                error(format!("the YAML tag `{tag}` does not fit {found}"))
+                    .help("remove the tag, or put a value that begins with `!` in quotes")
+                    .marking(tag)
+            }
+            Self::TaggedKey { tag } => {
+                error("a key cannot have a YAML tag").help("remove the tag").marking(tag)
+            }
+            Self::BadKey { found } => error(format!("expected a string as the key, found {found}")),
+            Self::DuplicateKey { key } => {
+                error(format!("duplicate key `{key}`")).help("remove one of the two").marking(key)
+            }
+            Self::NotAMapping { found } => {
+                error(format!("expected a mapping of fields to values, found {found}"))
+            }
+        }
+    }
+}
