@@ -5,26 +5,21 @@ use std::collections::BTreeMap;
 use super::check::{
     command_names, context, expected_calls, limits, models, references, variables, ways,
 };
-use super::diagnostic::anchor::{Anchor, Step, Unplaced};
+use super::diagnostic::anchor::{Step, Unplaced};
 use super::diagnostic::phase::PhaseProblem;
-use super::diagnostic::place::Place;
 use super::diagnostic::problem::Problem;
 use super::diagnostic::report::{self, Diagnostic};
 use super::diagnostic::tool::ToolProblem;
 use super::diagnostic::workflow::WorkflowProblem;
-use super::model::files::{PackageScope, ReadError, Root, Stale, Surroundings, WorkflowFiles};
+use super::model::files::{PackageScope, Root, Stale, Surroundings, WorkflowFiles};
 use super::model::library::{LeftOut, Library, Parts, Replacing};
 use super::model::models::ALIASES_ROOT;
 use super::model::paths::{last_part, package_of};
 use super::model::workflow::Workflow;
 use super::read::bounded::Bounded;
-use super::read::fields::MAX_PLACES;
 use super::read::root::RootReader;
+use super::read::sources::Sources;
 use super::read::unlisted::Lint;
-use super::read::{front_matter, yaml};
-
-/// Maximum number of diagnostics of limits and of tests whose place is looked up.
-const MAX_LIMIT_PLACES: usize = 1000;
 
 impl Library {
     /// Makes a library of workflows, and leaves out those whose references cannot be followed.
@@ -70,11 +65,18 @@ fn read(
     let mut taken = Taken::default();
     let roots = files.roots()?;
     let mut bounded = Bounded::new(files);
+    let mut sources = Sources::default();
     for (number, root) in roots.iter().enumerate() {
         if bounded.reached_at().is_some() {
             break;
         }
-        let reader = RootReader::new(&mut bounded, root, check.map(Lint::new), &mut diagnostics);
+        let reader = RootReader::new(
+            &mut bounded,
+            root,
+            check.map(Lint::new),
+            &mut sources,
+            &mut diagnostics,
+        );
         let Parts { workflows, left_out, mut listed, aliases, .. } = reader.read()?;
         if root.name == ALIASES_ROOT {
             parts.aliases = aliases;
@@ -89,7 +91,7 @@ fn read(
                 Some(earlier) => {
                     let key = workflow.key.clone();
                     let problem = WorkflowProblem::Replaces { key, other: earlier.folder.clone() };
-                    replaced.push(Unplaced::new(&workflow, problem, Anchor::Name));
+                    replaced.push(Unplaced::new(&workflow, problem, &[Step::Key("name")]));
                     *earlier = workflow;
                 }
                 None => {
@@ -112,7 +114,7 @@ fn read(
         ways::report(&library, &mut unplaced);
         models::report(&library, surroundings, &roots, &mut unplaced);
     }
-    place(files, &roots, unplaced, &mut diagnostics)?;
+    diagnostics.extend(sources.place(unplaced));
     suggest_references(&library, &mut diagnostics);
     if check.is_some() {
         variables::settle_summaries(library.iter(), &mut diagnostics);
@@ -120,91 +122,6 @@ fn read(
     }
     report::sort(&mut diagnostics);
     Ok((library, diagnostics))
-}
-
-/// Looks up the places of diagnostics. The files are read again: they had no errors when they were read first, and
-/// their texts were not kept.
-fn place(
-    files: &dyn WorkflowFiles,
-    roots: &[Root],
-    unplaced: Vec<Unplaced>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<(), Stale> {
-    for (number, Unplaced { diagnostic, anchor }) in unplaced.into_iter().enumerate() {
-        let root = roots.iter().rev().find_map(|root| {
-            Some((&root.name, diagnostic.file.strip_prefix(&root.path)?.strip_prefix('/')?))
-        });
-        let limit = match anchor {
-            Anchor::Field(_)
-            | Anchor::Phase(_)
-            | Anchor::Value(..)
-            | Anchor::Key(..)
-            | Anchor::PhaseValue(..)
-            | Anchor::Alias(..) => MAX_LIMIT_PLACES,
-            Anchor::Name | Anchor::CommandName | Anchor::Phases | Anchor::Reference(_) => {
-                MAX_PLACES
-            }
-        };
-        let Some((root, path)) = root.filter(|_| number < limit) else {
-            diagnostics.push(diagnostic);
-            continue;
-        };
-        diagnostics.push(match files.read(root, path) {
-            Ok(bytes) => {
-                let text = String::from_utf8_lossy(&bytes);
-                let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-                if let Anchor::Phase(_) | Anchor::PhaseValue(..) = anchor {
-                    let document = front_matter::split(text);
-                    let yaml = document.front_matter();
-                    diagnostic.at(yaml, place_of(&anchor, yaml), document.lines_before)
-                } else {
-                    diagnostic.at(&text, place_of(&anchor, &text), 0)
-                }
-            }
-            Err(ReadError::File(_)) => diagnostic,
-            Err(ReadError::Stale) => return Err(Stale),
-        });
-    }
-    Ok(())
-}
-
-fn place_of(anchor: &Anchor, text: &str) -> Option<Place> {
-    let keys = match anchor {
-        Anchor::Field(path) | Anchor::Phase(path) => return locate(text, path),
-        Anchor::Value(path, key) | Anchor::PhaseValue(path, key) => {
-            return locate(text, &[path, &[Step::Key(key)][..]].concat());
-        }
-        Anchor::Key(path, key) => {
-            return locate(text, &[path, &[Step::Name(key)][..]].concat());
-        }
-        Anchor::Alias(alias, index) => {
-            return locate(text, &[Step::Key(alias), Step::Item(*index)]);
-        }
-        Anchor::Name => return yaml::locate(text, &[Step::Key("name")]),
-        Anchor::CommandName => return yaml::locate(text, &[Step::Key("commandName")]),
-        Anchor::Phases => return yaml::locate(text, &[Step::Key("phases")]),
-        Anchor::Reference(keys) => keys,
-    };
-    let yaml = yaml::parse(text).ok()?;
-    // The folder of a package's workflow stands for its key.
-    let is_same = |key: &str, written: &str| {
-        key.eq_ignore_ascii_case(written) || last_part(key).eq_ignore_ascii_case(written)
-    };
-    let is_meant = |entry: &yaml::Yaml| match entry.get("subworkflow") {
-        Some(yaml::Yaml::String(written)) => keys.iter().any(|key| is_same(key, written)),
-        Some(_) | None => false,
-    };
-    let entry = yaml.get("phases")?.items().iter().position(is_meant)?;
-    yaml::locate(text, &[Step::Key("phases"), Step::Item(entry)])
-}
-
-/// The place of the node at a path. The only item of a list may be written without the list.
-fn locate(text: &str, path: &[Step]) -> Option<Place> {
-    let without = match path {
-        [without @ .., Step::Item(0)] => Some(without),
-        _ => None,
-    };
-    yaml::locate(text, path).or_else(|| yaml::locate(text, without?))
 }
 
 /// Suggests the reference to a workflow where an entry of `phases` is not a file but the name of a workflow.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::definition::diagnostic::anchor::{Anchor, Unplaced};
+use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::library::Library;
 use crate::definition::model::workflow::{Show, Workflow};
@@ -23,7 +23,7 @@ pub(crate) fn similar_command_names<'a>(
                 names: [first.command_name.clone(), workflow.command_name.clone()],
                 keys: [first.key.clone(), workflow.key.clone()],
             };
-            unplaced.push(Unplaced::new(workflow, problem, Anchor::CommandName));
+            unplaced.push(Unplaced::new(workflow, problem, &[Step::Key("commandName")]));
         }
     }
 }
@@ -42,7 +42,7 @@ pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>)
                     first: first.key.clone(),
                     first_file: first.file(),
                 };
-                return Unplaced::new(workflow, problem, Anchor::CommandName);
+                return Unplaced::new(workflow, problem, &[Step::Key("commandName")]);
             }
             let problem = WorkflowProblem::DuplicateCommandName {
                 name: name.clone(),
@@ -50,7 +50,7 @@ pub(crate) fn report_duplicates(library: &Library, unplaced: &mut Vec<Unplaced>)
                 second: workflow.key.clone(),
                 first_file: first.file(),
             };
-            Unplaced::new(workflow, problem, Anchor::CommandName)
+            Unplaced::new(workflow, problem, &[Step::Key("commandName")])
         }));
     }
 }

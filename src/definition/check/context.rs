@@ -1,8 +1,7 @@
 //! Warnings of a check about `context`.
 
-use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
+use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::phase::PhaseProblem;
-use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::model::library::Library;
 use crate::definition::model::workflow::{ContextMode, Entry, EntryKind, Phase};
 
@@ -20,9 +19,7 @@ pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
                 && before.summary_required == Some(false)
             {
                 let problem = PhaseProblem::SummaryNeeded { next: next.id.clone() };
-                let anchor = Anchor::Phase(vec![Step::Key("summary")]);
-                unplaced
-                    .push(Unplaced { diagnostic: Diagnostic::new(&before.file, problem), anchor });
+                unplaced.push(Unplaced::in_file(&before.file, problem, &[Step::Key("summary")]));
             }
         }
     }

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
+use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::problem::Problem;
-use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::{Condition, Source};
 use crate::definition::model::gate::{Check, Gate};
@@ -107,7 +106,7 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
     }
     if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut BTreeMap::new()) {
         let problem = WorkflowProblem::TooManyEntries { limit: MAX_ENTRIES };
-        errors.report(problem, Anchor::Phases);
+        errors.report(problem, &[Step::Key("phases")]);
     }
     errors.unplaced
 }
@@ -121,22 +120,21 @@ struct Errors<'a> {
 }
 
 impl<'a> Errors<'a> {
-    fn report(&mut self, problem: impl Into<Problem>, anchor: Anchor) {
-        self.unplaced.push(Unplaced::new(self.workflow, problem, anchor));
+    fn report(&mut self, problem: impl Into<Problem>, at: &[Step]) {
+        self.unplaced.push(Unplaced::new(self.workflow, problem, at));
     }
 
-    fn report_in_phase(&mut self, phase: &Phase, problem: impl Into<Problem>, anchor: Anchor) {
-        let diagnostic = Diagnostic::new(&phase.file, problem);
-        self.unplaced.push(Unplaced { diagnostic, anchor });
+    fn report_in_phase(&mut self, phase: &Phase, problem: impl Into<Problem>, at: &[Step]) {
+        self.unplaced.push(Unplaced::in_file(&phase.file, problem, at));
     }
 
     fn outcomes(&mut self, phase: &Phase) {
         for Outcome { name, target } in &phase.outcomes {
             let field = format!("outcomes.{name}");
-            let anchor = Anchor::PhaseValue(vec![Step::Key("outcomes")], name.clone());
+            let at = [Step::Key("outcomes"), Step::Key(name)];
             match target {
                 Target::Loop if !self.workflow.loopable => {
-                    self.report_in_phase(phase, GateProblem::LoopForbidden { field }, anchor);
+                    self.report_in_phase(phase, GateProblem::LoopForbidden { field }, &at);
                 }
                 Target::Phase(id) if self.workflow.position(id).is_none() => {
                     let ids = self.workflow.own_phases().map(|phase| phase.id.as_str());
@@ -149,7 +147,7 @@ impl<'a> Errors<'a> {
                         found: format!("`{id}`"),
                         suggestion: nearest(id, ids.chain(Target::WORDS)).map(Into::into),
                     };
-                    self.report_in_phase(phase, problem, anchor);
+                    self.report_in_phase(phase, problem, &at);
                 }
                 Target::Next | Target::Loop | Target::Done | Target::Phase(_) => {}
             }
@@ -174,18 +172,18 @@ impl<'a> Errors<'a> {
                 found: format!("`{outcome}`"),
                 suggestion: nearest(outcome, names.iter().copied()).map(Into::into),
             };
-            let path = vec![Step::Key("gate"), Step::Item(index), Step::Key("outcome")];
+            let at = [Step::Key("gate"), Step::Item(index), Step::Key("outcome")];
             match phase {
-                Some(phase) => self.report_in_phase(phase, problem, Anchor::Phase(path)),
-                None => self.report(problem, Anchor::Field(path)),
+                Some(phase) => self.report_in_phase(phase, problem, &at),
+                None => self.report(problem, &at),
             }
         }
     }
 
     fn condition(&mut self, index: usize, condition: &Condition) {
         let key = condition.of.to_string();
-        let path = vec![Step::Key("phases"), Step::Item(index), Step::Key("when")];
-        let anchor = Anchor::Value(path.clone(), key.clone());
+        let when = [Step::Key("phases"), Step::Item(index), Step::Key("when")];
+        let at = [when[0], when[1], when[2], Step::Key(&key)];
         let entries = &self.workflow.phases;
         let earlier = entries.get(..index).unwrap_or_default();
         let (expected, found, suggestion) = match &condition.of {
@@ -198,7 +196,7 @@ impl<'a> Errors<'a> {
                     let (expected, found) = (input.expected(), format!("`{wrong}`"));
                     let field = format!("when.{key}");
                     let problem = FieldProblem::BadValue { field, expected, found, suggestion };
-                    return self.report(problem, anchor);
+                    return self.report(problem, &at);
                 }
                 let names: BTreeSet<&str> = inputs.iter().map(|input| &*input.name).collect();
                 let meant = nearest(name, names.iter().copied());
@@ -229,7 +227,7 @@ impl<'a> Errors<'a> {
                         found: format!("`{wrong}`"),
                         suggestion: meant_value(wrong, &Vec::from_iter(names)),
                     };
-                    return self.report(problem, anchor);
+                    return self.report(problem, &at);
                 }
                 let why = if !called.is_empty() {
                     ", which has no outcomes"
@@ -247,14 +245,13 @@ impl<'a> Errors<'a> {
             }
         };
         let problem = FieldProblem::BadValue { field: "when".into(), expected, found, suggestion };
-        self.report(problem, Anchor::Key(path, key));
+        self.report(problem, &[when[0], when[1], when[2], Step::Name(&key)]);
     }
 
     /// The values that an entry gives a nested workflow.
     fn values(&mut self, index: usize, key: &str, with: &BTreeMap<String, Given>) {
         let Some(nested) = self.workflows.get(key) else { return };
-        let here = vec![Step::Key("phases"), Step::Item(index)];
-        let path = || [&here[..], &[Step::Key("with")]].concat();
+        let here = [Step::Key("phases"), Step::Item(index)];
         for (name, given) in with {
             let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
                 let names: BTreeSet<&str> =
@@ -265,7 +262,7 @@ impl<'a> Errors<'a> {
                     found: format!("`{name}`"),
                     suggestion: nearest(name, names.iter().copied()).map(Into::into),
                 };
-                self.report(problem, Anchor::Key(path(), name.clone()));
+                self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Name(name)]);
                 continue;
             };
             let own = |name: &String| {
@@ -290,7 +287,7 @@ impl<'a> Errors<'a> {
             };
             let (field, expected) = (format!("with.{name}"), input.expected());
             let problem = FieldProblem::BadValue { field, expected, found, suggestion };
-            self.report(problem, Anchor::Value(path(), name.clone()));
+            self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Key(name)]);
         }
         let names = || nested.inputs.iter().map(|input| &*input.name);
         let unknown: Vec<&String> =
@@ -306,7 +303,7 @@ impl<'a> Errors<'a> {
             let (reference, name) = (key.to_owned(), input.name.clone());
             let problem =
                 WorkflowProblem::MissingInput { reference, name, expected: input.expected() };
-            self.report(problem, Anchor::Field(here.clone()));
+            self.report(problem, &here);
         }
     }
 }

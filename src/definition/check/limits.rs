@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
+use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::limit::LimitProblem;
 use crate::definition::diagnostic::problem::Problem;
-use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::model::confinement::{Confinement, Sandbox};
 use crate::definition::model::files::{Stale, WorkflowFiles};
 use crate::definition::model::gate::{CheckKind, Gate};
@@ -32,21 +31,19 @@ pub(crate) fn report(
     for workflow in library.iter() {
         lint.workflow(workflow, &mut used)?;
     }
-    for (file, anchor) in library.iter().flat_map(sandboxes) {
+    for file in library.iter().flat_map(sandboxes) {
         if !used.contains(&file) {
-            lint.report(&file, LimitProblem::UnusedSandbox, anchor);
+            lint.report(&file, LimitProblem::UnusedSandbox, &[Step::Name("sandbox")]);
         }
     }
     Ok(())
 }
 
-/// The files in a workflow that have a `sandbox`, each with its place.
-fn sandboxes(workflow: &Workflow) -> Vec<(String, Anchor)> {
-    let at = vec![Step::Name("sandbox")];
-    let own = workflow.confinement.sandbox.map(|_| (workflow.file(), Anchor::Field(at.clone())));
+/// The files in a workflow that have a `sandbox`.
+fn sandboxes(workflow: &Workflow) -> Vec<String> {
+    let own = workflow.confinement.sandbox.map(|_| workflow.file());
     let of_phases = workflow.own_phases().filter(|phase| phase.confinement.sandbox.is_some());
-    let of_phases = of_phases.map(|phase| (phase.file.clone(), Anchor::Phase(at.clone())));
-    own.into_iter().chain(of_phases).collect()
+    own.into_iter().chain(of_phases.map(|phase| phase.file.clone())).collect()
 }
 
 struct LimitsLint<'a> {
@@ -57,10 +54,10 @@ struct LimitsLint<'a> {
 }
 
 impl LimitsLint<'_> {
-    fn report(&mut self, file: &str, problem: impl Into<Problem>, anchor: Anchor) {
-        let diagnostic = Diagnostic::new(file, problem);
-        if self.seen.insert(format!("{anchor:?} {diagnostic}")) {
-            self.unplaced.push(Unplaced { diagnostic, anchor });
+    fn report(&mut self, file: &str, problem: impl Into<Problem>, at: &[Step]) {
+        let unplaced = Unplaced::in_file(file, problem, at);
+        if self.seen.insert(format!("{at:?} {}", unplaced.diagnostic)) {
+            self.unplaced.push(unplaced);
         }
     }
 
@@ -68,9 +65,9 @@ impl LimitsLint<'_> {
     fn workflow(&mut self, workflow: &Workflow, used: &mut BTreeSet<String>) -> Result<(), Stale> {
         let Workflow { confinement, .. } = workflow;
         let file = workflow.file();
-        self.links(confinement, &file, Anchor::Field)?;
+        self.links(confinement, &file)?;
         for phase in workflow.own_phases() {
-            self.links(&phase.confinement, &phase.file, Anchor::Phase)?;
+            self.links(&phase.confinement, &phase.file)?;
             let limits = Limits::of(phase, workflow);
             if limits.write.is_some() || !limits.network {
                 let own = phase.confinement.sandbox.is_some();
@@ -84,21 +81,16 @@ impl LimitsLint<'_> {
     }
 
     /// Reports paths that lead through a link, and those that look like folders.
-    fn links(
-        &mut self,
-        own: &Confinement,
-        file: &str,
-        anchor: fn(Vec<Step<'static>>) -> Anchor,
-    ) -> Result<(), Stale> {
+    fn links(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
         for (index, path) in own.write.iter().flatten().enumerate() {
             if may_mean_folder(path) {
                 let problem = LimitProblem::MaybeFolder { path: path.clone() };
-                self.report(file, problem, anchor(vec![Step::Key("write"), Step::Item(index)]));
+                self.report(file, problem, &[Step::Key("write"), Step::Item(index)]);
             }
             let target = resolve(split(path).0, self.host)?.ok();
             if let Some(target) = target.filter(|target| target.linked) {
                 let problem = LimitProblem::LinkedPath { path: path.clone(), target: target.path };
-                self.report(file, problem, anchor(vec![Step::Key("write"), Step::Item(index)]));
+                self.report(file, problem, &[Step::Key("write"), Step::Item(index)]);
             }
         }
         Ok(())
@@ -113,9 +105,9 @@ impl LimitsLint<'_> {
         let field = if network.is_some() { "network" } else { "sandbox" };
         let problem = LimitProblem::NetworkWithoutSandbox;
         if network.is_some() || sandbox.is_some() {
-            self.report(&phase.file, problem, Anchor::Phase(vec![Step::Key(field)]));
+            self.report(&phase.file, problem, &[Step::Key(field)]);
         } else {
-            self.report(&workflow.file(), problem, Anchor::Field(vec![Step::Key("network")]));
+            self.report(&workflow.file(), problem, &[Step::Key("network")]);
         }
     }
 
@@ -133,10 +125,10 @@ impl LimitsLint<'_> {
             let folder = if folder.is_empty() { "./" } else { folder };
             let problem =
                 LimitProblem::CommandsInFolder { path: path.clone(), folder: folder.to_owned() };
-            let at = vec![Step::Key("write"), Step::Item(index)];
+            let at = [Step::Key("write"), Step::Item(index)];
             match limits.write_file {
-                WriteFile::Phase => self.report(&phase.file, problem, Anchor::Phase(at)),
-                WriteFile::Workflow => self.report(workflow_file, problem, Anchor::Field(at)),
+                WriteFile::Phase => self.report(&phase.file, problem, &at),
+                WriteFile::Workflow => self.report(workflow_file, problem, &at),
             }
         }
     }
@@ -146,7 +138,7 @@ impl LimitsLint<'_> {
         let writes = names(phase, &COMMAND_TOOLS) || names(phase, &FILE_TOOLS);
         let has_list = phase.confinement.write.as_ref().is_some_and(|write| !write.is_empty());
         if matches!(phase.tools, ToolPolicy::Only(_)) && !writes && has_list {
-            let anchor = Anchor::Phase(vec![Step::Key("write")]);
+            let anchor = &[Step::Key("write")];
             self.report(&phase.file, LimitProblem::NoToolWrites, anchor);
         }
     }
@@ -179,7 +171,7 @@ impl LimitsLint<'_> {
             if is_glob(path) || self.may_write(path, workflow, before)? {
                 continue;
             }
-            let at = vec![Step::Key("gate"), Step::Item(index), Step::Key("file")];
+            let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
             let Some(last) = before.last() else { continue };
             let file = match Limits::of(last, workflow).write_file {
                 WriteFile::Phase => last.file.clone(),
@@ -187,8 +179,8 @@ impl LimitsLint<'_> {
             };
             let problem = LimitProblem::UnwritableGateFile { path: path.clone(), file };
             match phase {
-                Some(phase) => self.report(&phase.file, problem, Anchor::Phase(at)),
-                None => self.report(&workflow.file(), problem, Anchor::Field(at)),
+                Some(phase) => self.report(&phase.file, problem, &at),
+                None => self.report(&workflow.file(), problem, &at),
             }
         }
         Ok(())

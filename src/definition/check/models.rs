@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
+use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::model::ModelProblem;
-use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::model::files::{Root, Surroundings};
 use crate::definition::model::library::Library;
 use crate::definition::model::models::{
@@ -56,9 +55,8 @@ pub(crate) fn report(
     for phase in phases.filter(|phase| seen.insert(&phase.file)) {
         for (index, name) in phase.model.iter().enumerate() {
             if let Some(problem) = problem_of(name, aliases, models) {
-                let anchor = Anchor::Phase(vec![Step::Key("model"), Step::Item(index)]);
-                let diagnostic = Diagnostic::new(&phase.file, problem);
-                unplaced.push(Unplaced { diagnostic, anchor });
+                let at = [Step::Key("model"), Step::Item(index)];
+                unplaced.push(Unplaced::in_file(&phase.file, problem, &at));
             }
         }
     }
@@ -67,8 +65,8 @@ pub(crate) fn report(
     for (alias, names) in aliases.iter() {
         for (index, name) in names.iter().enumerate() {
             if let Some(problem) = problem_of(name, aliases, models) {
-                let anchor = Anchor::Alias(alias.clone(), index);
-                unplaced.push(Unplaced { diagnostic: Diagnostic::new(&file, problem), anchor });
+                let at = [Step::Key(alias), Step::Item(index)];
+                unplaced.push(Unplaced::in_file(&file, problem, &at));
             }
         }
     }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow;
-use crate::definition::diagnostic::anchor::{Anchor, Unplaced};
+use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::library::{LeftOut, MAX_NESTING};
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::{last_part, package_of};
-use crate::definition::model::workflow::{EntryKind, Workflow};
+use crate::definition::model::workflow::{Entry, EntryKind, Workflow};
 
 /// Leaves out the workflows whose references cannot be followed, and reports each.
 ///
@@ -40,9 +40,8 @@ pub(crate) fn resolve(
         }
         for &index in members {
             let problem = WorkflowProblem::Cycle { keys: keys.clone() };
-            let anchor = Anchor::Reference(keys.clone());
             let workflow = workflows.get(index);
-            unplaced.extend(workflow.map(|workflow| Unplaced::new(workflow, problem, anchor)));
+            unplaced.extend(workflow.map(|workflow| at_reference(workflow, &keys, problem)));
             if let Some(fate) = fates.get_mut(index) {
                 *fate = Fate::InCycle;
             }
@@ -51,7 +50,7 @@ pub(crate) fn resolve(
     for ((workflow, fate), depth) in workflows.iter().zip(&mut fates).zip(depths) {
         if depth > MAX_NESTING && *fate == Fate::Kept {
             let problem = WorkflowProblem::NestedTooDeep { limit: MAX_NESTING };
-            unplaced.push(Unplaced::new(workflow, problem, Anchor::Phases));
+            unplaced.push(Unplaced::new(workflow, problem, &[Step::Key("phases")]));
             *fate = Fate::LeftOut;
         }
     }
@@ -83,7 +82,7 @@ pub(crate) fn resolve(
             };
             *fate = Fate::LeftOut;
             let (workflow_key, reference) = (workflow.key.clone(), reference.to_owned());
-            let anchor = Anchor::Reference(vec![reference.clone()]);
+            let keys = [reference.clone()];
             let problem = if target == Some(&Fate::InCycle) {
                 WorkflowProblem::InCycle { workflow: workflow_key, reference }
             } else if known.contains(reference.as_str()) {
@@ -100,7 +99,7 @@ pub(crate) fn resolve(
                 let suggestion = of_package.or_else(|| nearest(name, others)).map(Into::into);
                 WorkflowProblem::UnknownWorkflow { workflow: workflow_key, reference, suggestion }
             };
-            unplaced.push(Unplaced::new(workflow, problem, anchor));
+            unplaced.push(at_reference(workflow, &keys, problem));
         }
         if fates == before {
             break;
@@ -117,6 +116,16 @@ pub(crate) fn resolve(
             left_out.insert(at, workflow);
         }
     }
+}
+
+/// A diagnostic at the first reference to one of these keys.
+fn at_reference(workflow: &Workflow, keys: &[String], problem: WorkflowProblem) -> Unplaced {
+    let is_meant = |entry: &Entry| match &entry.kind {
+        EntryKind::Workflow { key, .. } => keys.contains(key),
+        EntryKind::Phase(_) => false,
+    };
+    let index = workflow.phases.iter().position(is_meant).unwrap_or_default();
+    Unplaced::new(workflow, problem, &[Step::Key("phases"), Step::Item(index)])
 }
 
 fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {

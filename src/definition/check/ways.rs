@@ -7,8 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::{Workflows, exits};
-use crate::definition::diagnostic::anchor::{Anchor, Step, Unplaced};
-use crate::definition::diagnostic::report::Diagnostic;
+use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::{Condition, Source};
 use crate::definition::model::gate::OnGateFail;
@@ -306,8 +305,8 @@ impl<'a> Ways<'a> {
             };
             if values.is_none() {
                 let problem = WorkflowProblem::Unreachable { entry: name.clone() };
-                let anchor = Anchor::Field(vec![Step::Key("phases"), Step::Item(index)]);
-                unplaced.push(Unplaced::new(self.workflow, problem, anchor));
+                let at = [Step::Key("phases"), Step::Item(index)];
+                unplaced.push(Unplaced::new(self.workflow, problem, &at));
                 continue;
             }
             let Some(phase) = entry.as_phase() else { continue };
@@ -316,10 +315,8 @@ impl<'a> Ways<'a> {
                     let workflow = self.workflow.key.clone();
                     let problem =
                         WorkflowProblem::NoEnd { outcome: outcome.name.clone(), workflow };
-                    let path = vec![Step::Key("outcomes")];
-                    let anchor = Anchor::PhaseValue(path, outcome.name.clone());
-                    let diagnostic = Diagnostic::new(&phase.file, problem);
-                    unplaced.push(Unplaced { diagnostic, anchor });
+                    let at = [Step::Key("outcomes"), Step::Key(&outcome.name)];
+                    unplaced.push(Unplaced::in_file(&phase.file, problem, &at));
                 }
             }
         }
@@ -327,7 +324,7 @@ impl<'a> Ways<'a> {
             unplaced.push(Unplaced::new(
                 self.workflow,
                 WorkflowProblem::NothingToDo,
-                Anchor::Phases,
+                &[Step::Key("phases")],
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! Places in files that are named by the way that leads to them.
+//! Places in files, named by the steps that lead to them.
 
 use super::problem::Problem;
 use super::report::Diagnostic;
@@ -17,48 +17,60 @@ pub(crate) enum Step<'a> {
     Item(usize),
 }
 
-/// A diagnostic that shows only beside other workflows; its place in the `workflow.yaml` is not looked up yet.
-pub(crate) struct Unplaced {
-    pub diagnostic: Diagnostic,
-    pub anchor: Anchor,
-}
+/// A node in the YAML of a file, by the steps to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Anchor(Vec<OwnedStep>);
 
-impl Unplaced {
-    pub fn new(workflow: &Workflow, problem: impl Into<Problem>, anchor: Anchor) -> Self {
-        Self { diagnostic: Diagnostic::new(workflow.file(), problem), anchor }
-    }
-}
-
-/// The part of a `workflow.yaml` or of a phase file that a diagnostic is about.
-#[derive(Debug)]
-pub(crate) enum Anchor {
-    /// A node of the `workflow.yaml`.
-    Field(Vec<Step<'static>>),
-    /// A node of the front matter of a phase file.
-    Phase(Vec<Step<'static>>),
-    /// The value of this key of the mapping at a path of the `workflow.yaml`.
-    Value(Vec<Step<'static>>, String),
-    /// This key of the mapping at a path of the `workflow.yaml`.
-    Key(Vec<Step<'static>>, String),
-    /// The value of this key of the mapping at a path of the front matter of a phase file.
-    PhaseValue(Vec<Step<'static>>, String),
-    /// The value of `name`.
-    Name,
-    /// The value of `commandName`.
-    CommandName,
-    /// The list of phases.
-    Phases,
-    /// The first reference to one of these keys, in any case.
-    Reference(Vec<String>),
-    /// The name of this index in a user's alias of models.
-    Alias(String, usize),
+#[derive(Debug, Clone)]
+enum OwnedStep {
+    Key(String),
+    Name(String),
+    Item(usize),
 }
 
 impl Anchor {
+    pub fn of(steps: &[Step]) -> Self {
+        let owned = steps.iter().map(|step| match step {
+            Step::Key(key) => OwnedStep::Key((*key).to_owned()),
+            Step::Name(name) => OwnedStep::Name((*name).to_owned()),
+            Step::Item(index) => OwnedStep::Item(*index),
+        });
+        Self(owned.collect())
+    }
+
     /// The entry of a tool call in `tests` of its phase file.
     pub fn of_call(call: &PhaseTest) -> Self {
         let [allowed, refused] = schema::names(&schema::TESTS_FIELDS);
         let list = if call.allowed { allowed } else { refused };
-        Self::Phase(vec![Step::Key("tests"), Step::Key(list), Step::Item(call.index)])
+        Self::of(&[Step::Key("tests"), Step::Key(list), Step::Item(call.index)])
+    }
+
+    /// The steps.
+    pub fn steps(&self) -> Vec<Step<'_>> {
+        let steps = self.0.iter().map(|step| match step {
+            OwnedStep::Key(key) => Step::Key(key),
+            OwnedStep::Name(name) => Step::Name(name),
+            OwnedStep::Item(index) => Step::Item(*index),
+        });
+        steps.collect()
+    }
+}
+
+/// A diagnostic of the library. Its place is looked up when all are known.
+pub(crate) struct Unplaced {
+    pub diagnostic: Diagnostic,
+    /// The node in the diagnostic's file.
+    pub anchor: Anchor,
+}
+
+impl Unplaced {
+    /// A diagnostic of a `workflow.yaml`.
+    pub fn new(workflow: &Workflow, problem: impl Into<Problem>, at: &[Step]) -> Self {
+        Self::in_file(workflow.file(), problem, at)
+    }
+
+    /// A diagnostic of any file.
+    pub fn in_file(file: impl Into<String>, problem: impl Into<Problem>, at: &[Step]) -> Self {
+        Self { diagnostic: Diagnostic::new(file, problem), anchor: Anchor::of(at) }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Confinement> {
 }
 
 fn write(fields: &mut Fields) -> Option<Option<Vec<String>>> {
-    let items = match fields.root.get("write") {
+    let items = match fields.tree.root.get("write") {
         None | Some(Yaml::Null) => return Some(None),
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
@@ -87,7 +87,7 @@ pub(crate) fn rule(item: &Yaml) -> Result<String, Problem> {
 }
 
 fn network(fields: &mut Fields) -> Option<Option<bool>> {
-    let (found, suggestion) = match fields.root.get("network") {
+    let (found, suggestion) = match fields.tree.root.get("network") {
         None | Some(Yaml::Null) => return Some(None),
         Some(Yaml::Bool(network)) => return Some(Some(*network)),
         Some(Yaml::String(word)) if word == "true" || word == "false" => {
@@ -113,7 +113,7 @@ fn network(fields: &mut Fields) -> Option<Option<bool>> {
 }
 
 fn sandbox(fields: &mut Fields) -> Option<Option<Sandbox>> {
-    if matches!(fields.root.get("sandbox"), None | Some(Yaml::Null)) {
+    if matches!(fields.tree.root.get("sandbox"), None | Some(Yaml::Null)) {
         return Some(None);
     }
     let kinds = [Sandbox::Required, Sandbox::Preferred, Sandbox::Off];

@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::yaml::Yaml;
-use crate::definition::diagnostic::anchor::{Anchor, Step};
+use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::call::CallProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::tool::ToolProblem;
@@ -18,7 +18,7 @@ const LISTS: [&str; TESTS_FIELDS.len()] = names(&TESTS_FIELDS);
 pub(crate) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<PhaseTest> {
     let mut tests = Vec::new();
     let mut problems: Vec<(Vec<Step>, Problem)> = Vec::new();
-    let value = fields.root.get("tests").cloned();
+    let value = fields.tree.root.get("tests").cloned();
     match &value {
         None => {}
         Some(Yaml::Map(entries)) if !entries.is_empty() => {
@@ -47,10 +47,10 @@ pub(crate) fn read(fields: &mut Fields, check: Option<&Surroundings>) -> Vec<Pha
     let Some(surroundings) = check else { return tests };
     for test in &tests {
         let (tool, _) = test.parts();
-        if !is_of_pi(tool)
-            && surroundings.lacks_tool(tool)
-            && let Anchor::Phase(at) = Anchor::of_call(test)
-        {
+        if !is_of_pi(tool) && surroundings.lacks_tool(tool) {
+            let [allowed, refused] = LISTS;
+            let list = if test.allowed { allowed } else { refused };
+            let at = vec![Step::Key("tests"), Step::Key(list), Step::Item(test.index)];
             let (name, suggestion) = (tool.to_owned(), surroundings.nearest_tool(tool));
             problems.push((at, ToolProblem::UnknownTool { name, suggestion }.into()));
         }

@@ -1,10 +1,11 @@
 //! Reads the fields of one YAML mapping, with a diagnostic for each error.
 
 use std::ops::RangeInclusive;
+use std::rc::Rc;
 
+use super::templates;
 use super::templates::Unknown;
-use super::yaml::Yaml;
-use super::{templates, yaml};
+use super::yaml::{self, Tree, Yaml};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::place::Place;
@@ -20,7 +21,7 @@ use crate::definition::model::schema::{
 };
 use crate::definition::model::workflow::ContextMode;
 
-/// Maximum number of diagnostics of a file whose place is looked up: each look-up parses the text again.
+/// Maximum number of diagnostics of a file with a place: the line of each is counted from the beginning of the text.
 pub(crate) const MAX_PLACES: usize = 50;
 
 /// The YAML of one file, and the list that its diagnostics go to.
@@ -36,7 +37,7 @@ pub(crate) struct Fields<'a> {
     /// All keys that have a meaning.
     known: &'static [&'static str],
     /// The parsed text.
-    pub root: Yaml,
+    pub tree: Rc<Tree>,
     /// The list that its diagnostics are added to.
     pub diagnostics: &'a mut Vec<Diagnostic>,
     /// Number of diagnostics that were there before.
@@ -53,15 +54,27 @@ impl<'a> Fields<'a> {
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let before = diagnostics.len();
-        let mut fields =
-            Self { file, text, lines_before, needs, known, root: Yaml::Null, diagnostics, before };
+        let mut add = |place, problem: YamlProblem| {
+            diagnostics.push(Diagnostic::new(file, problem).at(text, place, lines_before));
+        };
         match yaml::parse(text) {
-            Ok(root @ Yaml::Map(_)) => {
-                fields.root = root;
-                return Some(fields);
+            Ok(tree) if matches!(tree.root, Yaml::Map(_)) => {
+                let tree = Rc::new(tree);
+                return Some(Self {
+                    file,
+                    text,
+                    lines_before,
+                    needs,
+                    known,
+                    tree,
+                    diagnostics,
+                    before,
+                });
             }
-            Ok(other) => fields.report(&[], YamlProblem::NotAMapping { found: other.kind() }),
-            Err(error) => fields.report_at(error.place, error.problem.into()),
+            Ok(tree) => {
+                add(tree.place(&[]), YamlProblem::NotAMapping { found: tree.root.kind() });
+            }
+            Err(error) => add(error.place, error.problem),
         }
         None
     }
@@ -77,7 +90,7 @@ impl<'a> Fields<'a> {
         (0..=path.len())
             .rev()
             .filter(|_| look_up)
-            .find_map(|depth| yaml::locate(self.text, path.get(..depth)?))
+            .find_map(|depth| self.tree.place(path.get(..depth)?))
     }
 
     fn report_at(&mut self, place: Option<Place>, problem: Problem) {
@@ -114,14 +127,13 @@ impl<'a> Fields<'a> {
 
     /// Refuses rules without a value: they would not hold. `None` if there is one. The readers take them for absent.
     pub fn check_values(&mut self, schema: &[Field]) -> Option<()> {
-        let root = std::mem::replace(&mut self.root, Yaml::Null);
+        let tree = Rc::clone(&self.tree);
         let mut empty = Vec::new();
-        find_empty(schema, &root, &[], "", &mut empty);
+        find_empty(schema, &tree.root, &[], "", &mut empty);
         let sound = empty.is_empty().then_some(());
         for (path, field) in empty {
             self.report(&path, FieldProblem::Empty { field });
         }
-        self.root = root;
         sound
     }
 
@@ -156,7 +168,7 @@ impl<'a> Fields<'a> {
 
     /// Reports the unknown variables in a template.
     pub fn check_template(&mut self, field: &'static str, known: &'static [&'static str]) {
-        let Some(Yaml::String(template)) = self.root.get(field) else { return };
+        let Some(Yaml::String(template)) = self.tree.root.get(field) else { return };
         let unknown = templates::unknown(template, known);
         let names: Vec<String> = unknown.iter().map(|unknown| unknown.name.to_owned()).collect();
         for name in names {
@@ -194,7 +206,7 @@ impl<'a> Fields<'a> {
     }
 
     fn at(&self, path: &[Step]) -> Option<&Yaml> {
-        path.iter().try_fold(&self.root, |value, step| match step {
+        path.iter().try_fold(&self.tree.root, |value, step| match step {
             Step::Key(key) | Step::Name(key) => value.get(key),
             Step::Item(index) => value.items().get(*index),
         })
@@ -208,7 +220,7 @@ impl<'a> Fields<'a> {
 
     /// Reads a required string, which must not be blank.
     pub fn required_text(&mut self, field: &'static str) -> Option<String> {
-        let problem = match self.root.get(field) {
+        let problem = match self.tree.root.get(field) {
             Some(Yaml::String(text)) if !is_blank(text) => return Some(text.clone()),
             Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
             Some(other) => {
@@ -226,7 +238,7 @@ impl<'a> Fields<'a> {
 
     /// Reads an optional string; any other value is ignored with a warning.
     pub fn optional_text(&mut self, field: &'static str) -> Option<String> {
-        match self.root.get(field) {
+        match self.tree.root.get(field) {
             Some(Yaml::String(text)) => Some(text.clone()),
             Some(Yaml::Null) | None => None,
             Some(other) => {
@@ -245,7 +257,7 @@ impl<'a> Fields<'a> {
         expected: &'static str,
         limit: Option<usize>,
     ) -> Option<Vec<(String, Yaml)>> {
-        let problem = match (self.root.get(field), limit) {
+        let problem = match (self.tree.root.get(field), limit) {
             (None | Some(Yaml::Null), _) => return Some(Vec::new()),
             (Some(Yaml::Map(entries)), Some(limit)) if !(1..=limit).contains(&entries.len()) => {
                 FieldProblem::EntryCount { field, limit }
@@ -263,7 +275,7 @@ impl<'a> Fields<'a> {
     /// Reads a field that is one of a few words, and returns its index among them. The first is the default, also for a blank
     /// value, which [`Fields::check_values`] reports.
     pub fn choice(&mut self, field: &'static str, words: &'static [&'static str]) -> Option<usize> {
-        let (found, suggestion) = match self.root.get(field) {
+        let (found, suggestion) = match self.tree.root.get(field) {
             None | Some(Yaml::Null) => return Some(0),
             Some(value) if is_blank_text(value) => return Some(0),
             Some(Yaml::String(value)) => {
@@ -297,7 +309,7 @@ impl<'a> Fields<'a> {
         words: &'static [&'static str; N],
         values: [T; N],
     ) -> Option<Option<T>> {
-        let given = !matches!(self.root.get(field), None | Some(Yaml::Null));
+        let given = !matches!(self.tree.root.get(field), None | Some(Yaml::Null));
         let index = self.choice(field, words)?;
         Some(values.get(index).copied().filter(|_| given))
     }
@@ -309,7 +321,7 @@ impl<'a> Fields<'a> {
         default: u32,
         range: RangeInclusive<u32>,
     ) -> Option<u32> {
-        let mut value = Some(&self.root);
+        let mut value = Some(&self.tree.root);
         let mut names = Vec::new();
         for step in path {
             if let Step::Key(key) = step {

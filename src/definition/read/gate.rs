@@ -37,7 +37,7 @@ const KINDS: [&str; 3] = ["run", "file", "approve"];
 pub(crate) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
     let attempts =
         fields.whole_number(&[Step::Key("gateAttempts")], DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
-    let on_fail = match fields.root.get("onGateFail") {
+    let on_fail = match fields.tree.root.get("onGateFail") {
         None | Some(Yaml::Null) => Some(OnGateFail::Stay),
         Some(Yaml::String(word)) => Some(match &**word {
             "stay" => OnGateFail::Stay,
@@ -50,10 +50,11 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
             None
         }
     };
-    let items = match fields.root.get("gate") {
+    let items = match fields.tree.root.get("gate") {
         Some(Yaml::Null) => return None,
         None => {
-            let there = |field: &&str| !matches!(fields.root.get(field), None | Some(Yaml::Null));
+            let there =
+                |field: &&str| !matches!(fields.tree.root.get(field), None | Some(Yaml::Null));
             let field = ["gateAttempts", "onGateFail"].into_iter().find(there);
             if let Some(field) = field {
                 fields.report(&[Step::Key(field)], GateProblem::WithoutGate { field });
@@ -78,8 +79,8 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
 
 /// Reports a `gateAttempts` that is never reached: each failure leads back, which restarts the count.
 pub(crate) fn check_attempts(fields: &mut Fields) {
-    let there = |field| !matches!(fields.root.get(field), None | Some(Yaml::Null));
-    let Some(Yaml::String(word)) = fields.root.get("onGateFail") else { return };
+    let there = |field| !matches!(fields.tree.root.get(field), None | Some(Yaml::Null));
+    let Some(Yaml::String(word)) = fields.tree.root.get("onGateFail") else { return };
     if word != "stay" && there("gate") && there("gateAttempts") {
         let on_gate_fail = word.clone();
         fields.report(

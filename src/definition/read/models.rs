@@ -1,5 +1,7 @@
 //! Reads the fields `model` and `thinking` of a phase, and the user's aliases of models.
 
+use std::rc::Rc;
+
 use super::fields::Fields;
 use super::yaml;
 use super::yaml::Yaml;
@@ -37,7 +39,7 @@ fn names(value: &Yaml) -> Result<Vec<String>, (Option<usize>, ValueKind)> {
 
 /// Reads the field `model`: names in the order of preference. `None` if it has errors.
 pub(crate) fn read_names(fields: &mut Fields) -> Option<Vec<String>> {
-    let value = fields.root.get("model").unwrap_or(&Yaml::Null);
+    let value = fields.tree.root.get("model").unwrap_or(&Yaml::Null);
     match names(value) {
         Ok(names) => Some(names),
         Err((index, found)) => {
@@ -53,7 +55,7 @@ pub(crate) fn read_names(fields: &mut Fields) -> Option<Vec<String>> {
 /// Reads the field `thinking`. A level that is not one of pi's has no effect, with a warning: a later version of pi may
 /// have more.
 pub(crate) fn read_thinking(fields: &mut Fields) -> Option<Thinking> {
-    let (name, suggestion) = match fields.root.get("thinking")? {
+    let (name, suggestion) = match fields.tree.root.get("thinking")? {
         Yaml::Null => return None,
         Yaml::String(name) if is_blank(name) => return None,
         Yaml::String(name) => match Thinking::from_name(trim(name)) {
@@ -72,22 +74,22 @@ pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnos
     let needs = Needs { what: "a list of aliases", fields: &[] };
     let mut aliases = Aliases::default();
     // Nothing but comments.
-    if yaml::parse(text).is_ok_and(|yaml| yaml == Yaml::Null) {
+    if yaml::parse(text).is_ok_and(|tree| tree.root == Yaml::Null) {
         return aliases;
     }
     let Some(mut fields) = Fields::parse(file, text, 0, (needs, &[]), diagnostics) else {
         return aliases;
     };
-    let root = std::mem::replace(&mut fields.root, Yaml::Null);
-    let Yaml::Map(entries) = root else { return aliases };
+    let tree = Rc::clone(&fields.tree);
+    let Yaml::Map(entries) = &tree.root else { return aliases };
     for (alias, value) in entries {
-        let at = Step::Key(&alias);
-        if alias.contains('/') || is_blank(&alias) {
+        let at = Step::Key(alias);
+        if alias.contains('/') || is_blank(alias) {
             let problem = ModelProblem::BadAlias { alias: alias.clone() };
-            fields.report(&[Step::Name(&alias)], problem);
+            fields.report(&[Step::Name(alias)], problem);
             continue;
         }
-        match names(&value) {
+        match names(value) {
             Ok(names) => {
                 let bad = names.iter().enumerate().filter(|(_, name)| !name.contains('/'));
                 let bad: Vec<(usize, String)> =
@@ -97,7 +99,7 @@ pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnos
                     fields.report(&[at, Step::Item(*index)], problem);
                 }
                 if bad.is_empty() {
-                    aliases.insert(alias, names);
+                    aliases.insert(alias.clone(), names);
                 }
             }
             Err((index, found)) => {

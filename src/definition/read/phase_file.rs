@@ -5,7 +5,7 @@ use super::fields::{Fields, is_blank_text, not_a_list, texts};
 use super::front_matter::Document;
 use super::templates::Unknown;
 use super::yaml::Yaml;
-use super::{budget, confinement, expected_calls, front_matter, gate, models, outcomes, templates};
+use super::{budget, confinement, expected_calls, gate, models, outcomes, templates};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::phase::PhaseProblem;
@@ -30,7 +30,7 @@ const TOOLS: [&str; TOOLS_FIELDS.len()] = names(&TOOLS_FIELDS);
 
 const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] };
 
-/// Reads a phase from the text of its file, and reports its errors; with `check` its warnings too.
+/// Reads a phase from its file, and reports its errors; with `check` its warnings too.
 ///
 /// # Errors
 ///
@@ -39,12 +39,11 @@ const NEEDS: Needs = Needs { what: "a phase", fields: &["id", "name", "emoji"] }
 /// Specification: configuration reference, "Phase `.md` File Reference".
 pub(crate) fn read(
     file: &str,
-    content: String,
+    document: Document,
     files: &Bounded,
     check: Option<&Surroundings>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Phase>, Stale> {
-    let document = front_matter::split(content);
     if is_blank(document.front_matter()) {
         let place = Some(Place { line: 1, column: 1 });
         let problem = if document.is_unclosed() {
@@ -191,7 +190,7 @@ fn check_names(fields: &mut Fields, surroundings: &Surroundings) {
 }
 
 fn tool_policy(fields: &mut Fields) -> Option<ToolPolicy> {
-    let found = match fields.root.get("tools") {
+    let found = match fields.tree.root.get("tools") {
         None | Some(Yaml::Null) => return Some(ToolPolicy::All),
         Some(tools @ Yaml::Map(entries)) => {
             let keys = entries.iter().map(|(key, _)| key.to_string());
@@ -281,7 +280,7 @@ fn tool_list(tools: &Yaml, list: &str) -> Result<Option<Vec<String>>, BadList> {
 
 fn profiles(fields: &mut Fields) -> Option<Vec<String>> {
     let field = "availableProfiles";
-    let (item, expected, found) = match fields.root.get(field) {
+    let (item, expected, found) = match fields.tree.root.get(field) {
         None | Some(Yaml::Null) => return None,
         Some(Yaml::List(items)) => match texts(items) {
             Ok(names) => return Some(names),

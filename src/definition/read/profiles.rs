@@ -51,7 +51,7 @@ fn read(
 }
 
 fn name(profile: String) -> Option<String> {
-    yaml::parse(front_matter::split(profile).front_matter()).ok()?.get("name")?.scalar_text()
+    yaml::parse(front_matter::split(profile).front_matter()).ok()?.root.get("name")?.scalar_text()
 }
 
 #[cfg(test)]

@@ -7,10 +7,12 @@ use std::rc::Rc;
 use super::bounded::{Bounded, Stop};
 use super::fields::MAX_PLACES;
 use super::packages::{FIELD, MANIFEST};
+use super::sources::Sources;
 use super::unlisted::Lint;
 use super::workflow_file::{EntryRef, EntryRefKind};
+use super::yaml::{Tree, Yaml};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
-use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::file::FileProblem;
 use crate::definition::diagnostic::gate::{GateProblem, MeantPhase};
 use crate::definition::diagnostic::package::PackageProblem;
@@ -38,6 +40,7 @@ pub(crate) struct RootReader<'a, 'f> {
     root: &'a Root,
     /// Collects warnings, for a check only.
     lint: Option<Lint<'a>>,
+    sources: &'a mut Sources,
     diagnostics: &'a mut Vec<Diagnostic>,
     found: Vec<Workflow>,
     /// The folder of each key that was met, with or without errors in it.
@@ -72,12 +75,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
         files: &'a mut Bounded<'f>,
         root: &'a Root,
         lint: Option<Lint<'a>>,
+        sources: &'a mut Sources,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
         Self {
             files,
             root,
             lint,
+            sources,
             diagnostics,
             found: Vec::new(),
             folders: BTreeMap::new(),
@@ -245,6 +250,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         match self.text(path)? {
             Ok(text) => {
                 let file = self.display(path);
+                self.sources.keep(&file, &text, 0);
                 self.aliases = models::read_aliases(&file, &text, self.diagnostics);
             }
             Err(error) => self.report(path, FileProblem::Unreadable(error)),
@@ -294,7 +300,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.note_folder(folder);
         let (folder_name, file_name) = (self.display(folder), self.display(&path));
         let before = self.diagnostics.len();
-        let (workflow, entries) = workflow_file::read(
+        let (workflow, entries, tree) = workflow_file::read(
             &key,
             &folder_name,
             &file_name,
@@ -311,22 +317,25 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.folders(folder, true)?;
         }
         let loopable = workflow.as_ref().is_none_or(|workflow| workflow.loopable);
-        let phases = self.phases(folder, (&file_name, &text), entries, loopable)?;
+        let phases =
+            self.phases(folder, (&file_name, &text, tree.as_deref()), entries, loopable)?;
         if let Some((workflow, phases)) = workflow.zip(phases) {
             match leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable) {
                 Some(problem) => {
-                    let place = yaml::locate(&text, &[Step::Key("onGateFail")]);
+                    let place =
+                        tree.as_ref().and_then(|tree| tree.place(&[Step::Key("onGateFail")]));
                     self.diagnostics.push(Diagnostic::new(&file_name, problem).at(&text, place, 0));
                 }
                 None => {
+                    self.sources.keep(&file_name, &text, 0);
                     let root = self.root.name.clone();
                     self.found.push(Workflow { phases, root, ..workflow });
                     return Ok(true);
                 }
             }
         }
-        if let Ok(yaml) = yaml::parse(&text)
-            && let Some(yaml::Yaml::String(name)) = yaml.get("commandName")
+        if let Some(tree) = &tree
+            && let Some(Yaml::String(name)) = tree.root.get("commandName")
         {
             self.command_names.insert(key, name.clone());
         }
@@ -342,7 +351,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
     fn phases(
         &mut self,
         folder: &str,
-        (yaml_file, yaml_text): (&str, &str),
+        (yaml_file, yaml_text, tree): (&str, &str, Option<&Tree>),
         entries: Vec<(usize, EntryRef)>,
         loopable: bool,
     ) -> Result<Option<Vec<Entry>>, Stop> {
@@ -355,7 +364,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             let path = [Step::Key("phases"), Step::Item(index)];
             let look_up = self.diagnostics.len() - before < MAX_PLACES;
             let in_yaml = |problem: Problem| {
-                let place = look_up.then(|| yaml::locate(yaml_text, &path)).flatten();
+                let place = tree.filter(|_| look_up).and_then(|tree| tree.place(&path));
                 Diagnostic::new(yaml_file, problem).at(yaml_text, place, 0)
             };
             let kind = match kind {
@@ -398,24 +407,11 @@ impl<'a, 'f> RootReader<'a, 'f> {
             {
                 *meant = MeantPhase::Later { workflow: self.key(folder) };
             }
-            self.report_on_gate_fail(folder, &path, problem)?;
+            let file = self.display(&resolve(folder, &path).unwrap_or_default());
+            let unplaced = Unplaced::in_file(file, problem, &[Step::Key("onGateFail")]);
+            self.diagnostics.extend(self.sources.place(vec![unplaced]));
         }
         Ok(phases)
-    }
-
-    /// Reports the problem of the `onGateFail` of a phase file. The file is read again for the place.
-    fn report_on_gate_fail(
-        &mut self,
-        folder: &str,
-        path: &str,
-        problem: GateProblem,
-    ) -> Result<(), Stop> {
-        let path = resolve(folder, path).unwrap_or_default();
-        let document = front_matter::split(self.text(&path)?.unwrap_or_default());
-        let place = yaml::locate(document.front_matter(), &[Step::Key("onGateFail")]);
-        let diagnostic = Diagnostic::new(self.display(&path), problem);
-        self.diagnostics.push(diagnostic.at(document.front_matter(), place, document.lines_before));
-        Ok(())
     }
 
     /// Reads one phase file. With `look_up` a similar file is looked for where there is none.
@@ -434,6 +430,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
         }
         let real = self.without_links(&resolved);
         if let Some(known) = self.phases.get(&real) {
+            if let Some(phase) = known {
+                self.sources.keep_link(&file, &phase.file);
+            }
             return Ok(known.clone().map_or(PhaseFile::Faulty, PhaseFile::Read));
         }
         let text = match self.text(&resolved)? {
@@ -457,7 +456,9 @@ impl<'a, 'f> RootReader<'a, 'f> {
         };
         let before = self.diagnostics.len();
         let surroundings = self.lint.as_ref().map(Lint::surroundings);
-        let phase = phase_file::read(&file, text, self.files, surroundings, self.diagnostics)?;
+        let document = front_matter::split(text);
+        self.sources.keep(&file, document.front_matter(), document.lines_before);
+        let phase = phase_file::read(&file, document, self.files, surroundings, self.diagnostics)?;
         let phase = phase.map(Rc::new);
         self.count_gate(phase.as_ref().and_then(|phase| phase.gate.as_ref()), before, &resolved)?;
         self.phases.insert(real, phase.clone());

@@ -106,7 +106,7 @@ impl<'a> Lint<'a> {
         let document = front_matter::split(text.clone());
         // Other Markdown may have front matter too.
         let yaml = yaml::parse(document.front_matter());
-        if !yaml.is_ok_and(|yaml| yaml.get("emoji").is_some()) {
+        if !yaml.is_ok_and(|tree| tree.root.get("emoji").is_some()) {
             return Ok(());
         }
         if !suggested {
@@ -115,7 +115,7 @@ impl<'a> Lint<'a> {
         }
         // Its errors leave nothing out as long as nothing uses it.
         let mut own = Vec::new();
-        phase_file::read(file, text, files, Some(self.surroundings), &mut own)?;
+        phase_file::read(file, document, files, Some(self.surroundings), &mut own)?;
         own.retain(|diagnostic| diagnostic.severity() == Severity::Warning);
         diagnostics.append(&mut own);
         Ok(())

@@ -1,9 +1,10 @@
 //! Reads a `workflow.yaml`.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::fields::{Fields, not_a_list};
-use super::yaml::Yaml;
+use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, confinement, gate, inputs};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
@@ -38,6 +39,9 @@ pub(crate) struct EntryRef {
     pub when: Vec<Condition>,
 }
 
+/// The entries of `phases` that can be read, each with its index.
+pub(crate) type Entries = Vec<(usize, EntryRef)>;
+
 /// The phase or workflow that an entry names.
 pub(crate) enum EntryRefKind {
     /// The path of a phase file, from the workflow's folder.
@@ -49,7 +53,8 @@ pub(crate) enum EntryRefKind {
 /// Reads the fields of a `workflow.yaml`, and reports their errors; with `check` their warnings too.
 ///
 /// Returns the workflow without its phases, or `None` if there are errors; and every entry of `phases` that can be
-/// read, with its index, so that the errors of phases are reported in any case.
+/// read, so that the errors of phases are reported in any case; and the parsed
+/// text, if it is a mapping.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference" and "Validation Rules".
 pub(crate) fn read(
@@ -59,9 +64,9 @@ pub(crate) fn read(
     text: &str,
     check: bool,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Option<Workflow>, Vec<(usize, EntryRef)>) {
+) -> (Option<Workflow>, Entries, Option<Rc<Tree>>) {
     let Some(mut fields) = Fields::parse(file, text, 0, (NEEDS, &FIELDS), diagnostics) else {
-        return (None, Vec::new());
+        return (None, Vec::new(), None);
     };
     let show = fields
         .choice("show", &["user", "workflows"])
@@ -139,13 +144,13 @@ pub(crate) fn read(
             folder: folder.to_owned(),
         })
     })();
-    (workflow, entries)
+    (workflow, entries, Some(fields.tree))
 }
 
 /// Reports unknown keys and variables, and other values without an effect.
 fn check_fields(fields: &mut Fields) {
     fields.check_keys();
-    let entries = fields.root.get("phases").map(Yaml::items).unwrap_or_default();
+    let entries = fields.tree.root.get("phases").map(Yaml::items).unwrap_or_default();
     let is_known = |entry: &Yaml| {
         entry.get("phase").or(entry.get("subworkflow")).is_some() && unknown_rule(entry).is_none()
     };
@@ -173,14 +178,14 @@ fn command_name(fields: &mut Fields) -> Option<String> {
 
 /// A field that is optional in a workflow for other workflows.
 fn hidden_text(fields: &Fields, field: &str) -> String {
-    match fields.root.get(field) {
+    match fields.tree.root.get(field) {
         Some(Yaml::String(text)) => text.clone(),
         _ => String::new(),
     }
 }
 
 fn loopable(fields: &mut Fields) -> Option<bool> {
-    let found = match fields.root.get("loopable") {
+    let found = match fields.tree.root.get("loopable") {
         None | Some(Yaml::Null) => return Some(true),
         Some(Yaml::Bool(value)) => return Some(*value),
         Some(Yaml::String(word)) if word == "true" || word == "false" => {
@@ -199,7 +204,7 @@ fn loopable(fields: &mut Fields) -> Option<bool> {
 
 fn max_length(fields: &mut Fields) -> Option<usize> {
     let field = "sessionNameMaxLength";
-    let value = fields.root.get(field)?;
+    let value = fields.tree.root.get(field)?;
     let problem = match value {
         Yaml::Null => return None,
         Yaml::Number(value) if *value >= 0.0 => return Some(*value as usize),
@@ -220,7 +225,7 @@ fn max_length(fields: &mut Fields) -> Option<usize> {
 /// remove the bounds of a run.
 fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
     let default = AutoContinue::default();
-    let value = match fields.root.get("autoContinue") {
+    let value = match fields.tree.root.get("autoContinue") {
         None | Some(Yaml::Null | Yaml::Bool(true)) => return Some(Some(default)),
         Some(Yaml::Bool(false)) => return Some(None),
         Some(value) => value.clone(),
@@ -276,7 +281,7 @@ fn suggestion(entry: &Yaml) -> Option<String> {
 
 /// Returns the entries that can be read, each with its index, and true if these are all.
 fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
-    let items = match fields.root.get("phases") {
+    let items = match fields.tree.root.get("phases") {
         Some(Yaml::List(items)) => items.clone(),
         None => {
             fields.missing("phases");

@@ -1,13 +1,13 @@
-//! YAML into a small tree, and back from a path in the tree to a place in the text.
+//! YAML into a small tree, with the place of each node.
 //!
-//! `serde_yaml` is the only reader: a text that it refuses is an error. Positions are not kept while parsing, as nearly every
-//! file is without a diagnostic. [`locate`] parses once more and stops at the node.
+//! The events are those of the parser inside `serde_yaml`, and its [`Number`] tells which plain scalars are numbers. A text that
+//! either refuses is an error.
 
-use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess};
-use serde::de::{VariantAccess, Visitor};
-use std::cell::{Cell, RefCell};
-use std::fmt;
+use std::collections::BTreeMap;
 
+use serde_yaml::Number;
+
+use super::events::{Event, Events, Failure, Mark};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::{SPACE_NEEDED, lacks_space};
 use crate::definition::diagnostic::place::Place;
@@ -104,36 +104,104 @@ const MAX_OPEN_BRACKETS: usize = 200;
 /// Maximum number of keys of a mapping.
 const MAX_KEYS: usize = 1000;
 
-/// A directive with which the tag `!!x` reaches a visitor, as `!x`: the parser keeps the standard tags for itself.
-const SHOW_STANDARD_TAGS: &str = "%TAG !! !!\n";
+/// Maximum depth of lists and mappings in each other.
+const MAX_DEPTH: usize = 128;
+
+/// Aliases may be followed this many times as often as there are events: one may stand for many others.
+const MAX_ALIASES: usize = 100;
+
+/// A directive that keeps the tag `!!x` as it is written: the parser resolves it otherwise.
+const KEEP_STANDARD_TAGS: &str = "%TAG !! !!\n";
+
+/// A parsed text.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Tree {
+    pub root: Yaml,
+    /// The places of all keys and values, in the order in which a walk meets them.
+    places: Vec<Place>,
+}
+
+impl Tree {
+    /// The place at which the node of a path begins; `None` if there is no such node.
+    pub fn place(&self, path: &[Step]) -> Option<Place> {
+        let (mut node, mut at) = (&self.root, 0);
+        for step in path {
+            at += 1;
+            match (node, step) {
+                (Yaml::Map(entries), Step::Name(name) | Step::Key(name)) => {
+                    let before = entries.iter().take_while(|(key, _)| key != name);
+                    at += before.map(|(_, value)| 1 + size(value)).sum::<usize>();
+                    if let Step::Name(_) = step {
+                        entries.iter().find(|(key, _)| key == name)?;
+                        return self.places.get(at).copied();
+                    }
+                    at += 1;
+                    node = node.get(name)?;
+                }
+                (Yaml::List(items), Step::Item(index)) => {
+                    at += items.iter().take(*index).map(size).sum::<usize>();
+                    node = items.get(*index)?;
+                }
+                _ => return None,
+            }
+        }
+        self.places.get(at).copied()
+    }
+}
+
+/// The number of keys and values in a value, with itself.
+fn size(value: &Yaml) -> usize {
+    1 + match value {
+        Yaml::List(items) => items.iter().map(size).sum::<usize>(),
+        Yaml::Map(entries) => entries.iter().map(|(_, value)| 1 + size(value)).sum(),
+        Yaml::Null | Yaml::Bool(_) | Yaml::Number(_) | Yaml::String(_) => 0,
+    }
+}
 
 /// Parses one YAML document. A key that occurs twice is an error, and so is a tag that is not of YAML's core
 /// schema: `run: ! npm test` would lose its `!`. An empty text is [`Yaml::Null`].
-pub(crate) fn parse(text: &str) -> Result<Yaml, Box<YamlError>> {
+pub(crate) fn parse(text: &str) -> Result<Tree, Box<YamlError>> {
     check_size(text)?;
-    let source = Source::new(text)?;
-    let report = Report::default();
-    source.read(None, &report).map_err(|error| {
-        let place = source.place_of(&error);
-        let problem = report.refused.take().unwrap_or_else(|| refusal(text, &error, place));
-        YamlError::new(problem, place)
-    })
+    let (tree, error) = read(text)?;
+    error.map_or(Ok(tree), Err)
 }
 
-/// The place at which the node of a path begins; `None` if there is no such node.
+/// The place at which the node of a path begins; `None` if there is no such node before the first error.
 pub(crate) fn locate(text: &str, path: &[Step]) -> Option<Place> {
-    let source = Source::new(text).ok()?;
-    let report = Report::default();
-    let error = source.read(Some(path), &report).err()?;
-    if report.found.get() { source.place_of(&error) } else { None }
+    read(text).ok()?.0.place(path)
+}
+
+/// Parses a text up to the first error behind its directives.
+fn read(text: &str) -> Result<(Tree, Option<Box<YamlError>>), Box<YamlError>> {
+    let source = Source::new(text)?;
+    let mut parser = Events::new(&source.text);
+    let document = Document::load(&mut parser);
+    let mut builder = Builder::new(&document);
+    let is_empty = document.events.is_empty() && document.end.is_none();
+    let root = if is_empty { Yaml::Null } else { builder.node(false).unwrap_or(Yaml::Null) };
+    let Builder { mut refused, marks, .. } = builder;
+    let mut tree = Tree { root, places: marks.iter().map(|mark| source.place_of(*mark)).collect() };
+    if refused.is_none() {
+        refused = match document.end {
+            Some(failure) => Some(Refused::by_parser(failure)),
+            None => Document::load_next(&mut parser)
+                .map(|mark| Refused { problem: Ok(YamlProblem::SecondDocument), mark }),
+        };
+    }
+    let error = refused.map(|Refused { problem, mark }| {
+        let place = mark.map(|mark| source.place_of(mark));
+        let problem = problem.unwrap_or_else(|words| refusal(text, words, place));
+        YamlError::new(problem, place)
+    });
+    if tree.places.is_empty() {
+        tree.places.push(Place { line: 1, column: 1 });
+    }
+    Ok((tree, error))
 }
 
 /// The problem of a text that the parser refuses, in the parser's words. The help depends on the character at the
 /// place.
-fn refusal(text: &str, error: &serde_yaml::Error, place: Option<Place>) -> YamlProblem {
-    let words = error.to_string();
-    // The words are shown behind the place.
-    let words = words.split_once(" at line ").map_or(&*words, |(words, _)| words).to_owned();
+fn refusal(text: &str, words: String, place: Option<Place>) -> YamlProblem {
     let line = place.and_then(|place| text.lines().nth(place.line - 1)).unwrap_or_default();
     let rest = place.and_then(|place| {
         line.char_indices().nth(place.column - 1).and_then(|(at, _)| line.get(at..))
@@ -226,7 +294,7 @@ impl Source {
             let line = line.trim_start();
             !line.is_empty() && !line.starts_with('#')
         });
-        let mut source = SHOW_STANDARD_TAGS.to_owned();
+        let mut source = KEEP_STANDARD_TAGS.to_owned();
         match first {
             Some((index, line)) if line.starts_with('%') => {
                 let place = Some(Place { line: index + 1, column: 1 });
@@ -244,26 +312,9 @@ impl Source {
         Ok(Self { text: source, lines_before })
     }
 
-    /// Reads the text; with a path, it stops with an error at the node that the path leads to.
-    fn read(&self, path: Option<&[Step]>, report: &Report) -> Result<Yaml, serde_yaml::Error> {
-        let mut documents = serde_yaml::Deserializer::from_str(&self.text);
-        let Some(document) = documents.next() else { return Ok(Yaml::Null) };
-        let yaml = Node { path, key_of: None, report }.deserialize(document)?;
-        match documents.next() {
-            None => Ok(yaml),
-            Some(second) => {
-                report.refused.replace(Some(YamlProblem::SecondDocument));
-                // An error at its first node has its place.
-                let first = Node { path: Some(&[]), key_of: None, report: &Report::default() };
-                first.deserialize(second).and_then(|_| Err(de::Error::custom("second document")))
-            }
-        }
-    }
-
-    fn place_of(&self, error: &serde_yaml::Error) -> Option<Place> {
-        let location = error.location()?;
-        let line = location.line().saturating_sub(self.lines_before).max(1);
-        Some(Place { line, column: location.column().max(1) })
+    fn place_of(&self, mark: Mark) -> Place {
+        let line = (mark.line as usize + 1).saturating_sub(self.lines_before).max(1);
+        Place { line, column: mark.column as usize + 1 }
     }
 }
 
@@ -277,196 +328,365 @@ fn ends_within_a_line(text: &str) -> bool {
     spaces(last) < last.len() || above.is_some_and(|above| spaces(above) < last.len())
 }
 
-/// The reason why a visitor returned an error.
-#[derive(Default)]
-struct Report {
-    /// It reached the end of the path.
-    found: Cell<bool>,
-    /// It refused a node.
-    refused: RefCell<Option<YamlProblem>>,
+/// The events of one document, up to its end or an error.
+struct Document {
+    events: Vec<(Node, Mark)>,
+    end: Option<Failure>,
 }
 
-impl Report {
-    fn refuse<T, E: de::Error>(&self, problem: YamlProblem) -> Result<T, E> {
-        self.refused.replace(Some(problem));
-        Err(E::custom("refused"))
-    }
-
-    fn stop<T, E: de::Error>(&self) -> Result<T, E> {
-        self.found.set(true);
-        Err(E::custom("found"))
-    }
+/// An event of a document.
+enum Node {
+    /// The event at which the named node begins.
+    Alias(usize),
+    Scalar {
+        tag: Option<String>,
+        text: String,
+        plain: bool,
+    },
+    List(Option<String>),
+    Map(Option<String>),
+    /// The end of a list or mapping.
+    End,
 }
 
-/// Reads one node. The parser adds the place to an error that it returns.
-#[derive(Clone, Copy)]
-struct Node<'a> {
-    /// The path from here to the node that is looked for, if it is this one or in it.
-    path: Option<&'a [Step<'a>]>,
-    /// The entries before it, if this is a key of a mapping.
-    key_of: Option<&'a [(String, Yaml)]>,
-    report: &'a Report,
-}
-
-impl Node<'_> {
-    /// The part of this node to which a step leads.
-    fn part(&self, step: Step) -> Self {
-        let path = match self.path {
-            Some([first, rest @ ..]) if *first == step => Some(rest),
-            Some(_) | None => None,
-        };
-        Self { path, key_of: None, report: self.report }
-    }
-
-    /// A value that is not a key. Stops if it is the node that is looked for.
-    fn value<E: de::Error>(&self, read: impl FnOnce() -> Result<Yaml, E>) -> Result<Yaml, E> {
-        if self.path.is_some_and(<[Step]>::is_empty) { self.report.stop() } else { read() }
-    }
-
-    fn scalar<E: de::Error>(self, value: Yaml) -> Result<Yaml, E> {
-        match self.key_of {
-            None => self.value(|| Ok(value)),
-            Some(entries) => self.key(&value, entries),
+impl Document {
+    fn load(parser: &mut Events) -> Self {
+        let mut document = Self { events: Vec::new(), end: None };
+        let mut anchors: BTreeMap<String, usize> = BTreeMap::new();
+        loop {
+            let (event, mark) = match parser.next() {
+                Ok(event) => event,
+                Err(failure) => {
+                    document.end = Some(failure);
+                    return document;
+                }
+            };
+            let (anchor, node) = match event {
+                Event::Start => continue,
+                Event::DocumentEnd | Event::StreamEnd => return document,
+                Event::Alias(name) => match anchors.get(&name) {
+                    Some(&target) => (None, Node::Alias(target)),
+                    None => {
+                        let words = "unknown anchor".to_owned();
+                        document.end = Some(Failure { words, mark: Some(mark) });
+                        return document;
+                    }
+                },
+                Event::Scalar { anchor, tag, text, plain } => {
+                    (anchor, Node::Scalar { tag, text, plain })
+                }
+                Event::List { anchor, tag } => (anchor, Node::List(tag)),
+                Event::Map { anchor, tag } => (anchor, Node::Map(tag)),
+                Event::ListEnd | Event::MapEnd => (None, Node::End),
+            };
+            if let Some(anchor) = anchor {
+                anchors.insert(anchor, document.events.len());
+            }
+            document.events.push((node, mark));
         }
     }
 
-    fn key<E: de::Error>(&self, key: &Yaml, before: &[(String, Yaml)]) -> Result<Yaml, E> {
-        let refuse = |problem| self.report.refuse(problem);
-        let Some(key) = key.scalar_text().filter(|_| *key != Yaml::Null) else {
-            return refuse(YamlProblem::BadKey { found: key.kind() });
+    /// The place of the next document's first node, or of the error before it; the outer `None` without a document.
+    fn load_next(parser: &mut Events) -> Option<Option<Mark>> {
+        loop {
+            return match parser.next() {
+                Ok((Event::Start, _)) => continue,
+                Ok((Event::StreamEnd, _)) => None,
+                Ok((_, mark)) => Some(Some(mark)),
+                Err(failure) => Some(failure.mark),
+            };
+        }
+    }
+}
+
+/// A part of the path to a node, for the words of an error.
+enum Part {
+    Item(usize),
+    Key(String),
+}
+
+/// The first error.
+struct Refused {
+    /// The problem, or the words about a text that is not YAML.
+    problem: Result<YamlProblem, String>,
+    mark: Option<Mark>,
+}
+
+impl Refused {
+    fn by_parser(Failure { words, mark }: Failure) -> Self {
+        Self { problem: Err(words), mark }
+    }
+}
+
+/// Builds the tree of a document. After the first error it returns what there is.
+struct Builder<'a> {
+    document: &'a Document,
+    /// The next event.
+    at: usize,
+    depth: usize,
+    aliases_followed: usize,
+    /// The places of the nodes so far.
+    marks: Vec<Mark>,
+    path: Vec<Part>,
+    refused: Option<Refused>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(document: &'a Document) -> Self {
+        Self {
+            document,
+            at: 0,
+            depth: 0,
+            aliases_followed: 0,
+            marks: Vec::new(),
+            path: Vec::new(),
+            refused: None,
+        }
+    }
+
+    fn refuse<T>(&mut self, problem: YamlProblem, mark: Mark) -> Option<T> {
+        self.refused = Some(Refused { problem: Ok(problem), mark: Some(mark) });
+        None
+    }
+
+    /// Refuses a value with the words of `serde`, behind the path to it.
+    fn invalid<T>(&mut self, words: &str, mark: Mark) -> Option<T> {
+        let mut path = String::new();
+        for part in &self.path {
+            match part {
+                Part::Item(index) if path.is_empty() => path = format!(".[{index}]"),
+                Part::Item(index) => path.push_str(&format!("[{index}]")),
+                Part::Key(key) if path.is_empty() => path.push_str(key),
+                Part::Key(key) => path.push_str(&format!(".{key}")),
+            }
+        }
+        let words = if path.is_empty() { words.to_owned() } else { format!("{path}: {words}") };
+        self.refused = Some(Refused { problem: Err(words), mark: Some(mark) });
+        None
+    }
+
+    /// Reads one node; `None` after an error, unless it is a list or mapping with content before the error.
+    fn node(&mut self, is_key: bool) -> Option<Yaml> {
+        let document = self.document;
+        let Some((node, mark)) = document.events.get(self.at) else {
+            let end = document.end.clone();
+            let end = end.unwrap_or(Failure { words: String::new(), mark: None });
+            self.refused = Some(Refused::by_parser(end));
+            return None;
+        };
+        self.at += 1;
+        let (tag, mark) = match node {
+            Node::Alias(target) => return self.alias(*target, is_key),
+            Node::Scalar { tag, .. } | Node::List(tag) | Node::Map(tag) => (tag.as_deref(), *mark),
+            Node::End => (None, *mark),
+        };
+        let known = self.marks.len();
+        self.marks.push(mark);
+        let value = match tag.and_then(|tag| tag.strip_prefix('!').map(|_| tag)) {
+            Some(tag) if is_key => self.refuse(YamlProblem::TaggedKey { tag: tag.into() }, mark),
+            Some(tag) => self.tagged(tag, node, mark),
+            None => self.content(tag, node, mark, is_key),
+        };
+        if value.is_none() {
+            self.marks.truncate(known);
+        }
+        value
+    }
+
+    fn alias(&mut self, target: usize, is_key: bool) -> Option<Yaml> {
+        self.aliases_followed += 1;
+        if self.aliases_followed > self.document.events.len() * MAX_ALIASES {
+            let words = "repetition limit exceeded".to_owned();
+            self.refused = Some(Refused { problem: Err(words), mark: None });
+            return None;
+        }
+        let behind = std::mem::replace(&mut self.at, target);
+        let value = self.node(is_key);
+        self.at = behind;
+        value
+    }
+
+    /// The value of a node with a tag that begins with `!`: one of the core schema that fits.
+    fn tagged(&mut self, tag: &str, node: &Node, mark: Mark) -> Option<Yaml> {
+        let value = match (tag, node) {
+            ("!!str", Node::Scalar { text, .. }) => return Some(Yaml::String(text.clone())),
+            ("!!str", Node::List(_)) => {
+                return self.invalid("invalid type: sequence, expected a scalar", mark);
+            }
+            ("!!str", _) => return self.invalid("invalid type: map, expected a scalar", mark),
+            (
+                "!!map" | "!!seq" | "!!null" | "!!bool" | "!!int" | "!!float",
+                Node::Scalar { text, plain, .. },
+            ) => {
+                if *plain {
+                    scalar(text)
+                } else {
+                    Yaml::String(text.clone())
+                }
+            }
+            ("!!map" | "!!seq" | "!!null" | "!!bool" | "!!int" | "!!float", _) => {
+                self.content(None, node, mark, false)?
+            }
+            _ => return self.refuse(YamlProblem::UnknownTag { tag: tag.into() }, mark),
+        };
+        let fits = match &value {
+            Yaml::Null => tag == "!!null",
+            Yaml::Bool(_) => tag == "!!bool",
+            Yaml::Number(number) => tag == "!!float" || (tag == "!!int" && number.fract() == 0.0),
+            Yaml::String(_) => false,
+            Yaml::List(_) => tag == "!!seq",
+            Yaml::Map(_) => tag == "!!map",
+        };
+        if !fits && self.refused.is_none() {
+            let found = value.kind();
+            return self.refuse(YamlProblem::WrongTag { tag: tag.into(), found }, mark);
+        }
+        Some(value)
+    }
+
+    fn content(
+        &mut self,
+        tag: Option<&str>,
+        node: &Node,
+        mark: Mark,
+        is_key: bool,
+    ) -> Option<Yaml> {
+        let found = match node {
+            Node::Scalar { text, plain, .. } => {
+                return match tag {
+                    None if *plain => Some(scalar(text)),
+                    None => Some(Yaml::String(text.clone())),
+                    Some(tag) => self.verbatim(tag, text, mark),
+                };
+            }
+            Node::List(_) => ValueKind::List,
+            Node::Map(_) | Node::Alias(_) | Node::End => ValueKind::Mapping,
+        };
+        if self.depth == MAX_DEPTH {
+            let words = "recursion limit exceeded".to_owned();
+            self.refused = Some(Refused { problem: Err(words), mark: Some(mark) });
+            return None;
+        }
+        if is_key {
+            return self.refuse(YamlProblem::BadKey { found }, mark);
+        }
+        self.depth += 1;
+        let value = if found == ValueKind::List { self.list() } else { self.map() };
+        self.depth -= 1;
+        Some(value)
+    }
+
+    /// The value of a scalar with a tag that is written in full, as `!<tag:yaml.org,2002:int>`.
+    fn verbatim(&mut self, tag: &str, text: &str, mark: Mark) -> Option<Yaml> {
+        let value = scalar(text);
+        let expected = match (tag.strip_prefix("tag:yaml.org,2002:"), &value) {
+            (Some("bool"), Yaml::Bool(_)) | (Some("float"), Yaml::Number(_)) => return Some(value),
+            (Some("int"), Yaml::Number(number)) if number.fract() == 0.0 => return Some(value),
+            (Some("null"), Yaml::Null) if !text.is_empty() => return Some(value),
+            (Some("bool"), _) => "a boolean",
+            (Some("int"), _) => "an integer",
+            (Some("float"), _) => "a float",
+            (Some("null"), _) => "null",
+            _ => return Some(Yaml::String(text.to_owned())),
+        };
+        self.invalid(&format!("invalid value: string {text:?}, expected {expected}"), mark)
+    }
+
+    fn is_at_end(&self) -> bool {
+        matches!(self.document.events.get(self.at), Some((Node::End, _)))
+    }
+
+    fn list(&mut self) -> Yaml {
+        let mut list = Vec::new();
+        while !self.is_at_end() {
+            self.path.push(Part::Item(list.len()));
+            let item = self.node(false);
+            self.path.pop();
+            list.extend(item);
+            if self.refused.is_some() {
+                return Yaml::List(list);
+            }
+        }
+        self.at += 1;
+        Yaml::List(list)
+    }
+
+    fn map(&mut self) -> Yaml {
+        let mut map: Vec<(String, Yaml)> = Vec::new();
+        while !self.is_at_end() {
+            let known = self.marks.len();
+            let Some(key) = self.key(&map) else {
+                self.marks.truncate(known);
+                return Yaml::Map(map);
+            };
+            self.path.push(Part::Key(key.clone()));
+            let value = self.node(false);
+            self.path.pop();
+            match value {
+                Some(value) => map.push((key, value)),
+                None => self.marks.truncate(known),
+            }
+            if self.refused.is_some() {
+                return Yaml::Map(map);
+            }
+        }
+        self.at += 1;
+        Yaml::Map(map)
+    }
+
+    fn key(&mut self, before: &[(String, Yaml)]) -> Option<String> {
+        let value = self.node(true)?;
+        let mark = self.marks.last().copied()?;
+        let Some(key) = value.scalar_text().filter(|_| value != Yaml::Null) else {
+            return self.refuse(YamlProblem::BadKey { found: value.kind() }, mark);
         };
         if before.iter().any(|(name, _)| *name == key) {
-            return refuse(YamlProblem::DuplicateKey { key });
+            return self.refuse(YamlProblem::DuplicateKey { key }, mark);
         }
         if before.len() >= MAX_KEYS {
-            return refuse(YamlProblem::TooManyKeys { limit: MAX_KEYS });
+            return self.refuse(YamlProblem::TooManyKeys { limit: MAX_KEYS }, mark);
         }
-        match self.path {
-            Some([Step::Name(name), ..]) if **name == *key => self.report.stop(),
-            Some(_) | None => Ok(Yaml::String(key)),
-        }
+        Some(key)
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Node<'_> {
-    type Value = Yaml;
+/// The value of a plain scalar, by YAML's core schema.
+fn scalar(text: &str) -> Yaml {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Yaml::Null,
+        "true" | "True" | "TRUE" => return Yaml::Bool(true),
+        "false" | "False" | "FALSE" => return Yaml::Bool(false),
+        _ => {}
+    }
+    number(text).map_or_else(|| Yaml::String(text.to_owned()), Yaml::Number)
+}
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Yaml, D::Error> {
-        deserializer.deserialize_any(self)
+/// The number that a plain scalar is.
+fn number(text: &str) -> Option<f64> {
+    text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.')).then_some(())?;
+    match text.parse::<Number>() {
+        Ok(number) => number.as_f64(),
+        Err(_) => large_integer(text),
     }
 }
 
-/// Reads a scalar as the text that it is, whatever it looks like.
-struct Text<'a>(Node<'a>);
-
-impl<'de> DeserializeSeed<'de> for Text<'_> {
-    type Value = Yaml;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Yaml, D::Error> {
-        deserializer.deserialize_str(self.0)
-    }
-}
-
-impl<'de> Visitor<'de> for Node<'_> {
-    type Value = Yaml;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a scalar")
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Yaml, E> {
-        self.scalar(Yaml::Null)
-    }
-
-    /// A document without any content.
-    fn visit_none<E: de::Error>(self) -> Result<Yaml, E> {
-        self.scalar(Yaml::Null)
-    }
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Yaml, E> {
-        self.scalar(Yaml::Bool(value))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Yaml, E> {
-        self.scalar(Yaml::Number(value as f64))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Yaml, E> {
-        self.scalar(Yaml::Number(value as f64))
-    }
-
-    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Yaml, E> {
-        self.scalar(Yaml::Number(value as f64))
-    }
-
-    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Yaml, E> {
-        self.scalar(Yaml::Number(value as f64))
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Yaml, E> {
-        self.scalar(Yaml::Number(value))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Yaml, E> {
-        self.scalar(Yaml::String(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml, A::Error> {
-        if self.key_of.is_some() {
-            return self.report.refuse(YamlProblem::BadKey { found: ValueKind::List });
-        }
-        self.value(|| {
-            let mut list = Vec::new();
-            while let Some(item) = items.next_element_seed(self.part(Step::Item(list.len())))? {
-                list.push(item);
-            }
-            Ok(Yaml::List(list))
-        })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml, A::Error> {
-        if self.key_of.is_some() {
-            return self.report.refuse(YamlProblem::BadKey { found: ValueKind::Mapping });
-        }
-        self.value(|| {
-            let mut map: Vec<(String, Yaml)> = Vec::new();
-            while let Some(key) = entries.next_key_seed(Node { key_of: Some(&map), ..self })? {
-                let key = key.scalar_text().unwrap_or_default();
-                let value = entries.next_value_seed(self.part(Step::Key(&key)))?;
-                map.push((key, value));
-            }
-            Ok(Yaml::Map(map))
-        })
-    }
-
-    fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<Yaml, A::Error> {
-        let (tag, content) = tagged.variant::<String>()?;
-        // The parser leaves the first `!` out, unless it is all there is.
-        let written = if tag == "!" { tag.clone() } else { format!("!{tag}") };
-        if self.key_of.is_some() {
-            return self.report.refuse(YamlProblem::TaggedKey { tag: written });
-        }
-        let yaml = match &*tag {
-            "!str" => return content.newtype_variant_seed(Text(self)),
-            "!map" | "!seq" | "!null" | "!bool" | "!int" | "!float" => {
-                content.newtype_variant_seed(self)?
-            }
-            _ => return self.report.refuse(YamlProblem::UnknownTag { tag: written }),
-        };
-        let fits = match &yaml {
-            Yaml::Null => tag == "!null",
-            Yaml::Bool(_) => tag == "!bool",
-            Yaml::Number(number) => tag == "!float" || (tag == "!int" && number.fract() == 0.0),
-            Yaml::String(_) => false,
-            Yaml::List(_) => tag == "!seq",
-            Yaml::Map(_) => tag == "!map",
-        };
-        if fits {
-            Ok(yaml)
-        } else {
-            self.report.refuse(YamlProblem::WrongTag { tag: written, found: yaml.kind() })
-        }
-    }
+/// An integer that 64 bits do not hold.
+fn large_integer(text: &str) -> Option<f64> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1.0, digits),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (digits, radix) = match digits.get(..2) {
+        Some("0x") => (digits.get(2..)?, 16),
+        Some("0o") => (digits.get(2..)?, 8),
+        Some("0b") => (digits.get(2..)?, 2),
+        _ => (digits, 10),
+    };
+    let is_integer = digits.bytes().all(|byte| byte.is_ascii_alphanumeric()) && text.len() > 2;
+    let leading_zero = radix == 10 && digits.starts_with('0');
+    let value = u128::from_str_radix(digits, radix).ok().filter(|_| is_integer && !leading_zero)?;
+    #[allow(clippy::cast_precision_loss, reason = "a number is one of JavaScript's")]
+    Some(sign * value as f64)
 }
 
 #[cfg(test)]
@@ -479,8 +699,9 @@ mod tests {
 
     #[test]
     fn values_follow_the_core_schema() {
-        let parsed =
-            parse("a: yes\nb: TRUE\nc: 2024-01-01\nd: 0x1f\ne: ~\nf: !!seq [1]\n1: y").unwrap();
+        let parsed = parse("a: yes\nb: TRUE\nc: 2024-01-01\nd: 0x1f\ne: ~\nf: !!seq [1]\n1: y")
+            .unwrap()
+            .root;
         assert_eq!(parsed.get("a"), Some(&Yaml::String("yes".into())));
         assert_eq!(parsed.get("b"), Some(&Yaml::Bool(true)));
         assert_eq!(parsed.get("c"), Some(&Yaml::String("2024-01-01".into())));
@@ -536,7 +757,7 @@ mod tests {
             ("---\n!!map\na: '! b'", Yaml::String("! b".into())),
             ("a: b!!", Yaml::String("b!!".into())),
         ] {
-            assert_eq!(parse(yaml).unwrap().get("a"), Some(&expected), "{yaml:?}");
+            assert_eq!(parse(yaml).unwrap().root.get("a"), Some(&expected), "{yaml:?}");
         }
     }
 
@@ -618,7 +839,7 @@ mod tests {
             ("a: |\n  x\n  \t", "x\n\t\n"),
             (r"a: '\ud83d\ude80'", r"\ud83d\ude80"),
         ] {
-            let parsed = parse(yaml).unwrap();
+            let parsed = parse(yaml).unwrap().root;
             assert_eq!(parsed.get("a"), Some(&Yaml::String(expected.into())), "{yaml:?}");
         }
     }
@@ -638,7 +859,7 @@ mod tests {
             ("-.inf", "-Infinity"),
             (".nan", "NaN"),
         ] {
-            assert_eq!(parse(yaml).unwrap().scalar_text().as_deref(), Some(text));
+            assert_eq!(parse(yaml).unwrap().root.scalar_text().as_deref(), Some(text));
         }
     }
 
@@ -656,5 +877,79 @@ mod tests {
         let flow = "a: {b: 1, 7: 2}";
         assert_eq!(locate(flow, &[Step::Key("a"), Step::Name("b")]), place(1, 5));
         assert_eq!(locate(flow, &[Step::Key("a"), Step::Name("7")]), place(1, 11));
+    }
+
+    /// The same value as `serde_yaml` reads it.
+    fn same(ours: &Yaml, theirs: &serde_yaml::Value) -> bool {
+        use serde_yaml::Value;
+        match (ours, theirs) {
+            (Yaml::Null, Value::Null) => true,
+            (Yaml::Bool(ours), Value::Bool(theirs)) => ours == theirs,
+            (Yaml::Number(ours), Value::Number(theirs)) => theirs
+                .as_f64()
+                .is_some_and(|theirs| *ours == theirs || ours.is_nan() && theirs.is_nan()),
+            (Yaml::String(ours), Value::String(theirs)) => ours == theirs,
+            (Yaml::List(ours), Value::Sequence(theirs)) => {
+                ours.len() == theirs.len()
+                    && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
+            }
+            (Yaml::Map(ours), Value::Mapping(theirs)) => {
+                ours.len() == theirs.len()
+                    && ours.iter().zip(theirs).all(|((name, ours), (key, theirs))| {
+                        key.as_str() == Some(name) && same(ours, theirs)
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn values_are_those_of_serde_yaml() {
+        for text in [
+            "a: &x {b: 1}\nc: *x\nd: [*x, *x]\n",
+            "a: 0x1F\nb: 0o17\nc: 0b11\nd: -0x5\ne: +7\nf: 012\ng: 1e400\nh: .5\ni: -.inf\nj: .NaN\n",
+            "a: 1_000\nb: +-1\nc: --1\nd: -0\ne: 00\nf: 1.\ng: 1e5\nh: 0x\ni: +\nj: .\nk: 18446744073709551615\n",
+            "a: |\n  x\n\n  y\nb: >-\n  x\n  y\nc: 'it''s'\nd: \"\\x41\\u00e9\\n\"\n",
+            "- - a\n  - [b, {c: d}]\n-\n- ''\n",
+            "a: ~\nb: Null\nc: TRUE\nd: False\ne: yes\nf: 2024-01-01\n",
+            "name: é\nphases: [a.md, {phase: b.md}]\n# end\n",
+        ] {
+            let theirs = serde_yaml::from_str(text).unwrap();
+            let ours = parse(text).unwrap().root;
+            assert!(same(&ours, &theirs), "{text}\n{ours:?}\n{theirs:?}");
+        }
+    }
+
+    #[test]
+    fn an_alias_stands_for_the_newest_anchor_of_its_name() {
+        let root = parse("a: &x 1\nb: &x 2\nc: &y 3\nd: *x\n").unwrap().root;
+        assert_eq!(root.get("d"), Some(&Yaml::Number(2.0)));
+    }
+
+    #[test]
+    fn large_integers_are_numbers() {
+        for (text, number) in [
+            ("99999999999999999999", 1e20),
+            ("-99999999999999999999", -1e20),
+            ("0x1ffffffffffffffffffff", 2.417_851_639_229_258_3e24),
+            ("340282366920938463463374607431768211456", 2f64.powi(128)),
+        ] {
+            assert_eq!(parse(text).unwrap().root, Yaml::Number(number), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_alias_cannot_stand_for_too_much() {
+        let list = |name: char, of: &str| format!("{name}: &{name} [{}]\n", [of; 9].join(", "));
+        let names = ["x", "*a", "*b", "*c", "*d", "*e"];
+        let text: String = "abcdef".chars().zip(names).map(|(name, of)| list(name, of)).collect();
+        let words = |text: &str| match parse(text).unwrap_err().problem {
+            YamlProblem::NotYaml { words, .. } => words,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(words(&text), "repetition limit exceeded");
+        assert_eq!(words("a: &a [*a]"), "recursion limit exceeded");
+        assert_eq!(words("a: *b"), "unknown anchor");
+        assert_eq!(words("a:\n - !!str [b]"), "a[0]: invalid type: sequence, expected a scalar");
     }
 }

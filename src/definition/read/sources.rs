@@ -1,0 +1,66 @@
+//! The YAML of the files that were read, for the places of diagnostics that show later.
+
+use std::collections::BTreeMap;
+
+use super::yaml::{self, Tree};
+use crate::definition::diagnostic::anchor::{Step, Unplaced};
+use crate::definition::diagnostic::place::Place;
+use crate::definition::diagnostic::report::Diagnostic;
+
+/// Maximum number of diagnostics with a place: the line of each is counted from the beginning of its text.
+const MAX_PLACES: usize = 1000;
+
+/// The texts of YAML by file, as a user would write the file. Nearly every file is without such a diagnostic, so the trees are
+/// not kept: they are larger than the texts.
+#[derive(Default)]
+pub(crate) struct Sources {
+    /// The index of the text of each file.
+    files: BTreeMap<String, usize>,
+    texts: Vec<Source>,
+}
+
+struct Source {
+    text: String,
+    /// Number of lines of the file before the text.
+    lines_before: usize,
+}
+
+impl Sources {
+    /// Adds the YAML of a file.
+    pub fn keep(&mut self, file: &str, text: &str, lines_before: usize) {
+        self.files.insert(file.to_owned(), self.texts.len());
+        self.texts.push(Source { text: text.to_owned(), lines_before });
+    }
+
+    /// Adds another name of a file, which a link gives it.
+    pub fn keep_link(&mut self, link: &str, file: &str) {
+        if let Some(&index) = self.files.get(file) {
+            self.files.entry(link.to_owned()).or_insert(index);
+        }
+    }
+
+    /// Looks up the places of diagnostics.
+    pub fn place(&self, unplaced: Vec<Unplaced>) -> Vec<Diagnostic> {
+        let mut trees: Vec<Option<Option<Tree>>> = self.texts.iter().map(|_| None).collect();
+        let placed = unplaced.into_iter().enumerate().map(|(number, unplaced)| {
+            let Unplaced { diagnostic, anchor } = unplaced;
+            let index = self.files.get(&diagnostic.file).filter(|_| number < MAX_PLACES);
+            let source =
+                index.and_then(|&index| Some((self.texts.get(index)?, trees.get_mut(index)?)));
+            let Some((Source { text, lines_before }, tree)) = source else { return diagnostic };
+            let tree = tree.get_or_insert_with(|| yaml::parse(text).ok());
+            let place = tree.as_ref().and_then(|tree| locate(tree, &anchor.steps()));
+            diagnostic.at(text, place, *lines_before)
+        });
+        placed.collect()
+    }
+}
+
+/// The place of the node at a path. The only item of a list may be written without the list.
+fn locate(tree: &Tree, path: &[Step]) -> Option<Place> {
+    let without = match path {
+        [without @ .., Step::Item(0)] => Some(without),
+        _ => None,
+    };
+    tree.place(path).or_else(|| tree.place(without?))
+}
