@@ -1,6 +1,6 @@
 //! Performs effects, and reads files, through the host.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 use serde_json::Value;
 
@@ -33,8 +33,6 @@ const MAX_MESSAGES: u32 = 500;
 const IMAGES: &str = "The images of the user's messages in the summary.";
 
 thread_local! {
-    /// The first entry of the view that was begun last.
-    static VIEW: RefCell<Option<String>> = const { RefCell::new(None) };
     /// The session did not take the newest state, and the user was told.
     static NOT_STORED_TOLD: Cell<bool> = const { Cell::new(false) };
 }
@@ -82,14 +80,13 @@ pub(super) fn take_drafts(output: &mut Output) -> Vec<guest::Draft> {
 /// Returns the compaction, the entries and images after it, and the context prompt with which the agent continues.
 pub(super) fn boundary(
     summary: Summary,
+    first_kept: Option<String>,
     prompt: Option<String>,
     drafts: Vec<guest::Draft>,
 ) -> guest::Boundary {
-    let begun = VIEW.take();
     let mut entries = Vec::new();
     // Without a prompt, a compaction that kept nothing would take the user's with it.
-    if prompt.is_some() || begun.is_some() {
-        let first_kept = begun.filter(|_| prompt.is_none());
+    if prompt.is_some() || first_kept.is_some() {
         let compaction = guest::Compaction { summary: summary.text, first_kept };
         entries.push(guest::Draft::Compaction(compaction));
     }
@@ -130,7 +127,7 @@ fn perform_one(effect: Effect) -> Result<(), types::Error> {
         }
         Effect::BeginView(summary) => {
             let first_kept = session::leaf_id()?;
-            VIEW.set(first_kept.clone());
+            super::ENGINE.with_borrow_mut(|engine| engine.view_begun(first_kept.clone()));
             let Some(first_kept) = first_kept else { return Ok(()) };
             api::begin_view(&first_kept, &summary.text, &summary.images_of)
         }

@@ -155,8 +155,9 @@ impl Guest for Component {
                 content,
                 display: true,
             }),
-            Reply::Compact { summary, prompt } => {
-                guest::EventOutcome::Boundary(host::boundary(summary, prompt, drafts))
+            Reply::Compact { summary, first_kept, prompt } => {
+                let boundary = host::boundary(summary, first_kept, prompt, drafts);
+                guest::EventOutcome::Boundary(boundary)
             }
             _ => guest::EventOutcome::None,
         }

@@ -11,7 +11,7 @@ use crate::usage::Rule;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::state::{Activity, Ended, Engine, Origin};
+use super::state::{Ended, Engine, Origin};
 
 impl Engine {
     /// A prompt was given: a countdown ends, and a message of the user ends a pause.
@@ -25,7 +25,7 @@ impl Engine {
             Origin::OwnUnreported | Origin::Own | Origin::Other => Origin::Other,
         };
         if from_user {
-            self.agent.ending = None;
+            self.ending.forget();
         }
         if from_user && !self.tell_needs_resume(cx) {
             self.resume(cx);
@@ -35,29 +35,28 @@ impl Engine {
 
     /// Specification: hook lifecycle, "handleBeforeAgentStart".
     pub(super) fn before_agent_start(&mut self, role: DefaultRole, cx: &mut Cx) -> Reply {
-        self.agent.role = role;
+        self.briefing.set_role(role);
         self.agent.cancel_asked = false;
         self.agent.worked = false;
         self.agent.refused_moves = 0;
-        self.agent.ending = None;
+        self.ending.forget();
         self.agent.is_stopping = false;
-        self.agent.note = self.agent.prompt_at_rest.take().or(self.agent.note.take());
+        if let Some(prompt) = self.agent.prompt_at_rest.take() {
+            self.briefing.note(prompt);
+        }
         self.end_rest(cx);
         self.briefing(cx)
     }
 
     pub(super) fn agent_start(&mut self, cx: &mut Cx) -> Result<(), Stale> {
         self.end_rest(cx);
-        if !self.agent.is_working() {
-            self.agent.activity = Activity::Working;
-            self.agent.working_since = cx.unix_ms;
-        }
+        self.activity.begin_work(cx.unix_ms);
         self.begin_view(cx)
     }
 
     /// Specification: hook lifecycle, "updateStatus".
     pub(super) fn turn_end(&mut self, queued: bool, cx: &mut Cx) -> Result<Reply, Stale> {
-        self.count_last_answer(queued);
+        self.ending.turn_over(queued);
         self.set_status(cx);
         let reply = self.start_fresh(cx)?;
         self.brief_unseen(cx);
@@ -90,7 +89,7 @@ impl Engine {
 
     /// Refuses a tool call by this rule, and counts it.
     fn refuse(&mut self, rule: Rule, text: impl Into<String>) -> Reply {
-        self.agent.noted.refused(rule);
+        self.meter.refused(rule);
         Reply::Block(text.into())
     }
 
@@ -144,7 +143,9 @@ impl Engine {
     pub(super) fn agent_end(&mut self, stop: Stop, cx: &mut Cx) {
         self.agent.cancel_asked = false;
         self.agent.last_stop = stop;
-        self.repeat_last_answer(stop);
+        if stop == Stop::Failed {
+            self.ending.answer_failed();
+        }
         self.announce_end(cx);
     }
 

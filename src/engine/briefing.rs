@@ -1,8 +1,4 @@
 //! The context prompt: the model gets it whole once, then reminders.
-//!
-//! The engine keeps the last context prompt that it gave. The model has it in view until the conversation is compacted or
-//! another branch or session is taken up. A prompt that would differ, because another phase began or a file changed, is
-//! given again.
 
 use crate::definition::ContextInjection;
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE};
@@ -19,20 +15,16 @@ impl Engine {
     pub(super) fn briefing(&mut self, cx: &mut Cx) -> Reply {
         let Some(active) = self.active() else { return Reply::None };
         let every_run = active.root.context_injection == ContextInjection::EveryRun;
-        let prompt = text::context_prompt(&active, self.agent.role);
-        let has_it = self.agent.in_view.as_ref() == Some(&prompt) && !self.is_to_start_fresh();
+        let prompt = self.briefing.prompt(&active);
+        let has_it = self.briefing.has_in_view(&prompt) && !self.is_to_start_fresh();
         let (custom_type, content) = if has_it && !every_run {
             (REMINDER_MESSAGE_TYPE, text::context_reminder(&active))
         } else {
             (CONTEXT_MESSAGE_TYPE, prompt.clone())
         };
-        self.agent.in_view = Some(prompt);
-        let content = match self.agent.note.take() {
-            Some(note) => format!("{note}\n\n{content}"),
-            None => content,
-        };
-        if self.agent.keeps_newest != every_run {
-            self.agent.keeps_newest = every_run;
+        self.briefing.give(prompt);
+        let content = self.briefing.with_note(content);
+        if self.briefing.changes_keeping(every_run) {
             cx.push(Effect::KeepNewestContext(every_run));
         }
         Reply::Inject { custom_type, content }
@@ -44,9 +36,13 @@ impl Engine {
         if self.is_to_start_fresh() {
             return text::STARTS_FRESH.to_owned();
         }
-        let prompt = self.active().map(|active| text::context_prompt(&active, self.agent.role));
-        self.agent.in_view.clone_from(&prompt);
-        prompt.unwrap_or_default()
+        match self.active().map(|active| self.briefing.prompt(&active)) {
+            Some(prompt) => self.briefing.give(prompt),
+            None => {
+                self.briefing.lose();
+                String::new()
+            }
+        }
     }
 
     /// Returns the context prompt of the current phase for a result of `workflow_step`. The model does not see the result
@@ -55,16 +51,16 @@ impl Engine {
         if !nested {
             return self.give_prompt();
         }
-        self.agent.in_view = None;
-        self.turn.untold_move = Some(Mover::NestedCall);
+        self.briefing.lose();
+        self.briefing.moved(Mover::NestedCall);
         text::PROMPT_FOLLOWS.to_owned()
     }
 
     /// Gives an agent at work the context prompt if the model has none in view.
     pub(super) fn brief_unseen(&mut self, cx: &mut Cx) {
-        if self.agent.is_working()
-            && self.agent.in_view.is_none()
-            && self.agent.ending.is_none()
+        if self.activity.is_working()
+            && self.briefing.has_none_in_view()
+            && !self.ending.is_begun()
             && !self.is_to_start_fresh()
             && let Some(prompt) = self.give_missing_prompt()
         {
@@ -91,14 +87,13 @@ impl Engine {
 
     /// The conversation was compacted: the model has no context prompt in view.
     pub(super) fn compacted(&mut self, cx: &mut Cx) {
-        self.agent.in_view = None;
+        self.briefing.lose();
         self.brief_unseen(cx);
     }
 
     /// Returns the context prompt if the model does not have it in view; it has from then on.
     pub(super) fn give_missing_prompt(&mut self) -> Option<String> {
-        let prompt = text::context_prompt(&self.active()?, self.agent.role);
-        (self.agent.in_view.as_ref() != Some(&prompt))
-            .then(|| self.agent.in_view.insert(prompt).clone())
+        let prompt = self.briefing.prompt(&self.active()?);
+        self.briefing.give_if_missing(prompt)
     }
 }

@@ -44,7 +44,7 @@ impl Engine {
             !budget.is_told() && budget.bounds().any(|bound| bound.is_nearly_used_up())
         };
         let near: Vec<&Spending> = budgets.iter().filter(|budget| is_near(budget)).collect();
-        if !near.is_empty() && self.agent.ending.is_none() {
+        if !near.is_empty() && !self.ending.is_begun() {
             let told = text::budget_nearly_used_up(&near);
             self.change_allowances(cx, |budget| is_near(budget).then_some(Change::Told));
             cx.push(Effect::Steer(told));
@@ -111,7 +111,7 @@ impl Engine {
             None => true,
         };
         if is_other && let Some(state) = self.running().cloned() {
-            self.stop_countdown(cx);
+            self.activity.stop(cx);
             self.transition(state.paused(reason.clone(), cx.unix_ms), cx);
         }
         if more.is_empty() {

@@ -52,8 +52,6 @@ pub(super) struct Cx<'a> {
     pub prompted: bool,
     /// Set with the status line: it shows that the run waits for the user.
     pub status_shows_wait: Option<bool>,
-    /// A state of this event has the usage since the newest state entry.
-    pub accounted: bool,
     /// The command that was given has failed.
     pub failed: bool,
     /// The session is gone: nothing is to be done any more.
@@ -74,7 +72,6 @@ impl<'a> Cx<'a> {
             effects,
             prompted: false,
             status_shows_wait: None,
-            accounted: false,
             failed: false,
             gone: false,
             model: None,

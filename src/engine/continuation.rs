@@ -7,7 +7,7 @@ use crate::text;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::state::{Activity, Engine, Origin};
+use super::state::{Engine, Origin};
 
 /// The continuation after the agent has stopped.
 enum Decision {
@@ -48,18 +48,17 @@ impl Engine {
     ///
     /// Specification: hook lifecycle, "Case B".
     pub(super) fn agent_settled(&mut self, cx: &mut Cx) {
-        if self.agent.is_working() {
-            self.agent.activity = Activity::Idle;
-        }
-        self.agent.ending = None;
+        self.activity.end_work();
+        self.ending.forget();
         self.cancel_nested_calls(cx);
         self.agent.is_stopping = false;
         // A run that the user has moved to its end since the agent ended.
         self.announce_end(cx);
         let prompt = self.agent.prompt_at_rest.take();
         if self.active().is_none() || self.pause_reason().is_some() {
-            self.agent.note =
-                prompt.filter(|_| self.running().is_some()).or(self.agent.note.take());
+            if let Some(prompt) = prompt.filter(|_| self.running().is_some()) {
+                self.briefing.note(prompt);
+            }
             return;
         }
         if let Some(prompt) = prompt {
@@ -69,7 +68,9 @@ impl Engine {
             Stop::Aborted => self.pause(PauseReason::Aborted, cx),
             Stop::Failed => self.pause(PauseReason::ModelError, cx),
             Stop::Completed if cx.ui.exists() => match self.decide_and_count(cx) {
-                Decision::Continue(bounds) => self.start_countdown(bounds.delay_seconds, cx),
+                Decision::Continue(bounds) => {
+                    self.activity.start_countdown(bounds.delay_seconds, cx)
+                }
                 Decision::Pause(reason) => self.pause(reason, cx),
                 Decision::Wait if self.pending.is_empty() => self.wait_for_user(cx),
                 Decision::Wait => {}
@@ -83,7 +84,7 @@ impl Engine {
     fn cancel_nested_calls(&mut self, cx: &mut Cx) {
         let tickets = self.pending.drop_nested_calls();
         for ticket in &tickets {
-            self.end_dialog(*ticket, cx);
+            self.meter.end_dialog(*ticket, cx.unix_ms);
         }
         cx.effects.extend(tickets.into_iter().map(|ticket| Effect::CancelRequest { ticket }));
     }
@@ -136,14 +137,14 @@ impl Engine {
     pub(super) fn pause(&mut self, reason: PauseReason, cx: &mut Cx) {
         match self.running().cloned() {
             Some(state) => self.pause_as(&state, reason, cx),
-            None => self.stop_countdown(cx),
+            None => self.activity.stop(cx),
         }
     }
 
     /// Pauses the run in this state: it is stored, and shown and told once. Without a user interface the last line of the
     /// process tells it.
     pub(super) fn pause_as(&mut self, state: &RunState, reason: PauseReason, cx: &mut Cx) {
-        self.stop_countdown(cx);
+        self.activity.stop(cx);
         self.transition(state.paused(reason, cx.unix_ms), cx);
         self.end_agents_run();
         self.tell_pause(cx);

@@ -133,8 +133,9 @@ pub enum Reply {
     Compact {
         /// Its summary.
         summary: Summary,
-        /// The context prompt with which the agent continues; nothing else is kept. `None`: the view that
-        /// [`Effect::BeginView`] began is kept.
+        /// The first entry of the session that is kept, if the host has begun the view of [`Effect::BeginView`].
+        first_kept: Option<String>,
+        /// The context prompt with which the agent continues; nothing else is kept. `None`: that view is kept.
         prompt: Option<String>,
     },
     /// The tool's result.

@@ -10,27 +10,28 @@ use crate::usage::Rule;
 
 use super::context::Cx;
 use super::effect::{Effect, Reply};
-use super::event::Stop;
-use super::state::{Ending, Engine};
+use super::state::Engine;
 
 impl Engine {
     /// The run of the workflow is paused or held: the agent's run ends, if it is at work.
     pub(super) fn end_agents_run(&mut self) {
-        if self.agent.is_working() && self.agent.ending.is_none() {
-            self.agent.ending = Some(Ending::Begun);
+        if self.activity.is_working() {
+            self.ending.begin();
         }
     }
 
     /// Drops the end of the agent's run where the run of the workflow goes on.
     pub(super) fn forget_ending(&mut self) {
-        if self.agent.ending.is_some() && self.pause_reason().is_none() && self.hold().is_none() {
-            self.agent.ending = None;
+        if self.ending.is_begun() && self.pause_reason().is_none() && self.hold().is_none() {
+            self.ending.forget();
         }
     }
 
     /// Refuses a tool call if the agent's run ends. A call for the status gets it in the refusal.
     pub(super) fn stop_at_end(&mut self, name: &str, cx: &Cx) -> Option<Reply> {
-        self.agent.ending?;
+        if !self.ending.is_begun() {
+            return None;
+        }
         let action = match name {
             STEP_TOOL_NAME => cx.files.call_argument("action").ok().flatten(),
             _ => None,
@@ -49,31 +50,14 @@ impl Engine {
     /// Refuses a tool call by this rule, counts it, and ends the agent's run.
     pub(super) fn stop(&mut self, rule: Rule, text: impl Into<String>) -> Reply {
         self.end_agents_run();
-        self.agent.noted.refused(rule);
+        self.meter.refused(rule);
         Reply::Stop(text.into())
-    }
-
-    /// A turn is over. `queued`: the agent gets a message of the user next.
-    pub(super) fn count_last_answer(&mut self, queued: bool) {
-        self.agent.ending = self.agent.ending.map(|ending| match ending {
-            Ending::Begun => Ending::LastAnswer,
-            Ending::LastAnswer if queued => Ending::LastAnswer,
-            Ending::LastAnswer | Ending::Over => Ending::Over,
-        });
     }
 
     /// A request to the model follows; there is none after the last answer.
     pub(super) fn turn_start(&mut self, cx: &mut Cx) {
-        match self.agent.ending {
-            Some(Ending::Over) => cx.push(Effect::Abort),
-            Some(Ending::Begun | Ending::LastAnswer) | None => {}
-        }
-    }
-
-    /// The agent has stopped: pi repeats an answer that failed.
-    pub(super) fn repeat_last_answer(&mut self, stop: Stop) {
-        if stop == Stop::Failed && self.agent.ending == Some(Ending::Over) {
-            self.agent.ending = Some(Ending::LastAnswer);
+        if self.ending.is_over() {
+            cx.push(Effect::Abort);
         }
     }
 }

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use crate::definition::{Stale, UserMessage};
 use crate::protocol::{FRESH_TYPE, PROMPT_ENTRY_TYPE};
-use crate::run::{Active, RunState};
+use crate::run::Active;
 use crate::text;
 
 use super::context::Cx;
 use super::effect::{Effect, Reply, Summary};
-use super::state::{Engine, View, fingerprint};
+use super::state::{Engine, fingerprint};
 
 /// Field of the entry that marks a prompt.
 const FINGERPRINT: &str = "fingerprint";
@@ -34,48 +34,50 @@ impl Engine {
     pub(super) fn has_fresh_start_ahead(&self) -> bool {
         self.is_at_work()
             && self.active().is_some_and(|active| {
-                is_to_start_fresh(&active)
-                    && !self.agent.view.as_ref().is_some_and(|view| view.is_of(&active))
+                is_to_start_fresh(&active) && !self.fresh_start.is_of(active.state)
             })
+    }
+
+    /// The host has begun the view of [`Effect::BeginView`], with this entry of the session.
+    pub fn view_begun(&mut self, first_kept: Option<String>) {
+        self.fresh_start.begun(first_kept);
     }
 
     /// The agent starts, at rest up to now: its requests are without the earlier messages.
     pub(super) fn begin_view(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        self.agent.view = None;
+        self.fresh_start.forget();
         let Some(active) = self.active().filter(is_to_start_fresh) else { return Ok(()) };
         let (mut summary, notice) = described(&active, cx)?;
-        let RunState { global_step_count: step, ref task_id, .. } = *active.state;
-        let task_id = task_id.clone();
+        let state = active.state.clone();
         // pi starts the agent without `before-agent-start`, for example, to repeat a failed request.
         if let Some(prompt) = self.give_missing_prompt() {
             summary.text.push_str(&format!("\n\n{prompt}"));
         }
         cx.push(notice);
         cx.push(Effect::BeginView(summary.clone()));
-        self.agent.view = Some(View { task_id, step, summary });
+        self.fresh_start.begin(&state, summary);
         Ok(())
     }
 
     /// Begins the view of the phase behind a turn, if it is to start fresh, or keeps the one that was begun with the turn.
     /// Returns `None` if there is nothing to do.
     pub(super) fn start_fresh(&mut self, cx: &mut Cx) -> Result<Option<Reply>, Stale> {
-        let view = self.agent.view.take();
-        let Some(active) = self.active().filter(is_to_start_fresh) else {
-            return Ok(view.map(|View { summary, .. }| Reply::Compact { summary, prompt: None }));
-        };
+        let is_begun = self.active().is_some_and(|active| self.fresh_start.is_of(active.state));
+        let kept = self.fresh_start.keep();
+        let Some(active) = self.active().filter(is_to_start_fresh) else { return Ok(kept) };
         let new = active.state.started_fresh();
-        if let Some(View { summary, .. }) = view.filter(|view| view.is_of(&active)) {
+        if is_begun {
             self.transition(new, cx);
-            return Ok(Some(Reply::Compact { summary, prompt: None }));
+            return Ok(kept);
         }
-        if self.agent.ending.is_some() {
+        if self.ending.is_begun() {
             return Ok(None);
         }
         let (summary, notice) = described(&active, cx)?;
         self.transition(new, cx);
         cx.push(notice);
         let prompt = Some(self.give_prompt());
-        Ok(Some(Reply::Compact { summary, prompt }))
+        Ok(Some(Reply::Compact { summary, first_kept: None, prompt }))
     }
 
     /// Marks the prompts that are sent in the user's place in the session, if a phase of the run starts fresh: it sees the
@@ -118,14 +120,6 @@ fn users_own(task_id: &str, cx: &Cx) -> Result<Vec<UserMessage>, Stale> {
 fn prompt_fingerprint(text: &str) -> String {
     let visible = text.chars().filter(|char| !char.is_control() && !char.is_whitespace());
     fingerprint(&visible.take(MAX_PROMPT).collect::<String>())
-}
-
-impl View {
-    /// Tests if the current phase began it.
-    fn is_of(&self, active: &Active) -> bool {
-        let RunState { task_id, global_step_count, .. } = active.state;
-        (&self.task_id, &self.step) == (task_id, global_step_count)
-    }
 }
 
 fn is_to_start_fresh(active: &Active) -> bool {

@@ -70,13 +70,15 @@ impl Engine {
     /// If the session is gone while files are read, nothing is to be done.
     pub fn handle(&mut self, event: Event, context: &Context) -> Output {
         let mut cx = Cx::new(context);
+        self.meter.begin_event();
         let hid_panel = self.hides_panel(cx.ui);
         self.tell_hold(&mut cx);
         if event.begins_turn() {
             self.turn = Turn::default();
+            self.briefing.begin_turn();
         }
         if let Event::Answer { ticket, .. } = event {
-            self.end_dialog(ticket, &cx);
+            self.meter.end_dialog(ticket, cx.unix_ms);
         }
         let Ok(reply) = self.react(event, &mut cx) else { return Output::default() };
         self.forget_ending();
@@ -109,7 +111,7 @@ impl Engine {
             Event::TerminalInput => self.terminal_input(cx),
             Event::BeforeAgentStart { role } => return Ok(self.before_agent_start(role, cx)),
             Event::Compacted => self.compacted(cx),
-            Event::Role(role) => self.agent.role = role,
+            Event::Role(role) => self.briefing.set_role(role),
             Event::AgentStart => self.agent_start(cx)?,
             Event::TurnStart => self.turn_start(cx),
             Event::TurnEnd { queued } => return self.turn_end(queued, cx),

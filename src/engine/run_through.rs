@@ -89,7 +89,7 @@ pub fn run_through(
         }
         play.write(&format!("Step {step}: it {call}"), &answer);
         let turn_end = play.engine.handle(Event::TurnEnd { queued: false }, &play.context).reply;
-        if let Reply::Compact { summary, prompt: Some(prompt) } = turn_end {
+        if let Reply::Compact { summary, prompt: Some(prompt), .. } = turn_end {
             let title = format!("Step {step} starts fresh: of the session it sees only this");
             play.write(&title, &format!("{}\n\n{prompt}", summary.text));
         }

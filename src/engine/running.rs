@@ -68,7 +68,7 @@ impl Engine {
     /// Aborts an agent of which a tool call runs, which ends the calls. Returns true if it does, or if it was aborted for a
     /// move before and is not at rest yet, where its calls may have ended.
     pub(super) fn stop_running_calls(&mut self, cx: &mut Cx) -> bool {
-        self.agent.is_stopping |= self.agent.is_working() && !running(cx).is_empty();
+        self.agent.is_stopping |= self.activity.is_working() && !running(cx).is_empty();
         if self.agent.is_stopping {
             cx.push(Effect::Abort);
         }

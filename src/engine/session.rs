@@ -3,7 +3,6 @@
 use crate::definition::Stale;
 use crate::run::RunState;
 use crate::text;
-use crate::usage::Usage;
 
 use super::context::Cx;
 use super::effect::{Effect, Level};
@@ -21,26 +20,22 @@ impl Engine {
         facts: Facts,
         cx: &mut Cx,
     ) -> Result<(), Stale> {
-        self.stop_countdown(cx);
+        self.activity.stop(cx);
         self.withdraw_gate(cx);
         self.pending.clear();
         self.agent.cancel_asked = false;
         self.agent.refused_moves = 0;
-        // Of the branch that was left.
-        (self.agent.noted, self.agent.dialog) = (Usage::default(), None);
-        self.agent.note = None;
-        self.agent.view = None;
-        self.agent.in_view = in_view;
+        self.meter.forget();
+        self.fresh_start.forget();
+        self.briefing.take_up(in_view);
         let Facts { project, allow_commands, panel, mark, at_work } = facts;
         self.session.project = project;
         self.session.allow_commands = allow_commands;
         self.session.panel = panel;
-        self.agent.activity = if at_work { Activity::Working } else { Activity::Idle };
-        self.agent.ending = None;
+        self.activity = Activity::taken_up(at_work);
+        self.ending.forget();
         self.agent.is_stopping = false;
         self.agent.prompt_at_rest = None;
-        // Not known: all of the time since the newest entry is work.
-        self.agent.working_since = 0;
         if let Some(notice) = self.definitions.reload(cx.files)? {
             cx.notify(Level::Warning, notice);
         }
@@ -61,13 +56,14 @@ impl Engine {
     /// The session ends, and everything of it. Without a user interface the last line tells how the run stands, and the
     /// exit status is 0 only if it is done.
     pub(super) fn session_shutdown(&mut self, cx: &mut Cx) {
-        self.stop_countdown(cx);
+        self.activity.stop(cx);
         let last = std::mem::take(self);
         // Tickets are not used again; the errors stay told, and the host keeps its setting.
         self.pending = last.pending;
         self.pending.clear();
         self.definitions.told.clone_from(&last.definitions.told);
-        self.agent.keeps_newest = last.agent.keeps_newest;
+        self.briefing = last.briefing;
+        self.briefing.shut_down();
         if cx.ui.exists() {
             return;
         }

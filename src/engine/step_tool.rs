@@ -111,7 +111,7 @@ impl Engine {
         if let Some(reason) = self.hold() {
             return self.step_held(action, &reason);
         }
-        if let (Some(active), Some(mover)) = (self.active(), self.turn.untold_move) {
+        if let (Some(active), Some(mover)) = (self.active(), self.briefing.untold_move()) {
             // The call refers to a phase that the run has already left, which the model does not know.
             let text = match mover {
                 Mover::NestedCall => text::outdated_in_script(&active),

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::state::Activity;
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{DirEntry, ReadError, Root, WorkflowFiles};
@@ -109,6 +108,13 @@ impl Session {
         effects.extend(self.with_ui(has_ui, Event::AgentSettled).effects);
         effects
     }
+}
+
+/// Calls a part of the engine with an event of an empty project.
+pub(super) fn with_cx<T>(call: impl FnOnce(&mut Cx) -> T) -> T {
+    let files = Files::default();
+    let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, files: &files };
+    call(&mut Cx::new(&context))
 }
 
 impl From<Vec<Effect>> for Output {
@@ -1038,10 +1044,7 @@ fn in_any_order_events_leave_one_consistent_state() {
             assert_eq!(run.current_path, stored.current_path, "what is stored is what is so");
             assert_eq!(run.progress.paused, stored.progress.paused);
             assert!(session.engine.is_running());
-            assert_eq!(
-                matches!(session.engine.agent.activity, Activity::Countdown { .. }),
-                counting
-            );
+            assert_eq!(session.engine.activity.is_counting_down(), counting);
             assert!(
                 !(counting && run.progress.paused.is_some()),
                 "a paused run counts nothing down"

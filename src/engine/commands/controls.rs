@@ -190,7 +190,7 @@ impl Engine {
 
     fn offers(&self, control: Control) -> bool {
         let is_paused = self.pause_reason().is_some();
-        let waits = self.agent.is_at_rest() || self.hold().is_some();
+        let waits = self.activity.is_at_rest() || self.hold().is_some();
         let makes_sense = match control {
             Control::Graph
             | Control::Report

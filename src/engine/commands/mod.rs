@@ -26,7 +26,7 @@ use crate::protocol::{CANCEL_COMMAND, WORKFLOW_COMMAND};
 
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
-use super::state::{Activity, Engine};
+use super::state::Engine;
 
 pub use complete::Completion;
 
@@ -72,10 +72,9 @@ impl Engine {
         };
         // A command that only shows something leaves the agent to its countdown.
         let shows = control.is_some_and(|(control, _)| control.only_shows());
-        let (was_at_rest, waited) =
-            (self.agent.is_at_rest(), self.agent.activity == Activity::Waiting);
+        let (was_at_rest, waited) = (self.activity.is_at_rest(), self.activity.is_waiting());
         if !shows {
-            self.stop_countdown(cx);
+            self.activity.stop(cx);
         }
         let was_held = self.hold().is_some();
         if was_held {
@@ -106,7 +105,7 @@ impl Engine {
         if was_at_rest && !cx.prompted {
             self.begin_wait(cx);
         }
-        let waits = self.agent.activity == Activity::Waiting;
+        let waits = self.activity.is_waiting();
         if cx.status_shows_wait.unwrap_or(waited) != waits {
             self.set_status(cx);
         }

@@ -55,7 +55,7 @@ impl Engine {
         }
         if !was_held && !was_paused && !was_at_rest {
             cx.notify(Level::Info, "The workflow is not paused.");
-        } else if !self.agent.is_working()
+        } else if !self.activity.is_working()
             && let Some(reminder) = self.not_done()
         {
             cx.prompt(reminder);
@@ -166,24 +166,24 @@ impl Engine {
         if self.pause_reason().is_some_and(PauseReason::needs_resume) {
             self.tell_pause(cx);
         }
-        match (arrival, self.agent.is_working()) {
+        match (arrival, self.activity.is_working()) {
             (Arrival::Done, true) if stopped => {}
             (Arrival::Done, true) => {
-                self.turn.untold_move = Some(Mover::User);
+                self.briefing.moved(Mover::User);
                 cx.push(Effect::Steer(format!("{told} Stop working on it.")));
             }
             (Arrival::Done, false) => self.announce_end(cx),
             // Told with the next context prompt.
-            (Arrival::Phase, true) if paused && (stopped || self.agent.ending.is_some()) => {
-                self.agent.note = Some(told);
+            (Arrival::Phase, true) if paused && (stopped || self.ending.is_begun()) => {
+                self.briefing.note(told);
             }
             (Arrival::Phase, true) if stopped => self.agent.prompt_at_rest = Some(told),
             (Arrival::Phase, true) => {
-                self.turn.untold_move = Some(Mover::User);
+                self.briefing.moved(Mover::User);
                 let prompt = self.give_prompt();
                 cx.push(Effect::Steer(format!("{told}\n\n{prompt}")));
             }
-            (Arrival::Phase, false) if paused => self.agent.note = Some(told),
+            (Arrival::Phase, false) if paused => self.briefing.note(told),
             (Arrival::Phase, false) => cx.prompt(told),
         }
     }
@@ -199,7 +199,7 @@ impl Engine {
         let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
         let content = text::command_cancelled_message(&all);
         self.show_end(&state, content, cx);
-        if self.agent.is_working() && !stopped {
+        if self.activity.is_working() && !stopped {
             let told = "The user cancelled the workflow. Stop working on it.";
             cx.push(Effect::Steer(told.into()));
         }

@@ -10,7 +10,7 @@ use crate::text::{self, Circumstances, Report};
 use super::start::{unknown_workflow, untrusted};
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level};
-use crate::engine::state::{Activity, Engine};
+use crate::engine::state::Engine;
 
 /// Notice of a control that needs a run.
 pub(super) const NO_RUN: &str = "No active workflow.";
@@ -23,7 +23,7 @@ impl Engine {
             cx.fail(Level::Warning, self.unavailable());
             return;
         };
-        let waits = self.agent.activity == Activity::Waiting;
+        let waits = self.activity.is_waiting();
         let names_models = self.run.model.visit.is_some()
             && self.definitions.library.names_models(&active.state.workflow_key);
         let in_use = if names_models { cx.unless_gone(cx.files.model_setting()) } else { None };

@@ -114,7 +114,7 @@ impl Engine {
 
     /// Nothing is started. If the agent came to rest during the dialog, the run waits for the user.
     pub(super) fn not_started(&mut self, cx: &mut Cx) {
-        if !self.agent.is_at_rest() && self.pending.is_empty() {
+        if !self.activity.is_at_rest() && self.pending.is_empty() {
             self.wait_for_user(cx);
         }
     }
@@ -143,20 +143,23 @@ impl Engine {
         // Without a run, what runs is not of a phase that is left.
         let stopped =
             self.agent.is_stopping || self.running().is_some() && self.stop_running_calls(cx);
-        self.stop_countdown(cx);
+        self.activity.stop(cx);
         self.withdraw_gate(cx);
         self.session.allowed_in_run = Some((state.task_id.clone(), allowed.clone()));
         self.run.told_hold = None;
         self.run.ended = None;
         self.agent.cancel_asked = false;
-        self.turn.untold_move = self.agent.is_working().then_some(Mover::User);
+        self.briefing.begin_turn();
+        if self.activity.is_working() {
+            self.briefing.moved(Mover::User);
+        }
         self.transition(state, cx);
         cx.push(Effect::SetSessionName(session_name));
         if stopped {
             self.agent.prompt_at_rest = Some(prompt);
             return Reply::Settle;
         }
-        if self.agent.is_working() {
+        if self.activity.is_working() {
             // The prompt goes into the present run of the agent, which got its context prompt when it started.
             prompt = format!("{prompt}\n\n{}", self.give_prompt());
         }

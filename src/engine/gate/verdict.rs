@@ -55,8 +55,7 @@ impl Verdict {
 impl Engine {
     pub(super) fn close_gate(&mut self, gate: OpenGate, outcome: Outcome, cx: &mut Cx) -> Reply {
         self.turn.gate_checked |= gate.requester != Requester::User;
-        self.agent.noted.gate_attempts += 1;
-        self.agent.noted.gate_failures += u32::from(matches!(outcome, Outcome::Failed));
+        self.meter.gate_tried(matches!(outcome, Outcome::Failed));
         match outcome {
             Outcome::Passed => {
                 let (evidence, outcome) = (gate.kept_evidence(), gate.outcome.as_deref());
@@ -161,14 +160,14 @@ impl Engine {
             .active()
             .map_or_else(|| "DONE".to_owned(), |active| text::phase_title(active.phase));
         text.push_str(&format!("\n\nThe workflow goes back to {to}."));
-        if by_user && paused && !self.agent.is_working() {
-            self.agent.note = Some(text.clone());
+        if by_user && paused && !self.activity.is_working() {
+            self.briefing.note(text.clone());
         } else {
             let prompt = self.give_prompt_in_result(gate.requester.is_nested_call());
             text.push_str(&format!("\n\n{prompt}"));
         }
-        if by_user && self.agent.is_working() {
-            self.turn.untold_move = Some(Mover::User);
+        if by_user && self.activity.is_working() {
+            self.briefing.moved(Mover::User);
         }
         let verdict = if declined { Verdict::Declined } else { Verdict::Back };
         self.answer_requester(&gate.requester, text, verdict, cx)
@@ -190,11 +189,11 @@ impl Engine {
             Verdict::Failed | Verdict::Back | Verdict::Declined => true,
             Verdict::Interrupted | Verdict::Overtaken | Verdict::Paused => false,
         };
-        if tells_agent && !self.agent.is_working() && self.pause_reason().is_none() {
+        if tells_agent && !self.activity.is_working() && self.pause_reason().is_none() {
             cx.prompt(text);
             return Reply::None;
         }
-        let steers = tells_agent && self.agent.is_working();
+        let steers = tells_agent && self.activity.is_working();
         let notice = text.lines().next().unwrap_or_default();
         match verdict {
             // Of a pause there is a notice, or the last line of the process; who said no knows it.

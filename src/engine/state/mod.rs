@@ -4,9 +4,14 @@
 //! **Invariant: one writer of the run.** Every transition goes through [`Engine::transition`], which persists the new
 //! state and updates what shows it. The state is private to this module.
 
+mod activity;
 mod agent;
+mod briefing;
 mod definitions;
+mod ending;
+mod fresh_start;
 mod gate;
+mod meter;
 mod pending;
 mod run;
 mod session;
@@ -21,9 +26,14 @@ use super::context::{Cx, Ui};
 use super::effect::Effect;
 use super::models;
 
-pub(super) use agent::{Activity, Agent, Ending, Mover, Origin, Turn, View};
+pub(super) use activity::Activity;
+pub(super) use agent::{Agent, Origin, Turn};
+pub(super) use briefing::{Briefing, Mover};
 pub(super) use definitions::Definitions;
+pub(super) use ending::Ending;
+pub(super) use fresh_start::FreshStart;
 pub(super) use gate::{Awaited, Caller, CheckResult, OpenGate, Requester};
+pub(super) use meter::Meter;
 pub(super) use pending::{
     Pending, PendingRequest, Replacement, ReplacementStep, Start, StartConsent,
 };
@@ -38,6 +48,11 @@ pub struct Engine {
     pub(super) session: Session,
     pub(super) run: Run,
     pub(super) agent: Agent,
+    pub(super) activity: Activity,
+    pub(super) ending: Ending,
+    pub(super) meter: Meter,
+    pub(super) briefing: Briefing,
+    pub(super) fresh_start: FreshStart,
     pub(super) turn: Turn,
     pub(super) pending: Pending,
 }
@@ -66,7 +81,7 @@ impl Engine {
 
     /// Tests if the agent is at work.
     pub fn is_at_work(&self) -> bool {
-        self.agent.is_working()
+        self.activity.is_working()
     }
 
     /// The run in progress.
@@ -169,7 +184,7 @@ impl Engine {
             self.run.told_hold = None;
         }
         self.run.state = stored.map(|state| state.sealed(&self.definitions.library));
-        self.run.is_past = self.run.state.is_some() && !self.has_run();
+        self.meter.take_up(self.run.state.is_some() && !self.has_run());
         self.run.told_pause = None;
     }
 
@@ -225,7 +240,7 @@ impl Engine {
 
     /// Shows the run in the status line.
     pub(super) fn set_status(&self, cx: &mut Cx) {
-        let waits = self.agent.activity == Activity::Waiting;
+        let waits = self.activity.is_waiting();
         cx.status_shows_wait = Some(waits);
         cx.push(Effect::SetStatus(text::status_line(
             self.run.state(),

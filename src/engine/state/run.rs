@@ -1,51 +1,38 @@
-//! The state of the run.
+//! The run in progress.
+//!
+//! **Invariant: one writer of the run.** Only this file can assign the state, and it resolves the run anew with each new state:
+//! whether its rules hold is asked once for a state and a library, not at each question.
 
-use crate::run::{Journal, Pause, PauseReason, Pick, RunState, Seal, UsersModel, phase_key};
+use serde_json::Value;
+
+use crate::definition::Library;
+use crate::run::{Active, Journal, Mark, Pause, PauseReason, RunState, Seal, reason_to_hold};
 
 /// The run in progress, and how the last one ended.
 #[derive(Debug, Default)]
 pub struct Run {
     /// The run in progress, or one that has ended and is still to be announced.
-    pub(super) state: Option<RunState>,
+    state: Option<RunState>,
+    /// The reason why the rules of the run do not hold in the library as it was last read.
+    held: Option<PauseReason>,
     /// Writes the entries of the session.
-    pub(super) journal: Journal,
-    /// The session stored this state, and the run had ended: what followed is not part of it.
-    pub is_past: bool,
+    journal: Journal,
     /// Set while the rules of the run do not hold and the user knows it.
     pub told_hold: Option<ToldHold>,
     /// The pause in which the user sent a message and was told that only `/workflow :resume` ends it.
     pub told_pause: Option<Pause>,
     /// The end of the last run of this session.
     pub ended: Option<Ended>,
-    /// The model of the run.
-    pub model: RunModel,
 }
 
-/// The model of the run, as the engine has set it.
-#[derive(Debug, Default)]
-pub struct RunModel {
-    /// The visit whose model is set; `None` while the user's is.
-    pub visit: Option<VisitId>,
-    /// The newest state, if it is stored with the user's model, which was set again.
-    pub left: Option<Left>,
-}
-
-/// A state that is stored with the user's model.
-#[derive(Debug)]
-pub struct Left {
-    /// The state without it.
-    pub state: RunState,
-    pub users: UsersModel,
-}
-
-/// One visit of a phase.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VisitId {
-    pub task_id: String,
-    /// See [`phase_key`](crate::run::phase_key).
-    pub phase: String,
-    /// The number of the visit.
-    pub pass: u32,
+/// How the run stands.
+pub enum Standing<'a> {
+    /// No run is in progress.
+    NoRun,
+    /// The rules of the run do not hold, for this reason: nothing is done by other rules.
+    Held(&'a PauseReason),
+    /// The run is in this phase, and its rules hold.
+    Active(Active<'a>),
 }
 
 /// A hold that the user was told of.
@@ -71,32 +58,66 @@ impl Run {
         self.state.as_ref()
     }
 
+    /// The reason why the rules of the run do not hold; `None` while they do, or without a run.
+    pub fn held(&self) -> Option<&PauseReason> {
+        self.held.as_ref()
+    }
+
+    /// How the run stands; the library is the one that it was resolved with.
+    pub fn standing<'a>(&'a self, library: &'a Library) -> Standing<'a> {
+        let active = || Active::resolve(self.state()?, library);
+        match &self.held {
+            Some(reason) => Standing::Held(reason),
+            None => active().map_or(Standing::NoRun, Standing::Active),
+        }
+    }
+
+    /// Takes up the run that the session stores, sealed with the rules of its files if it has no seal yet.
+    pub fn take_up(&mut self, stored: Option<RunState>, mark: Mark, library: &Library) {
+        self.journal = stored.as_ref().map(|state| Journal::after(state, mark)).unwrap_or_default();
+        let task = |state: &RunState| state.task_id.clone();
+        // pi starts a session twice when another one is opened: of a run that stays held the user is told once.
+        if self.state.as_ref().map(task) != stored.as_ref().map(task) {
+            self.told_hold = None;
+        }
+        self.told_pause = None;
+        self.set(stored.map(|state| state.sealed(library)), library);
+    }
+
+    /// Replaces the state by one that was stored. A run whose end is announced is forgotten.
+    pub fn replace(&mut self, new: RunState, library: &Library) {
+        self.set(Some(new).filter(|new| !new.is_announced()), library);
+    }
+
+    /// Changes the state; the change is stored with the next one.
+    pub fn amend(&mut self, library: &Library, change: impl FnOnce(RunState) -> RunState) {
+        if let Some(state) = self.state.take() {
+            self.set(Some(change(state)), library);
+        }
+    }
+
+    /// The files were read: the run is resolved anew.
+    pub fn resolve(&mut self, library: &Library) {
+        self.held = self.state.as_ref().and_then(|state| reason_to_hold(state, library));
+    }
+
+    fn set(&mut self, state: Option<RunState>, library: &Library) {
+        self.state = state;
+        self.resolve(library);
+    }
+
+    /// The entry that stores a state. `newest`: the newest state entry of the session.
+    pub fn entry(&mut self, state: &RunState, newest: impl FnOnce() -> Option<String>) -> Value {
+        self.journal.entry(state, newest)
+    }
+
     /// The state entries of this event may be dropped.
     pub fn doubt_stored(&mut self) {
         self.journal.doubt();
     }
 
-    /// Changes the user's model that the run remembers, and what the user has picked in the current visit; stored with the
-    /// next transition.
-    pub fn pick(&mut self, pick: Pick, users_model: Option<UsersModel>) {
-        let Some(state) = &mut self.state else { return };
-        state.progress.users_model = users_model;
-        if let Some(visit) = state.progress.visits.get_mut(&phase_key(&state.current_path)) {
-            visit.picked = visit.picked.max(Some(pick));
-        }
-    }
-
-    /// Counts an automatic continuation; stored with the next transition.
-    pub fn count_continuation(&mut self) {
-        if let Some(state) = &mut self.state {
-            state.progress.continuations = state.progress.continuations.saturating_add(1);
-        }
-    }
-
-    /// Sets the number of continuations in which the agent did nothing; stored with the next transition.
-    pub fn set_idle(&mut self, idle: u32) {
-        if let Some(state) = &mut self.state {
-            state.progress.idle = idle;
-        }
+    /// The session did not take the newest state entry.
+    pub fn not_stored(&mut self) {
+        self.journal.forget();
     }
 }

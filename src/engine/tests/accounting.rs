@@ -168,7 +168,7 @@ fn a_dialog_that_is_open_is_waiting() {
 #[test]
 fn what_was_refused_on_another_branch_is_not_counted() {
     let mut session = begun();
-    session.engine.agent.noted.refused(crate::usage::Rule::Tools);
+    session.engine.meter.refused(crate::usage::Rule::Tools);
     let stored = session.engine.run.state().cloned();
     let facts = Facts { at_work: true, ..Facts::default() };
     let _ = session.on(Event::Session { stored, in_view: None, facts });

@@ -46,7 +46,8 @@ fn a_pause_refuses_every_call_and_leaves_the_model_one_answer() {
     for name in ["bash", "workflow_step", "codemode", "read"] {
         assert_eq!(session.calls_tool(name), refused, "{name}");
     }
-    assert_eq!(session.engine.agent.noted.refusals.get("pause"), Some(&4));
+    let now = with_cx(|cx| session.engine.up_to_now(cx)).unwrap();
+    assert_eq!(now.usage().refusals.get("pause"), Some(&4));
     // An unknown tool in the same batch: the model is asked once more.
     let _ = session.on(TURN_END);
     assert!(!session.aborts());

@@ -55,7 +55,7 @@ impl Session {
             _ => None,
         };
         let compaction = match reply {
-            Reply::Compact { summary, prompt } => Some((summary.text, prompt)),
+            Reply::Compact { summary, prompt, first_kept: None } => Some((summary.text, prompt)),
             Reply::None => None,
             other => panic!("{other:?}"),
         };

@@ -1,0 +1,143 @@
+//! What the model has in view of the run, and what it is still to be told.
+
+use crate::run::Active;
+use crate::text::{self, DefaultRole};
+
+/// What the model knows of the run. It has a context prompt in view until the conversation is compacted, or another branch or
+/// session is taken up; one that would differ, because another phase began or a file changed, is given again.
+#[derive(Debug, Default)]
+pub struct Briefing {
+    /// The agent's role where the workflow does not say it.
+    role: DefaultRole,
+    /// The context prompt in view.
+    in_view: Option<String>,
+    /// The host sends the model the newest context prompt only.
+    keeps_newest: bool,
+    /// Told with the next context prompt.
+    note: Option<String>,
+    /// The origin of a move that the model does not know of in this turn.
+    untold_move: Option<Mover>,
+}
+
+/// Origin of a move that the model does not know of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mover {
+    /// The user, by a command.
+    User,
+    /// A nested call of `workflow_step`, whose result goes to the tool that made it.
+    NestedCall,
+}
+
+impl Briefing {
+    /// A session is taken up whose model has this context prompt in view.
+    pub fn take_up(&mut self, in_view: Option<String>) {
+        (self.in_view, self.note) = (in_view, None);
+    }
+
+    /// The session ends; the host keeps its setting.
+    pub fn shut_down(&mut self) {
+        *self = Self { keeps_newest: self.keeps_newest, ..Self::default() };
+    }
+
+    pub fn set_role(&mut self, role: DefaultRole) {
+        self.role = role;
+    }
+
+    /// The model gets its next request, or is at rest: it has been told of all moves.
+    pub fn begin_turn(&mut self) {
+        self.untold_move = None;
+    }
+
+    /// The run was moved, and the agent goes on with its turn.
+    pub fn moved(&mut self, mover: Mover) {
+        self.untold_move = Some(mover);
+    }
+
+    pub fn untold_move(&self) -> Option<Mover> {
+        self.untold_move
+    }
+
+    /// Tells the model something with the next context prompt.
+    pub fn note(&mut self, note: String) {
+        self.note = Some(note);
+    }
+
+    /// The context prompt of a phase.
+    pub fn prompt(&self, active: &Active) -> String {
+        text::context_prompt(active, self.role)
+    }
+
+    pub fn has_in_view(&self, prompt: &str) -> bool {
+        self.in_view.as_deref() == Some(prompt)
+    }
+
+    pub fn has_none_in_view(&self) -> bool {
+        self.in_view.is_none()
+    }
+
+    /// The model gets this context prompt, and has it in view from now on.
+    pub fn give(&mut self, prompt: String) -> String {
+        self.in_view.insert(prompt).clone()
+    }
+
+    /// Does the same if the model does not have it in view; returns `None` if it does.
+    pub fn give_if_missing(&mut self, prompt: String) -> Option<String> {
+        (!self.has_in_view(&prompt)).then(|| self.give(prompt))
+    }
+
+    /// The model has no context prompt in view.
+    pub fn lose(&mut self) {
+        self.in_view = None;
+    }
+
+    /// Returns a message for the model with what it is still to be told, which counts as told.
+    pub fn with_note(&mut self, message: String) -> String {
+        match self.note.take() {
+            Some(note) => format!("{note}\n\n{message}"),
+            None => message,
+        }
+    }
+
+    /// Returns true if the host is to be told that it keeps the newest context prompt only, or all of them.
+    pub fn changes_keeping(&mut self, keeps_newest: bool) -> bool {
+        std::mem::replace(&mut self.keeps_newest, keeps_newest) != keeps_newest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_given_until_the_model_has_it_in_view() {
+        let mut briefing = Briefing::default();
+        assert_eq!(briefing.give_if_missing("a".into()).as_deref(), Some("a"));
+        assert_eq!(briefing.give_if_missing("a".into()), None);
+        assert_eq!(briefing.give_if_missing("b".into()).as_deref(), Some("b"), "it differs");
+        briefing.lose();
+        assert!(briefing.has_none_in_view());
+        assert_eq!(briefing.give_if_missing("b".into()).as_deref(), Some("b"));
+        briefing.take_up(Some("c".into()));
+        assert_eq!(briefing.give_if_missing("c".into()), None);
+    }
+
+    #[test]
+    fn a_note_is_told_once() {
+        let mut briefing = Briefing::default();
+        briefing.note("The user went back.".into());
+        assert_eq!(briefing.with_note("x".into()), "The user went back.\n\nx");
+        assert_eq!(briefing.with_note("x".into()), "x");
+        briefing.note("The user went back.".into());
+        briefing.take_up(None);
+        assert_eq!(briefing.with_note("x".into()), "x", "of the session that was left");
+    }
+
+    #[test]
+    fn the_host_keeps_its_setting_over_sessions() {
+        let mut briefing = Briefing::default();
+        assert!(briefing.changes_keeping(true));
+        briefing.shut_down();
+        assert!(!briefing.changes_keeping(true));
+        assert!(briefing.changes_keeping(false));
+    }
+}

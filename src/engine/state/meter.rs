@@ -1,0 +1,165 @@
+//! What the run took since the newest state entry.
+
+use crate::run::RunState;
+use crate::usage::{Rule, Usage};
+
+use crate::engine::context::Cx;
+
+/// Counts what pi's entries do not tell, and adds it to what they tell. A state entry holds the sums up to it, so what comes
+/// behind the newest one is all that is to be added, also after a crash or a move in the session's tree.
+#[derive(Debug, Default)]
+pub struct Meter {
+    /// Refusals, attempts at gates and dialogs since the newest state entry.
+    noted: Usage,
+    /// The dialog that a tool call waits for.
+    dialog: Option<Dialog>,
+    /// The session stored the run, and it had ended: what followed is not part of it.
+    is_past: bool,
+    /// A state of this event has the usage since the newest state entry: an entry of the same event is appended only after it.
+    is_counted: bool,
+}
+
+#[derive(Debug)]
+struct Dialog {
+    ticket: u64,
+    /// Its beginning, in milliseconds since 1970.
+    since: u64,
+}
+
+impl Meter {
+    pub fn begin_event(&mut self) {
+        self.is_counted = false;
+    }
+
+    /// The session moved: what was noted is of the branch that was left.
+    pub fn forget(&mut self) {
+        (self.noted, self.dialog) = (Usage::default(), None);
+    }
+
+    /// The run that the session stores is taken up.
+    pub fn take_up(&mut self, has_ended: bool) {
+        self.is_past = has_ended;
+    }
+
+    /// Counts a refused tool call.
+    pub fn refused(&mut self, rule: Rule) {
+        self.noted.refused(rule);
+    }
+
+    /// Counts an attempt to pass a gate.
+    pub fn gate_tried(&mut self, failed: bool) {
+        self.noted.gate_attempts = self.noted.gate_attempts.saturating_add(1);
+        self.noted.gate_failures = self.noted.gate_failures.saturating_add(u32::from(failed));
+    }
+
+    /// A tool call waits for a dialog.
+    pub fn begin_dialog(&mut self, ticket: u64, unix_ms: u64) {
+        self.dialog = Some(Dialog { ticket, since: unix_ms });
+    }
+
+    /// Counts the time of a dialog that a tool call waited for; one that no call waited for changes nothing.
+    pub fn end_dialog(&mut self, ended: u64, unix_ms: u64) {
+        if let Some(dialog) = self.dialog.take_if(|dialog| dialog.ticket == ended) {
+            let waited = unix_ms.saturating_sub(dialog.since);
+            self.noted.wait_ms = self.noted.wait_ms.saturating_add(waited);
+        }
+    }
+
+    /// Returns a new state of a run with what was used since the state before it, and begins to count anew. Without a state
+    /// before it the run begins with it.
+    pub fn count(
+        &mut self,
+        new: RunState,
+        before: Option<&RunState>,
+        working_since: Option<u64>,
+        cx: &mut Cx,
+    ) -> RunState {
+        let new = match before {
+            Some(before) if !self.is_counted => {
+                new.with_usage(before, &self.used(working_since, cx))
+            }
+            Some(_) | None => new,
+        };
+        match before {
+            Some(_) => self.is_counted = true,
+            None => self.is_past = false,
+        }
+        self.noted = Usage::default();
+        if let Some(dialog) = &mut self.dialog {
+            dialog.since = cx.unix_ms;
+        }
+        new
+    }
+
+    /// Returns the state of a run with all that it took up to now.
+    pub fn up_to_now(&self, state: &RunState, working_since: Option<u64>, cx: &mut Cx) -> RunState {
+        if self.is_counted {
+            return state.clone();
+        }
+        state.clone().with_usage(state, &self.used(working_since, cx))
+    }
+
+    /// The usage since the newest state entry.
+    fn used(&self, working_since: Option<u64>, cx: &mut Cx) -> Usage {
+        if self.is_past || cx.gone {
+            return Usage::default();
+        }
+        let told = cx.files.usage_since_state().map(Some);
+        let told = cx.unless_gone(told).unwrap_or_default();
+        self.sum(told, working_since, cx.unix_ms)
+    }
+
+    /// Adds what was noted, and the time since the newest entry of pi, to what the entries tell.
+    fn sum(
+        &self,
+        (mut used, newest): (Usage, Option<u64>),
+        working_since: Option<u64>,
+        now: u64,
+    ) -> Usage {
+        if let Some(newest) = newest {
+            let since = now.saturating_sub(newest);
+            let work = working_since.map_or(0, |began| since.min(now.saturating_sub(began)));
+            used.work_ms = used.work_ms.saturating_add(work);
+            used.wait_ms = used.wait_ms.saturating_add(since.saturating_sub(work));
+        }
+        used.add(&self.noted);
+        let open = self.dialog.as_ref().map_or(0, |dialog| now.saturating_sub(dialog.since));
+        used.wait_ms = used.wait_ms.saturating_add(open);
+        // Of the time of the call that waited for a dialog, or waits for it.
+        let waited = self.noted.wait_ms.saturating_add(open);
+        used.work_ms = used.work_ms.saturating_sub(waited);
+        used
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(meter: &Meter, newest: u64, working_since: Option<u64>) -> (u64, u64) {
+        let used = meter.sum((Usage::default(), Some(newest)), working_since, 100);
+        (used.work_ms, used.wait_ms)
+    }
+
+    #[test]
+    fn time_is_work_from_the_beginning_of_the_agents_work() {
+        let meter = Meter::default();
+        assert_eq!(times(&meter, 40, None), (0, 60));
+        assert_eq!(times(&meter, 40, Some(70)), (30, 30));
+        assert_eq!(times(&meter, 40, Some(0)), (60, 0));
+        assert_eq!(times(&meter, 200, Some(0)), (0, 0), "a clock can be set back");
+    }
+
+    #[test]
+    fn a_dialog_of_a_call_is_no_work() {
+        let mut meter = Meter::default();
+        meter.begin_dialog(3, 50);
+        assert_eq!(times(&meter, 40, Some(0)), (10, 50));
+        meter.end_dialog(2, 60);
+        assert_eq!(times(&meter, 40, Some(0)), (10, 50), "the end of another dialog");
+        meter.end_dialog(3, 80);
+        assert_eq!(times(&meter, 40, Some(0)), (30, 30));
+        meter.forget();
+        assert_eq!(times(&meter, 40, Some(0)), (60, 0));
+    }
+}
