@@ -3,7 +3,9 @@
 use pi_workflows::definition::Library;
 use pi_workflows::engine::{Context, Effect, Engine, Event, Facts, Reply, Stop, Ui};
 use pi_workflows::protocol::STATE_ENTRY_TYPE;
-use pi_workflows::run::{Active, Outline, RunState, advance, enter, hold, restart, restore};
+use pi_workflows::run::{
+    Active, Outline, RunState, advance, enter, reason_to_hold, restart, restore,
+};
 use pi_workflows::text::{self, DefaultRole};
 
 use super::folder::Folder;
@@ -57,7 +59,7 @@ fn sealed(state: &RunState, library: &Library) {
             (after.version, &after.seal, &after.later_seal)
         );
     }
-    if state.is_running() && hold(&taken, library).is_none() {
+    if state.is_running() && reason_to_hold(&taken, library).is_none() {
         let root = &taken.current_path.first().expect("a path").workflow_key;
         assert_eq!(
             after.seal.as_ref().map(|seal| &seal.hash),

@@ -11,13 +11,13 @@ use crate::usage::Rule;
 use super::context::Cx;
 use super::effect::{Effect, Level, Reply};
 use super::event::Stop;
-use super::state::{Ended, Engine, Origin};
+use super::state::{Ended, Engine, Origin, Standing};
 
 impl Engine {
     /// A prompt was given: a countdown ends, and a message of the user ends a pause.
     pub(super) fn input(&mut self, from_user: bool, cx: &mut Cx) -> Result<(), Stale> {
-        if from_user && self.hold().is_some() {
-            self.definitions.refresh(cx.files)?;
+        if from_user && self.held().is_some() {
+            self.read_files(|definitions| definitions.refresh(cx.files))?;
         }
         self.end_rest(cx);
         self.agent.origin = match self.agent.origin {
@@ -95,16 +95,20 @@ impl Engine {
 
     /// The reply to a tool call by the rules of the run and its phase.
     fn permitted(&mut self, name: &str, carries_calls: bool, cx: &mut Cx) -> Result<Reply, Stale> {
-        if let Some(reason) = self.hold() {
-            return Ok(self.stop(Rule::Seal, text::held(&reason)));
-        }
-        if self.agent_awaits_gate() {
-            return Ok(self.refuse(Rule::Gate, text::GATE_OPEN));
-        }
-        if self.has_fresh_start_ahead() {
-            return Ok(self.refuse(Rule::FreshStart, text::NOT_STARTED));
-        }
-        let Some(active) = self.active() else { return Ok(Reply::None) };
+        let active = match self.standing() {
+            Standing::Held(reason) => {
+                let text = text::held(reason);
+                return Ok(self.stop(Rule::Seal, text));
+            }
+            Standing::NoRun | Standing::Active(_) if self.agent_awaits_gate() => {
+                return Ok(self.refuse(Rule::Gate, text::GATE_OPEN));
+            }
+            Standing::NoRun => return Ok(Reply::None),
+            Standing::Active(active) if self.has_fresh_start_ahead(&active) => {
+                return Ok(self.refuse(Rule::FreshStart, text::NOT_STARTED));
+            }
+            Standing::Active(active) => active,
+        };
         let scope = (active.phase, active.scope);
         let path = || cx.files.call_argument("path");
         Ok(match permission(scope, name, carries_calls, &path, cx.files)? {
@@ -152,7 +156,7 @@ impl Engine {
     /// Shows the end of a run that is done or was cancelled by the agent, in the words of its workflow, and forgets it.
     pub(super) fn announce_end(&mut self, cx: &mut Cx) {
         let Some(state) = self.run.state().filter(|state| state.is_unannounced()) else { return };
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         // The end of a workflow whose files are gone is announced when they are back.
         let Some(workflow) = library.get(&state.workflow_key) else { return };
         let state = state.clone();
@@ -163,7 +167,7 @@ impl Engine {
 
     /// Shows the end of a run with this text, stores that it was shown, and forgets the run.
     pub(super) fn show_end(&mut self, state: &RunState, content: String, cx: &mut Cx) {
-        let workflow = self.definitions.library.get(&state.workflow_key);
+        let workflow = self.definitions.library().get(&state.workflow_key);
         let workflow = workflow.map_or(&state.workflow_key, |workflow| &workflow.name).clone();
         let data = json!({
             "content": content,

@@ -29,7 +29,7 @@ impl Engine {
     /// once what is left.
     pub(super) fn stop_over_budget(&mut self, cx: &mut Cx) -> Option<Reply> {
         let state = self.with_budgets_up_to_now(cx)?;
-        let budgets = Active::resolve(&state, &self.definitions.library)?.budgets();
+        let budgets = Active::resolve(&state, self.definitions.library())?.budgets();
         if let Some(reason) = used_up(&budgets) {
             let refusal = text::budget_refusal(&reason);
             // A gate that waits for the user still does when there is more to spend: `/workflow :resume` asks for both.
@@ -55,7 +55,7 @@ impl Engine {
     /// The reason for which the run cannot go on: a budget is used up.
     pub(super) fn budget_used_up(&self, cx: &mut Cx) -> Option<PauseReason> {
         let state = self.with_budgets_up_to_now(cx)?;
-        used_up(&Active::resolve(&state, &self.definitions.library)?.budgets())
+        used_up(&Active::resolve(&state, self.definitions.library())?.budgets())
     }
 
     /// The run was moved in a pause for a budget: the pause ends, or it is for a budget that holds where the run is now.
@@ -150,7 +150,7 @@ impl Engine {
         cx: &mut Cx,
     ) -> Reply {
         let is_same = self.running().is_some_and(|state| state.task_id == task_id);
-        if let Some(reason) = self.hold().filter(|_| is_same) {
+        if let Some(reason) = self.held().filter(|_| is_same) {
             // An amount accepts no rules.
             cx.fail(Level::Warning, self.held_notice(&reason));
             return Reply::None;
@@ -192,7 +192,9 @@ impl Engine {
         change: impl Fn(&Spending) -> Option<Change>,
     ) -> bool {
         let Some(state) = self.with_budgets_up_to_now(cx) else { return false };
-        let Some(active) = Active::resolve(&state, &self.definitions.library) else { return false };
+        let Some(active) = Active::resolve(&state, self.definitions.library()) else {
+            return false;
+        };
         let changes: Vec<(String, Change)> = active
             .budgets()
             .into_iter()
@@ -223,7 +225,7 @@ impl Engine {
 
     /// The error of a workflow whose cost is bounded although a model that it uses has no price.
     pub(super) fn unpriced_model(&self, workflow: &Workflow, cx: &mut Cx) -> Option<String> {
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let phases = phases_with_cost(workflow, library);
         if phases.is_empty() {
             return None;

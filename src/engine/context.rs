@@ -1,6 +1,6 @@
 //! The context of an event: time, randomness, user interface and files.
 
-use crate::definition::{ModelSetting, Stale, WorkflowFiles};
+use crate::definition::{Stale, WorkflowFiles};
 
 use super::effect::{Effect, Level};
 
@@ -56,8 +56,6 @@ pub(super) struct Cx<'a> {
     pub failed: bool,
     /// The session is gone: nothing is to be done any more.
     pub gone: bool,
-    /// The model that the effects set.
-    pub model: Option<ModelSetting>,
 }
 
 impl<'a> Cx<'a> {
@@ -74,7 +72,6 @@ impl<'a> Cx<'a> {
             status_shows_wait: None,
             failed: false,
             gone: false,
-            model: None,
         }
     }
 

@@ -94,7 +94,9 @@ impl Engine {
         let idle = self.idle();
         let decision = self.decide(idle, cx);
         match decision {
-            Decision::Continue(_) | Decision::Pause(_) => self.run.set_idle(idle),
+            Decision::Continue(_) | Decision::Pause(_) => {
+                self.amend(|progress| progress.idle = idle)
+            }
             Decision::Wait => {}
         }
         decision
@@ -130,7 +132,7 @@ impl Engine {
     pub(super) fn continued(&mut self, origin: Origin) {
         self.agent.origin = origin;
         self.agent.worked = false;
-        self.run.count_continuation();
+        self.amend(|progress| progress.continuations = progress.continuations.saturating_add(1));
     }
 
     /// Pauses the run in progress.
@@ -161,7 +163,7 @@ impl Engine {
     /// Tests if a message of the user does not resume the run. The user is told so with the first one of each pause: the
     /// agent answers it as if the run went on.
     pub(super) fn tell_needs_resume(&mut self, cx: &mut Cx) -> bool {
-        if let Some(reason) = self.hold() {
+        if let Some(reason) = self.held() {
             let notice = self.held_notice(&reason);
             // A hold that begins with the message is told with it.
             let told = self.run.told_hold.as_mut().filter(|told| told.reason == reason);

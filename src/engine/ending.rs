@@ -22,7 +22,7 @@ impl Engine {
 
     /// Drops the end of the agent's run where the run of the workflow goes on.
     pub(super) fn forget_ending(&mut self) {
-        if self.ending.is_begun() && self.pause_reason().is_none() && self.hold().is_none() {
+        if self.ending.is_begun() && self.pause_reason().is_none() && self.held().is_none() {
             self.ending.forget();
         }
     }
@@ -40,7 +40,7 @@ impl Engine {
         if action == "status" {
             return Some(Reply::Stop(self.status().0));
         }
-        let (rule, text) = match self.hold() {
+        let (rule, text) = match self.held() {
             Some(reason) => (Rule::Seal, self.held_text(&action, &reason)),
             None => (Rule::Pause, text::paused(&self.active()?)?),
         };

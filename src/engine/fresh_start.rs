@@ -31,11 +31,8 @@ impl Engine {
     }
 
     /// Tests if the agent is at work in a phase of which it has not seen the fresh context yet.
-    pub(super) fn has_fresh_start_ahead(&self) -> bool {
-        self.is_at_work()
-            && self.active().is_some_and(|active| {
-                is_to_start_fresh(&active) && !self.fresh_start.is_of(active.state)
-            })
+    pub(super) fn has_fresh_start_ahead(&self, active: &Active) -> bool {
+        self.is_at_work() && is_to_start_fresh(active) && !self.fresh_start.is_of(active.state)
     }
 
     /// The host has begun the view of [`Effect::BeginView`], with this entry of the session.
@@ -85,7 +82,7 @@ impl Engine {
     pub(super) fn mark_prompts(&self, cx: &mut Cx) {
         let sends = |effect: &Effect| matches!(effect, Effect::SendUserMessage(_));
         let Some(state) = self.run.state().filter(|_| cx.effects.iter().any(sends)) else { return };
-        if !self.definitions.library.can_start_fresh(&state.workflow_key) {
+        if !self.definitions.library().can_start_fresh(&state.workflow_key) {
             return;
         }
         let marked = |effect| match effect {

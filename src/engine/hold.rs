@@ -1,5 +1,5 @@
 //! A run whose rules do not hold: it waits until the user accepts the rules that the files have now, fixes the files
-//! or cancels, and every tool call is refused but `status`. See [`crate::run::hold`].
+//! or cancels, and every tool call is refused but `status`. See [`crate::run::reason_to_hold`].
 
 use crate::definition::Workflow;
 use crate::run::PauseReason;
@@ -18,7 +18,7 @@ impl Engine {
             return;
         };
         let is_sealed = state.progress.seal.is_some();
-        let reason = self.hold();
+        let reason = self.held();
         let is_told = reason.as_ref() == self.run.told_hold.as_ref().map(|told| &told.reason);
         if !is_told || !is_sealed {
             self.seal_run();
@@ -64,7 +64,7 @@ impl Engine {
         }
         self.session.accepted_replacements.extend(self.replacements_of_run());
         let state = self.run.state().filter(|_| reason.can_be_accepted());
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let Some(new) = state.and_then(|state| state.with_accepted_rules(library)) else {
             return Err(self.held_notice(reason));
         };
@@ -81,7 +81,7 @@ impl Engine {
     /// The keys of the project's workflows that the run reaches in the place of the user's own, and that the user has
     /// not accepted in this session.
     fn replacements_of_run(&self) -> Vec<String> {
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let root = self.run.state().and_then(|state| library.get(&state.workflow_key));
         root.map(|root| self.unaccepted_replacements(root)).unwrap_or_default()
     }
@@ -89,7 +89,7 @@ impl Engine {
     /// The keys of the project's workflows that this workflow reaches in the place of the user's own, and that the user
     /// has not accepted in this session.
     pub(super) fn unaccepted_replacements(&self, workflow: &Workflow) -> Vec<String> {
-        let mut keys = self.definitions.library.replacements_in(workflow);
+        let mut keys = self.definitions.library().replacements_in(workflow);
         keys.retain(|key| !self.session.accepted_replacements.contains(key));
         keys
     }
@@ -97,7 +97,7 @@ impl Engine {
     /// The notice to the user that the rules of the run do not hold.
     pub(super) fn held_notice(&self, reason: &PauseReason) -> String {
         let Some(state) = self.run.state() else { return String::new() };
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let left_out = if let PauseReason::FilesUnreadable { workflow } = reason {
             library.left_out().iter().find(|left_out| left_out.key == *workflow)
         } else {

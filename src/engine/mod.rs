@@ -71,6 +71,7 @@ impl Engine {
     pub fn handle(&mut self, event: Event, context: &Context) -> Output {
         let mut cx = Cx::new(context);
         self.meter.begin_event();
+        self.keeper.begin_event();
         let hid_panel = self.hides_panel(cx.ui);
         self.tell_hold(&mut cx);
         if event.begins_turn() {
@@ -82,6 +83,10 @@ impl Engine {
         }
         let Ok(reply) = self.react(event, &mut cx) else { return Output::default() };
         self.forget_ending();
+        debug_assert!(
+            self.run.is_resolved(self.definitions.library()),
+            "with the files as read last"
+        );
         self.begin_dialog(&reply, &cx);
         self.tell_hold(&mut cx);
         self.mark_prompts(&mut cx);

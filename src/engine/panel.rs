@@ -29,7 +29,7 @@ impl Engine {
     pub(super) fn draw_panel(&self, cx: &mut Cx) {
         let shows = self.session.panel && !self.hides_panel(cx.ui);
         let state = if shows && self.active().is_some() { self.up_to_now(cx) } else { None };
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let active = state.as_ref().and_then(|state| Active::resolve(state, library));
         let lines = active.map(|active| text::phase_panel(&active));
         cx.push(Effect::SetPanel(lines));

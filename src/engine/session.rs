@@ -36,13 +36,11 @@ impl Engine {
         self.ending.forget();
         self.agent.is_stopping = false;
         self.agent.prompt_at_rest = None;
-        if let Some(notice) = self.definitions.reload(cx.files)? {
+        if let Some(notice) = self.read_files(|definitions| definitions.reload(cx.files))? {
             cx.notify(Level::Warning, notice);
         }
-        let users = self.run.state().and_then(|state| state.progress.users_model.clone());
-        self.restore(stored, mark);
-        self.restore_model(users, cx);
-        if self.hold().is_none() {
+        self.restore(stored, mark, cx);
+        if self.held().is_none() {
             self.restore_tools(cx);
             self.wait_or_set_status(cx);
         }
@@ -69,7 +67,7 @@ impl Engine {
         }
         let state = last.run.state().filter(|state| state.is_running());
         let (text, done) = match (state, &last.run.ended) {
-            (Some(state), _) => (text::unfinished_line(state, &last.definitions.library), false),
+            (Some(state), _) => (text::unfinished_line(state, last.definitions.library()), false),
             (None, Some(ended)) => {
                 (text::ended_line(&ended.workflow, ended.cancelled), !ended.cancelled)
             }

@@ -11,7 +11,7 @@ use crate::text;
 use super::context::Cx;
 use super::effect::{Level, Reply, Request, ToolResult};
 use super::event::Answer;
-use super::state::{Caller, Engine, Mover, PendingRequest, Requester};
+use super::state::{Caller, Engine, Mover, PendingRequest, Requester, Standing};
 
 /// Registration of a tool.
 #[derive(Debug)]
@@ -108,19 +108,24 @@ impl Engine {
                 json!({ "error": "unknown action" }),
             );
         };
-        if let Some(reason) = self.hold() {
-            return self.step_held(action, &reason);
-        }
-        if let (Some(active), Some(mover)) = (self.active(), self.briefing.untold_move()) {
-            // The call refers to a phase that the run has already left, which the model does not know.
-            let text = match mover {
-                Mover::NestedCall => text::outdated_in_script(&active),
-                Mover::User => text::outdated(&active),
-            };
-            return result(text, json!({ "active": true, "moved": true }));
-        }
-        if self.has_fresh_start_ahead() {
-            return result(text::NOT_STARTED, json!({ "active": true, "moved": true }));
+        match self.standing() {
+            Standing::Held(reason) => {
+                let reason = reason.clone();
+                return self.step_held(action, &reason);
+            }
+            Standing::Active(active) => {
+                // The call refers to a phase that the run has already left, which the model does not know.
+                let outdated = match self.briefing.untold_move() {
+                    Some(Mover::NestedCall) => Some(text::outdated_in_script(&active)),
+                    Some(Mover::User) => Some(text::outdated(&active)),
+                    None if self.has_fresh_start_ahead(&active) => Some(text::NOT_STARTED.into()),
+                    None => None,
+                };
+                if let Some(text) = outdated {
+                    return result(text, json!({ "active": true, "moved": true }));
+                }
+            }
+            Standing::NoRun => {}
         }
         if self.agent_awaits_gate() {
             return gate_result(text::GATE_OPEN);
@@ -140,7 +145,7 @@ impl Engine {
     }
 
     fn step_status(&mut self) -> Reply {
-        if self.hold().is_some() {
+        if self.held().is_some() {
             self.end_agents_run();
         }
         let (text, details) = self.status();
@@ -150,7 +155,7 @@ impl Engine {
     /// The text that answers a call with this action where the agent's run ends because the rules of the run do not hold.
     pub(super) fn held_text(&self, action: &str, reason: &PauseReason) -> String {
         match Move::of(action) {
-            Some(action) => self.held(action, reason).0,
+            Some(action) => self.told_held(action, reason).0,
             None => text::held(reason),
         }
     }
@@ -160,7 +165,7 @@ impl Engine {
         if !self.has_run() {
             return (NO_WORKFLOW.to_owned(), json!({ "active": false }));
         }
-        let held = self.hold().map(|reason| format!("\n\n{}", text::held(&reason)));
+        let held = self.held().map(|reason| format!("\n\n{}", text::held(&reason)));
         let held = held.unwrap_or_default();
         let Some(active) = self.shown() else {
             return (format!("{UNAVAILABLE}{held}"), json!({ "active": false, "stale": true }));
@@ -177,11 +182,11 @@ impl Engine {
     /// text of the specification comes first.
     fn step_held(&mut self, action: Move, reason: &PauseReason) -> Reply {
         self.end_agents_run();
-        let (text, details) = self.held(action, reason);
+        let (text, details) = self.told_held(action, reason);
         result(text, details)
     }
 
-    fn held(&self, action: Move, reason: &PauseReason) -> (String, Value) {
+    fn told_held(&self, action: Move, reason: &PauseReason) -> (String, Value) {
         let held = text::held(reason);
         let key = self.run.state().map_or("", |state| &state.workflow_key);
         match action {
@@ -330,7 +335,7 @@ impl Engine {
             return result("No active workflow to cancel.", json!({ "active": false }));
         };
         if !confirmed {
-            let workflow = text::run_name(state, &self.definitions.library);
+            let workflow = text::run_name(state, self.definitions.library());
             let text = format!(
                 "⚠️ **Confirm cancellation** of workflow \"{workflow}\"?\nCall workflow_step with action='cancel' again to confirm. This cannot be undone."
             );
@@ -338,7 +343,7 @@ impl Engine {
             return result(text, json!({ "active": true, "cancelPending": true }));
         }
         let request = if cx.ui.is_terminal() {
-            let workflow = text::run_name(state, &self.definitions.library);
+            let workflow = text::run_name(state, self.definitions.library());
             let title = text::cancel_question(&workflow, &state.task_description);
             Request::Select { title, options: vec!["No, go on".into(), "Yes, cancel it".into()] }
         } else {
@@ -355,7 +360,7 @@ impl Engine {
             return result(RUN_ENDED, json!({ "active": false }));
         };
         if answer == Answer::NoUi {
-            if let Some(reason) = self.hold() {
+            if let Some(reason) = self.held() {
                 return self.step_held(Move::Cancel, &reason);
             }
             // Without a user interface the user decides later.

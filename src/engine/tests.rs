@@ -157,7 +157,7 @@ fn a_start_stores_the_state_and_prompts_the_agent() {
         "cancelled": false,
         "progress": {
             "version": 1,
-            "seal": { "version": 1, "hash": session.engine.definitions.library.seal("flat").unwrap().1 },
+            "seal": { "version": 1, "hash": session.engine.definitions.library().seal("flat").unwrap().1 },
             "visits": { "flat:0": { "name": "a", "startedAt": 1_747_234_567_890_u64, "passes": 1 } },
             "entry": { "number": 1 },
         },
@@ -929,7 +929,7 @@ fn files_are_read_again_when_something_changed() {
     assert_eq!(offered(&mut session), (String::new(), all), "and none twice for a diagnostic");
     session.files.global.insert("one/a.md".into(), phase.replace("id: a", "id: b"));
     assert_eq!(offered(&mut session), ("one two".into(), all));
-    assert_eq!(session.engine.definitions.library.get("one").unwrap().position("b"), Some(0));
+    assert_eq!(session.engine.definitions.library().get("one").unwrap().position("b"), Some(0));
     let yaml =
         session.files.global["one/workflow.yaml"].replace("commandName: one", "commandName: own");
     session.files.project.insert("one/workflow.yaml".into(), yaml);

@@ -12,7 +12,7 @@ use super::state::Engine;
 impl Engine {
     /// Returns the state with the tools that it changes, and sets the tools that the model is shown.
     pub(super) fn with_tools(&self, mut new: RunState, cx: &mut Cx) -> RunState {
-        let active = Active::resolve(&new, &self.definitions.library);
+        let active = Active::resolve(&new, self.definitions.library());
         let phase = active.map(|active| (active.phase, active.root.hides_tools));
         let progress = &new.progress;
         let changes = match phase {

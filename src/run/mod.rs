@@ -29,7 +29,7 @@ pub use progress::{
     phase_key, phase_path, scope_key,
 };
 pub use records::Records;
-pub use rules::{PROGRESS_VERSION, Seal, hold, pause_reason};
+pub use rules::{PROGRESS_VERSION, Seal, pause_reason, reason_to_hold};
 pub use state::{MAX_TASK, RunState, RunStatus, Segment};
 pub use stored::{Restored, Unusable, restore, take_up};
 pub use summary::{Summary, cut};

@@ -1,8 +1,8 @@
 //! Comparison of a run's rules with those that it was started with.
 //!
-//! **Invariant: one function decides it.** [`hold`] compares the seal that the run carries with that of the files as
-//! they were last read. It is called wherever a rule matters, and its result is not kept: a run is held exactly
-//! as long as the files do not give its seal.
+//! **Invariant: one function decides it.** [`reason_to_hold`] compares the seal that the run carries with that of the files as
+//! they were last read. The engine asks it with each new state and each reading of the files, and nowhere else: a run is held
+//! exactly as long as the files do not give its seal.
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ impl Seal {
 }
 
 /// The reason why the rules of an active run do not hold; `None` while they do.
-pub fn hold(state: &RunState, library: &Library) -> Option<PauseReason> {
+pub fn reason_to_hold(state: &RunState, library: &Library) -> Option<PauseReason> {
     if !state.is_running() {
         return None;
     }
@@ -72,14 +72,14 @@ pub fn hold(state: &RunState, library: &Library) -> Option<PauseReason> {
 /// The reason why an active run waits for the user; `None` if it does not.
 pub fn pause_reason(state: &RunState, library: &Library) -> Option<PauseReason> {
     let paused = state.progress.paused.as_ref().filter(|_| state.is_running());
-    hold(state, library).or_else(|| paused.map(|pause| pause.reason.clone()))
+    reason_to_hold(state, library).or_else(|| paused.map(|pause| pause.reason.clone()))
 }
 
 impl RunState {
     /// Returns the run, sealed with the rules of these files if it has no seal yet. A path that ends at a nested workflow,
     /// as the reference leaves it after a loop, is moved to the first phase in it.
     pub fn sealed(self, library: &Library) -> Self {
-        if !self.is_running() || hold(&self, library).is_some() {
+        if !self.is_running() || reason_to_hold(&self, library).is_some() {
             return self;
         }
         let mut new = enter(&self, library);

@@ -23,9 +23,9 @@ impl Engine {
     pub fn complete(&mut self, prefix: &str, files: &dyn WorkflowFiles) -> Vec<Completion> {
         if prefix.is_empty() {
             // Definitions that cannot be read now stay as they were.
-            let _ = self.definitions.refresh(files);
+            let _ = self.read_files(|definitions| definitions.refresh(files));
         }
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let (before, name) = match prefix.split_once(is_space) {
             None => ("", prefix),
             Some((":graph", name)) => (":graph ", name.trim_start_matches(is_space)),

@@ -62,7 +62,7 @@ impl Engine {
 
     /// The commands of the gates that a run can reach which the user has not allowed.
     fn commands_to_allow(&self, start: &Start) -> Vec<String> {
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let Some(workflow) = library.by_command_name(&start.command_name) else {
             return Vec::new();
         };
@@ -82,7 +82,7 @@ impl Engine {
         let options: Vec<String> = Consent::options(identity.as_deref(), ONCE_IN_RUN)
             .map(|(_, option)| option.into())
             .collect();
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let Some(workflow) = library.by_command_name(&start.command_name) else {
             return self.start(&start, cx);
         };

@@ -140,7 +140,7 @@ impl Engine {
         was_at_rest: bool,
         cx: &mut Cx,
     ) -> Result<Reply, Stale> {
-        if let Some(reason) = self.hold().filter(|_| control.is_held(self.shown().is_some())) {
+        if let Some(reason) = self.held().filter(|_| control.is_held(self.shown().is_some())) {
             cx.fail(Level::Warning, self.held_notice(&reason));
             return Ok(Reply::None);
         }
@@ -190,7 +190,7 @@ impl Engine {
 
     fn offers(&self, control: Control) -> bool {
         let is_paused = self.pause_reason().is_some();
-        let waits = self.activity.is_at_rest() || self.hold().is_some();
+        let waits = self.activity.is_at_rest() || self.held().is_some();
         let makes_sense = match control {
             Control::Graph
             | Control::Report

@@ -76,9 +76,9 @@ impl Engine {
         if !shows {
             self.activity.stop(cx);
         }
-        let was_held = self.hold().is_some();
+        let was_held = self.held().is_some();
         if was_held {
-            self.definitions.refresh(cx.files)?;
+            self.read_files(|definitions| definitions.refresh(cx.files))?;
         }
         let reply = match (name, control) {
             (WORKFLOW_COMMAND, Some((control, argument))) => {

@@ -17,7 +17,7 @@ const UNAVAILABLE: &str = "The workflow's files are no longer available.";
 impl Engine {
     /// The notice of a control that needs a phase: there is none.
     pub(super) fn unavailable(&self) -> String {
-        match self.hold() {
+        match self.held() {
             Some(reason @ PauseReason::Broken(_)) => self.held_notice(&reason),
             Some(_) | None => UNAVAILABLE.to_owned(),
         }
@@ -31,7 +31,7 @@ impl Engine {
         was_at_rest: bool,
         cx: &mut Cx,
     ) -> Reply {
-        let was_held = match self.hold() {
+        let was_held = match self.held() {
             Some(reason) => {
                 if let Err(notice) = self.accept_rules(&reason, cx) {
                     cx.fail(Level::Warning, notice);

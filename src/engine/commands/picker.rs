@@ -14,7 +14,7 @@ use crate::engine::state::{Engine, PendingRequest, Start};
 impl Engine {
     /// Asks for the workflow to start.
     pub(super) fn choose_workflow(&mut self, cx: &mut Cx) -> Reply {
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let (command_names, options): (Vec<String>, Vec<String>) = library
             .for_users()
             .map(|(name, workflow)| {
@@ -59,7 +59,7 @@ impl Engine {
         command_name: String,
         values: BTreeMap<String, String>,
     ) -> Reply {
-        let workflow = self.definitions.library.by_command_name(&command_name);
+        let workflow = self.definitions.library().by_command_name(&command_name);
         let name = workflow.map_or(&command_name, |workflow| &workflow.name);
         let title = format!("{}: what is the task?", text::in_question(name));
         self.ask(PendingRequest::EnterTask { command_name, values }, Request::Input { title })
@@ -85,7 +85,7 @@ impl Engine {
     /// Asks for the first input of the workflow that has no value and no default, or a value that is not of its type: the
     /// files may change during a dialog. Without a user interface the error lists all of them. `None` if nothing is missing.
     pub(super) fn enter_missing_input(&mut self, start: &Start, cx: &mut Cx) -> Option<Reply> {
-        let workflow = self.definitions.library.by_command_name(&start.command_name)?;
+        let workflow = self.definitions.library().by_command_name(&start.command_name)?;
         let is_missing = |input: &&Input| match start.values.get(&input.name) {
             Some(value) => input.value(value).is_none(),
             None => input.default.is_none(),
@@ -119,7 +119,7 @@ impl Engine {
         answer: Answer,
         cx: &mut Cx,
     ) -> Reply {
-        let workflow = self.definitions.library.by_command_name(&start.command_name);
+        let workflow = self.definitions.library().by_command_name(&start.command_name);
         let input =
             workflow.and_then(|workflow| workflow.inputs.iter().find(|input| input.name == name));
         let given = match answer {

@@ -94,13 +94,13 @@ impl Engine {
     /// The keys of the project's workflows that a start reaches, that replace the user's own, and that the user
     /// has not accepted in this session.
     fn replacements(&self, command_name: &str) -> Vec<String> {
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let Some(workflow) = library.by_command_name(command_name) else { return Vec::new() };
         self.unaccepted_replacements(workflow)
     }
 
     fn key_of(&self, command_name: &str) -> String {
-        let workflow = self.definitions.library.by_command_name(command_name);
+        let workflow = self.definitions.library().by_command_name(command_name);
         workflow.map_or_else(|| command_name.to_owned(), |workflow| workflow.key.clone())
     }
 }

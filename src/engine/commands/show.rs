@@ -18,14 +18,14 @@ pub(super) const NO_RUN: &str = "No active workflow.";
 impl Engine {
     pub(super) fn show_status(&self, cx: &mut Cx) {
         let state = self.up_to_now(cx);
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let Some(active) = state.as_ref().and_then(|state| Active::resolve(state, library)) else {
             cx.fail(Level::Warning, self.unavailable());
             return;
         };
         let waits = self.activity.is_waiting();
-        let names_models = self.run.model.visit.is_some()
-            && self.definitions.library.names_models(&active.state.workflow_key);
+        let names_models = self.keeper.visit().is_some()
+            && self.definitions.library().names_models(&active.state.workflow_key);
         let in_use = if names_models { cx.unless_gone(cx.files.model_setting()) } else { None };
         let utc_offset = cx.files.utc_offset(active.state.started_at).map(Some);
         let utc_offset = cx.unless_gone(utc_offset).unwrap_or_default();
@@ -80,7 +80,7 @@ impl Engine {
                 state
             }
         };
-        let pause = pause_reason(&state, &self.definitions.library);
+        let pause = pause_reason(&state, self.definitions.library());
         let known = Circumstances { pause, ..Circumstances::default() };
         let report = Report::of(&state, known).markdown(|time| cx.files.utc_offset(time))?;
         show(REPORT_TYPE, report, false, cx);
@@ -89,7 +89,7 @@ impl Engine {
 
     /// Reads all files again and shows every diagnostic.
     pub(super) fn show_check(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        let (report, has_errors) = self.definitions.check(cx.files)?;
+        let (report, has_errors) = self.read_files(|definitions| definitions.check(cx.files))?;
         let report = format!("{report}{}", untrusted(cx));
         show(CHECK_TYPE, report, has_errors, cx);
         Ok(())

@@ -18,14 +18,14 @@ impl Engine {
         arguments: &str,
         cx: &mut Cx,
     ) -> Result<Reply, Stale> {
-        if let Some(notice) = self.definitions.reload(cx.files)? {
+        if let Some(notice) = self.read_files(|definitions| definitions.reload(cx.files))? {
             cx.notify(Level::Warning, notice);
         }
         let (name, task) = arguments.split_once(is_space).unwrap_or((arguments, ""));
         if name.is_empty() {
             return Ok(self.choose_workflow(cx));
         }
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let workflow = library.by_command_name(name);
         if is_blank(task) && !cx.ui.is_terminal() {
             let inputs = workflow.map_or(&[][..], |workflow| &workflow.inputs);
@@ -71,7 +71,7 @@ impl Engine {
             cx.fail(Level::Error, text::task_too_long(length));
             return Reply::None;
         }
-        let workflow = self.definitions.library.by_command_name(&start.command_name);
+        let workflow = self.definitions.library().by_command_name(&start.command_name);
         if let Some(error) = workflow.and_then(|workflow| self.unpriced_model(workflow, cx)) {
             cx.fail(Level::Error, error);
             return Reply::None;
@@ -84,7 +84,7 @@ impl Engine {
         };
         let phase = self.shown().map_or("unknown", |active| &active.phase.name);
         let request = if cx.ui.is_terminal() {
-            let workflow = text::run_name(state, &self.definitions.library);
+            let workflow = text::run_name(state, self.definitions.library());
             let title = text::start_another_question(&workflow, phase, &state.task_description);
             let options = vec!["No, go on with it".into(), "Yes, start the other".into()];
             Request::Select { title, options }
@@ -125,7 +125,7 @@ impl Engine {
             return reply;
         }
         let Start { command_name, task, values, allowed } = start;
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let Some(workflow) = library.by_command_name(command_name) else {
             let text = unknown_workflow(command_name, library, cx);
             cx.fail(Level::Error, text);

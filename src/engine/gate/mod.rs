@@ -107,7 +107,7 @@ impl Engine {
         if gate.withdrawn || !self.running().is_some_and(|state| gate.is_at(state)) {
             return self.gate_overtaken(&gate, cx);
         }
-        if let Some(reason) = self.hold() {
+        if let Some(reason) = self.held() {
             if gate.awaited == Awaited::Command
                 && let Answer::Ran { end, duration_ms, output } = answer
             {

@@ -126,7 +126,7 @@ impl Engine {
         let (new, times) = before.with_evidence(gate.kept_evidence()).gate_failed(&failed.key);
         let left = failed.gate.attempts.saturating_sub(times);
         let stays = failed.gate.on_fail == OnGateFail::Stay;
-        let library = &self.definitions.library;
+        let library = self.definitions.library();
         let back = new.after_gate_failure(&failed.gate.on_fail, failed.depth, library);
         let mut text = text::gate_failed(&failed.of, last, stays.then_some(left));
         if let Err(error) = &back {

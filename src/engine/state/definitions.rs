@@ -6,7 +6,7 @@ use crate::text;
 /// The library, and the errors in its files.
 #[derive(Debug, Default)]
 pub struct Definitions {
-    pub library: Library,
+    library: Library,
     pub errors: Vec<Diagnostic>,
     /// `library` matches the host's current file snapshot.
     matches_snapshot: bool,
@@ -15,6 +15,16 @@ pub struct Definitions {
 }
 
 impl Definitions {
+    /// The library as it was last read.
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    #[cfg(test)]
+    pub fn set_library(&mut self, library: Library) {
+        self.library = library;
+    }
+
     /// Reads the workflow files again unless they are unchanged.
     ///
     /// # Errors

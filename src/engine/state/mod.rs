@@ -2,7 +2,7 @@
 //! requests.
 //!
 //! **Invariant: one writer of the run.** Every transition goes through [`Engine::transition`], which persists the new
-//! state and updates what shows it. The state is private to this module.
+//! state and updates what shows it. The state itself is private to the file `run`.
 
 mod activity;
 mod agent;
@@ -12,19 +12,22 @@ mod ending;
 mod fresh_start;
 mod gate;
 mod meter;
+mod model_keeper;
 mod pending;
 mod run;
 mod session;
 
 use serde_json::Value;
 
+#[cfg(test)]
+use crate::definition::Library;
+use crate::definition::Stale;
 use crate::protocol::{PANEL_FIELD, STATE_ENTRY_TYPE};
-use crate::run::{Active, Journal, Mark, PauseReason, RunState, Seal, UsersModel, hold};
+use crate::run::{Active, Mark, PauseReason, Progress, RunState, Seal};
 use crate::text;
 
 use super::context::{Cx, Ui};
 use super::effect::Effect;
-use super::models;
 
 pub(super) use activity::Activity;
 pub(super) use agent::{Agent, Origin, Turn};
@@ -34,10 +37,11 @@ pub(super) use ending::Ending;
 pub(super) use fresh_start::FreshStart;
 pub(super) use gate::{Awaited, Caller, CheckResult, OpenGate, Requester};
 pub(super) use meter::Meter;
+pub(super) use model_keeper::{ModelKeeper, VisitId};
 pub(super) use pending::{
     Pending, PendingRequest, Replacement, ReplacementStep, Start, StartConsent,
 };
-pub(super) use run::{Ended, Left, Run, RunModel, ToldHold, VisitId};
+pub(super) use run::{Ended, Run, Standing, ToldHold};
 pub(super) use session::Session;
 pub(super) use session::fingerprint;
 
@@ -53,6 +57,7 @@ pub struct Engine {
     pub(super) meter: Meter,
     pub(super) briefing: Briefing,
     pub(super) fresh_start: FreshStart,
+    pub(super) keeper: ModelKeeper,
     pub(super) turn: Turn,
     pub(super) pending: Pending,
 }
@@ -70,12 +75,12 @@ impl Engine {
 
     /// The session did not take the newest state entry.
     pub fn state_not_stored(&mut self) {
-        self.run.journal.refused();
+        self.run.not_stored();
     }
 
     /// Returns the data of a complete state entry in place of one that the same event made before the session refused another.
     pub fn state_again(&mut self) -> Option<Value> {
-        let again = self.run.journal.again();
+        let again = self.run.entry_again();
         again.map(|data| self.with_panel(data))
     }
 
@@ -94,24 +99,48 @@ impl Engine {
         self.running()?.progress.paused.as_ref().map(|pause| &pause.reason)
     }
 
+    /// How the run stands.
+    pub(super) fn standing(&self) -> Standing<'_> {
+        self.run.standing(self.definitions.library())
+    }
+
     /// The reason why the rules of the run do not hold; `None` while they do, or without a run.
-    pub(super) fn hold(&self) -> Option<PauseReason> {
-        hold(self.run.state()?, &self.definitions.library)
+    pub(super) fn held(&self) -> Option<PauseReason> {
+        self.run.held().cloned()
     }
 
     /// The run in progress with its phase, if its rules hold: nothing is done by other rules.
     pub(super) fn active(&self) -> Option<Active<'_>> {
-        if self.hold().is_some() { None } else { self.shown() }
+        match self.standing() {
+            Standing::Active(active) => Some(active),
+            Standing::NoRun | Standing::Held(_) => None,
+        }
+    }
+
+    /// Reads workflow files, and resolves the run with them.
+    pub(super) fn read_files<T>(
+        &mut self,
+        read: impl FnOnce(&mut Definitions) -> Result<T, Stale>,
+    ) -> Result<T, Stale> {
+        let read = read(&mut self.definitions);
+        self.run.resolve(self.definitions.library());
+        read
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_library(&mut self, library: Library) {
+        self.definitions.set_library(library);
+        self.run.resolve(self.definitions.library());
     }
 
     /// The run in progress with its phase, whether or not its rules hold: for display only.
     pub(super) fn shown(&self) -> Option<Active<'_>> {
-        Active::resolve(self.run.state()?, &self.definitions.library)
+        Active::resolve(self.run.state()?, self.definitions.library())
     }
 
     /// The seal of the run's workflow as its files were last read.
     pub(super) fn seal_of_files(&self) -> Option<Seal> {
-        Seal::of(self.run.state()?, &self.definitions.library)
+        Seal::of(self.run.state()?, self.definitions.library())
     }
 
     /// Replaces the state of the run: stores it in the session and updates the status line. A run whose end is announced
@@ -124,24 +153,20 @@ impl Engine {
             return;
         }
         let mut new = self.with_tools(new, cx);
-        let active = Active::resolve(&new, &self.definitions.library);
+        let active = Active::resolve(&new, self.definitions.library());
         let phase = active.map(|active| (active.phase.name.clone(), active.is_fresh()));
         new.progress.fresh_start &= phase.as_ref().is_some_and(|(_, is_fresh)| *is_fresh);
         if let Some((name, _)) = phase {
             new = new.named(&name);
         }
-        let (mut new, mut set) = self.with_model(new, cx);
-        // Each state of an event that sets the user's model remembers it: pi may end before the model is set.
-        if let Some(left) = self.run.model.left.as_ref().filter(|_| cx.model.is_some())
-            && new.progress.users_model.is_none()
-        {
-            new.progress.users_model = Some(left.users.clone());
-            set.is_users = true;
-        }
-        // The state comes first, for the same reason.
+        let model = self.follow_model(&mut new, cx);
+        // The state comes first: pi may end before the model is set.
+        new.progress.users_model = self.keeper.to_store();
         self.store(&mut new, cx);
-        let new = self.follow_model(new, set, cx);
-        self.run.state = if new.is_announced() { None } else { Some(new) };
+        new.progress.users_model = None;
+        self.keeper.stored(&new);
+        cx.effects.extend(model);
+        self.run.replace(new, self.definitions.library());
         self.set_status(cx);
     }
 
@@ -152,7 +177,7 @@ impl Engine {
             return;
         }
         let newest = || cx.files.entry(STATE_ENTRY_TYPE, 0).ok().flatten();
-        let data = self.run.journal.entry(state, newest);
+        let data = self.run.entry(state, newest);
         let data = self.with_panel(data);
         cx.push(Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data });
     }
@@ -164,78 +189,44 @@ impl Engine {
         data
     }
 
-    /// Stores the newest state anew if it remembers the user's model, which was set again: the user has chosen another one
-    /// since.
-    pub(super) fn forget_left_model(&mut self, cx: &mut Cx) {
-        let Some(mut left) = self.run.model.left.take() else { return };
+    /// Stores the newest state anew if its entry remembers the user's model, which was set again: the user has chosen another
+    /// one since.
+    pub(super) fn forget_returned_model(&mut self, cx: &mut Cx) {
+        let Some(mut state) = self.keeper.forget_returned() else { return };
         match self.running().cloned() {
             Some(state) => self.transition(state, cx),
-            None => self.store(&mut left.state, cx),
+            None => self.store(&mut state, cx),
         }
     }
 
-    /// Takes up the run that the session stores.
-    pub(super) fn restore(&mut self, stored: Option<RunState>, mark: Mark) {
-        self.run.journal =
-            stored.as_ref().map(|state| Journal::after(state, mark)).unwrap_or_default();
-        let task = |state: &RunState| state.task_id.clone();
-        // pi starts a session twice when another one is opened: of a run that stays held the user is told once.
-        if self.run.state().map(task) != stored.as_ref().map(task) {
-            self.run.told_hold = None;
-        }
-        self.run.state = stored.map(|state| state.sealed(&self.definitions.library));
-        self.meter.take_up(self.run.state.is_some() && !self.has_run());
-        self.run.told_pause = None;
+    /// Takes up the run that the session stores, and sets its model, or the user's again.
+    pub(super) fn restore(&mut self, mut stored: Option<RunState>, mark: Mark, cx: &mut Cx) {
+        let model = stored.as_mut().and_then(|state| state.progress.users_model.take());
+        self.run.take_up(stored, mark, self.definitions.library());
+        self.meter.take_up(self.run.state().is_some() && !self.has_run());
+        self.restore_model(model, cx);
     }
 
     /// Sets the tools of the run that the session stores: not every version of pi stores them.
     pub(super) fn restore_tools(&mut self, cx: &mut Cx) {
-        let state = self.run.state.take();
-        self.run.state = state.map(|state| self.with_tools(state, cx));
-    }
-
-    /// Sets the model of the run that the session stores, or the user's again. `before` is the user's model that the run
-    /// remembered which was in progress before the session moved.
-    pub(super) fn restore_model(&mut self, before: Option<UsersModel>, cx: &mut Cx) {
-        self.run.model = RunModel::default();
-        let stored = self.run.state.as_ref().and_then(|state| state.progress.users_model.clone());
-        let left = stored.clone();
-        let users = before.or(stored).and_then(|users| models::still_set(users, cx));
-        match &mut self.run.state {
-            Some(state) => state.progress.users_model = users,
-            None => {
-                if let Some(users) = users {
-                    let effects = models::set_users(&users, cx);
-                    cx.effects.extend(effects);
-                }
-                return;
-            }
+        let state = self.run.state().cloned().map(|state| self.with_tools(state, cx));
+        if let Some(state) = state {
+            self.run.amend(self.definitions.library(), |_| state);
         }
-        if let Some(state) = self.run.state.clone() {
-            let visit = self.visit_in_effect(&state);
-            let (new, set) = self.enter_model(state, visit, cx);
-            let new = self.follow_model(new, set, cx);
-            if new.progress.users_model.is_none() {
-                let left = left.map(|users| Left { state: new.clone(), users });
-                self.run.model.left = left;
-            }
-            self.run.state = Some(new);
-        }
-    }
-
-    /// Sets the model that follows from a state, and returns the state. The user's own is forgotten once it is set again.
-    fn follow_model(&mut self, mut new: RunState, set: models::Set, cx: &mut Cx) -> RunState {
-        cx.effects.extend(set.effects);
-        let left = new.progress.users_model.take_if(|_| set.is_users);
-        let left = left.map(|users| Left { state: new.clone(), users });
-        self.run.model = RunModel { visit: set.visit, left };
-        new
     }
 
     /// Seals the run with the rules of its files if it has no seal yet; stored with the next transition.
     pub(super) fn seal_run(&mut self) {
-        let state = self.run.state.take();
-        self.run.state = state.map(|state| state.sealed(&self.definitions.library));
+        let library = self.definitions.library();
+        self.run.amend(library, |state| state.sealed(library));
+    }
+
+    /// Changes the progress of the run; stored with the next transition.
+    pub(super) fn amend(&mut self, change: impl FnOnce(&mut Progress)) {
+        self.run.amend(self.definitions.library(), |mut state| {
+            change(&mut state.progress);
+            state
+        });
     }
 
     /// Shows the run in the status line.
@@ -244,7 +235,7 @@ impl Engine {
         cx.status_shows_wait = Some(waits);
         cx.push(Effect::SetStatus(text::status_line(
             self.run.state(),
-            &self.definitions.library,
+            self.definitions.library(),
             waits,
         )));
     }

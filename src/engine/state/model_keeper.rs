@@ -78,13 +78,12 @@ impl ModelKeeper {
     /// user's own goes before: the session's may be older. Neither counts if the user has chosen another model since: the model
     /// in use is not one of the run, nor the user's own, whose level may not have been set again yet.
     pub fn take_up(&mut self, stored: Option<UsersModel>, cx: &mut Cx) {
-        let kept = self.users().cloned().or(stored);
-        let current = self.current(cx);
         let is_set = |users: &UsersModel| {
             let known = [&users.run, &users.before, &users.user.model];
-            current.as_ref().is_some_and(|current| known.contains(&&current.model))
+            self.current(cx).is_some_and(|current| known.contains(&&current.model))
         };
-        self.in_use = kept.filter(is_set).map_or(InUse::Users, InUse::Runs);
+        let kept = self.users().cloned().or(stored).filter(is_set);
+        self.in_use = kept.map_or(InUse::Users, InUse::Runs);
         self.visit = None;
     }
 
@@ -266,11 +265,8 @@ mod tests {
     fn a_return_that_the_session_remembers_is_forgotten_with_another_choice() {
         let state = RunState::new("w", "x", 0, 0);
         let user = setting("user", None);
-        let stored = UsersModel {
-            run: setting("run", None).model,
-            before: user.model.clone(),
-            user,
-        };
+        let stored =
+            UsersModel { run: setting("run", None).model, before: user.model.clone(), user };
         let mut keeper = ModelKeeper::default();
         keeper.taken_up(Some(stored), &state);
         assert_eq!(keeper.forget_returned(), Some(state));

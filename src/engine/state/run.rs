@@ -101,13 +101,23 @@ impl Run {
         self.held = self.state.as_ref().and_then(|state| reason_to_hold(state, library));
     }
 
+    /// Returns true if the run is resolved with this library.
+    pub fn is_resolved(&self, library: &Library) -> bool {
+        self.held == self.state.as_ref().and_then(|state| reason_to_hold(state, library))
+    }
+
     fn set(&mut self, state: Option<RunState>, library: &Library) {
         self.state = state;
         self.resolve(library);
     }
 
-    /// The entry that stores a state. `newest`: the newest state entry of the session.
-    pub fn entry(&mut self, state: &RunState, newest: impl FnOnce() -> Option<String>) -> Value {
+    /// The entry that stores a state; what is beyond the bounds of an entry is dropped from the state too. `newest`: the newest
+    /// state entry of the session.
+    pub fn entry(
+        &mut self,
+        state: &mut RunState,
+        newest: impl FnOnce() -> Option<String>,
+    ) -> Value {
         self.journal.entry(state, newest)
     }
 
@@ -118,6 +128,11 @@ impl Run {
 
     /// The session did not take the newest state entry.
     pub fn not_stored(&mut self) {
-        self.journal.forget();
+        self.journal.refused();
+    }
+
+    /// The data of a complete entry in place of one that the same event made before the session refused another.
+    pub fn entry_again(&mut self) -> Option<Value> {
+        self.journal.again()
     }
 }

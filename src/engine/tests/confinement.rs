@@ -25,7 +25,7 @@ fn limited(own: Confinement, default: Confinement, tools: ToolPolicy) -> Session
     (first.confinement, first.tools) = (own, tools);
     root.phases[0] = Entry::phase(first);
     root.confinement = default;
-    session.engine.definitions.library = Library::new(vec![root], &mut Vec::new());
+    session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
     session
@@ -292,7 +292,7 @@ fn an_open_gate_refuses_first() {
     let checks = vec![Check { label: "it".into(), kind, outcome: None }];
     first.gate = Some(Gate { checks, attempts: 3, on_fail: OnGateFail::Stay });
     root.phases[0] = Entry::phase(first);
-    session.engine.definitions.library = Library::new(vec![root], &mut Vec::new());
+    session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
     let input = r#"{"action":"next"}"#;
@@ -306,8 +306,7 @@ fn an_open_gate_refuses_first() {
 fn a_paused_run_refuses_first() {
     let mut session = writing(&["docs/"]);
     session.files.cannot_confine = Some(MISSING.into());
-    let mut library = Library::default();
-    std::mem::swap(&mut library, &mut session.engine.definitions.library);
+    session.engine.set_library(Library::default());
     let output = session.calls("bash");
     let Reply::Stop(reason) = output.reply else { panic!() };
     assert!(reason.starts_with("The workflow is paused: "), "{reason}");
@@ -335,7 +334,7 @@ fn the_next_phase_has_its_own_limits() {
 #[test]
 fn the_limits_are_shown_to_the_user() {
     let mut session = limited(write(&["docs/", "a.md"]), network(), ToolPolicy::All);
-    let library = &session.engine.definitions.library;
+    let library = session.engine.definitions.library();
     let workflow = library.get("w").unwrap();
     let chart = text::mermaid(workflow, library, None);
     assert!(chart.contains("n1>\"writes docs/, a.md, no network\"]:::note\n"), "{chart}");

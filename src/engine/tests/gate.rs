@@ -73,7 +73,7 @@ impl Session {
     }
 
     fn phase(&self) -> &str {
-        &Active::resolve(self.engine.run.state().unwrap(), &self.engine.definitions.library)
+        &Active::resolve(self.engine.run.state().unwrap(), self.engine.definitions.library())
             .unwrap()
             .phase
             .id
@@ -930,7 +930,7 @@ fn evidence_of_an_earlier_version_reads_as_that_of_this_one() {
         };
         let state = state.with_evidence(vec![evidence]);
         let lines = text::status_panel(
-            &Active::resolve(&state, &session.engine.definitions.library).unwrap(),
+            &Active::resolve(&state, session.engine.definitions.library()).unwrap(),
             NOW,
             false,
             None,

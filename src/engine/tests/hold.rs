@@ -65,7 +65,8 @@ impl Session {
     }
 
     fn status_line(&self) -> String {
-        text::status_line(self.engine.run.state(), &self.engine.definitions.library, false).unwrap()
+        text::status_line(self.engine.run.state(), self.engine.definitions.library(), false)
+            .unwrap()
     }
 }
 
@@ -365,7 +366,7 @@ fn a_seal_is_taken_from_the_files_only_where_there_was_none() {
             None => {
                 assert_eq!(refusal, None, "{case}");
                 let seal = session.as_stored().unwrap().progress.seal.unwrap();
-                let of_files = session.engine.definitions.library.seal("outer");
+                let of_files = session.engine.definitions.library().seal("outer");
                 assert_eq!(Some((seal.version, seal.hash)), of_files);
             }
             Some(words) => {

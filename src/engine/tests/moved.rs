@@ -26,7 +26,8 @@ impl Session {
     }
 
     fn line(&self) -> String {
-        text::status_line(self.engine.run.state(), &self.engine.definitions.library, false).unwrap()
+        text::status_line(self.engine.run.state(), self.engine.definitions.library(), false)
+            .unwrap()
     }
 
     /// The notices with which a message of the user is answered.
@@ -195,7 +196,7 @@ fn a_message_in_a_hold_is_told_once() {
         let yaml = session.files.global.get_mut("w/workflow.yaml").unwrap();
         yaml.push_str("loopable: false\n");
         let _ = session.command("workflow", ":check");
-        assert!(session.engine.hold().is_some());
+        assert!(session.engine.held().is_some());
         let told = session.says();
         assert!(told.len() == 1 && told[0].contains("/workflow :resume goes on"), "{told:?}");
         assert_eq!(session.says(), [""; 0], "{ui:?}");
@@ -203,6 +204,6 @@ fn a_message_in_a_hold_is_told_once() {
         let yaml = session.files.global.get_mut("w/workflow.yaml").unwrap();
         *yaml = yaml.replace("loopable: false\n", "");
         assert_eq!(session.says(), [""; 0], "{ui:?}");
-        assert!(session.engine.hold().is_none());
+        assert!(session.engine.held().is_none());
     }
 }

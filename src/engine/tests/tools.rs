@@ -18,7 +18,7 @@ fn with(first: Phase, hides_tools: bool) -> Session {
     let mut root = workflow("w", &["a", "b"]);
     root.hides_tools = hides_tools;
     root.phases[0] = Entry::phase(first);
-    session.engine.definitions.library = Library::new(vec![root], &mut Vec::new());
+    session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
     session.files.tools =
         vec!["read", "bash", "edit", "write", "grep", "find", "ls", "deploy", "workflow_step"];
     session.show(&["read", "bash", "edit", "write", "workflow_step"]);
@@ -141,12 +141,11 @@ fn the_changes_survive_a_restart() {
     });
     let _ = session.set_by(effects);
     let state = crate::run::restore(stored);
-    let library = std::mem::take(&mut session.engine.definitions.library);
-    session.engine = Engine::default();
+    let engine = std::mem::take(&mut session.engine);
     let facts = Facts { at_work: true, ..Facts::default() };
     let _ = session.on(Event::Session { stored: None, in_view: None, facts });
-    session.engine.definitions.library = library;
-    session.engine.restore(state, crate::run::Mark::default());
+    session.engine.set_library(engine.definitions.library().clone());
+    with_cx(|cx| session.engine.restore(state, crate::run::Mark::default(), cx));
     let mut back = session.advance().unwrap();
     back.sort();
     assert_eq!(back, names(&["bash", "edit", "read", "workflow_step", "write"]));

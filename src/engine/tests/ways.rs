@@ -537,13 +537,13 @@ fn a_reason_keeps_the_beginning_of_long_values() {
 
 #[test]
 fn an_input_that_the_files_got_later_has_its_default() {
-    let mut session = triage("");
+    let session = triage("");
     let mut state = session.engine.run.state().unwrap().clone();
     state.progress.inputs.clear();
-    let library = &mut session.engine.definitions.library;
+    let library = session.engine.definitions.library();
     assert_eq!(state.inputs(1, library).len(), 0);
     let session = triage("inputs: {scope: {type: choice, options: [api], default: api}}\n");
-    assert_eq!(state.inputs(1, &session.engine.definitions.library)["scope"], "api");
+    assert_eq!(state.inputs(1, session.engine.definitions.library())["scope"], "api");
 }
 
 #[test]
@@ -635,10 +635,10 @@ fn a_gate_of_old_rules_is_not_passed_after_new_ones_are_accepted() {
     let _ = session.command("workflow", ":check");
     let _ = session.engine.complete("", &session.files);
     let _ = session.command("workflow", ":status");
-    assert_eq!(session.engine.hold(), Some(PauseReason::RulesChanged));
+    assert_eq!(session.engine.held(), Some(PauseReason::RulesChanged));
     let _ = session.command("workflow", ":resume");
     let _ = session.command("workflow", ":resume");
-    assert_eq!(session.engine.hold(), None);
+    assert_eq!(session.engine.held(), None);
     let _ = session.on(Event::Answer { ticket, answer: Answer::YES });
     assert_eq!(session.phase_id(), "a");
 }
