@@ -259,9 +259,6 @@ impl Play {
                 duration_ms: u64::MAX,
                 output: "\u{1b}[31mout {description}\n".repeat(choice * 100),
             },
-            (_, Request::Recall { keys }) => {
-                Answer::Recalled(keys.iter().map(|_| Some("x".into())).take(choice).collect())
-            }
         };
         let output = self.handle(Event::Answer { ticket, answer });
         assert!(

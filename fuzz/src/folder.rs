@@ -108,6 +108,11 @@ impl Folder {
 }
 
 impl WorkflowFiles for Folder {
+    /// Half of the keys have a value, which is no answer that the engine has kept.
+    fn recall(&self, key: &str) -> Option<String> {
+        key.ends_with(['0', '2', '4', '6', '8', 'a', 'c', 'e']).then(|| "x".into())
+    }
+
     fn roots(&self) -> Result<Vec<Root>, Stale> {
         let root =
             |name: &str, path: &str| Root { name: name.into(), path: path.into(), package: None };

@@ -132,7 +132,14 @@ pub(super) fn tool_outcome(reply: Reply) -> guest::ToolOutcome {
         Reply::Tool(result) => guest::ToolOutcome::Done(result.into()),
         Reply::Ask { ticket, request } => guest::ToolOutcome::Pending(pending(ticket, request)),
         // The session ended during the call; the result is not read.
-        _ => {
+        Reply::None
+        | Reply::Block(_)
+        | Reply::Stop(_)
+        | Reply::Confine { .. }
+        | Reply::Inject { .. }
+        | Reply::Continue(_)
+        | Reply::Compact { .. }
+        | Reply::Settle => {
             let details = serde_json::json!({ "active": false, "stale": true });
             let text = "The session was replaced.".to_owned();
             guest::ToolOutcome::Done(ToolResult { text, details }.into())
@@ -145,7 +152,14 @@ pub(super) fn command_outcome(reply: Reply) -> guest::CommandOutcome {
     match reply {
         Reply::Settle => guest::CommandOutcome::Settle,
         Reply::Ask { ticket, request } => guest::CommandOutcome::Pending(pending(ticket, request)),
-        _ => guest::CommandOutcome::Done,
+        Reply::None
+        | Reply::Block(_)
+        | Reply::Stop(_)
+        | Reply::Confine { .. }
+        | Reply::Inject { .. }
+        | Reply::Continue(_)
+        | Reply::Compact { .. }
+        | Reply::Tool(_) => guest::CommandOutcome::Done,
     }
 }
 
@@ -163,11 +177,6 @@ fn pending(ticket: u64, request: Request) -> guest::Pending {
         Request::Exec { command, timeout_ms, progress } => {
             guest::Request::Exec(guest::CommandLine { line: command, timeout_ms, progress })
         }
-        // Answered by `perform`.
-        Request::Recall { .. } => guest::Request::Confirm(guest::Confirmation {
-            title: String::new(),
-            message: String::new(),
-        }),
     };
     guest::Pending { ticket, request }
 }

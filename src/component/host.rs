@@ -202,14 +202,6 @@ fn steer(custom_type: &str, content: String, display: bool) -> Result<(), types:
     api::send_message(&message, false, Some(api::Delivery::Steer))
 }
 
-/// The value that is stored under a key. An error counts as none; the user is told.
-pub(super) fn recall(key: &str) -> Option<String> {
-    store::get(key).unwrap_or_else(|error| {
-        tell(&format!("earlier answers could not be read: {}", words(&error)));
-        None
-    })
-}
-
 fn words(error: &store::StoreError) -> &str {
     match error {
         store::StoreError::NotGranted => "the package's manifest grants no store",
@@ -311,6 +303,13 @@ impl WorkflowFiles for Files {
 
     fn project_identity(&self) -> Option<String> {
         context::project_identity().ok().flatten()
+    }
+
+    fn recall(&self, key: &str) -> Option<String> {
+        store::get(key).unwrap_or_else(|error| {
+            tell(&format!("earlier answers could not be read: {}", words(&error)));
+            None
+        })
     }
 
     fn user_messages(&self, task_id: &str) -> Result<Vec<UserMessage>, Stale> {

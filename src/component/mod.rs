@@ -13,7 +13,7 @@ use std::cell::{Cell, RefCell};
 use serde_json::Value;
 
 use crate::engine::{ALLOW_COMMANDS_FLAG, COMMANDS, STEP_TOOL};
-use crate::engine::{Answer, Context, Engine, Event, Facts, Output, Reply, Request, Stop, Ui};
+use crate::engine::{Context, Engine, Event, Facts, Output, Reply, Stop, Ui};
 use crate::protocol::{
     APPROVAL_TYPE, CHECK_TYPE, COMPLETE_TYPE, CONTEXT_MESSAGE_TYPE, COUNTDOWN_TYPE, FRESH_TYPE,
     GRAPH_TYPE, MOVED_MESSAGE_TYPE, PANEL_ENTRY_TYPE, PANEL_FIELD, REMINDER_MESSAGE_TYPE,
@@ -139,7 +139,7 @@ impl Guest for Component {
         };
         let mut output = during(call, || react(at, &event)).unwrap_or_default();
         let drafts = host::take_drafts(&mut output);
-        match perform(at, output) {
+        match host::perform(output) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
             Reply::Stop(reason) => guest::EventOutcome::Stop(reason),
             Reply::Confine { writable, network, notice } => {
@@ -159,7 +159,10 @@ impl Guest for Component {
                 let boundary = host::boundary(summary, first_kept, prompt, drafts);
                 guest::EventOutcome::Boundary(boundary)
             }
-            _ => guest::EventOutcome::None,
+            // The engine gives the others to calls of tools and commands only.
+            Reply::None | Reply::Tool(_) | Reply::Settle | Reply::Ask { .. } => {
+                guest::EventOutcome::None
+            }
         }
     }
 
@@ -168,14 +171,14 @@ impl Guest for Component {
         fault::trip("execute-tool");
         let nested = call.parent.is_some();
         let output = during(Some(call.id), || handle(at, Event::Step { input: &input, nested }));
-        convert::tool_outcome(perform(at, output))
+        convert::tool_outcome(host::perform(output))
     }
 
     fn resume_tool(at: Moment, ticket: u64, answer: guest::Answer) -> guest::ToolOutcome {
         #[cfg(feature = "fault-switch")]
         fault::trip("resume-tool");
         let answer = answer.into();
-        convert::tool_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
+        convert::tool_outcome(host::perform(handle(at, Event::Answer { ticket, answer })))
     }
 
     fn run_command(at: Moment, name: String, arguments: String) -> guest::CommandOutcome {
@@ -187,14 +190,14 @@ impl Guest for Component {
             host::perform(handle(at, Event::Role(role)));
         }
         let event = Event::Command { name: &name, arguments: &arguments };
-        convert::command_outcome(perform(at, handle(at, event)))
+        convert::command_outcome(host::perform(handle(at, event)))
     }
 
     fn resume_command(at: Moment, ticket: u64, answer: guest::Answer) -> guest::CommandOutcome {
         #[cfg(feature = "fault-switch")]
         fault::trip("resume-command");
         let answer = answer.into();
-        convert::command_outcome(perform(at, handle(at, Event::Answer { ticket, answer })))
+        convert::command_outcome(host::perform(handle(at, Event::Answer { ticket, answer })))
     }
 
     fn complete_argument(command: String, prefix: String) -> Vec<guest::Completion> {
@@ -211,7 +214,7 @@ impl Guest for Component {
         #[cfg(feature = "fault-switch")]
         fault::trip("timer");
         if let Ok(idle) = known(context::is_idle()) {
-            perform(at, handle(at, Event::Timer { id, idle }));
+            host::perform(handle(at, Event::Timer { id, idle }));
         }
     }
 
@@ -335,16 +338,6 @@ fn handle(at: Moment, event: Event) -> Output {
         api::guard_tools(has_run);
     }
     output
-}
-
-/// Performs effects. A request that can be answered at once is answered, and the effects of the answer are performed too.
-fn perform(at: Moment, output: Output) -> Reply {
-    let mut reply = host::perform(output);
-    while let Reply::Ask { ticket, request: Request::Recall { keys } } = reply {
-        let answer = Answer::Recalled(keys.iter().map(|key| host::recall(key)).collect());
-        reply = host::perform(handle(at, Event::Answer { ticket, answer }));
-    }
-    reply
 }
 
 /// The user interface of the session.

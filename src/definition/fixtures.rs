@@ -52,6 +52,8 @@ pub struct Files {
     pub lists: Cell<usize>,
     /// The identity of the project's directory.
     pub identity: Option<String>,
+    /// The values that are kept beyond the session.
+    pub kept: BTreeMap<String, String>,
 }
 
 impl Files {
@@ -153,6 +155,10 @@ impl WorkflowFiles for Files {
 
     fn project_identity(&self) -> Option<String> {
         self.identity.clone()
+    }
+
+    fn recall(&self, key: &str) -> Option<String> {
+        self.kept.get(key).cloned()
     }
 
     fn tools(&self) -> Result<Vec<String>, Stale> {

@@ -10,9 +10,8 @@ use crate::text;
 use crate::usage::Rule;
 
 use super::context::Cx;
-use super::effect::{Effect, Level, Reply, Request};
-use super::event::Answer;
-use super::state::{Engine, PendingRequest};
+use super::effect::{Effect, Level, Reply};
+use super::state::{Engine, Waiter};
 
 /// The result of [`Engine::widen_budgets`].
 pub(super) enum Widened {
@@ -122,8 +121,9 @@ impl Engine {
             let Some(state) = self.running() else { return Widened::Yes };
             let task_id = state.task_id.clone();
             let title = text::budget_question(&reason, measure);
-            let pending = PendingRequest::MoreBudget { task_id, measure, was_at_rest };
-            return Widened::Asked(self.ask(pending, Request::Input { title }));
+            return Widened::Asked(self.ask_text(Waiter::User, title, move |engine, more, cx| {
+                engine.give_more(&task_id, measure, was_at_rest, more, cx)
+            }));
         }
         let Some(amount) = amount(measure, more) else {
             cx.fail(Level::Warning, text::no_amount(more, measure));
@@ -140,13 +140,13 @@ impl Engine {
         self.widen_budgets("", was_at_rest, cx)
     }
 
-    /// Continues with the answer to the question how much more.
-    pub(super) fn answer_more_budget(
+    /// Goes on with what the user gives after the question how much more.
+    fn give_more(
         &mut self,
         task_id: &str,
         asked: Measure,
         was_at_rest: bool,
-        answer: Answer,
+        more: Option<String>,
         cx: &mut Cx,
     ) -> Reply {
         let is_same = self.running().is_some_and(|state| state.task_id == task_id);
@@ -155,20 +155,16 @@ impl Engine {
             cx.fail(Level::Warning, self.held_notice(&reason));
             return Reply::None;
         }
-        match answer {
-            Answer::Entered(more) if is_same && !trim(&more).is_empty() => {
-                // Meanwhile another measure may be used up, and the amount would be one of it.
-                let more = match self.budget_used_up(cx) {
-                    Some(PauseReason::Budget { measure, .. }) if measure != asked => "",
-                    _ => trim(&more),
-                };
-                self.resume_by_user(more, was_at_rest, cx)
-            }
-            _ => {
-                cx.notify(Level::Info, "Nothing was added to the budget.");
-                Reply::None
-            }
-        }
+        let Some(more) = more.filter(|more| is_same && !trim(more).is_empty()) else {
+            cx.notify(Level::Info, "Nothing was added to the budget.");
+            return Reply::None;
+        };
+        // Meanwhile another measure may be used up, and the amount would be one of it.
+        let more = match self.budget_used_up(cx) {
+            Some(PauseReason::Budget { measure, .. }) if measure != asked => "",
+            _ => trim(&more),
+        };
+        self.resume_by_user(more, was_at_rest, cx)
     }
 
     fn accept_unknown(&mut self, cx: &mut Cx) {

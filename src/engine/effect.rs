@@ -198,11 +198,6 @@ pub enum Request {
         /// The text that is shown while it runs.
         progress: String,
     },
-    /// The values that [`Effect::Remember`] stored; answered at once.
-    Recall {
-        /// The keys.
-        keys: Vec<String>,
-    },
 }
 
 /// The result of a tool.

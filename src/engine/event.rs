@@ -195,33 +195,8 @@ pub enum Answer {
         /// The end of its output, plain text.
         output: String,
     },
-    /// The remembered value of each key.
-    Recalled(Vec<Option<String>>),
     /// The user gave no answer, or the request was cancelled.
     Cancelled,
     /// There is no user interface, or the host may not do it.
     NoUi,
-}
-
-impl Answer {
-    /// Yes, in a choice between no and yes: a key that was meant for the editor chooses the first option.
-    pub(super) const YES: Self = Self::Selected(1);
-
-    /// The index of the option that the user chose.
-    pub(super) fn selected(&self) -> Option<usize> {
-        match self {
-            Self::Selected(index) => Some(*index),
-            Self::Confirmed(_)
-            | Self::Entered(_)
-            | Self::Ran { .. }
-            | Self::Recalled(_)
-            | Self::Cancelled
-            | Self::NoUi => None,
-        }
-    }
-
-    /// Tests if it is a yes to a confirmation, or in a choice between no and yes.
-    pub(super) fn is_yes(&self) -> bool {
-        *self == Self::YES || *self == Self::Confirmed(true)
-    }
 }

@@ -9,6 +9,7 @@
 //! | `session` | events of the session |
 //! | `accounting` | what a run takes |
 //! | `budget` | budgets: the agent is told near their end, and the run pauses at it |
+//! | `ask` | requests to the user and the host, and what follows from their answers |
 //! | `agent` | events of the agent's work, and of tool calls |
 //! | `ending` | the end of the agent's run when the run of the workflow pauses |
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
@@ -27,6 +28,7 @@
 
 mod accounting;
 mod agent;
+mod ask;
 mod briefing;
 mod budget;
 mod commands;
@@ -52,7 +54,7 @@ mod tools;
 use crate::definition::Stale;
 
 use context::Cx;
-use state::{PendingRequest, Turn};
+use state::Turn;
 
 pub use commands::{ALLOW_COMMANDS_FLAG, COMMANDS, Command, Completion};
 pub use context::{Context, Ui};
@@ -132,44 +134,13 @@ impl Engine {
                 return Ok(settling(reply, cx));
             }
             Event::Answer { ticket, answer } => {
-                let Some(request) = self.pending.remove(ticket) else { return Ok(Reply::None) };
-                let reply = self.answer(request, answer, cx);
+                let reply = self.answered(ticket, answer, cx);
                 return Ok(settling(reply, cx));
             }
             Event::Select { pick, own } => self.selected(pick, own, cx)?,
             Event::Timer { id, idle } => self.timer(id, idle, cx),
         }
         Ok(Reply::None)
-    }
-
-    /// Continues with the answer to a request.
-    fn answer(&mut self, request: PendingRequest, answer: Answer, cx: &mut Cx) -> Reply {
-        match request {
-            PendingRequest::StartAnother(start) => self.answer_start_another(start, answer, cx),
-            PendingRequest::ChooseWorkflow { command_names } => {
-                self.answer_choose_workflow(command_names, answer, cx)
-            }
-            PendingRequest::EnterTask { command_name, values } => {
-                self.answer_enter_task(command_name, values, answer, cx)
-            }
-            PendingRequest::EnterInput { start, name, options } => {
-                self.answer_enter_input(start, &name, &options, answer, cx)
-            }
-            PendingRequest::Replacement(replacement) => {
-                self.answer_replacement(replacement, answer, cx)
-            }
-            PendingRequest::StartConsent(consent) => self.answer_start_consent(consent, answer, cx),
-            PendingRequest::Cancel { task_id, .. } => self.answer_cancel(&task_id, answer, cx),
-            PendingRequest::Gate(gate) => self.answer_gate(*gate, answer, cx),
-            PendingRequest::MoreBudget { task_id, measure, was_at_rest } => {
-                self.answer_more_budget(&task_id, measure, was_at_rest, answer, cx)
-            }
-        }
-    }
-
-    /// Asks the user or the host; the answer continues with this pending request.
-    fn ask(&mut self, pending: PendingRequest, request: Request) -> Reply {
-        Reply::Ask { ticket: self.pending.insert(pending), request }
     }
 }
 

@@ -8,10 +8,10 @@ use crate::run::{Active, Arrival, Evidence, Leaving, LoopError, PauseReason, Run
 use crate::run::{leave, restart};
 use crate::text;
 
+use super::ask::YesOrNo;
 use super::context::Cx;
-use super::effect::{Level, Reply, Request, ToolResult};
-use super::event::Answer;
-use super::state::{Caller, Engine, Mover, PendingRequest, Requester, Standing};
+use super::effect::{Level, Reply, ToolResult};
+use super::state::{Caller, Engine, Mover, Requester, Standing, Waiter};
 
 /// Registration of a tool.
 #[derive(Debug)]
@@ -345,21 +345,24 @@ impl Engine {
         let request = if cx.ui.is_terminal() {
             let workflow = text::run_name(state, self.definitions.library());
             let title = text::cancel_question(&workflow, &state.task_description);
-            Request::Select { title, options: vec!["No, go on".into(), "Yes, cancel it".into()] }
+            YesOrNo::Choice { title, no: "No, go on", yes: "Yes, cancel it" }
         } else {
             let task = text::in_question(&state.task_description);
             let message = format!("{task}\n\nThe agent wants to cancel this workflow. Cancel it?");
-            Request::Confirm { title: "Cancel the workflow?".into(), message }
+            YesOrNo::Confirmation { title: "Cancel the workflow?", message }
         };
         let task_id = state.task_id.clone();
-        self.ask(PendingRequest::Cancel { nested, task_id }, request)
+        self.yes_or_no(Waiter::Call { nested }, request, move |engine, cancels, cx| {
+            engine.cancel_by_agent(&task_id, cancels, cx)
+        })
     }
 
-    pub(super) fn answer_cancel(&mut self, task_id: &str, answer: Answer, cx: &mut Cx) -> Reply {
+    /// Cancels the run if the user lets the agent do so; `None`: nobody can be asked.
+    fn cancel_by_agent(&mut self, task_id: &str, cancels: Option<bool>, cx: &mut Cx) -> Reply {
         let Some(state) = self.running().filter(|state| state.task_id == task_id) else {
             return result(RUN_ENDED, json!({ "active": false }));
         };
-        if answer == Answer::NoUi {
+        let Some(cancels) = cancels else {
             if let Some(reason) = self.held() {
                 return self.step_held(Move::Cancel, &reason);
             }
@@ -367,8 +370,8 @@ impl Engine {
             self.pause(PauseReason::Cancel, cx);
             let text = self.active().and_then(|active| text::paused(&active)).unwrap_or_default();
             return result(text, json!({ "active": true, "cancelled": false, "paused": true }));
-        }
-        if !answer.is_yes() {
+        };
+        if !cancels {
             return result(
                 "The user declined: the workflow is not cancelled. Continue with the current phase.",
                 json!({ "active": true, "cancelled": false, "declined": true }),

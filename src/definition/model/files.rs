@@ -237,6 +237,11 @@ pub trait WorkflowFiles {
         None
     }
 
+    /// The value that is kept for a key beyond the session; `None` too where there is none, or it cannot be read.
+    fn recall(&self, _key: &str) -> Option<String> {
+        None
+    }
+
     /// The argument of this name of the tool call of the current event, if it has one that is a string.
     ///
     /// # Errors

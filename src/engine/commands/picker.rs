@@ -5,17 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::definition::{Input, InputKind, is_blank, on_one_line};
 use crate::text;
 
-use super::start::{untrusted, usage};
+use super::start::{Start, untrusted, usage};
 use crate::engine::context::Cx;
-use crate::engine::effect::{Level, Reply, Request};
-use crate::engine::event::Answer;
-use crate::engine::state::{Engine, PendingRequest, Start};
+use crate::engine::effect::{Level, Reply};
+use crate::engine::state::{Engine, Waiter};
 
 impl Engine {
     /// Asks for the workflow to start.
     pub(super) fn choose_workflow(&mut self, cx: &mut Cx) -> Reply {
         let library = self.definitions.library();
-        let (command_names, options): (Vec<String>, Vec<String>) = library
+        let (mut command_names, options): (Vec<String>, Vec<String>) = library
             .for_users()
             .map(|(name, workflow)| {
                 let mut line = format!("{name} — {}", text::short_name(&workflow.name));
@@ -32,25 +31,12 @@ impl Engine {
             return Reply::None;
         }
         let title = format!("Which workflow?{}", untrusted(cx));
-        let request = Request::Select { title, options };
-        self.ask(PendingRequest::ChooseWorkflow { command_names }, request)
-    }
-
-    pub(in crate::engine) fn answer_choose_workflow(
-        &mut self,
-        mut command_names: Vec<String>,
-        answer: Answer,
-        cx: &mut Cx,
-    ) -> Reply {
-        match answer {
-            Answer::Selected(index) if index < command_names.len() => {
-                self.enter_task(command_names.swap_remove(index), BTreeMap::new())
+        self.select(Waiter::User, title, options, move |engine, chosen, cx| {
+            match chosen.filter(|index| *index < command_names.len()) {
+                Some(index) => engine.enter_task(command_names.swap_remove(index), BTreeMap::new()),
+                None => engine.not_started(cx),
             }
-            _ => {
-                self.not_started(cx);
-                Reply::None
-            }
-        }
+        })
     }
 
     /// Asks for the task.
@@ -62,24 +48,15 @@ impl Engine {
         let workflow = self.definitions.library().by_command_name(&command_name);
         let name = workflow.map_or(&command_name, |workflow| &workflow.name);
         let title = format!("{}: what is the task?", text::in_question(name));
-        self.ask(PendingRequest::EnterTask { command_name, values }, Request::Input { title })
-    }
-
-    pub(in crate::engine) fn answer_enter_task(
-        &mut self,
-        command_name: String,
-        values: BTreeMap<String, String>,
-        answer: Answer,
-        cx: &mut Cx,
-    ) -> Reply {
-        match answer {
-            Answer::Entered(task) if !is_blank(&task) => self
-                .start_or_ask(Start { command_name, task, values, allowed: BTreeSet::new() }, cx),
-            _ => {
-                self.not_started(cx);
-                Reply::None
+        self.ask_text(Waiter::User, title, |engine, task, cx| {
+            match task.filter(|task| !is_blank(task)) {
+                Some(task) => {
+                    let start = Start { command_name, task, values, allowed: BTreeSet::new() };
+                    engine.start_or_ask(start, cx)
+                }
+                None => engine.not_started(cx),
             }
-        }
+        })
     }
 
     /// Asks for the first input of the workflow that has no value and no default, or a value that is not of its type: the
@@ -98,47 +75,40 @@ impl Engine {
         }
         let title = text::input_question(workflow, first);
         let options: Vec<String> = first.options().into_iter().map(ToOwned::to_owned).collect();
-        let request = match first.kind {
+        let (name, start) = (first.name.clone(), start.clone());
+        Some(match first.kind {
             InputKind::Choice(_) | InputKind::Flag => {
                 let shown = options.iter().map(|option| text::exact(option));
-                let shown = std::iter::once(NOT_STARTED.to_owned()).chain(shown);
-                Request::Select { title, options: shown.collect() }
+                let shown = std::iter::once(NOT_STARTED.to_owned()).chain(shown).collect();
+                self.select(Waiter::User, title, shown, move |engine, chosen, cx| {
+                    let chosen = chosen.and_then(|index| options.get(index.checked_sub(1)?));
+                    engine.enter_input(start, &name, chosen.cloned(), cx)
+                })
             }
-            InputKind::Text | InputKind::Number => Request::Input { title },
-        };
-        let name = first.name.clone();
-        let pending = PendingRequest::EnterInput { start: start.clone(), name, options };
-        Some(self.ask(pending, request))
+            InputKind::Text | InputKind::Number => {
+                self.ask_text(Waiter::User, title, move |engine, given, cx| {
+                    engine.enter_input(start, &name, given.filter(|text| !is_blank(text)), cx)
+                })
+            }
+        })
     }
 
-    pub(in crate::engine) fn answer_enter_input(
+    /// Goes on with the value that the user gave to an input, or asks again if it is not of its type.
+    fn enter_input(
         &mut self,
         mut start: Start,
         name: &str,
-        options: &[String],
-        answer: Answer,
+        given: Option<String>,
         cx: &mut Cx,
     ) -> Reply {
         let workflow = self.definitions.library().by_command_name(&start.command_name);
         let input =
             workflow.and_then(|workflow| workflow.inputs.iter().find(|input| input.name == name));
-        let given = match answer {
-            Answer::Selected(index) => {
-                index.checked_sub(1).and_then(|index| options.get(index)).cloned()
-            }
-            Answer::Entered(text) if options.is_empty() && !is_blank(&text) => Some(text),
-            _ => None,
-        };
-        let (Some(input), Some(given)) = (input, given) else {
-            cx.notify(Level::Info, "The workflow is not started.");
-            self.not_started(cx);
-            return Reply::None;
-        };
+        let (Some(input), Some(given)) = (input, given) else { return self.tell_not_started(cx) };
         match input.value(&given) {
             Some(value) => {
                 start.values.insert(name.to_owned(), value);
             }
-            // Asked again.
             None => cx.notify(Level::Warning, text::bad_input(input, &given)),
         }
         self.start_or_ask(start, cx)

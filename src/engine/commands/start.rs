@@ -1,16 +1,16 @@
 //! `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::definition::{Library, Show, Stale, is_blank, is_space, nearest, trim};
 use crate::run::{Arrival, MAX_TASK, RunState, begin};
 use crate::text;
 
 use super::arguments::{self, Arguments};
+use crate::engine::ask::YesOrNo;
 use crate::engine::context::Cx;
-use crate::engine::effect::{Effect, Level, Reply, Request};
-use crate::engine::event::Answer;
-use crate::engine::state::{Engine, Mover, PendingRequest, Start};
+use crate::engine::effect::{Effect, Level, Reply};
+use crate::engine::state::{Engine, Mover, Waiter};
 
 impl Engine {
     pub(super) fn workflow_command(
@@ -86,37 +86,35 @@ impl Engine {
         let request = if cx.ui.is_terminal() {
             let workflow = text::run_name(state, self.definitions.library());
             let title = text::start_another_question(&workflow, phase, &state.task_description);
-            let options = vec!["No, go on with it".into(), "Yes, start the other".into()];
-            Request::Select { title, options }
+            YesOrNo::Choice { title, no: "No, go on with it", yes: "Yes, start the other" }
         } else {
             let message = format!(
                 "Phase: {}\nTask: {}\n\nStart a new one?",
                 text::in_question(phase),
                 text::in_question(&state.task_description)
             );
-            Request::Confirm { title: "Workflow already active".to_owned(), message }
+            YesOrNo::Confirmation { title: "Workflow already active", message }
         };
-        self.ask(PendingRequest::StartAnother(start), request)
-    }
-
-    pub(in crate::engine) fn answer_start_another(
-        &mut self,
-        start: Start,
-        answer: Answer,
-        cx: &mut Cx,
-    ) -> Reply {
-        if answer.is_yes() {
-            return self.start_unless_replaced(start, cx);
-        }
-        self.not_started(cx);
-        Reply::None
+        self.yes_or_no(Waiter::User, request, |engine, starts, cx| {
+            if starts == Some(true) {
+                return engine.start_unless_replaced(start, cx);
+            }
+            engine.not_started(cx)
+        })
     }
 
     /// Nothing is started. If the agent came to rest during the dialog, the run waits for the user.
-    pub(super) fn not_started(&mut self, cx: &mut Cx) {
+    pub(super) fn not_started(&mut self, cx: &mut Cx) -> Reply {
         if !self.activity.is_at_rest() && self.pending.is_empty() {
             self.wait_for_user(cx);
         }
+        Reply::None
+    }
+
+    /// Tells the user that nothing is started.
+    pub(super) fn tell_not_started(&mut self, cx: &mut Cx) -> Reply {
+        cx.notify(Level::Info, "The workflow is not started.");
+        self.not_started(cx)
     }
 
     /// Starts a run: stores its state, names the session, prompts the agent.
@@ -166,6 +164,17 @@ impl Engine {
         cx.prompt(prompt);
         Reply::Settle
     }
+}
+
+/// A run to start.
+#[derive(Debug, Clone)]
+pub(super) struct Start {
+    pub command_name: String,
+    pub task: String,
+    /// The values of inputs, by name.
+    pub values: BTreeMap<String, String>,
+    /// The commands that the user has allowed for it.
+    pub allowed: BTreeSet<String>,
 }
 
 /// The usage of `/workflow`, with the workflows that can be started.

@@ -2,13 +2,16 @@
 
 use serde_json::json;
 
+use crate::definition::CheckKind;
 use crate::protocol::{APPROVAL_TYPE, STATUS_TYPE};
+use crate::run::PauseReason;
 use crate::text;
 
+use super::verdict::Outcome;
+use super::{if_stands, not_allowed};
 use crate::engine::context::{Cx, Ui};
-use crate::engine::effect::{Effect, Reply, Request};
-use crate::engine::event::Answer;
-use crate::engine::state::{Awaited, Engine, OpenGate};
+use crate::engine::effect::{Effect, Reply};
+use crate::engine::state::{CheckResult, Engine, OpenGate, Remembered};
 
 /// Kind of the values in the store that remember a consent.
 pub(in crate::engine) const REMEMBERED: &str = "allowed-command";
@@ -43,15 +46,15 @@ impl<'a> Consent<'a> {
     }
 
     /// The option that was chosen; no option is no consent.
-    pub(in crate::engine) fn of(answer: &Answer, identity: Option<&'a str>) -> Self {
-        let chosen = answer.selected().and_then(|index| Self::options(identity, ONCE).nth(index));
+    pub(in crate::engine) fn of(chosen: Option<usize>, identity: Option<&'a str>) -> Self {
+        let chosen = chosen.and_then(|index| Self::options(identity, ONCE).nth(index));
         chosen.map_or(Self::No, |(consent, _)| consent)
     }
 }
 
 /// The user's answer to an approval question.
 #[derive(Clone, Copy)]
-pub(super) enum Approval {
+enum Approval {
     NotYet,
     Yes,
     No,
@@ -63,8 +66,8 @@ impl Approval {
         [(Self::NotYet, "Not yet"), (Self::Yes, "Yes"), (Self::No, "No")];
 
     /// The option that was chosen; no option is [`Self::NotYet`].
-    pub(super) fn of(answer: &Answer) -> Self {
-        let chosen = answer.selected().and_then(|index| Self::OPTIONS.get(index));
+    fn of(chosen: Option<usize>) -> Self {
+        let chosen = chosen.and_then(|index| Self::OPTIONS.get(index));
         chosen.map_or(Self::NotYet, |(approval, _)| *approval)
     }
 }
@@ -86,33 +89,18 @@ impl Engine {
         commands.filter(|command| !is_allowed(command)).map(Into::into).collect()
     }
 
-    /// Looks up the remembered consents to these commands.
-    pub(super) fn recall_consents(
-        &mut self,
-        gate: OpenGate,
-        commands: Vec<String>,
-        identity: String,
-    ) -> Reply {
-        let session = &self.session;
-        let key = |command: &String| session.remembered(REMEMBERED, &identity, command).key;
-        let keys = commands.iter().map(key).collect();
-        let awaited = Awaited::RememberedConsents { commands, identity };
-        self.await_answer(gate, awaited, Request::Recall { keys })
-    }
-
-    /// The commands among these whose remembered value is not a consent.
-    pub(in crate::engine) fn not_remembered(
+    /// Returns true if the user gave this answer for the project before, and it was kept.
+    pub(in crate::engine) fn is_remembered(
         &self,
-        mut commands: Vec<String>,
-        identity: &str,
-        values: Vec<Option<String>>,
-    ) -> Vec<String> {
-        let mut values = values.into_iter();
-        commands.retain(|command| {
-            let consent = self.session.remembered(REMEMBERED, identity, command);
-            values.next().flatten() != Some(consent.value)
-        });
-        commands
+        kind: &str,
+        identity: &Option<String>,
+        about: &str,
+        cx: &Cx,
+    ) -> bool {
+        identity.as_ref().is_some_and(|identity| {
+            let Remembered { key, value } = self.session.remembered(kind, identity, about);
+            cx.files.recall(&key) == Some(value)
+        })
     }
 
     pub(in crate::engine) fn remember_consents(
@@ -138,7 +126,20 @@ impl Engine {
         let options: Vec<String> =
             Consent::options(identity.as_deref(), ONCE).map(|(_, option)| option.into()).collect();
         let question = text::consent_question(of, source, &commands, dialog(cx.ui, options.len()));
-        self.select(gate, Awaited::Consent { commands, identity }, question, options, cx)
+        let title = title_of(question, cx);
+        let then = move |engine: &mut Self, gate: OpenGate, chosen, cx: &mut Cx| {
+            match Consent::of(chosen, identity.as_deref()) {
+                Consent::No => {
+                    let reason = not_allowed(&gate, &commands);
+                    return engine.close_gate(gate, Outcome::Paused(reason), cx);
+                }
+                Consent::Once => {}
+                Consent::Session => engine.session.allowed_commands.extend(commands),
+                Consent::Always { identity } => engine.remember_consents(&commands, identity, cx),
+            }
+            engine.make_checks(gate, cx)
+        };
+        self.select(gate.purpose(), title, options, if_stands(gate, then))
     }
 
     /// Asks the user for an approval.
@@ -149,7 +150,35 @@ impl Engine {
         let dialog = dialog(cx.ui, options.len());
         let question = text::approval_question(of, workflow, question, dialog);
         self.show_subject(&gate, cx);
-        self.select(gate, Awaited::Approval, question, options, cx)
+        let title = title_of(question, cx);
+        self.select(gate.purpose(), title, options, if_stands(gate, Self::approved))
+    }
+
+    /// Goes on after the user's answer to an approval.
+    fn approved(&mut self, gate: OpenGate, chosen: Option<usize>, cx: &mut Cx) -> Reply {
+        match Approval::of(chosen) {
+            Approval::Yes => self.checked(gate, CheckResult::new(true, "the user said yes"), cx),
+            Approval::No => {
+                let title = "Why not? The agent is told.".to_owned();
+                let then = |engine: &mut Self, gate, reason: Option<String>, cx: &mut Cx| {
+                    let reason = reason.as_deref().map(str::trim).unwrap_or_default();
+                    let result = if reason.is_empty() {
+                        "the user said no".to_owned()
+                    } else {
+                        format!("the user said no: {reason}")
+                    };
+                    engine.checked(gate, CheckResult::new(false, result), cx)
+                };
+                self.ask_text(gate.purpose(), title, if_stands(gate, then))
+            }
+            Approval::NotYet => {
+                let question = match gate.current().map(|check| &check.kind) {
+                    Some(CheckKind::Approve { question }) => question.clone(),
+                    Some(CheckKind::Run { .. } | CheckKind::File { .. }) | None => String::new(),
+                };
+                self.close_gate(gate, Outcome::Paused(PauseReason::Approval { question }), cx)
+            }
+        }
     }
 
     /// Shows the subject of an approval above its question: the summary of the phase, and the checks so far. The model
@@ -159,30 +188,23 @@ impl Engine {
         let summaries = active.state.summaries();
         let stored = || summaries.last().filter(|_| active.state.has_handed_over());
         let summary =
-            gate.requester.summary().or_else(|| stored().map(|(_, summary)| &*summary.text));
-        if let Some(content) = text::approval_subject(active.phase, &gate.evidence, summary) {
+            gate.requester().summary().or_else(|| stored().map(|(_, summary)| &*summary.text));
+        if let Some(content) = text::approval_subject(active.phase, gate.evidence(), summary) {
             let data = json!({ "content": content });
             cx.push(Effect::AppendEntry { custom_type: APPROVAL_TYPE, data });
         }
     }
+}
 
-    /// Asks the user to choose. The part of the question that the dialog has no room for goes into an entry before it,
-    /// which the model does not get.
-    fn select(
-        &mut self,
-        gate: OpenGate,
-        awaited: Awaited,
-        question: text::Question,
-        options: Vec<String>,
-        cx: &mut Cx,
-    ) -> Reply {
-        let text::Question { title, above } = question;
-        if let Some(content) = above {
-            let data = json!({ "content": content });
-            cx.push(Effect::AppendEntry { custom_type: STATUS_TYPE, data });
-        }
-        self.await_answer(gate, awaited, Request::Select { title, options })
+/// The title of a question. The part that the dialog has no room for goes into an entry before it, which the model does not
+/// get.
+pub(in crate::engine) fn title_of(question: text::Question, cx: &mut Cx) -> String {
+    let text::Question { title, above } = question;
+    if let Some(content) = above {
+        let data = json!({ "content": content });
+        cx.push(Effect::AppendEntry { custom_type: STATUS_TYPE, data });
     }
+    title
 }
 
 /// The dialog for a question with this number of options.

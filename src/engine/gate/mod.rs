@@ -17,13 +17,15 @@ use crate::definition::CheckKind;
 use crate::run::PauseReason;
 use crate::text;
 
+use super::ask::{Command, Ran};
 use super::context::Cx;
-use super::effect::{Effect, Reply, Request};
-use super::event::{Answer, CommandEnd};
-use super::state::{Awaited, CheckResult, Engine, OpenGate, PendingRequest, Requester};
+use super::effect::{Effect, Reply};
+use super::event::CommandEnd;
+use super::state::{CheckResult, Engine, OpenGate, Requester, Waiter};
 
-use consent::Approval;
-pub(super) use consent::{Consent, ONCE_IN_RUN, REMEMBERED as REMEMBERED_COMMAND, dialog};
+pub(super) use consent::{
+    Consent, ONCE_IN_RUN, REMEMBERED as REMEMBERED_COMMAND, dialog, title_of,
+};
 use files::{FileFailure, Work, check_file};
 use verdict::Outcome;
 
@@ -39,12 +41,12 @@ impl Engine {
 
     /// Tests if a call of the agent's waits for a gate.
     pub(super) fn agent_awaits_gate(&self) -> bool {
-        self.pending.gates().any(|gate| gate.requester != Requester::User)
+        self.pending.waiters_of_gates().any(|waiter| waiter != Waiter::User)
     }
 
     /// Tests if a gate is being checked.
     pub(super) fn gate_is_open(&self) -> bool {
-        self.pending.gates().next().is_some()
+        self.pending.waiters_of_gates().next().is_some()
     }
 
     /// Withdraws the gate that is being checked: the user did something else.
@@ -55,14 +57,16 @@ impl Engine {
 
     /// Begins with a gate: with the consent to its commands, if that is needed.
     pub(super) fn begin_gate(&mut self, gate: OpenGate, cx: &mut Cx) -> Reply {
-        let unknown = self.commands_without_consent(&gate);
+        let mut unknown = self.commands_without_consent(&gate);
         if unknown.is_empty() || self.session.allow_commands {
             return self.make_checks(gate, cx);
         }
-        match cx.files.project_identity() {
-            Some(identity) => self.recall_consents(gate, unknown, identity),
-            None => self.ask_consent(gate, unknown, None, cx),
+        let identity = cx.files.project_identity();
+        unknown.retain(|command| !self.is_remembered(REMEMBERED_COMMAND, &identity, command, cx));
+        if unknown.is_empty() {
+            return self.make_checks(gate, cx);
         }
+        self.ask_consent(gate, unknown, identity, cx)
     }
 
     /// Makes the checks that are left, up to the first that fails or needs an answer.
@@ -76,8 +80,10 @@ impl Engine {
                 CheckKind::Run { command, timeout_ms } => {
                     let (number, of) = gate.position();
                     let progress = text::gate_progress(&check.label, number, of);
-                    let request = Request::Exec { command, timeout_ms, progress };
-                    return self.await_answer(gate, Awaited::Command, request);
+                    let command = Command { line: command, timeout_ms, progress };
+                    let purpose = gate.purpose();
+                    let then = if_stands_or_record(gate, keep_result, Self::command_ran);
+                    return self.exec(purpose, command, then);
                 }
                 CheckKind::Approve { question } => return self.ask_approval(gate, &question, cx),
                 CheckKind::File { path, contains } => {
@@ -96,91 +102,22 @@ impl Engine {
         }
     }
 
-    /// Asks for what the current check needs.
-    fn await_answer(&mut self, mut gate: OpenGate, awaited: Awaited, request: Request) -> Reply {
-        gate.awaited = awaited;
-        self.ask(PendingRequest::Gate(Box::new(gate)), request)
-    }
-
-    /// Continues with a gate after an answer.
-    pub(super) fn answer_gate(&mut self, mut gate: OpenGate, answer: Answer, cx: &mut Cx) -> Reply {
-        if gate.withdrawn || !self.running().is_some_and(|state| gate.is_at(state)) {
-            return self.gate_overtaken(&gate, cx);
-        }
-        if let Some(reason) = self.held() {
-            if gate.awaited == Awaited::Command
-                && let Answer::Ran { end, duration_ms, output } = answer
-            {
-                gate.record(command_result(&end, duration_ms, text::gate_tail(&output)));
+    /// Goes on after the command of the current check.
+    fn command_ran(&mut self, gate: OpenGate, ran: Ran, cx: &mut Cx) -> Reply {
+        let result = match ran {
+            Ran::Ended { end: CommandEnd::Cancelled, .. } | Ran::Cancelled => {
+                let label = gate.current().map_or("", |check| &check.label);
+                let text = format!("The gate was interrupted: {label} was stopped.");
+                return self.close_gate(gate, Outcome::Interrupted(text), cx);
             }
-            return self.gate_held(&gate, &reason, cx);
-        }
-        match gate.awaited.clone() {
-            Awaited::RememberedConsents { commands, identity } => {
-                let Answer::Recalled(values) = answer else {
-                    let reason = not_allowed(&gate, &commands);
-                    return self.close_gate(gate, Outcome::Paused(reason), cx);
-                };
-                let unknown = self.not_remembered(commands, &identity, values);
-                if unknown.is_empty() {
-                    return self.make_checks(gate, cx);
-                }
-                self.ask_consent(gate, unknown, Some(identity), cx)
+            Ran::Ended { end, duration_ms, output } => {
+                let failed = end != CommandEnd::Exited(0);
+                let tail = if failed { text::gate_tail(&output) } else { String::new() };
+                command_result(&end, duration_ms, tail)
             }
-            Awaited::Consent { commands, identity } => {
-                match Consent::of(&answer, identity.as_deref()) {
-                    Consent::No => {
-                        let reason = not_allowed(&gate, &commands);
-                        return self.close_gate(gate, Outcome::Paused(reason), cx);
-                    }
-                    Consent::Once => {}
-                    Consent::Session => self.session.allowed_commands.extend(commands),
-                    Consent::Always { identity } => {
-                        self.remember_consents(&commands, identity, cx);
-                    }
-                }
-                self.make_checks(gate, cx)
-            }
-            Awaited::Command => match answer {
-                Answer::Ran { end: CommandEnd::Cancelled, .. } | Answer::Cancelled => {
-                    let label = gate.current().map_or("", |check| &check.label);
-                    let text = format!("The gate was interrupted: {label} was stopped.");
-                    self.close_gate(gate, Outcome::Interrupted(text), cx)
-                }
-                Answer::Ran { end, duration_ms, output } => {
-                    let failed = end != CommandEnd::Exited(0);
-                    let tail = if failed { text::gate_tail(&output) } else { String::new() };
-                    self.checked(gate, command_result(&end, duration_ms, tail), cx)
-                }
-                _ => self.checked(gate, CheckResult::new(false, "commands cannot be run here"), cx),
-            },
-            Awaited::Approval => match Approval::of(&answer) {
-                Approval::Yes => {
-                    self.checked(gate, CheckResult::new(true, "the user said yes"), cx)
-                }
-                Approval::No => {
-                    let title = "Why not? The agent is told.".to_owned();
-                    self.await_answer(gate, Awaited::Reason, Request::Input { title })
-                }
-                Approval::NotYet => {
-                    let question = match gate.current().map(|check| &check.kind) {
-                        Some(CheckKind::Approve { question }) => question.clone(),
-                        _ => String::new(),
-                    };
-                    let reason = PauseReason::Approval { question };
-                    self.close_gate(gate, Outcome::Paused(reason), cx)
-                }
-            },
-            Awaited::Reason => {
-                let result = match answer {
-                    Answer::Entered(reason) if !reason.trim().is_empty() => {
-                        format!("the user said no: {}", reason.trim())
-                    }
-                    _ => "the user said no".to_owned(),
-                };
-                self.checked(gate, CheckResult::new(false, result), cx)
-            }
-        }
+            Ran::NotHere => CheckResult::new(false, "commands cannot be run here"),
+        };
+        self.checked(gate, result, cx)
     }
 
     /// Continues after a check.
@@ -188,6 +125,40 @@ impl Engine {
         let passed = result.passed;
         gate.record(result);
         if passed { self.make_checks(gate, cx) } else { self.close_gate(gate, Outcome::Failed, cx) }
+    }
+}
+
+/// Continues with a gate after an answer only if the gate still stands: it was not withdrawn, the run is where the gate was
+/// opened, and its rules hold.
+fn if_stands<T>(
+    gate: OpenGate,
+    then: impl FnOnce(&mut Engine, OpenGate, T, &mut Cx) -> Reply,
+) -> impl FnOnce(&mut Engine, T, &mut Cx) -> Reply {
+    if_stands_or_record(gate, |_, _| {}, then)
+}
+
+/// Does the same; where only the rules do not hold, the gate keeps what the answer tells.
+fn if_stands_or_record<T>(
+    mut gate: OpenGate,
+    record: impl FnOnce(&mut OpenGate, T),
+    then: impl FnOnce(&mut Engine, OpenGate, T, &mut Cx) -> Reply,
+) -> impl FnOnce(&mut Engine, T, &mut Cx) -> Reply {
+    move |engine, answer, cx| {
+        if gate.is_withdrawn() || !engine.running().is_some_and(|state| gate.is_at(state)) {
+            return engine.gate_overtaken(&gate, cx);
+        }
+        if let Some(reason) = engine.held() {
+            record(&mut gate, answer);
+            return engine.gate_held(&gate, &reason, cx);
+        }
+        then(engine, gate, answer, cx)
+    }
+}
+
+/// Keeps the result of a command that ran while the rules of the run came not to hold.
+fn keep_result(gate: &mut OpenGate, ran: Ran) {
+    if let Ran::Ended { end, duration_ms, output } = ran {
+        gate.record(command_result(&end, duration_ms, text::gate_tail(&output)));
     }
 }
 

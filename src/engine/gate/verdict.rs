@@ -54,12 +54,12 @@ impl Verdict {
 
 impl Engine {
     pub(super) fn close_gate(&mut self, gate: OpenGate, outcome: Outcome, cx: &mut Cx) -> Reply {
-        self.turn.gate_checked |= gate.requester != Requester::User;
+        self.turn.gate_checked |= *gate.requester() != Requester::User;
         self.meter.gate_tried(matches!(outcome, Outcome::Failed));
         match outcome {
             Outcome::Passed => {
-                let (evidence, outcome) = (gate.kept_evidence(), gate.outcome.as_deref());
-                match &gate.requester {
+                let (evidence, outcome) = (gate.kept_evidence(), gate.outcome());
+                match gate.requester() {
                     Requester::Agent(caller) => {
                         self.advance_by_agent(caller, outcome, evidence, cx)
                     }
@@ -71,12 +71,12 @@ impl Engine {
             }
             Outcome::Failed => self.gate_failed(&gate, cx),
             Outcome::Interrupted(text) => {
-                if gate.requester.summary().is_some()
+                if gate.requester().summary().is_some()
                     && let Some(state) = self.handed_over(&gate)
                 {
                     self.transition(state, cx);
                 }
-                self.answer_requester(&gate.requester, text, Verdict::Interrupted, cx)
+                self.answer_requester(gate.requester(), text, Verdict::Interrupted, cx)
             }
             Outcome::Paused(reason) => self.pause_at_gate(&gate, reason, cx),
         }
@@ -84,7 +84,7 @@ impl Engine {
 
     /// The run with what the agent hands over: it is not lost with the attempt.
     fn handed_over(&self, gate: &OpenGate) -> Option<RunState> {
-        Some(handing_over(&self.shown()?, gate.requester.summary()))
+        Some(handing_over(&self.shown()?, gate.requester().summary()))
     }
 
     /// The rules of the run do not hold any more: its phase is not left, whatever the result of the checks.
@@ -94,13 +94,13 @@ impl Engine {
         reason: &PauseReason,
         cx: &mut Cx,
     ) -> Reply {
-        self.turn.gate_checked |= gate.requester != Requester::User;
+        self.turn.gate_checked |= *gate.requester() != Requester::User;
         let state = self.handed_over(gate).or_else(|| self.running().cloned());
         if let Some(state) = state {
             self.transition(state.with_evidence(gate.kept_evidence()), cx);
         }
         self.end_agents_run();
-        self.answer_requester(&gate.requester, text::held(reason), Verdict::Paused, cx)
+        self.answer_requester(gate.requester(), text::held(reason), Verdict::Paused, cx)
     }
 
     /// The run waits for the user before its phase is left.
@@ -109,12 +109,12 @@ impl Engine {
             "✗ The gate is not passed yet, and the workflow is paused: {reason}. Stop here and wait for the user."
         );
         if let Some(mut state) = self.handed_over(gate) {
-            if !gate.evidence.is_empty() {
+            if !gate.evidence().is_empty() {
                 state = state.with_evidence(gate.kept_evidence());
             }
             self.pause_as(&state, reason, cx);
         }
-        self.answer_requester(&gate.requester, text, Verdict::Paused, cx)
+        self.answer_requester(gate.requester(), text, Verdict::Paused, cx)
     }
 
     /// Counts the failure, keeps its evidence, and does what the gate says.
@@ -140,15 +140,15 @@ impl Engine {
                 "\n\nThe workflow is paused: {reason}. Stop here and wait for the user."
             ));
             self.pause_as(&new, reason, cx);
-            return self.answer_requester(&gate.requester, text, Verdict::Paused, cx);
+            return self.answer_requester(gate.requester(), text, Verdict::Paused, cx);
         }
-        let by_user = gate.requester == Requester::User;
+        let by_user = *gate.requester() == Requester::User;
         let declined = by_user && matches!(check.kind, CheckKind::Approve { .. });
         let Ok(Some(back)) = back else {
             self.transition(new, cx);
             text.push_str("\n\nFix that, then call workflow_step with action='next' again.");
             let verdict = if declined { Verdict::Declined } else { Verdict::Failed };
-            return self.answer_requester(&gate.requester, text, verdict, cx);
+            return self.answer_requester(gate.requester(), text, verdict, cx);
         };
         let mut back = back.moved_from(&before, Leaving::Again, cx.unix_ms);
         if back.current_path == before.current_path {
@@ -163,14 +163,14 @@ impl Engine {
         if by_user && paused && !self.activity.is_working() {
             self.briefing.note(text.clone());
         } else {
-            let prompt = self.give_prompt_in_result(gate.requester.is_nested_call());
+            let prompt = self.give_prompt_in_result(gate.requester().is_nested_call());
             text.push_str(&format!("\n\n{prompt}"));
         }
         if by_user && self.activity.is_working() {
             self.briefing.moved(Mover::User);
         }
         let verdict = if declined { Verdict::Declined } else { Verdict::Back };
-        self.answer_requester(&gate.requester, text, verdict, cx)
+        self.answer_requester(gate.requester(), text, verdict, cx)
     }
 
     /// Tells who wanted to leave the phase the result. The agent is told too of a failure that the user learned by
@@ -212,7 +212,7 @@ impl Engine {
 
     /// The run is no longer where the gate was opened.
     pub(super) fn gate_overtaken(&self, gate: &OpenGate, cx: &mut Cx) -> Reply {
-        if gate.requester == Requester::User {
+        if *gate.requester() == Requester::User {
             return Reply::None;
         }
         let text = match self.active() {
@@ -221,6 +221,6 @@ impl Engine {
             Some(active) => text::outdated(&active),
             None => RUN_ENDED.to_owned(),
         };
-        self.answer_requester(&gate.requester, text, Verdict::Overtaken, cx)
+        self.answer_requester(gate.requester(), text, Verdict::Overtaken, cx)
     }
 }

@@ -4,6 +4,8 @@ use crate::definition::{Check, CheckKind, Gate};
 use crate::run::{Active, Evidence, RunState, Segment};
 use crate::text;
 
+use super::pending::{Purpose, Waiter, Withdrawal};
+
 /// The party that wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Requester {
@@ -41,18 +43,16 @@ pub struct Caller {
 /// meanwhile.
 #[derive(Debug)]
 pub struct OpenGate {
-    pub requester: Requester,
+    requester: Requester,
     /// The outcome with which the phase is to be left.
-    pub outcome: Option<String>,
+    outcome: Option<String>,
     place: Place,
     gates: Vec<GateToPass>,
     checks: Vec<PlannedCheck>,
     /// The checks that are made.
     done: usize,
-    pub evidence: Vec<Evidence>,
-    pub awaited: Awaited,
-    /// The user did something else: the answer has no effect.
-    pub withdrawn: bool,
+    evidence: Vec<Evidence>,
+    withdrawal: Withdrawal,
 }
 
 /// The run that a gate was opened in, and its phase.
@@ -96,21 +96,6 @@ struct PlannedCheck {
     gate: usize,
 }
 
-/// The answer that the current check needs.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Awaited {
-    /// The remembered consents to these commands in the project of this identity.
-    RememberedConsents { commands: Vec<String>, identity: String },
-    /// The user's consent to these commands; it can be remembered only where the project's identity is known.
-    Consent { commands: Vec<String>, identity: Option<String> },
-    /// The end of a command.
-    Command,
-    /// The user's yes or no.
-    Approval,
-    /// The user's reason for a no.
-    Reason,
-}
-
 impl OpenGate {
     /// The gates ahead of the run with this outcome; `None` if they have no checks.
     pub fn ahead_of(
@@ -143,8 +128,7 @@ impl OpenGate {
             checks,
             done: 0,
             evidence: Vec::new(),
-            awaited: Awaited::Command,
-            withdrawn: false,
+            withdrawal: Withdrawal::default(),
         })
     }
 
@@ -153,12 +137,33 @@ impl OpenGate {
         self.place == Place::of(state)
     }
 
-    /// Tests if it waits for an answer of the user.
-    pub fn is_for_user(&self) -> bool {
-        match self.awaited {
-            Awaited::Consent { .. } | Awaited::Approval | Awaited::Reason => true,
-            Awaited::RememberedConsents { .. } | Awaited::Command => false,
-        }
+    /// The party that wants to leave the phase.
+    pub fn requester(&self) -> &Requester {
+        &self.requester
+    }
+
+    /// The outcome with which the phase is to be left.
+    pub fn outcome(&self) -> Option<&str> {
+        self.outcome.as_deref()
+    }
+
+    /// The results of the checks that are made.
+    pub fn evidence(&self) -> &[Evidence] {
+        &self.evidence
+    }
+
+    /// What waits for an answer that the gate needs.
+    pub fn purpose(&self) -> Purpose {
+        let waiter = match &self.requester {
+            Requester::Agent(caller) => Waiter::Call { nested: caller.nested },
+            Requester::User => Waiter::User,
+        };
+        Purpose { waiter, gate: Some(self.withdrawal.clone()) }
+    }
+
+    /// Returns true if the user did something else: an answer has no effect.
+    pub fn is_withdrawn(&self) -> bool {
+        self.withdrawal.is_withdrawn()
     }
 
     /// The check that is next, or is being made.

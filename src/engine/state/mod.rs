@@ -35,15 +35,12 @@ pub(super) use briefing::{Briefing, Mover};
 pub(super) use definitions::Definitions;
 pub(super) use ending::Ending;
 pub(super) use fresh_start::FreshStart;
-pub(super) use gate::{Awaited, Caller, CheckResult, OpenGate, Requester};
+pub(super) use gate::{Caller, CheckResult, OpenGate, Requester};
 pub(super) use meter::Meter;
 pub(super) use model_keeper::{ModelKeeper, VisitId};
-pub(super) use pending::{
-    Pending, PendingRequest, Replacement, ReplacementStep, Start, StartConsent,
-};
+pub(super) use pending::{Pending, Purpose, Waiter, Waiting};
 pub(super) use run::{Ended, Run, Standing, ToldHold};
-pub(super) use session::Session;
-pub(super) use session::fingerprint;
+pub(super) use session::{Remembered, Session, fingerprint};
 
 /// Workflows in one session: their definitions, and the run in progress.
 #[derive(Debug, Default)]

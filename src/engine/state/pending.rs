@@ -1,27 +1,94 @@
 //! Requests to the user or the host that are not answered yet.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
 
-use crate::definition::Measure;
+use crate::engine::context::Cx;
+use crate::engine::effect::Reply;
+use crate::engine::event::Answer;
 
-use super::gate::{OpenGate, Requester};
+use super::Engine;
 
 /// The pending requests by ticket.
 #[derive(Debug, Default)]
 pub struct Pending {
-    requests: BTreeMap<u64, PendingRequest>,
+    requests: BTreeMap<u64, Waiting>,
     last_ticket: u64,
+}
+
+/// A request that is not answered yet.
+pub struct Waiting {
+    pub purpose: Purpose,
+    /// The user has a dialog for it.
+    pub is_for_user: bool,
+    /// What follows from the answer.
+    pub then: Then,
+}
+
+/// What follows from an answer.
+pub type Then = Box<dyn FnOnce(&mut Engine, Answer, &mut Cx) -> Reply>;
+
+/// What waits for an answer.
+#[derive(Debug, Clone)]
+pub struct Purpose {
+    pub waiter: Waiter,
+    /// Set if it is a check of a gate, or the consent to one.
+    pub gate: Option<Withdrawal>,
+}
+
+/// The party that waits for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiter {
+    /// The user, by a command.
+    User,
+    /// The agent, by a call of its tool.
+    Call {
+        /// Another tool made the call.
+        nested: bool,
+    },
+}
+
+/// Whether the user did something else while a gate is checked: then the answer has no effect. Copies tell the same.
+#[derive(Debug, Clone, Default)]
+pub struct Withdrawal(Rc<Cell<bool>>);
+
+impl Withdrawal {
+    fn withdraw(&self) {
+        self.0.set(true);
+    }
+
+    pub fn is_withdrawn(&self) -> bool {
+        self.0.get()
+    }
+}
+
+impl From<Waiter> for Purpose {
+    fn from(waiter: Waiter) -> Self {
+        Self { waiter, gate: None }
+    }
+}
+
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { purpose, is_for_user, then: _ } = self;
+        f.debug_struct("Waiting")
+            .field("purpose", purpose)
+            .field("is_for_user", is_for_user)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Pending {
     /// Stores a request, and returns its ticket, which no other request of this engine has or had.
-    pub fn insert(&mut self, request: PendingRequest) -> u64 {
+    pub fn insert(&mut self, request: Waiting) -> u64 {
         self.last_ticket += 1;
         self.requests.insert(self.last_ticket, request);
         self.last_ticket
     }
 
-    pub fn remove(&mut self, ticket: u64) -> Option<PendingRequest> {
+    pub fn remove(&mut self, ticket: u64) -> Option<Waiting> {
         self.requests.remove(&ticket)
     }
 
@@ -34,56 +101,36 @@ impl Pending {
         self.requests.is_empty()
     }
 
-    /// Tests if the user has a dialog for any of them.
+    /// Returns true if the user has a dialog for any of them.
     pub fn is_for_user(&self) -> bool {
-        self.requests.values().any(PendingRequest::is_for_user)
+        self.requests.values().any(|request| request.is_for_user)
     }
 
-    /// Tests if the user has a dialog for this request, and a tool call waits for it.
+    /// Returns true if the user has a dialog for this request, and a tool call waits for it.
     pub fn is_dialog_of_call(&self, ticket: u64) -> bool {
-        self.requests.get(&ticket).is_some_and(|request| match request {
-            PendingRequest::Cancel { .. } => true,
-            PendingRequest::Gate(gate) => gate.is_for_user() && gate.requester != Requester::User,
-            PendingRequest::StartAnother(_)
-            | PendingRequest::ChooseWorkflow { .. }
-            | PendingRequest::EnterTask { .. }
-            | PendingRequest::EnterInput { .. }
-            | PendingRequest::MoreBudget { .. }
-            | PendingRequest::Replacement(_)
-            | PendingRequest::StartConsent(_) => false,
-        })
+        let request = self.requests.get(&ticket);
+        request.is_some_and(|request| request.is_for_user && request.purpose.waiter != Waiter::User)
     }
 
-    /// The gates that are being checked. A withdrawn one is among them until its answer comes.
-    pub fn gates(&self) -> impl Iterator<Item = &OpenGate> {
-        self.requests.values().filter_map(|request| match request {
-            PendingRequest::Gate(gate) => Some(&**gate),
-            PendingRequest::StartAnother(_)
-            | PendingRequest::Cancel { .. }
-            | PendingRequest::ChooseWorkflow { .. }
-            | PendingRequest::EnterTask { .. }
-            | PendingRequest::EnterInput { .. }
-            | PendingRequest::MoreBudget { .. }
-            | PendingRequest::Replacement(_)
-            | PendingRequest::StartConsent(_) => None,
-        })
+    /// The parties that wait for a gate. A withdrawn one is among them until its answer comes.
+    pub fn waiters_of_gates(&self) -> impl Iterator<Item = Waiter> {
+        let gates = self.requests.values().filter(|request| request.purpose.gate.is_some());
+        gates.map(|request| request.purpose.waiter)
     }
 
     /// Marks the gates that are being checked as withdrawn, and returns their tickets.
     pub fn withdraw_gates(&mut self) -> Vec<u64> {
-        let mut tickets = Vec::new();
-        for (ticket, request) in &mut self.requests {
-            if let PendingRequest::Gate(gate) = request {
-                gate.withdrawn = true;
-                tickets.push(*ticket);
-            }
-        }
-        tickets
+        let gates = self.requests.iter().filter_map(|(ticket, request)| {
+            request.purpose.gate.as_ref()?.withdraw();
+            Some(*ticket)
+        });
+        gates.collect()
     }
 
     /// Drops the requests of nested calls of the step tool, and returns their tickets.
     pub fn drop_nested_calls(&mut self) -> Vec<u64> {
-        let nested = self.requests.iter().filter(|(_, request)| request.is_of_nested_call());
+        let is_nested = |request: &Waiting| request.purpose.waiter == Waiter::Call { nested: true };
+        let nested = self.requests.iter().filter(|(_, request)| is_nested(request));
         let tickets: Vec<u64> = nested.map(|(ticket, _)| *ticket).collect();
         for ticket in &tickets {
             self.requests.remove(ticket);
@@ -92,96 +139,37 @@ impl Pending {
     }
 }
 
-/// A request that is not answered yet.
-#[derive(Debug)]
-pub enum PendingRequest {
-    /// Confirmation of a start although a run is in progress.
-    StartAnother(Start),
-    /// Confirmation of a cancellation by the agent.
-    Cancel { nested: bool, task_id: String },
-    /// Choice of the workflow to start.
-    ChooseWorkflow { command_names: Vec<String> },
-    /// The task of the workflow to start.
-    EnterTask { command_name: String, values: BTreeMap<String, String> },
-    /// The value of an input of the workflow to start; `options` are those that are shown.
-    EnterInput { start: Start, name: String, options: Vec<String> },
-    /// Confirmation of a start in which the project replaces workflows of the user.
-    Replacement(Replacement),
-    /// The user's consent to the commands of a run to start.
-    StartConsent(StartConsent),
-    /// The amount that the user adds to a budget.
-    MoreBudget { task_id: String, measure: Measure, was_at_rest: bool },
-    /// The answer that a check of a gate needs; see [`Awaited`](super::gate::Awaited).
-    Gate(Box<OpenGate>),
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl PendingRequest {
-    fn is_for_user(&self) -> bool {
-        match self {
-            Self::StartAnother(_)
-            | Self::Cancel { .. }
-            | Self::ChooseWorkflow { .. }
-            | Self::EnterTask { .. }
-            | Self::EnterInput { .. }
-            | Self::MoreBudget { .. } => true,
-            Self::Replacement(replacement) => {
-                matches!(replacement.step, ReplacementStep::Confirm { .. })
-            }
-            Self::StartConsent(consent) => consent.is_asked,
-            Self::Gate(gate) => gate.is_for_user(),
-        }
+    fn waiting(purpose: Purpose) -> Waiting {
+        Waiting { purpose, is_for_user: true, then: Box::new(|_, _, _| Reply::None) }
     }
 
-    fn is_of_nested_call(&self) -> bool {
-        match self {
-            Self::Cancel { nested, .. } => *nested,
-            Self::Gate(gate) => gate.requester.is_nested_call(),
-            Self::StartAnother(_)
-            | Self::ChooseWorkflow { .. }
-            | Self::EnterTask { .. }
-            | Self::EnterInput { .. }
-            | Self::MoreBudget { .. }
-            | Self::Replacement(_)
-            | Self::StartConsent(_) => false,
-        }
+    #[test]
+    fn a_withdrawn_gate_waits_for_its_answer() {
+        let mut pending = Pending::default();
+        let withdrawal = Withdrawal::default();
+        let gate = Some(withdrawal.clone());
+        let other = pending.insert(waiting(Waiter::User.into()));
+        let ticket = pending.insert(waiting(Purpose { waiter: Waiter::User, gate }));
+        assert_eq!(pending.withdraw_gates(), [ticket]);
+        assert!(withdrawal.is_withdrawn());
+        assert_eq!(pending.waiters_of_gates().count(), 1);
+        assert!(pending.remove(ticket).is_some() && pending.remove(ticket).is_none());
+        assert_eq!(pending.waiters_of_gates().count(), 0);
+        assert!(pending.remove(other).is_some());
     }
-}
 
-/// A run to start.
-#[derive(Debug, Clone)]
-pub struct Start {
-    pub command_name: String,
-    pub task: String,
-    /// The values of inputs, by name.
-    pub values: BTreeMap<String, String>,
-    /// The commands that the user has allowed for it.
-    pub allowed: BTreeSet<String>,
-}
-
-/// A start that waits for the user's consent to commands.
-#[derive(Debug)]
-pub struct StartConsent {
-    pub start: Start,
-    pub commands: Vec<String>,
-    /// The project's identity, where it is known.
-    pub identity: Option<String>,
-    /// The user is asked; before that, the remembered consents are looked up.
-    pub is_asked: bool,
-}
-
-/// A start that waits for the user's yes.
-#[derive(Debug)]
-pub struct Replacement {
-    pub start: Start,
-    /// The project's identity, where it is known.
-    pub identity: Option<String>,
-    pub step: ReplacementStep,
-}
-
-#[derive(Debug)]
-pub enum ReplacementStep {
-    /// The remembered answers for these keys are looked up.
-    Recall { keys: Vec<String> },
-    /// The user is asked about this key.
-    Confirm { key: String },
+    #[test]
+    fn requests_of_nested_calls_are_dropped_alone() {
+        let mut pending = Pending::default();
+        let user = pending.insert(waiting(Waiter::User.into()));
+        let call = pending.insert(waiting(Waiter::Call { nested: false }.into()));
+        let nested = pending.insert(waiting(Waiter::Call { nested: true }.into()));
+        assert!(pending.is_dialog_of_call(call) && !pending.is_dialog_of_call(user));
+        assert_eq!(pending.drop_nested_calls(), [nested]);
+        assert!(pending.remove(nested).is_none() && pending.remove(call).is_some());
+    }
 }

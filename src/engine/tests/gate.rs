@@ -19,6 +19,11 @@ fn told(output: &Output) -> String {
     }
 }
 
+/// The key under which this consent to a command is kept.
+fn kept_key(value: &str) -> String {
+    format!("allowed-command-{}", state::fingerprint(value))
+}
+
 fn ran(status: u32) -> Answer {
     let output = "building…\nit broke\n".into();
     Answer::Ran { end: CommandEnd::Exited(status), duration_ms: 12_300, output }
@@ -390,9 +395,6 @@ fn a_workflow_has_a_gate_at_its_end() {
 fn commands_of_a_project_need_consent() {
     let mut session = Session::of_project(TESTS);
     let (ticket, request) = asked(session.call_next().reply);
-    let Request::Recall { keys } = request else { panic!() };
-    assert_eq!(keys.len(), 1);
-    let (ticket, request) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
     let Request::Select { title, options } = request else { panic!() };
     assert!(title == "This project's gate of \"a\" runs:\n│ make test\nAllow it?", "{title}");
     assert_eq!(options.len(), 4);
@@ -403,18 +405,19 @@ fn commands_of_a_project_need_consent() {
     let _ = session.on(Event::Input { from_user: true });
     for (choice, asks_again) in [(1, true), (3, true), (2, false)] {
         let (ticket, _) = asked(session.next_later().reply);
-        let (ticket, _) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
         let output = session.answer(ticket, Answer::Selected(choice));
-        let kept = output.effects
-            == [Effect::Remember {
-                key: keys[0].clone(),
-                value: r#"["/p","1:2:3","make test"]"#.into(),
-            }];
+        let kept = match &output.effects[..] {
+            [Effect::Remember { key, value }] => {
+                assert_eq!(*key, kept_key(value));
+                value == r#"["/p","1:2:3","make test"]"#
+            }
+            _ => false,
+        };
         assert_eq!(kept, choice == 3);
         let (ticket, _) = asked(output.reply);
         let _ = session.answer(ticket, Answer::Cancelled);
         let (_, request) = asked(session.next_later().reply);
-        assert_eq!(matches!(request, Request::Recall { .. }), asks_again);
+        assert_eq!(matches!(request, Request::Select { .. }), asks_again);
         let ticket = session.last_ticket;
         let _ = session.answer(ticket, Answer::Cancelled);
         let _ = session.on(Event::Input { from_user: true });
@@ -433,9 +436,9 @@ fn a_remembered_consent_is_for_this_command_in_this_project() {
         ("", false),
     ] {
         let mut session = Session::of_project(TESTS);
-        let (ticket, _) = asked(session.call_next().reply);
-        let remembered = Answer::Recalled(vec![Some(value.into())]);
-        let (_, request) = asked(session.answer(ticket, remembered).reply);
+        let key = kept_key(r#"["/p","1:2:3","make test"]"#);
+        session.files.kept.insert(key, value.into());
+        let (_, request) = asked(session.call_next().reply);
         assert_eq!(matches!(request, Request::Exec { .. }), runs, "{value}");
     }
 }
@@ -456,9 +459,10 @@ fn always_is_offered_only_where_the_project_is_known() {
     for identity in ["1:2:3", "1:2:4"] {
         let mut session = Session::of_project(TESTS);
         session.files.identity = Some(identity.into());
-        let (_, request) = asked(session.call_next().reply);
-        let Request::Recall { keys: of_this } = request else { panic!("{request:?}") };
-        keys.extend(of_this);
+        let (ticket, _) = asked(session.call_next().reply);
+        let effects = session.answer(ticket, Answer::Selected(3)).effects;
+        let [Effect::Remember { key, .. }] = &effects[..] else { panic!("{effects:?}") };
+        keys.push(key.clone());
     }
     assert_ne!(keys[0], keys[1]);
 }
@@ -476,8 +480,7 @@ fn in_a_terminal_what_does_not_fit_stands_above_the_question() {
     let _ = session.without_ui(Event::Command { name: "workflow", arguments: "flat x" });
     let _ = session.on(Event::AgentStart);
     let _ = session.command("workflow", ":panel");
-    let (ticket, _) = asked(session.call_next().reply);
-    let output = session.answer(ticket, Answer::Recalled(vec![None; 4]));
+    let output = session.call_next();
     // The panel makes room until the question is answered.
     let [Effect::AppendEntry { custom_type: STATUS_TYPE, data }, Effect::SetPanel(None)] =
         &output.effects[..]
@@ -554,7 +557,6 @@ fn the_subject_of_an_approval_stands_above_the_question() {
 fn without_a_ui_a_project_needs_the_flag() {
     let mut session = Session::of_project(TESTS);
     let (ticket, _) = asked(session.call_next().reply);
-    let (ticket, _) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
     let text = told(&session.answer(ticket, Answer::NoUi));
     assert!(!text.contains("--allow-workflow-commands"), "{text}");
     let stored = session.engine.run.state().cloned();
@@ -737,8 +739,7 @@ fn a_move_and_another_start_withdraw_the_gate() {
 fn long_commands_stand_in_the_transcript_too() {
     let lines: Vec<String> = (0..300).map(|number| format!("  echo {number}")).collect();
     let mut session = Session::of_project(&format!("gate:\n- run: |\n  {}\n", lines.join("\n  ")));
-    let (ticket, _) = asked(session.call_next().reply);
-    let output = session.answer(ticket, Answer::Recalled(vec![None]));
+    let output = session.call_next();
     let [Effect::AppendEntry { data, .. }] = &output.effects[..] else { panic!("{output:?}") };
     assert!(data["content"].as_str().unwrap().ends_with("\n│ echo 299"));
     let (_, Request::Select { title, options }) = asked(output.reply) else { panic!() };
@@ -952,8 +953,7 @@ fn the_question_about_a_command_names_the_gate_of_the_project() {
     (session.files.global, session.files.project) = (own, outer);
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
     let _ = session.without_ui(Event::Command { name: "workflow", arguments: "outer x" });
-    let (ticket, _) = asked(session.call_next().reply);
-    let (_, request) = asked(session.answer(ticket, Answer::Recalled(vec![None])).reply);
+    let (_, request) = asked(session.call_next().reply);
     let Request::Select { title, .. } = request else { panic!("{request:?}") };
     assert!(title.starts_with("This project's gate of \"The outer\" runs:"), "{title}");
 }

@@ -44,31 +44,21 @@ fn question(output: Output) -> (u64, String) {
     }
 }
 
-#[track_caller]
-fn recalls(output: &Output) -> (u64, Vec<String>) {
-    match &output.reply {
-        Reply::Ask { ticket, request: Request::Recall { keys } } => (*ticket, keys.clone()),
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn a_replacement_is_asked_about_before_its_first_start() {
     let mut session = session(&[("rpir", &["a"])], &[("rpir", &["b"])]);
     for answer in [NO, Answer::Cancelled, Answer::Selected(7), Answer::Confirmed(true)] {
-        let (ticket, _) = recalls(&session.command("workflow", "rpir x"));
-        let (ticket, title) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
+        let (ticket, title) = question(session.command("workflow", "rpir x"));
         assert_eq!(title, "This project's \"rpir\" replaces yours. Start it?");
         let output = session.answer_to(ticket, answer);
         assert_eq!(output.effects, notice(Level::Info, "The workflow is not started."));
         assert_eq!(session.runs(), None);
     }
-    let (ticket, keys) = recalls(&session.command("workflow", "rpir x"));
-    let (ticket, _) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
+    let (ticket, _) = question(session.command("workflow", "rpir x"));
     let output = session.answer_to(ticket, YES);
-    let value = r#"["/p","1:2:3","rpir"]"#.to_owned();
-    let key = keys[0].clone();
-    assert_eq!(output.effects[0], Effect::Remember { key, value: value.clone() });
+    let Effect::Remember { key, value } = &output.effects[0] else { panic!("{output:?}") };
+    assert_eq!(value, r#"["/p","1:2:3","rpir"]"#);
+    session.files.kept.insert(key.clone(), value.clone());
     assert_eq!((session.runs(), &output.reply), (Some("rpir"), &Reply::Settle));
 
     // In this session the yes is known; in another one, the value that is stored for this folder counts.
@@ -79,8 +69,7 @@ fn a_replacement_is_asked_about_before_its_first_start() {
         let _ = session.on(Event::SessionShutdown);
         session.files.identity = Some(identity.into());
         session.begin(facts());
-        let (ticket, _) = recalls(&session.command("workflow", "rpir x"));
-        let output = session.answer_to(ticket, Answer::Recalled(vec![Some(value.clone())]));
+        let output = session.command("workflow", "rpir x");
         assert_eq!(matches!(output.reply, Reply::Ask { .. }), asks, "{identity}");
         assert_eq!(session.runs().is_none(), asks);
     }
@@ -97,14 +86,10 @@ fn nested_replacements_are_asked_about_one_by_one() {
     let project: &[(&str, &[&str])] =
         &[("review", &["b"]), ("tidy", &["@other"]), ("other", &["e"]), ("theirs", &["f"])];
     let mut session = session(own, project);
-    let (ticket, keys) = recalls(&session.command("workflow", "mine x"));
-    assert_eq!(keys.len(), 2);
-    let (ticket, title) = question(session.answer_to(ticket, Answer::Recalled(vec![None; 2])));
+    let (ticket, title) = question(session.command("workflow", "mine x"));
     let expected = "This project's \"review\" replaces yours. It is part of \"mine\". Start it?";
     assert_eq!(title, expected);
-    let (ticket, keys) = recalls(&session.answer_to(ticket, YES));
-    assert_eq!(keys.len(), 1);
-    let (ticket, title) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
+    let (ticket, title) = question(session.answer_to(ticket, YES));
     assert!(title.starts_with("This project's \"tidy\" replaces yours. It is part of \"mine\"."));
     assert_eq!(session.answer_to(ticket, YES).reply, Reply::Settle);
     assert_eq!(session.runs(), Some("mine"));
@@ -134,8 +119,7 @@ fn every_start_asks_about_replacements() {
     let Reply::Ask { ticket, .. } = session.answer_to(ticket, Answer::Selected(index)).reply else {
         panic!()
     };
-    let (ticket, _) = recalls(&session.answer_to(ticket, Answer::Entered("a task".into())));
-    let (ticket, _) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
+    let (ticket, _) = question(session.answer_to(ticket, Answer::Entered("a task".into())));
     let _ = session.answer_to(ticket, NO);
     assert_eq!(session.runs(), None);
     // Another start beside a run.
@@ -145,8 +129,7 @@ fn every_start_asks_about_replacements() {
     else {
         panic!()
     };
-    let (ticket, _) = recalls(&session.answer_to(ticket, Answer::Selected(1)));
-    let (ticket, _) = question(session.answer_to(ticket, Answer::Recalled(vec![None])));
+    let (ticket, _) = question(session.answer_to(ticket, Answer::Selected(1)));
     let _ = session.answer_to(ticket, NO);
     assert_eq!(session.runs(), Some("x"));
 }

@@ -1,5 +1,7 @@
 //! The consent to the commands of a run, before it starts.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 const NO: Answer = Answer::Selected(0);
@@ -37,12 +39,7 @@ impl Session {
     /// Starts `flat`; nothing is remembered. Returns the question, with its ticket.
     #[track_caller]
     fn start_question(&mut self) -> (u64, String, Vec<Effect>) {
-        let Reply::Ask { ticket, request: Request::Recall { keys } } =
-            self.command("workflow", "flat x").reply
-        else {
-            panic!("nothing is looked up")
-        };
-        let output = self.reply_to(ticket, Answer::Recalled(vec![None; keys.len()]));
+        let output = self.command("workflow", "flat x");
         match output.reply {
             Reply::Ask { ticket, request: Request::Select { title, options } } => {
                 assert_eq!(options, OPTIONS);
@@ -115,17 +112,19 @@ fn a_yes_is_for_the_run_the_session_or_the_folder() {
 
 #[test]
 fn what_is_remembered_is_not_asked_for() {
+    let kept = |commands: [&str; 3]| -> BTreeMap<String, String> {
+        let value = |command| json!(["/p", "1:2:3", command]).to_string();
+        let key = |value: &str| format!("allowed-command-{}", state::fingerprint(value));
+        commands.map(value).map(|value| (key(&value), value)).into()
+    };
     let mut session = session();
-    let Reply::Ask { ticket, .. } = session.command("workflow", "flat x").reply else { panic!() };
-    let value = |command: &str| Some(json!(["/p", "1:2:3", command]).to_string());
-    let values = vec![value("one"), value("two"), value("three\nfour")];
-    let _ = session.reply_to(ticket, Answer::Recalled(values.clone()));
+    session.files.kept = kept(["one", "two", "three\nfour"]);
+    let _ = session.command("workflow", "flat x");
     assert!(session.is_started());
     // One command has changed.
     let mut session = self::session();
-    let Reply::Ask { ticket, .. } = session.command("workflow", "flat x").reply else { panic!() };
-    let values = vec![values[0].clone(), value("two "), values[2].clone()];
-    let output = session.reply_to(ticket, Answer::Recalled(values));
+    session.files.kept = kept(["one", "two ", "three\nfour"]);
+    let output = session.command("workflow", "flat x");
     let Reply::Ask { request: Request::Select { title, .. }, .. } = output.reply else { panic!() };
     assert!(title.ends_with("│ two") && !title.contains("│ one\n"), "{title}");
     assert!(!session.is_started());
@@ -154,8 +153,8 @@ fn a_command_that_is_new_is_asked_for_at_its_gate() {
     *text = text.replace("{run: one}", "{run: one}, {run: new}");
     let _ = session.command("workflow", ":check");
     let _ = session.command("workflow", ":resume");
-    let Some(Request::Recall { keys }) = session.request_of_next() else { panic!() };
-    assert_eq!(keys.len(), 1, "`one` is allowed");
+    let Some(Request::Select { title, .. }) = session.request_of_next() else { panic!() };
+    assert!(title.ends_with("runs:\n│ new\nAllow it?"), "`one` is allowed: {title}");
 }
 
 #[test]
@@ -176,9 +175,7 @@ fn entries_that_may_be_passed_over_are_marked_and_each_workflow_is_shown_once() 
     }
     session.files.project = std::mem::take(&mut session.files.global);
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
-    let reply = session.command("workflow", "flat size=small x").reply;
-    let Reply::Ask { ticket, .. } = reply else { panic!("{reply:?}") };
-    let output = session.reply_to(ticket, Answer::Recalled(vec![None; 3]));
+    let output = session.command("workflow", "flat size=small x");
     let Reply::Ask { request: Request::Select { title, .. }, .. } = output.reply else { panic!() };
     assert_eq!(
         title,

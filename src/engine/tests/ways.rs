@@ -425,7 +425,7 @@ fn after_a_pause_at_a_gate_the_agent_names_the_outcome_again() {
     assert!(resumed.effects.iter().any(|effect| matches!(effect, Effect::SendUserMessage(_))));
     let _ = session.on(Event::AgentStart);
     let ticket = ask(&mut session);
-    let _ = session.on(Event::Answer { ticket, answer: Answer::YES });
+    let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert_eq!(session.phase_id(), "c");
 }
 
@@ -512,7 +512,7 @@ fn a_value_that_the_files_refuse_meanwhile_is_asked_for_again() {
     let changed = CHOICE.replace("[api, web]", "[prod, api]");
     session.files.global.insert("w/workflow.yaml".into(), changed);
     let _ = session.engine.complete("", &session.files);
-    let asked = session.on(Event::Answer { ticket, answer: Answer::YES });
+    let asked = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert!(matches!(asked.reply, Reply::Ask { .. }), "{asked:?}");
     assert_eq!(session.engine.run.state().unwrap().task_description, "first");
 }
@@ -639,7 +639,7 @@ fn a_gate_of_old_rules_is_not_passed_after_new_ones_are_accepted() {
     let _ = session.command("workflow", ":resume");
     let _ = session.command("workflow", ":resume");
     assert_eq!(session.engine.held(), None);
-    let _ = session.on(Event::Answer { ticket, answer: Answer::YES });
+    let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert_eq!(session.phase_id(), "a");
 }
 

@@ -1,0 +1,153 @@
+//! Requests to the user and the host, each with its own type of answer, and what follows from the answer. Only this file knows
+//! [`Answer`].
+
+use super::context::Cx;
+use super::effect::{Reply, Request};
+use super::event::{Answer, CommandEnd};
+use super::state::{Engine, Purpose, Waiting};
+
+/// The answer to a command.
+pub(super) enum Ran {
+    Ended {
+        end: CommandEnd,
+        /// Its duration, in milliseconds.
+        duration_ms: u64,
+        /// The end of its output, plain text.
+        output: String,
+    },
+    /// The request was cancelled.
+    Cancelled,
+    /// The host may not run commands.
+    NotHere,
+}
+
+impl Engine {
+    /// Asks the user to choose an option; the answer is its index, or `None` if no option was chosen.
+    pub(super) fn select(
+        &mut self,
+        purpose: impl Into<Purpose>,
+        title: String,
+        options: Vec<String>,
+        then: impl FnOnce(&mut Self, Option<usize>, &mut Cx) -> Reply + 'static,
+    ) -> Reply {
+        let request = Request::Select { title, options };
+        self.ask(purpose.into(), true, request, |engine, answer, cx| {
+            let chosen = match answer {
+                Answer::Selected(index) => Some(index),
+                Answer::Confirmed(_)
+                | Answer::Entered(_)
+                | Answer::Ran { .. }
+                | Answer::Cancelled
+                | Answer::NoUi => None,
+            };
+            then(engine, chosen, cx)
+        })
+    }
+
+    /// Asks the user for yes or no: by a choice between no and yes, in this order because a key that was meant for the editor
+    /// chooses the first option, or by a confirmation. Only a yes is a yes; the answer is `None` if nobody can be asked.
+    pub(super) fn yes_or_no(
+        &mut self,
+        purpose: impl Into<Purpose>,
+        request: YesOrNo,
+        then: impl FnOnce(&mut Self, Option<bool>, &mut Cx) -> Reply + 'static,
+    ) -> Reply {
+        let request = match request {
+            YesOrNo::Choice { title, no, yes } => {
+                Request::Select { title, options: vec![no.into(), yes.into()] }
+            }
+            YesOrNo::Confirmation { title, message } => {
+                Request::Confirm { title: title.into(), message }
+            }
+        };
+        self.ask(purpose.into(), true, request, |engine, answer, cx| {
+            let is_yes = match answer {
+                Answer::NoUi => None,
+                Answer::Selected(1) | Answer::Confirmed(true) => Some(true),
+                Answer::Selected(_)
+                | Answer::Confirmed(false)
+                | Answer::Entered(_)
+                | Answer::Ran { .. }
+                | Answer::Cancelled => Some(false),
+            };
+            then(engine, is_yes, cx)
+        })
+    }
+
+    /// Asks the user for a line of text; the answer is `None` if there is none.
+    pub(super) fn ask_text(
+        &mut self,
+        purpose: impl Into<Purpose>,
+        title: String,
+        then: impl FnOnce(&mut Self, Option<String>, &mut Cx) -> Reply + 'static,
+    ) -> Reply {
+        self.ask(purpose.into(), true, Request::Input { title }, |engine, answer, cx| {
+            let text = match answer {
+                Answer::Entered(text) => Some(text),
+                Answer::Confirmed(_)
+                | Answer::Selected(_)
+                | Answer::Ran { .. }
+                | Answer::Cancelled
+                | Answer::NoUi => None,
+            };
+            then(engine, text, cx)
+        })
+    }
+
+    /// Has the host run a command.
+    pub(super) fn exec(
+        &mut self,
+        purpose: impl Into<Purpose>,
+        command: Command,
+        then: impl FnOnce(&mut Self, Ran, &mut Cx) -> Reply + 'static,
+    ) -> Reply {
+        let Command { line: command, timeout_ms, progress } = command;
+        let request = Request::Exec { command, timeout_ms, progress };
+        self.ask(purpose.into(), false, request, |engine, answer, cx| {
+            let ran = match answer {
+                Answer::Ran { end, duration_ms, output } => Ran::Ended { end, duration_ms, output },
+                Answer::Cancelled => Ran::Cancelled,
+                Answer::Confirmed(_) | Answer::Selected(_) | Answer::Entered(_) | Answer::NoUi => {
+                    Ran::NotHere
+                }
+            };
+            then(engine, ran, cx)
+        })
+    }
+
+    fn ask(
+        &mut self,
+        purpose: Purpose,
+        is_for_user: bool,
+        request: Request,
+        then: impl FnOnce(&mut Self, Answer, &mut Cx) -> Reply + 'static,
+    ) -> Reply {
+        let waiting = Waiting { purpose, is_for_user, then: Box::new(then) };
+        Reply::Ask { ticket: self.pending.insert(waiting), request }
+    }
+
+    /// Continues with the answer to a request; without one of this ticket nothing is to be done.
+    pub(super) fn answered(&mut self, ticket: u64, answer: Answer, cx: &mut Cx) -> Reply {
+        match self.pending.remove(ticket) {
+            Some(waiting) => (waiting.then)(self, answer, cx),
+            None => Reply::None,
+        }
+    }
+}
+
+/// A question for yes or no.
+pub(super) enum YesOrNo {
+    /// A choice, in a terminal.
+    Choice { title: String, no: &'static str, yes: &'static str },
+    /// A confirmation, in a program.
+    Confirmation { title: &'static str, message: String },
+}
+
+/// A command that the host is to run.
+pub(super) struct Command {
+    pub line: String,
+    /// Its time limit, in milliseconds.
+    pub timeout_ms: u32,
+    /// The text that is shown while it runs.
+    pub progress: String,
+}
