@@ -202,7 +202,7 @@ struct Play<'a> {
 
 impl Play<'_> {
     fn on(&mut self, event: Event) -> Reply {
-        let context = Context { unix_ms: 1, random: 2, ui: self.ui, files: self.files };
+        let context = Context { unix_ms: 1, random: 2, ui: self.ui, host: self.files };
         let output = self.engine.handle(event, &context);
         for effect in output.effects {
             match effect {

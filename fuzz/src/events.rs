@@ -330,7 +330,7 @@ impl Play {
     fn handle(&mut self, event: Event) -> Output {
         self.now += 1000;
         let context =
-            Context { unix_ms: self.now, random: self.now, ui: self.ui, files: &self.folder };
+            Context { unix_ms: self.now, random: self.now, ui: self.ui, host: &self.folder };
         let output = self.engine.handle(event, &context);
         assert!(output.effects.len() <= 24, "{:?}", output.effects);
         for effect in &output.effects {

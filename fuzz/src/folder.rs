@@ -6,6 +6,7 @@ use pi_workflows::definition::{
     DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root,
 };
 use pi_workflows::definition::{Stale, WorkflowFiles, WriteTarget};
+use pi_workflows::engine::Host;
 
 /// The files of two roots, `global` and `project`, of a package, and of the project itself, by `ROOT/PATH`; and the links
 /// with their targets, in the same form. `package/folders.json` is the package's list of folders.
@@ -108,11 +109,6 @@ impl Folder {
 }
 
 impl WorkflowFiles for Folder {
-    /// Half of the keys have a value, which is no answer that the engine has kept.
-    fn recall(&self, key: &str) -> Option<String> {
-        key.ends_with(['0', '2', '4', '6', '8', 'a', 'c', 'e']).then(|| "x".into())
-    }
-
     fn roots(&self) -> Result<Vec<Root>, Stale> {
         let root =
             |name: &str, path: &str| Root { name: name.into(), path: path.into(), package: None };
@@ -168,5 +164,20 @@ impl WorkflowFiles for Folder {
         }
         let resolved = format!("/{}", parts.join("/"));
         Ok(Ok(WriteTarget { path: resolved, linked: path.contains("link") }))
+    }
+}
+
+impl Host for Folder {
+    /// Half of the keys have a value, which is no answer that the engine has kept.
+    fn recall(&self, key: &str) -> Option<String> {
+        key.ends_with(['0', '2', '4', '6', '8', 'a', 'c', 'e']).then(|| "x".into())
+    }
+
+    fn running_tools(&self) -> Result<Vec<String>, Stale> {
+        Ok(Vec::new())
+    }
+
+    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+        Ok(Ok(()))
     }
 }

@@ -107,7 +107,7 @@ fn play(state: &RunState, folder: &Folder) {
         ];
         for event in events {
             let ui = if matches!(event, Event::SessionShutdown) { Ui::None } else { Ui::Terminal };
-            let context = Context { unix_ms: u64::MAX, random: u64::MAX, ui, files: folder };
+            let context = Context { unix_ms: u64::MAX, random: u64::MAX, ui, host: folder };
             let is_call = matches!(event, Event::ToolCall { .. });
             let output = engine.handle(event, &context);
             let held = engine.has_run() && !engine.is_running();

@@ -75,7 +75,7 @@ fn main() {
         _ => panic!("no such case: {case}"),
     };
     let mut engine = Engine::default();
-    let context = Context { unix_ms: 0, random: 0, ui: Ui::None, files: &files };
+    let context = Context { unix_ms: 0, random: 0, ui: Ui::None, host: &files };
     let session = Event::Session { stored: Some(state), in_view: None, facts: Facts::default() };
     let _ = engine.handle(session, &context);
     measured(|| engine.handle(event, &context));

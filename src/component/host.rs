@@ -8,7 +8,9 @@ use crate::definition::{
     DirEntry, FileError, FileKind, KnownModel, ModelSetting, Package, PackageScope, ReadError,
     Root, Stale, Surroundings, UserMessage, WorkflowFiles, WriteTarget, defined_profiles,
 };
-use crate::engine::{Effect, Engine, Level, Output, Reply, RunningCall, Summary, other_tools};
+use crate::engine::{
+    Effect, Engine, Host, Level, Output, Reply, RunningCall, Summary, other_tools,
+};
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
 
 use crate::usage::Usage;
@@ -220,6 +222,10 @@ pub(super) fn report_panic(panic: &std::panic::PanicHookInfo) {
 pub(super) struct Files;
 
 impl WorkflowFiles for Files {
+    fn tools(&self) -> Result<Vec<String>, Stale> {
+        Ok(tool_names()?.unwrap_or_default())
+    }
+
     fn roots(&self) -> Result<Vec<Root>, Stale> {
         let roots = match files::roots().map_err(ReadError::from) {
             Ok(roots) => roots,
@@ -230,14 +236,6 @@ impl WorkflowFiles for Files {
             }
         };
         Ok(roots.into_iter().map(Into::into).collect())
-    }
-
-    fn untrusted(&self) -> Result<Option<String>, Stale> {
-        match files::withheld_roots().map_err(ReadError::from) {
-            Ok(roots) => Ok(roots.into_iter().next().map(|root| root.path)),
-            Err(ReadError::Stale) => Err(Stale),
-            Err(ReadError::File(_)) => Ok(None),
-        }
     }
 
     fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
@@ -257,6 +255,34 @@ impl WorkflowFiles for Files {
         Ok(files::read_file(root, path)?)
     }
 
+    fn surroundings(&self) -> Result<Surroundings, Stale> {
+        let tools = tool_names()?;
+        let more_tools = tools.is_none();
+        let (profiles, profiles_outside) = defined_profiles(self, &PROFILES)?;
+        Ok(Surroundings {
+            tools: tools.unwrap_or_default(),
+            more_tools,
+            profiles,
+            profiles_outside,
+            models: self.models()?,
+        })
+    }
+
+    fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
+        let target = known(context::resolve_write(path))?;
+        Ok(target.map(|context::WriteTarget { path, linked }| WriteTarget { path, linked }))
+    }
+}
+
+impl Host for Files {
+    fn untrusted(&self) -> Result<Option<String>, Stale> {
+        match files::withheld_roots().map_err(ReadError::from) {
+            Ok(roots) => Ok(roots.into_iter().next().map(|root| root.path)),
+            Err(ReadError::Stale) => Err(Stale),
+            Err(ReadError::File(_)) => Ok(None),
+        }
+    }
+
     fn start_snapshot(&self) {
         files::start_snapshot();
     }
@@ -267,10 +293,6 @@ impl WorkflowFiles for Files {
 
     fn unchanged(&self) -> bool {
         files::unchanged()
-    }
-
-    fn tools(&self) -> Result<Vec<String>, Stale> {
-        Ok(tool_names()?.unwrap_or_default())
     }
 
     fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
@@ -286,19 +308,6 @@ impl WorkflowFiles for Files {
         let Ok(Some(model)) = known(context::current_model())? else { return Ok(None) };
         let thinking = known(api::get_thinking_level())?.ok().and_then(super::convert::thinking);
         Ok(Some(ModelSetting { model: model.into(), thinking }))
-    }
-
-    fn surroundings(&self) -> Result<Surroundings, Stale> {
-        let tools = tool_names()?;
-        let more_tools = tools.is_none();
-        let (profiles, profiles_outside) = defined_profiles(self, &PROFILES)?;
-        Ok(Surroundings {
-            tools: tools.unwrap_or_default(),
-            more_tools,
-            profiles,
-            profiles_outside,
-            models: self.models()?,
-        })
     }
 
     fn project_identity(&self) -> Option<String> {
@@ -357,11 +366,6 @@ impl WorkflowFiles for Files {
         };
         let at_hand = super::CALL.with_borrow(Clone::clone);
         Ok(other_tools(context::running_calls().into_iter().map(call).collect(), at_hand))
-    }
-
-    fn resolve_write(&self, path: &str) -> Result<Result<WriteTarget, String>, Stale> {
-        let target = known(context::resolve_write(path))?;
-        Ok(target.map(|context::WriteTarget { path, linked }| WriteTarget { path, linked }))
     }
 
     fn can_confine(&self) -> Result<Result<(), String>, Stale> {

@@ -330,7 +330,7 @@ fn during<T>(call: Option<String>, handle: impl FnOnce() -> T) -> T {
 
 fn handle(at: Moment, event: Event) -> Output {
     let Moment { unix_ms, random } = at;
-    let context = Context { unix_ms, random, ui: UI.get(), files: &host::Files };
+    let context = Context { unix_ms, random, ui: UI.get(), host: &host::Files };
     let (output, has_run) =
         ENGINE.with_borrow_mut(|engine| (engine.handle(event, &context), engine.has_run()));
     // While there is a run, tool calls are refused if this instance traps, also while its files cannot be read.

@@ -4,7 +4,7 @@ use crate::definition::{
     Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
 use crate::definition::{is_within, nearest, skeleton, writes_path};
-use crate::engine::{all_ways, may, run_through};
+use crate::engine::{Host, all_ways, may, run_through};
 use crate::run::{Broken, PROGRESS_VERSION, restore};
 use crate::text::{self, Circumstances, Report};
 

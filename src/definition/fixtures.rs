@@ -100,11 +100,6 @@ impl WorkflowFiles for Files {
         Ok(roots)
     }
 
-    fn untrusted(&self) -> Result<Option<String>, Stale> {
-        let is_withheld = self.untrusted && !self.project.is_empty();
-        Ok(is_withheld.then(|| ".pi/workflows".to_owned()))
-    }
-
     fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError> {
         self.lists.set(self.lists.get() + 1);
         let path = self.real(root, path);
@@ -135,63 +130,14 @@ impl WorkflowFiles for Files {
         Ok(entries)
     }
 
-    fn start_snapshot(&self) {
-        let own = [self.global.clone(), self.project.clone()];
-        *self.snapshot.borrow_mut() = Some((own, self.packages.clone()));
-    }
-
-    fn unchanged(&self) -> bool {
-        let snapshot = self.snapshot.borrow();
-        snapshot.as_ref().is_some_and(|([global, project], packages)| {
-            (global, project, packages) == (&self.global, &self.project, &self.packages)
-        })
-    }
-
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError> {
         self.reads.set(self.reads.get() + 1);
         let text = self.root(root).get(&self.real(root, path)).ok_or(FileError::NotFound)?;
         Ok(text.clone().into_bytes())
     }
 
-    fn project_identity(&self) -> Option<String> {
-        self.identity.clone()
-    }
-
-    fn recall(&self, key: &str) -> Option<String> {
-        self.kept.get(key).cloned()
-    }
-
     fn tools(&self) -> Result<Vec<String>, Stale> {
         Ok(self.tools.iter().map(|tool| (*tool).to_owned()).collect())
-    }
-
-    fn entry(&self, custom_type: &str, number: u32) -> Result<Option<String>, Stale> {
-        let is_state = custom_type == crate::protocol::STATE_ENTRY_TYPE;
-        Ok(self.states.get(number as usize).filter(|_| is_state).cloned())
-    }
-
-    fn usage_since_state(&self) -> Result<(crate::usage::Usage, Option<u64>), Stale> {
-        Ok((self.usage.borrow().clone(), self.newest_entry.get()))
-    }
-
-    fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
-        Ok(self.active_tools.borrow().clone())
-    }
-
-    fn models(&self) -> Result<Option<Vec<KnownModel>>, Stale> {
-        Ok(self.models.clone())
-    }
-
-    fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
-        Ok(self.setting.borrow().clone())
-    }
-
-    fn call_argument(&self, name: &str) -> Result<Option<String>, Stale> {
-        Ok(self.call_arguments.get(name).cloned())
-    }
-
-    fn running_tools(&self) -> Result<Vec<String>, Stale> {
-        Ok(self.running_tools.clone())
     }
 
     /// The project lies at `/project`, the home directory at `/home`.
@@ -216,10 +162,6 @@ impl WorkflowFiles for Files {
         let path = format!("/{}", parts.join("/"));
         let linked = self.linked.iter().any(|link| is_within(link, &path));
         Ok(Ok(WriteTarget { path, linked }))
-    }
-
-    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
-        Ok(self.cannot_confine.clone().map_or(Ok(()), Err))
     }
 }
 

@@ -17,7 +17,7 @@ impl Engine {
     /// A prompt was given: a countdown ends, and a message of the user ends a pause.
     pub(super) fn input(&mut self, from_user: bool, cx: &mut Cx) -> Result<(), Stale> {
         if from_user && self.held().is_some() {
-            self.read_files(|definitions| definitions.refresh(cx.files))?;
+            self.read_files(|definitions| definitions.refresh(cx.host))?;
         }
         self.end_rest(cx);
         self.agent.origin = match self.agent.origin {
@@ -110,8 +110,8 @@ impl Engine {
             Standing::Active(active) => active,
         };
         let scope = (active.phase, active.scope);
-        let path = || cx.files.call_argument("path");
-        Ok(match permission(scope, name, carries_calls, &path, cx.files)? {
+        let path = || cx.host.call_argument("path");
+        Ok(match permission(scope, name, carries_calls, &path, cx.host)? {
             Permission::Allowed => Reply::None,
             Permission::Refused(refusal) => {
                 let text = text::refusal(&active, name, &refusal);
@@ -122,7 +122,7 @@ impl Engine {
             }
             Permission::Confined { writable, named, network } => {
                 let limits = Limits::of(active.phase, active.scope);
-                let Err(reason) = cx.files.can_confine()? else {
+                let Err(reason) = cx.host.can_confine()? else {
                     let notice = text::confinement_notice(named.as_deref(), network);
                     return Ok(Reply::Confine { writable, network, notice });
                 };

@@ -226,8 +226,8 @@ impl Engine {
         if phases.is_empty() {
             return None;
         }
-        let models = cx.unless_gone(cx.files.models())?;
-        let current = cx.unless_gone(cx.files.model_setting());
+        let models = cx.unless_gone(cx.host.models())?;
+        let current = cx.unless_gone(cx.host.model_setting());
         let unpriced = |model: &Model| {
             models.iter().any(|known: &KnownModel| known.model == *model && !known.priced)
         };

@@ -1,8 +1,9 @@
 //! The context of an event: time, randomness, user interface and files.
 
-use crate::definition::{Stale, WorkflowFiles};
+use crate::definition::Stale;
 
 use super::effect::{Effect, Level};
+use super::host::Host;
 
 /// The context of an event.
 #[derive(Clone, Copy)]
@@ -13,8 +14,8 @@ pub struct Context<'a> {
     pub random: u64,
     /// The user interface of the session.
     pub ui: Ui,
-    /// Read access to the granted folders.
-    pub files: &'a dyn WorkflowFiles,
+    /// Read access to the session, to pi and to the granted folders.
+    pub host: &'a dyn Host,
 }
 
 /// The user interface of a session.
@@ -46,7 +47,7 @@ pub(super) struct Cx<'a> {
     pub unix_ms: u64,
     pub random: u64,
     pub ui: Ui,
-    pub files: &'a dyn WorkflowFiles,
+    pub host: &'a dyn Host,
     pub effects: Vec<Effect>,
     /// The agent was prompted.
     pub prompted: bool,
@@ -60,13 +61,13 @@ pub(super) struct Cx<'a> {
 
 impl<'a> Cx<'a> {
     pub fn new(context: &Context<'a>) -> Self {
-        let Context { unix_ms, random, ui, files } = *context;
+        let Context { unix_ms, random, ui, host } = *context;
         let effects = Vec::new();
         Self {
             unix_ms,
             random,
             ui,
-            files,
+            host,
             effects,
             prompted: false,
             status_shows_wait: None,

@@ -33,7 +33,7 @@ impl Engine {
             return None;
         }
         let action = match name {
-            STEP_TOOL_NAME => cx.files.call_argument("action").ok().flatten(),
+            STEP_TOOL_NAME => cx.host.call_argument("action").ok().flatten(),
             _ => None,
         };
         let action = action.unwrap_or_default();

@@ -99,9 +99,9 @@ impl Engine {
 
 /// The user's own messages since the run began, newest first.
 fn users_own(task_id: &str, cx: &Cx) -> Result<Vec<UserMessage>, Stale> {
-    let mut messages = cx.files.user_messages(task_id)?;
+    let mut messages = cx.host.user_messages(task_id)?;
     if !messages.is_empty() {
-        let marks = cx.files.entries(PROMPT_ENTRY_TYPE)?;
+        let marks = cx.host.entries(PROMPT_ENTRY_TYPE)?;
         let mark = |data: &String| -> Option<String> {
             let data: Value = serde_json::from_str(data).ok()?;
             Some(data.get(FINGERPRINT)?.as_str()?.to_owned())
@@ -126,7 +126,7 @@ fn is_to_start_fresh(active: &Active) -> bool {
 /// The text for the model in place of the earlier work, and the entry that shows the user what the phase sees.
 fn described(active: &Active, cx: &Cx) -> Result<(Summary, Effect), Stale> {
     let messages = users_own(&active.state.task_id, cx)?;
-    let notice = text::fresh_notice(active, messages.len(), cx.files.view_size()?);
+    let notice = text::fresh_notice(active, messages.len(), cx.host.view_size()?);
     let entry = Effect::AppendEntry { custom_type: FRESH_TYPE, data: json!({ "content": notice }) };
     let images_of = with_images(&messages);
     let text = text::fresh_summary(active, &messages, images_of.len());

@@ -1,8 +1,9 @@
 //! The decision on a tool call outside of a session, and the rule that makes it.
 
+use super::host::Host;
 use crate::definition::{
-    Limits, Permission, Phase, Refusal, Sandbox, Stale, ToolPolicy, Workflow, WorkflowFiles,
-    WriteFile, is_carrier, on_one_line, permission, rule_place, runs_commands,
+    Limits, Permission, Phase, Refusal, Sandbox, Stale, ToolPolicy, Workflow, WriteFile,
+    is_carrier, on_one_line, permission, rule_place, runs_commands,
 };
 
 /// The decision on a tool call.
@@ -23,12 +24,12 @@ pub fn may(
     (phase, workflow): (&Phase, &Workflow),
     tool: &str,
     path: Option<&str>,
-    files: &dyn WorkflowFiles,
+    host: &dyn Host,
 ) -> Result<May, Stale> {
     let limits = Limits::of(phase, workflow);
     let place = |own: bool, keys: &[&str]| {
         let file = if own { phase.file.clone() } else { workflow.file() };
-        rule_place(&file, keys, files)
+        rule_place(&file, keys, host)
     };
     let write = || place(limits.write_file == WriteFile::Phase, &["write"]);
     let network = || place(phase.confinement.network.is_some(), &["network"]);
@@ -36,7 +37,7 @@ pub fn may(
     let whitelist = || place(true, &["tools", "whitelist"]);
     let carries_calls = is_carrier(tool);
     let argument = || Ok(path.map(ToOwned::to_owned));
-    let decision = permission((phase, workflow), tool, carries_calls, &argument, files)?;
+    let decision = permission((phase, workflow), tool, carries_calls, &argument, host)?;
     let (word, reason) = match decision {
         Permission::Allowed => {
             let is_limited = limits.write.is_some() || !limits.network;
@@ -56,11 +57,11 @@ pub fn may(
         Permission::WithinPaths(_) => {
             ("allowed", format!("\"{}\" is in write, {}", path.unwrap_or_default(), write()?))
         }
-        Permission::Confined { writable, .. } => match (files.can_confine()?, limits.sandbox) {
+        Permission::Confined { writable, .. } => match (host.can_confine()?, limits.sandbox) {
             (Ok(()), _) => {
                 let mut rules = Vec::new();
                 if limits.write.is_some() {
-                    let writable = shown(&writable, files)?;
+                    let writable = shown(&writable, host)?;
                     rules.push(format!("writable: {writable}, and $TMPDIR, {}", write()?));
                 }
                 rules.push(if limits.network {
@@ -119,8 +120,8 @@ pub fn may(
 }
 
 /// The writable paths, relative to the working directory where they are below it.
-fn shown(writable: &[String], files: &dyn WorkflowFiles) -> Result<String, Stale> {
-    let directory = files.resolve_write(".")?.map(|target| format!("{}/", target.path));
+fn shown(writable: &[String], host: &dyn Host) -> Result<String, Stale> {
+    let directory = host.resolve_write(".")?.map(|target| format!("{}/", target.path));
     let relative = |path: &String| match &directory {
         Ok(directory) if path == directory => "./".to_owned(),
         Ok(directory) => path.strip_prefix(directory).unwrap_or(path).to_owned(),

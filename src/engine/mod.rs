@@ -1,7 +1,7 @@
 //! Events in, effects out.
 //!
 //! **Invariant: the engine performs nothing.** [`Engine::handle`] takes an event with its context and returns the effects
-//! as data. It reads files through one trait and has no other way outside.
+//! as data. It asks the host through one trait and has no other way outside.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -16,6 +16,7 @@
 //! | `countdown` | the seconds before the agent is prompted to continue |
 //! | `briefing` | the context prompt: when the model gets it, and when a reminder |
 //! | `fresh_start` | a phase that sees nothing of the earlier work |
+//! | `host` | what the engine asks the host |
 //! | `hold` | a run whose rules do not hold |
 //! | `step_tool` | calls of `workflow_step` |
 //! | `tools` | the tools that the model is shown |
@@ -41,6 +42,7 @@ mod event;
 mod fresh_start;
 mod gate;
 mod hold;
+mod host;
 mod may;
 mod models;
 mod panel;
@@ -60,6 +62,7 @@ pub use commands::{ALLOW_COMMANDS_FLAG, COMMANDS, Command, Completion};
 pub use context::{Context, Ui};
 pub use effect::{Effect, Level, Output, Reply, Request, Summary, ToolResult};
 pub use event::{Answer, CommandEnd, Event, Facts, Stop};
+pub use host::Host;
 pub use may::{May, may};
 pub use run_through::{all_ways, run_through};
 pub use running::{RunningCall, other_tools};

@@ -86,7 +86,7 @@ impl Engine {
         let chosen = if phase.model.is_empty() {
             None
         } else {
-            let models = cx.unless_gone(cx.files.models())?;
+            let models = cx.unless_gone(cx.host.models())?;
             match choose(&phase.model, library.aliases(), &models) {
                 Ok(chosen) => Some(chosen),
                 Err(lacks) => {
@@ -127,7 +127,7 @@ impl Engine {
             self.forget_returned_model(cx);
             return Ok(());
         }
-        let Some(current) = cx.files.model_setting()? else { return Ok(()) };
+        let Some(current) = cx.host.model_setting()? else { return Ok(()) };
         self.keeper.picked(pick, &current);
         if let Some(mut state) = self.running().cloned() {
             if let Some(visit) = state.progress.visits.get_mut(&phase_key(&state.current_path)) {

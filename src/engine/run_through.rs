@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::definition::{Entry, EntryKind, Input, Library, Workflow, WorkflowFiles};
+use super::host::Host;
+use crate::definition::{Entry, EntryKind, Input, Library, Workflow};
 use crate::protocol::{COMPLETE_TYPE, WORKFLOW_COMMAND};
 use crate::run::{Active, WayBounds, WayStarts, ways};
 use crate::text::{self, DefaultRole, sample_evidence};
@@ -34,7 +35,7 @@ pub type GivenOutcomes = [(String, Vec<String>)];
 ///
 /// The notice to the user if the workflow cannot be started; or an error for an input or outcome that it does not have.
 pub fn run_through(
-    files: &dyn WorkflowFiles,
+    host: &dyn Host,
     library: &Library,
     workflow: &Workflow,
     task: &str,
@@ -48,7 +49,7 @@ pub fn run_through(
         return Err(text::missing_options(&missing));
     }
     let outcomes = planned(outcomes, workflow, library)?;
-    let context = Context { unix_ms: START_MS, random: 0, ui: Ui::None, files };
+    let context = Context { unix_ms: START_MS, random: 0, ui: Ui::None, host };
     let mut play = Play { engine: Engine::default(), context, outcomes, script: Vec::new() };
     let facts = Facts::default();
     play.effects(Event::Session { stored: None, in_view: None, facts });

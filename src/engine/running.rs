@@ -78,7 +78,7 @@ impl Engine {
 
 /// The tools whose calls run. A call of `workflow_step` that runs waits for an answer, which has its own rules.
 fn running(cx: &mut Cx) -> Vec<String> {
-    let running = cx.files.running_tools().map(Some);
+    let running = cx.host.running_tools().map(Some);
     let mut running = cx.unless_gone(running).unwrap_or_default();
     running.retain(|name| name != STEP_TOOL_NAME);
     running

@@ -36,7 +36,7 @@ impl Engine {
         self.ending.forget();
         self.agent.is_stopping = false;
         self.agent.prompt_at_rest = None;
-        if let Some(notice) = self.read_files(|definitions| definitions.reload(cx.files))? {
+        if let Some(notice) = self.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Warning, notice);
         }
         self.restore(stored, mark, cx);

@@ -60,7 +60,7 @@ impl Session {
     }
 
     fn on(&mut self, event: Event) -> Output {
-        let context = Context { unix_ms: self.now, random: 0, ui: self.ui, files: &self.files };
+        let context = Context { unix_ms: self.now, random: 0, ui: self.ui, host: &self.files };
         let output = self.engine.handle(event, &context);
         if let Reply::Ask { ticket, .. } = output.reply {
             self.last_ticket = ticket;
@@ -113,7 +113,7 @@ impl Session {
 /// Calls a part of the engine with an event of an empty project.
 pub(super) fn with_cx<T>(call: impl FnOnce(&mut Cx) -> T) -> T {
     let files = Files::default();
-    let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, files: &files };
+    let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, host: &files };
     call(&mut Cx::new(&context))
 }
 
@@ -982,6 +982,14 @@ fn no_effects_are_returned_for_a_session_that_is_gone() {
             Err(ReadError::Stale)
         }
     }
+    impl Host for Gone {
+        fn running_tools(&self) -> Result<Vec<String>, Stale> {
+            Err(Stale)
+        }
+        fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+            Err(Stale)
+        }
+    }
     let mut engine = Engine::default();
     for event in [
         Event::Session { stored: None, in_view: None, facts: Facts::default() },
@@ -989,7 +997,7 @@ fn no_effects_are_returned_for_a_session_that_is_gone() {
     ] {
         assert_eq!(
             engine
-                .handle(event, &Context { unix_ms: NOW, random: 0, ui: Ui::Program, files: &Gone }),
+                .handle(event, &Context { unix_ms: NOW, random: 0, ui: Ui::Program, host: &Gone }),
             Output::default()
         );
     }

@@ -1,7 +1,8 @@
 //! The tools that the model is shown. A phase shows those that its whitelist names, and may hide those that it refuses;
 //! the next phase, or the end of the run, gives back what it changed. Changes of others meanwhile stay.
 
-use crate::definition::{Phase, Stale, ToolPolicy, WorkflowFiles, is_carrier};
+use super::host::Host;
+use crate::definition::{Phase, Stale, ToolPolicy, is_carrier};
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{Active, RunState};
 
@@ -22,7 +23,7 @@ impl Engine {
         if !changes && progress.tools_added.is_empty() && progress.tools_hidden.is_empty() {
             return new;
         }
-        let Ok(Some(arranged)) = arrange(&new, phase, cx.files) else { return new };
+        let Ok(Some(arranged)) = arrange(&new, phase, cx.host) else { return new };
         if let Some(shown) = arranged.shown {
             cx.push(Effect::SetActiveTools(shown));
         }
@@ -44,7 +45,7 @@ struct Arranged {
 fn arrange(
     state: &RunState,
     phase: Option<(&Phase, bool)>,
-    host: &dyn WorkflowFiles,
+    host: &dyn Host,
 ) -> Result<Option<Arranged>, Stale> {
     let Some(active) = host.active_tools()? else { return Ok(None) };
     let registered = host.tools()?;

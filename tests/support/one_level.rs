@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pi_workflows::definition::{DirEntry, FileError, FileKind, ReadError, Root};
 use pi_workflows::definition::{Stale, WorkflowFiles};
+use pi_workflows::engine::Host;
 
 /// Folders with files; folders are not nested.
 #[derive(Debug, Clone, Default)]
@@ -29,5 +30,15 @@ impl WorkflowFiles for Files {
             .and_then(|files| files.get(file))
             .cloned()
             .ok_or(ReadError::File(FileError::NotFound))
+    }
+}
+
+impl Host for Files {
+    fn running_tools(&self) -> Result<Vec<String>, Stale> {
+        Ok(Vec::new())
+    }
+
+    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+        Ok(Ok(()))
     }
 }

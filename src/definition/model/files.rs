@@ -1,9 +1,8 @@
 //! The trait through which workflow files are read; the host side implements it.
 
-use crate::usage::Usage;
 use std::fmt;
 
-use super::models::{KnownModel, ModelSetting};
+use super::models::KnownModel;
 use super::nearest::nearest;
 
 /// A granted folder that holds workflows.
@@ -178,15 +177,14 @@ pub struct UserMessage {
 
 /// Read access to the granted folders. Paths are relative to a root, with `/` between their parts.
 pub trait WorkflowFiles {
+    /// The names of the tools that there are, as far as they are known; pi's own need not be among them.
+    fn tools(&self) -> Result<Vec<String>, Stale> {
+        Ok(Vec::new())
+    }
+
     /// The folders, least specific first: a workflow of a later one replaces one of the same key of an earlier. Those of
     /// packages come last: their keys differ from all others.
     fn roots(&self) -> Result<Vec<Root>, Stale>;
-
-    /// The folder of the project's workflows, for messages, if there is one that is not read because pi does not trust the
-    /// project.
-    fn untrusted(&self) -> Result<Option<String>, Stale> {
-        Ok(None)
-    }
 
     /// The entries of a directory, sorted by name.
     fn list(&self, root: &str, path: &str) -> Result<Vec<DirEntry>, ReadError>;
@@ -194,109 +192,14 @@ pub trait WorkflowFiles {
     /// The whole content of a file.
     fn read(&self, root: &str, path: &str) -> Result<Vec<u8>, ReadError>;
 
-    /// Starts to record a snapshot of all reads and their results, in place of an earlier one.
-    fn start_snapshot(&self) {}
-
-    /// Finishes the snapshot.
-    fn finish_snapshot(&self) {}
-
-    /// Tests if every read of the snapshot would have the same result again. In doubt it is false.
-    fn unchanged(&self) -> bool {
-        false
-    }
-
-    /// The names of the tools that there are, as far as they are known; pi's own need not be among them.
-    fn tools(&self) -> Result<Vec<String>, Stale> {
-        Ok(Vec::new())
-    }
-
-    /// The names of the tools that the model is shown; `None` where the host does not tell.
-    fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
-        Ok(None)
-    }
-
-    /// The models that pi knows; `None` where the host does not tell.
-    fn models(&self) -> Result<Option<Vec<KnownModel>>, Stale> {
-        Ok(None)
-    }
-
-    /// The model in use, or the one that is being set, and its thinking level; `None` if there is none, or where the host
-    /// does not tell.
-    fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
-        Ok(None)
-    }
-
     /// The names that a check compares with.
     fn surroundings(&self) -> Result<Surroundings, Stale> {
         Ok(Surroundings { more_tools: true, ..Surroundings::default() })
-    }
-
-    /// A text that identifies the project's directory: it is another one where another directory takes its path.
-    /// `None` where the system does not tell, and then no answer about the project can be remembered.
-    fn project_identity(&self) -> Option<String> {
-        None
-    }
-
-    /// The value that is kept for a key beyond the session; `None` too where there is none, or it cannot be read.
-    fn recall(&self, _key: &str) -> Option<String> {
-        None
-    }
-
-    /// The argument of this name of the tool call of the current event, if it has one that is a string.
-    ///
-    /// # Errors
-    ///
-    /// If the session is gone, here and below.
-    fn call_argument(&self, _name: &str) -> Result<Option<String>, Stale> {
-        Ok(None)
-    }
-
-    /// The tools whose calls run: without those that only carry the calls of others, without the call of the current event,
-    /// and without those that it came through.
-    fn running_tools(&self) -> Result<Vec<String>, Stale> {
-        Ok(Vec::new())
     }
 
     /// The file that pi's `edit` and `write` would write if this were their argument `path`; the inner error is the
     /// reason, for the user, if it cannot be told.
     fn resolve_write(&self, _path: &str) -> Result<Result<WriteTarget, String>, Stale> {
         Ok(Err("the host does not tell".into()))
-    }
-
-    /// The data of the newest custom entries of a type on the session's branch, newest first, JSON each.
-    fn entries(&self, _custom_type: &str) -> Result<Vec<String>, Stale> {
-        Ok(Vec::new())
-    }
-
-    /// The data of the custom entry of a type with this number on the session's branch, newest first, from 0; JSON.
-    fn entry(&self, _custom_type: &str, _number: u32) -> Result<Option<String>, Stale> {
-        Ok(None)
-    }
-
-    /// The user messages on the session's branch behind the first state entry of a run, newest first; those that were sent in
-    /// the user's place too.
-    fn user_messages(&self, _task_id: &str) -> Result<Vec<UserMessage>, Stale> {
-        Ok(Vec::new())
-    }
-
-    /// The usage since the newest state entry on the session's branch, and the time of the newest entry, in
-    /// milliseconds since 1970.
-    fn usage_since_state(&self) -> Result<(Usage, Option<u64>), Stale> {
-        Ok((Usage::default(), None))
-    }
-
-    /// The size of the messages that the model would be sent, in bytes.
-    fn view_size(&self) -> Result<u64, Stale> {
-        Ok(0)
-    }
-
-    /// Tests if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
-    fn can_confine(&self) -> Result<Result<(), String>, Stale> {
-        Ok(Ok(()))
-    }
-
-    /// The difference between the user's local time and UTC at this instant, in minutes, positive east of Greenwich.
-    fn utc_offset(&self, _unix_ms: u64) -> Result<i16, Stale> {
-        Ok(0)
     }
 }

@@ -1,6 +1,7 @@
 //! Completions of the arguments of `/workflow`.
 
-use crate::definition::{Input, Workflow, WorkflowFiles, is_space};
+use crate::definition::{Input, Workflow, is_space};
+use crate::engine::host::Host;
 use crate::text;
 
 use super::{arguments, controls};
@@ -20,10 +21,10 @@ pub struct Completion {
 impl Engine {
     /// Returns completions of the arguments of `/workflow`; none where it is complete, so that Enter runs it. At the beginning
     /// of the argument the files are read again.
-    pub fn complete(&mut self, prefix: &str, files: &dyn WorkflowFiles) -> Vec<Completion> {
+    pub fn complete(&mut self, prefix: &str, host: &dyn Host) -> Vec<Completion> {
         if prefix.is_empty() {
             // Definitions that cannot be read now stay as they were.
-            let _ = self.read_files(|definitions| definitions.refresh(files));
+            let _ = self.read_files(|definitions| definitions.refresh(host));
         }
         let library = self.definitions.library();
         let (before, name) = match prefix.split_once(is_space) {
@@ -38,7 +39,7 @@ impl Engine {
             }
         };
         // A list of completions has no other place for it.
-        let untrusted = files.untrusted().ok().flatten();
+        let untrusted = host.untrusted().ok().flatten();
         let about = |name: &str, description: &str| match &untrusted {
             Some(folder) if name == controls::CHECK => text::not_trusted(folder),
             Some(_) | None => description.to_owned(),

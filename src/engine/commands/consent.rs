@@ -16,7 +16,7 @@ impl Engine {
         if commands.is_empty() || self.session.allow_commands || !cx.ui.exists() {
             return self.start(&start, cx);
         }
-        let identity = cx.files.project_identity();
+        let identity = cx.host.project_identity();
         commands.retain(|command| !self.is_remembered(REMEMBERED_COMMAND, &identity, command, cx));
         if commands.is_empty() {
             return self.start(&start, cx);

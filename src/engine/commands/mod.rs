@@ -78,7 +78,7 @@ impl Engine {
         }
         let was_held = self.held().is_some();
         if was_held {
-            self.read_files(|definitions| definitions.refresh(cx.files))?;
+            self.read_files(|definitions| definitions.refresh(cx.host))?;
         }
         let reply = match (name, control) {
             (WORKFLOW_COMMAND, Some((control, argument))) => {

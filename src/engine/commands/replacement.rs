@@ -28,7 +28,7 @@ impl Engine {
             }
             return self.start_if_allowed(start, cx);
         }
-        let identity = cx.files.project_identity();
+        let identity = cx.host.project_identity();
         let is_remembered = |key: &String| self.is_remembered(REMEMBERED, &identity, key, cx);
         let (known, unknown): (Vec<String>, Vec<String>) =
             keys.into_iter().partition(is_remembered);

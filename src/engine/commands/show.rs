@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::definition::{Library, Stale, WorkflowFiles};
+use crate::definition::{Library, Stale};
+use crate::engine::host::Host;
 use crate::protocol::{CHECK_TYPE, GRAPH_TYPE, REPORT_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE};
 use crate::run::{Active, Broken, RunState, pause_reason, restore};
 use crate::text::{self, Circumstances, Report};
@@ -26,8 +27,8 @@ impl Engine {
         let waits = self.activity.is_waiting();
         let names_models = self.keeper.visit().is_some()
             && self.definitions.library().names_models(&active.state.workflow_key);
-        let in_use = if names_models { cx.unless_gone(cx.files.model_setting()) } else { None };
-        let utc_offset = cx.files.utc_offset(active.state.started_at).map(Some);
+        let in_use = if names_models { cx.unless_gone(cx.host.model_setting()) } else { None };
+        let utc_offset = cx.host.utc_offset(active.state.started_at).map(Some);
         let utc_offset = cx.unless_gone(utc_offset).unwrap_or_default();
         let content = text::status_panel(&active, cx.unix_ms, waits, in_use.as_ref(), utc_offset);
         show(STATUS_TYPE, content, false, cx);
@@ -35,7 +36,7 @@ impl Engine {
 
     /// Shows a workflow as a diagram: the one of that name, or that of the run.
     pub(super) fn show_graph(&mut self, name: &str, cx: &mut Cx) -> Result<(), Stale> {
-        let (library, _) = Library::load(cx.files)?;
+        let (library, _) = Library::load(cx.host)?;
         let mut for_users = library.for_users().map(|(_, workflow)| workflow);
         let workflow = match (name, self.running()) {
             ("", Some(state)) => library.get(&state.workflow_key),
@@ -68,7 +69,7 @@ impl Engine {
         let state = match self.running().and_then(|_| self.up_to_now(cx)) {
             Some(state) => state,
             None => {
-                let Some(state) = newest_run(cx.files)? else {
+                let Some(state) = newest_run(cx.host)? else {
                     cx.notify(Level::Info, "No workflow has run in this session.");
                     return Ok(());
                 };
@@ -82,14 +83,14 @@ impl Engine {
         };
         let pause = pause_reason(&state, self.definitions.library());
         let known = Circumstances { pause, ..Circumstances::default() };
-        let report = Report::of(&state, known).markdown(|time| cx.files.utc_offset(time))?;
+        let report = Report::of(&state, known).markdown(|time| cx.host.utc_offset(time))?;
         show(REPORT_TYPE, report, false, cx);
         Ok(())
     }
 
     /// Reads all files again and shows every diagnostic.
     pub(super) fn show_check(&mut self, cx: &mut Cx) -> Result<(), Stale> {
-        let (report, has_errors) = self.read_files(|definitions| definitions.check(cx.files))?;
+        let (report, has_errors) = self.read_files(|definitions| definitions.check(cx.host))?;
         let report = format!("{report}{}", untrusted(cx));
         show(CHECK_TYPE, report, has_errors, cx);
         Ok(())
@@ -97,10 +98,10 @@ impl Engine {
 }
 
 /// The newest run of the session.
-fn newest_run(files: &dyn WorkflowFiles) -> Result<Option<RunState>, Stale> {
+fn newest_run(host: &dyn Host) -> Result<Option<RunState>, Stale> {
     let mut gone = Ok(());
     let stored = (0..).map_while(|number| {
-        let entry = files.entry(STATE_ENTRY_TYPE, number);
+        let entry = host.entry(STATE_ENTRY_TYPE, number);
         entry.unwrap_or_else(|stale| {
             gone = Err(stale);
             None
@@ -112,14 +113,14 @@ fn newest_run(files: &dyn WorkflowFiles) -> Result<Option<RunState>, Stale> {
 
 /// Tells that there is no run, and how the last one of the session ended.
 pub(super) fn show_last_end(cx: &mut Cx) -> Result<(), Stale> {
-    let ended = newest_run(cx.files)?
-        .filter(|state| !state.is_running() && state.progress.broken.is_none());
+    let ended =
+        newest_run(cx.host)?.filter(|state| !state.is_running() && state.progress.broken.is_none());
     let Some(state) = ended else {
         cx.notify(Level::Info, NO_RUN);
         return Ok(());
     };
     let report = Report::of(&state, Circumstances::default());
-    let end = report.end(|time| cx.files.utc_offset(time))?;
+    let end = report.end(|time| cx.host.utc_offset(time))?;
     cx.notify(Level::Info, format!("{NO_RUN} The last one:\n{end}\n/workflow :report shows it."));
     Ok(())
 }

@@ -18,7 +18,7 @@ impl Engine {
         arguments: &str,
         cx: &mut Cx,
     ) -> Result<Reply, Stale> {
-        if let Some(notice) = self.read_files(|definitions| definitions.reload(cx.files))? {
+        if let Some(notice) = self.read_files(|definitions| definitions.reload(cx.host))? {
             cx.notify(Level::Warning, notice);
         }
         let (name, task) = arguments.split_once(is_space).unwrap_or((arguments, ""));
@@ -192,7 +192,7 @@ pub(super) fn usage(library: &Library) -> String {
 /// The reason why the project's workflows are missing and how to change it, on a line of its own; empty if nothing is
 /// missing.
 pub(super) fn untrusted(cx: &mut Cx) -> String {
-    let folder = cx.unless_gone(cx.files.untrusted());
+    let folder = cx.unless_gone(cx.host.untrusted());
     folder.map_or_else(String::new, |folder| {
         format!("\n{}", text::untrusted(&folder, cx.ui.is_terminal()))
     })

@@ -99,7 +99,7 @@ impl Engine {
     ) -> bool {
         identity.as_ref().is_some_and(|identity| {
             let Remembered { key, value } = self.session.remembered(kind, identity, about);
-            cx.files.recall(&key) == Some(value)
+            cx.host.recall(&key) == Some(value)
         })
     }
 

@@ -61,7 +61,7 @@ impl Engine {
         if unknown.is_empty() || self.session.allow_commands {
             return self.make_checks(gate, cx);
         }
-        let identity = cx.files.project_identity();
+        let identity = cx.host.project_identity();
         unknown.retain(|command| !self.is_remembered(REMEMBERED_COMMAND, &identity, command, cx));
         if unknown.is_empty() {
             return self.make_checks(gate, cx);
@@ -87,7 +87,7 @@ impl Engine {
                 }
                 CheckKind::Approve { question } => return self.ask_approval(gate, &question, cx),
                 CheckKind::File { path, contains } => {
-                    let found = check_file(cx.files, &path, contains.as_ref(), &mut work);
+                    let found = check_file(cx.host, &path, contains.as_ref(), &mut work);
                     let (passed, result) = match found {
                         Ok(found) => (true, found),
                         Err(FileFailure::Gone) => return Reply::None,

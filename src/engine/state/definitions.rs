@@ -1,6 +1,7 @@
 //! The workflow definitions as they were last read.
 
-use crate::definition::{Diagnostic, Library, Severity, Stale, WorkflowFiles};
+use crate::definition::{Diagnostic, Library, Severity, Stale};
+use crate::engine::host::Host;
 use crate::text;
 
 /// The library, and the errors in its files.
@@ -30,14 +31,14 @@ impl Definitions {
     /// # Errors
     ///
     /// If the session is gone; the definitions stay as they were.
-    pub fn refresh(&mut self, files: &dyn WorkflowFiles) -> Result<(), Stale> {
-        if self.matches_snapshot && files.unchanged() {
+    pub fn refresh(&mut self, host: &dyn Host) -> Result<(), Stale> {
+        if self.matches_snapshot && host.unchanged() {
             return Ok(());
         }
         self.matches_snapshot = false;
-        files.start_snapshot();
-        let read = Library::load(files);
-        files.finish_snapshot();
+        host.start_snapshot();
+        let read = Library::load(host);
+        host.finish_snapshot();
         let (library, errors) = read?;
         self.replace(library, errors);
         self.matches_snapshot = true;
@@ -49,8 +50,8 @@ impl Definitions {
     /// # Errors
     ///
     /// As [`Self::refresh`].
-    pub fn reload(&mut self, files: &dyn WorkflowFiles) -> Result<Option<String>, Stale> {
-        self.refresh(files)?;
+    pub fn reload(&mut self, host: &dyn Host) -> Result<Option<String>, Stale> {
+        self.refresh(host)?;
         let errors = self.errors_as_text();
         if errors == self.told {
             return Ok(None);
@@ -64,8 +65,8 @@ impl Definitions {
     /// # Errors
     ///
     /// As [`Self::refresh`].
-    pub fn check(&mut self, files: &dyn WorkflowFiles) -> Result<(String, bool), Stale> {
-        let (library, diagnostics) = Library::check(files)?;
+    pub fn check(&mut self, host: &dyn Host) -> Result<(String, bool), Stale> {
+        let (library, diagnostics) = Library::check(host)?;
         let report = text::check_report(&library, &diagnostics);
         let fails = diagnostics.iter().any(|diagnostic| diagnostic.severity() != Severity::Warning);
         self.replace(library, diagnostics);

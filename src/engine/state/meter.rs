@@ -104,7 +104,7 @@ impl Meter {
         if self.is_past || cx.gone {
             return Usage::default();
         }
-        let told = cx.files.usage_since_state().map(Some);
+        let told = cx.host.usage_since_state().map(Some);
         let told = cx.unless_gone(told).unwrap_or_default();
         self.sum(told, working_since, cx.unix_ms)
     }

@@ -173,7 +173,7 @@ impl Engine {
         if state.is_running() && state.progress.broken.is_some() {
             return;
         }
-        let newest = || cx.files.entry(STATE_ENTRY_TYPE, 0).ok().flatten();
+        let newest = || cx.host.entry(STATE_ENTRY_TYPE, 0).ok().flatten();
         let data = self.run.entry(state, newest);
         let data = self.with_panel(data);
         cx.push(Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data });

@@ -69,7 +69,7 @@ impl ModelKeeper {
         if self.set.is_some() {
             return self.set.clone();
         }
-        let setting = cx.unless_gone(cx.files.model_setting())?;
+        let setting = cx.unless_gone(cx.host.model_setting())?;
         let Model { provider, id } = &setting.model;
         (provider.len() + id.len() <= MAX_MODEL).then_some(setting)
     }

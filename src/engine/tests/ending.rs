@@ -161,7 +161,7 @@ fn a_chat_in_a_pause_has_its_tools_until_it_tries_to_move_the_run() {
     let state = session.engine.running().unwrap().clone();
     let files = Files::default();
     let reason = PauseReason::Unknown(json!({ "kind": "later" }));
-    let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, files: &files };
+    let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, host: &files };
     session.engine.pause_as(&state, reason, &mut Cx::new(&context));
     session.settled();
     for action in ["next", "loop"] {

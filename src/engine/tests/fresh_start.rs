@@ -174,7 +174,7 @@ fn another_run_does_not_keep_the_view_of_the_one_that_it_replaces() {
     let output = session.command("workflow", "w y");
     assert!(matches!(output.reply, Reply::Ask { .. }));
     let answer = Event::Answer { ticket: session.last_ticket, answer: Answer::Confirmed(true) };
-    let context = Context { unix_ms: NOW + 1, random: 1, ui: session.ui, files: &session.files };
+    let context = Context { unix_ms: NOW + 1, random: 1, ui: session.ui, host: &session.files };
     let _ = session.engine.handle(answer, &context);
     session.compacts_all("f");
 }

@@ -17,7 +17,7 @@ fn run(of_workflow: &str, of_phase: &str) -> Session {
 
 impl Session {
     fn paused_for(&mut self, reason: PauseReason) {
-        let context = Context { unix_ms: self.now, random: 0, ui: self.ui, files: &self.files };
+        let context = Context { unix_ms: self.now, random: 0, ui: self.ui, host: &self.files };
         self.engine.pause(reason, &mut Cx::new(&context));
     }
 

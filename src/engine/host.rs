@@ -1,0 +1,166 @@
+//! What the engine asks the host.
+
+use crate::definition::{KnownModel, ModelSetting, Stale, UserMessage, WorkflowFiles};
+use crate::usage::Usage;
+
+/// Read access to the session and to pi, beside the workflow files. What a host does not tell is empty or unknown; what decides
+/// whether a tool call is allowed or a phase is left, each host must tell.
+///
+/// # Errors
+///
+/// Each function fails only if the session is gone.
+pub trait Host: WorkflowFiles {
+    /// The folder of the project's workflows, for messages, if there is one that is not read because pi does not trust the
+    /// project.
+    fn untrusted(&self) -> Result<Option<String>, Stale> {
+        Ok(None)
+    }
+
+    /// Starts to record a snapshot of all reads and their results, in place of an earlier one.
+    fn start_snapshot(&self) {}
+
+    /// Finishes the snapshot.
+    fn finish_snapshot(&self) {}
+
+    /// Tests if every read of the snapshot would have the same result again. In doubt it is false.
+    fn unchanged(&self) -> bool {
+        false
+    }
+
+    /// The names of the tools that the model is shown; `None` where the host does not tell.
+    fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
+        Ok(None)
+    }
+
+    /// The models that pi knows; `None` where the host does not tell.
+    fn models(&self) -> Result<Option<Vec<KnownModel>>, Stale> {
+        Ok(None)
+    }
+
+    /// The model in use, or the one that is being set, and its thinking level; `None` if there is none, or where the host
+    /// does not tell.
+    fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
+        Ok(None)
+    }
+
+    /// A text that identifies the project's directory: it is another one where another directory takes its path.
+    /// `None` where the system does not tell, and then no answer about the project can be remembered.
+    fn project_identity(&self) -> Option<String> {
+        None
+    }
+
+    /// The value that is kept for a key beyond the session; `None` too where there is none, or it cannot be read.
+    fn recall(&self, _key: &str) -> Option<String> {
+        None
+    }
+
+    /// The argument of this name of the tool call of the current event, if it has one that is a string.
+    fn call_argument(&self, _name: &str) -> Result<Option<String>, Stale> {
+        Ok(None)
+    }
+
+    /// The tools whose calls run: without those that only carry the calls of others, without the call of the current event,
+    /// and without those that it came through.
+    fn running_tools(&self) -> Result<Vec<String>, Stale>;
+
+    /// The data of the newest custom entries of a type on the session's branch, newest first, JSON each.
+    fn entries(&self, _custom_type: &str) -> Result<Vec<String>, Stale> {
+        Ok(Vec::new())
+    }
+
+    /// The data of the custom entry of a type with this number on the session's branch, newest first, from 0; JSON.
+    fn entry(&self, _custom_type: &str, _number: u32) -> Result<Option<String>, Stale> {
+        Ok(None)
+    }
+
+    /// The user messages on the session's branch behind the first state entry of a run, newest first; those that were sent in
+    /// the user's place too.
+    fn user_messages(&self, _task_id: &str) -> Result<Vec<UserMessage>, Stale> {
+        Ok(Vec::new())
+    }
+
+    /// The usage since the newest state entry on the session's branch, and the time of the newest entry, in
+    /// milliseconds since 1970.
+    fn usage_since_state(&self) -> Result<(Usage, Option<u64>), Stale> {
+        Ok((Usage::default(), None))
+    }
+
+    /// The size of the messages that the model would be sent, in bytes.
+    fn view_size(&self) -> Result<u64, Stale> {
+        Ok(0)
+    }
+
+    /// Tests if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
+    fn can_confine(&self) -> Result<Result<(), String>, Stale>;
+
+    /// The difference between the user's local time and UTC at this instant, in minutes, positive east of Greenwich.
+    fn utc_offset(&self, _unix_ms: u64) -> Result<i16, Stale> {
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::fixtures::Files;
+
+    impl Host for Files {
+        fn untrusted(&self) -> Result<Option<String>, Stale> {
+            let is_withheld = self.untrusted && !self.project.is_empty();
+            Ok(is_withheld.then(|| ".pi/workflows".to_owned()))
+        }
+
+        fn start_snapshot(&self) {
+            let own = [self.global.clone(), self.project.clone()];
+            *self.snapshot.borrow_mut() = Some((own, self.packages.clone()));
+        }
+
+        fn unchanged(&self) -> bool {
+            let snapshot = self.snapshot.borrow();
+            snapshot.as_ref().is_some_and(|([global, project], packages)| {
+                (global, project, packages) == (&self.global, &self.project, &self.packages)
+            })
+        }
+
+        fn project_identity(&self) -> Option<String> {
+            self.identity.clone()
+        }
+
+        fn recall(&self, key: &str) -> Option<String> {
+            self.kept.get(key).cloned()
+        }
+
+        fn entry(&self, custom_type: &str, number: u32) -> Result<Option<String>, Stale> {
+            let is_state = custom_type == crate::protocol::STATE_ENTRY_TYPE;
+            Ok(self.states.get(number as usize).filter(|_| is_state).cloned())
+        }
+
+        fn usage_since_state(&self) -> Result<(crate::usage::Usage, Option<u64>), Stale> {
+            Ok((self.usage.borrow().clone(), self.newest_entry.get()))
+        }
+
+        fn active_tools(&self) -> Result<Option<Vec<String>>, Stale> {
+            Ok(self.active_tools.borrow().clone())
+        }
+
+        fn models(&self) -> Result<Option<Vec<KnownModel>>, Stale> {
+            Ok(self.models.clone())
+        }
+
+        fn model_setting(&self) -> Result<Option<ModelSetting>, Stale> {
+            Ok(self.setting.borrow().clone())
+        }
+
+        fn call_argument(&self, name: &str) -> Result<Option<String>, Stale> {
+            Ok(self.call_arguments.get(name).cloned())
+        }
+
+        fn running_tools(&self) -> Result<Vec<String>, Stale> {
+            Ok(self.running_tools.clone())
+        }
+
+        fn can_confine(&self) -> Result<Result<(), String>, Stale> {
+            Ok(self.cannot_confine.clone().map_or(Ok(()), Err))
+        }
+    }
+}
