@@ -100,7 +100,7 @@ impl Engine {
                 let text = text::held(reason);
                 return Ok(self.stop(Rule::Seal, text));
             }
-            Standing::NoRun | Standing::Active(_) if self.agent_awaits_gate() => {
+            Standing::NoRun | Standing::Active(_) if self.pending.is_gate_of_call() => {
                 return Ok(self.refuse(Rule::Gate, text::GATE_OPEN));
             }
             Standing::NoRun => return Ok(Reply::None),

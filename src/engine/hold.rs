@@ -73,7 +73,7 @@ impl Engine {
             if pause.is_some_and(|pause| pause.reason.is_of_rules()) { new.resumed() } else { new };
         self.run.told_hold = None;
         // Its checks are those of the old rules.
-        self.withdraw_gate(cx);
+        self.pending.withdraw_gates(cx);
         self.transition(new, cx);
         Ok(())
     }

@@ -5,7 +5,7 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `state` | the state: definitions, session, run, agent, turn, pending requests; the one writer of the run |
+//! | `state` | the parts, each with its private state; the one writer of the run |
 //! | `session` | events of the session |
 //! | `accounting` | what a run takes |
 //! | `budget` | budgets: the agent is told near their end, and the run pauses at it |
@@ -13,7 +13,7 @@
 //! | `agent` | events of the agent's work, and of tool calls |
 //! | `ending` | the end of the agent's run when the run of the workflow pauses |
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
-//! | `countdown` | the seconds before the agent is prompted to continue |
+//! | `countdown` | the end of a countdown, and the wait for the user |
 //! | `briefing` | the context prompt: when the model gets it, and when a reminder |
 //! | `fresh_start` | a phase that sees nothing of the earlier work |
 //! | `host` | what the engine asks the host |

@@ -66,7 +66,7 @@ impl Engine {
             return None;
         }
         let (task_id, phase) = (state.task_id.clone(), phase_key(&state.current_path));
-        Some(VisitId { task_id, phase, number: state.pass() })
+        Some(VisitId { task_id, phase, number: state.visit_number() })
     }
 
     /// The model and the level of the current phase; `None` if they are the user's own.

@@ -175,7 +175,8 @@ impl Play<'_> {
     /// The outcome of the current phase.
     fn outcome(&self, active: &Active) -> Option<String> {
         let names = || active.phase.outcomes.iter().map(|outcome| &outcome.name);
-        let visit = usize::try_from(active.state.pass().saturating_sub(1)).unwrap_or(usize::MAX);
+        let visit =
+            usize::try_from(active.state.visit_number().saturating_sub(1)).unwrap_or(usize::MAX);
         let given = self.outcomes.get(&active.phase.id);
         let given = given.and_then(|given| given.get(visit).or_else(|| given.last()));
         // Another phase of this id may have it.

@@ -21,7 +21,7 @@ impl Engine {
         cx: &mut Cx,
     ) -> Result<(), Stale> {
         self.activity.stop(cx);
-        self.withdraw_gate(cx);
+        self.pending.withdraw_gates(cx);
         self.pending.clear();
         self.agent.cancel_asked = false;
         self.agent.refused_moves = 0;

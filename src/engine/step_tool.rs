@@ -127,7 +127,7 @@ impl Engine {
             }
             Standing::NoRun => {}
         }
-        if self.agent_awaits_gate() {
+        if self.pending.is_gate_of_call() {
             return gate_result(text::GATE_OPEN);
         }
         if let Some(refusal) = self.refuse_while_running(cx) {
@@ -226,7 +226,7 @@ impl Engine {
         let paused = text::paused(&before);
         let gate = self.gates_ahead(Requester::Agent(caller.clone()), outcome.clone());
         match (gate, paused) {
-            (Some(_), _) if self.gate_is_open() => gate_result(text::GATE_OPEN),
+            (Some(_), _) if self.pending.has_gate() => gate_result(text::GATE_OPEN),
             (Some(_), _) if self.turn.gate_checked => gate_result(text::GATE_HAD),
             (gate, Some(text)) if gate.is_some() || waits_at_gate => {
                 self.end_agents_run();

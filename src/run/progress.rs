@@ -528,7 +528,7 @@ impl RunState {
     }
 
     /// Returns the number of visits of the current phase, this one included; from 1.
-    pub fn pass(&self) -> u32 {
+    pub fn visit_number(&self) -> u32 {
         self.progress.visits.get(&phase_key(&self.current_path)).map_or(1, |visit| visit.passes)
     }
 

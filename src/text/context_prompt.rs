@@ -75,7 +75,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     ];
     let values = inputs(active, active.state.current_path.len());
     lines.extend(values.map(|values| format!("**Inputs:** {values}")));
-    let pass = active.state.pass();
+    let pass = active.state.visit_number();
     if pass > 1 {
         lines.push(format!("**Pass:** {pass}"));
     }

@@ -17,7 +17,9 @@ impl Engine {
             return self.start(&start, cx);
         }
         let identity = cx.host.project_identity();
-        commands.retain(|command| !self.is_remembered(REMEMBERED_COMMAND, &identity, command, cx));
+        commands.retain(|command| {
+            !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx)
+        });
         if commands.is_empty() {
             return self.start(&start, cx);
         }
@@ -59,7 +61,9 @@ impl Engine {
                 Consent::Session => {
                     engine.session.allowed_commands.extend(commands.iter().cloned());
                 }
-                Consent::Always { identity } => engine.remember_consents(&commands, identity, cx),
+                Consent::Always { identity } => {
+                    engine.session.remember(REMEMBERED_COMMAND, identity, &commands, cx)
+                }
             }
             start.allowed.extend(commands);
             // The files may have been read again meanwhile: what is new is asked for.

@@ -41,8 +41,8 @@ struct Properties {
 enum WhileHeld {
     Works,
     Refused,
-    /// Refused where the run has a phase; without one it says so itself.
-    RefusedInPhase,
+    /// Refused, unless the files lack the phase too: then the control itself tells that.
+    RefusedUnlessPhaseGone,
 }
 
 impl Control {
@@ -72,15 +72,15 @@ impl Control {
             Self::Next => changes(
                 ":next",
                 "Go to the next phase, or where an outcome leads",
-                WhileHeld::RefusedInPhase,
+                WhileHeld::RefusedUnlessPhaseGone,
             ),
             Self::Back => {
-                changes(":back", "Go back to the phase before", WhileHeld::RefusedInPhase)
+                changes(":back", "Go back to the phase before", WhileHeld::RefusedUnlessPhaseGone)
             }
             Self::Skip => changes(
                 ":skip",
                 "Pass over the phase, or go to another one",
-                WhileHeld::RefusedInPhase,
+                WhileHeld::RefusedUnlessPhaseGone,
             ),
             Self::Cancel => changes(":cancel", "Cancel the run", WhileHeld::Works),
             Self::Graph => shows(":graph", "Show a workflow as a diagram", false),
@@ -103,7 +103,7 @@ impl Control {
         match self.properties().while_held {
             WhileHeld::Works => false,
             WhileHeld::Refused => true,
-            WhileHeld::RefusedInPhase => has_phase,
+            WhileHeld::RefusedUnlessPhaseGone => has_phase,
         }
     }
 }
@@ -159,7 +159,7 @@ impl Engine {
             Control::Panel => self.switch_panel(cx),
             Control::Status => self.show_status(cx),
             Control::Pause => {
-                self.withdraw_gate(cx);
+                self.pending.withdraw_gates(cx);
                 if self.pause_reason().is_some_and(PauseReason::needs_resume) {
                     // A message of the user must not end it.
                     self.tell_pause(cx);

@@ -50,7 +50,10 @@ impl Engine {
         let gate_waits = self.active().is_some_and(|active| active.phase.outcomes.is_empty())
             && self.pause_reason().is_some_and(|reason| reason.waits_at_gate());
         let was_paused = self.resume(cx);
-        if gate_waits && !self.gate_is_open() && self.gates_ahead(Requester::User, None).is_some() {
+        if gate_waits
+            && !self.pending.has_gate()
+            && self.gates_ahead(Requester::User, None).is_some()
+        {
             return self.next_by_user("", cx);
         }
         if !was_held && !was_paused && !was_at_rest {
@@ -65,7 +68,7 @@ impl Engine {
 
     /// Moves the run on, if its gate is passed: to where this outcome leads, or without one to the next phase.
     pub(super) fn next_by_user(&mut self, outcome: &str, cx: &mut Cx) -> Reply {
-        if self.gate_is_open() {
+        if self.pending.has_gate() {
             cx.notify(Level::Info, "The gate of this phase is being checked.");
             return Reply::None;
         }
@@ -146,7 +149,7 @@ impl Engine {
         let from = text::phase_title(active.phase);
         let new = new.moved_from(active.state, leaving, cx.unix_ms);
         let stopped = self.stop_running_calls(cx);
-        self.withdraw_gate(cx);
+        self.pending.withdraw_gates(cx);
         self.agent.cancel_asked = false;
         self.transition(new, cx);
         self.follow_budget(cx);
@@ -195,7 +198,7 @@ impl Engine {
             return;
         };
         let stopped = self.stop_running_calls(cx);
-        self.withdraw_gate(cx);
+        self.pending.withdraw_gates(cx);
         let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
         let content = text::command_cancelled_message(&all);
         self.show_end(&state, content, cx);

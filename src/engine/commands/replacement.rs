@@ -29,7 +29,8 @@ impl Engine {
             return self.start_if_allowed(start, cx);
         }
         let identity = cx.host.project_identity();
-        let is_remembered = |key: &String| self.is_remembered(REMEMBERED, &identity, key, cx);
+        let is_remembered =
+            |key: &String| self.session.remembers(REMEMBERED, identity.as_deref(), key, cx);
         let (known, unknown): (Vec<String>, Vec<String>) =
             keys.into_iter().partition(is_remembered);
         self.session.accepted_replacements.extend(known);
@@ -53,7 +54,7 @@ impl Engine {
                 return engine.tell_not_started(cx);
             }
             if let Some(identity) = identity {
-                cx.push(engine.session.remembered(REMEMBERED, &identity, &key).keep());
+                engine.session.remember(REMEMBERED, &identity, std::slice::from_ref(&key), cx);
             }
             engine.session.accepted_replacements.insert(key);
             engine.start_unless_replaced(start, cx)

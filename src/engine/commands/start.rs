@@ -142,7 +142,7 @@ impl Engine {
         let stopped =
             self.agent.is_stopping || self.running().is_some() && self.stop_running_calls(cx);
         self.activity.stop(cx);
-        self.withdraw_gate(cx);
+        self.pending.withdraw_gates(cx);
         self.session.allowed_in_run = Some((state.task_id.clone(), allowed.clone()));
         self.run.told_hold = None;
         self.run.ended = None;

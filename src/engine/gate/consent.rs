@@ -11,7 +11,7 @@ use super::verdict::Outcome;
 use super::{if_stands, not_allowed};
 use crate::engine::context::{Cx, Ui};
 use crate::engine::effect::{Effect, Reply};
-use crate::engine::state::{CheckResult, Engine, OpenGate, Remembered};
+use crate::engine::state::{CheckResult, Engine, OpenGate};
 
 /// Kind of the values in the store that remember a consent.
 pub(in crate::engine) const REMEMBERED: &str = "allowed-command";
@@ -89,31 +89,6 @@ impl Engine {
         commands.filter(|command| !is_allowed(command)).map(Into::into).collect()
     }
 
-    /// Returns true if the user gave this answer for the project before, and it was kept.
-    pub(in crate::engine) fn is_remembered(
-        &self,
-        kind: &str,
-        identity: &Option<String>,
-        about: &str,
-        cx: &Cx,
-    ) -> bool {
-        identity.as_ref().is_some_and(|identity| {
-            let Remembered { key, value } = self.session.remembered(kind, identity, about);
-            cx.host.recall(&key) == Some(value)
-        })
-    }
-
-    pub(in crate::engine) fn remember_consents(
-        &self,
-        commands: &[String],
-        identity: &str,
-        cx: &mut Cx,
-    ) {
-        for command in commands {
-            cx.push(self.session.remembered(REMEMBERED, identity, command).keep());
-        }
-    }
-
     /// Asks for the consent to these commands.
     pub(super) fn ask_consent(
         &mut self,
@@ -135,7 +110,9 @@ impl Engine {
                 }
                 Consent::Once => {}
                 Consent::Session => engine.session.allowed_commands.extend(commands),
-                Consent::Always { identity } => engine.remember_consents(&commands, identity, cx),
+                Consent::Always { identity } => {
+                    engine.session.remember(REMEMBERED, identity, &commands, cx)
+                }
             }
             engine.make_checks(gate, cx)
         };

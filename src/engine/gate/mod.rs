@@ -19,9 +19,9 @@ use crate::text;
 
 use super::ask::{Command, Ran};
 use super::context::Cx;
-use super::effect::{Effect, Reply};
+use super::effect::Reply;
 use super::event::CommandEnd;
-use super::state::{CheckResult, Engine, OpenGate, Requester, Waiter};
+use super::state::{CheckResult, Engine, OpenGate, Requester};
 
 pub(super) use consent::{
     Consent, ONCE_IN_RUN, REMEMBERED as REMEMBERED_COMMAND, dialog, title_of,
@@ -39,22 +39,6 @@ impl Engine {
         OpenGate::ahead_of(&self.active()?, requester, outcome)
     }
 
-    /// Tests if a call of the agent's waits for a gate.
-    pub(super) fn agent_awaits_gate(&self) -> bool {
-        self.pending.waiters_of_gates().any(|waiter| waiter != Waiter::User)
-    }
-
-    /// Tests if a gate is being checked.
-    pub(super) fn gate_is_open(&self) -> bool {
-        self.pending.waiters_of_gates().next().is_some()
-    }
-
-    /// Withdraws the gate that is being checked: the user did something else.
-    pub(super) fn withdraw_gate(&mut self, cx: &mut Cx) {
-        let tickets = self.pending.withdraw_gates();
-        cx.effects.extend(tickets.into_iter().map(|ticket| Effect::CancelRequest { ticket }));
-    }
-
     /// Begins with a gate: with the consent to its commands, if that is needed.
     pub(super) fn begin_gate(&mut self, gate: OpenGate, cx: &mut Cx) -> Reply {
         let mut unknown = self.commands_without_consent(&gate);
@@ -62,7 +46,9 @@ impl Engine {
             return self.make_checks(gate, cx);
         }
         let identity = cx.host.project_identity();
-        unknown.retain(|command| !self.is_remembered(REMEMBERED_COMMAND, &identity, command, cx));
+        unknown.retain(|command| {
+            !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx)
+        });
         if unknown.is_empty() {
             return self.make_checks(gate, cx);
         }

@@ -22,7 +22,7 @@ pub(super) enum Outcome {
     Paused(PauseReason),
 }
 
-/// The answer to who wants to leave a phase that is not left.
+/// The answer to the party that wants to leave the phase, where the run does not move on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// A check failed, and the run stays.

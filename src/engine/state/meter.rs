@@ -14,7 +14,7 @@ pub struct Meter {
     /// The dialog that a tool call waits for.
     dialog: Option<Dialog>,
     /// The session stored the run, and it had ended: what followed is not part of it.
-    is_past: bool,
+    had_ended: bool,
     /// A state of this event has the usage since the newest state entry: an entry of the same event is appended only after it.
     is_counted: bool,
 }
@@ -38,7 +38,7 @@ impl Meter {
 
     /// The run that the session stores is taken up.
     pub fn take_up(&mut self, has_ended: bool) {
-        self.is_past = has_ended;
+        self.had_ended = has_ended;
     }
 
     /// Counts a refused tool call.
@@ -82,7 +82,7 @@ impl Meter {
         };
         match before {
             Some(_) => self.is_counted = true,
-            None => self.is_past = false,
+            None => self.had_ended = false,
         }
         self.noted = Usage::default();
         if let Some(dialog) = &mut self.dialog {
@@ -101,7 +101,7 @@ impl Meter {
 
     /// The usage since the newest state entry.
     fn used(&self, working_since: Option<u64>, cx: &mut Cx) -> Usage {
-        if self.is_past || cx.gone {
+        if self.had_ended || cx.gone {
             return Usage::default();
         }
         let told = cx.host.usage_since_state().map(Some);

@@ -1,5 +1,4 @@
-//! The state of the engine: one type each for the definitions, the session, the run, the agent, the turn and the pending
-//! requests.
+//! The parts of the engine: each follows a rule of its own, and keeps its fields to itself. They are put together here.
 //!
 //! **Invariant: one writer of the run.** Every transition goes through [`Engine::transition`], which persists the new
 //! state and updates what shows it. The state itself is private to the file `run`.
@@ -40,7 +39,7 @@ pub(super) use meter::Meter;
 pub(super) use model_keeper::{ModelKeeper, VisitId};
 pub(super) use pending::{Pending, Purpose, Waiter, Waiting};
 pub(super) use run::{Ended, Run, Standing, ToldHold};
-pub(super) use session::{Remembered, Session, fingerprint};
+pub(super) use session::{Session, fingerprint};
 
 /// Workflows in one session: their definitions, and the run in progress.
 #[derive(Debug, Default)]

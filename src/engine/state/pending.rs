@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::engine::context::Cx;
-use crate::engine::effect::Reply;
+use crate::engine::effect::{Effect, Reply};
 use crate::engine::event::Answer;
 
 use super::Engine;
@@ -112,19 +112,29 @@ impl Pending {
         request.is_some_and(|request| request.is_for_user && request.purpose.waiter != Waiter::User)
     }
 
-    /// The parties that wait for a gate. A withdrawn one is among them until its answer comes.
-    pub fn waiters_of_gates(&self) -> impl Iterator<Item = Waiter> {
+    /// Returns true if a gate is being checked. A withdrawn one is, until its answer comes.
+    pub fn has_gate(&self) -> bool {
+        self.waiters_of_gates().next().is_some()
+    }
+
+    /// Returns true if a call of the agent's waits for a gate.
+    pub fn is_gate_of_call(&self) -> bool {
+        self.waiters_of_gates().any(|waiter| waiter != Waiter::User)
+    }
+
+    fn waiters_of_gates(&self) -> impl Iterator<Item = Waiter> {
         let gates = self.requests.values().filter(|request| request.purpose.gate.is_some());
         gates.map(|request| request.purpose.waiter)
     }
 
-    /// Marks the gates that are being checked as withdrawn, and returns their tickets.
-    pub fn withdraw_gates(&mut self) -> Vec<u64> {
-        let gates = self.requests.iter().filter_map(|(ticket, request)| {
-            request.purpose.gate.as_ref()?.withdraw();
-            Some(*ticket)
-        });
-        gates.collect()
+    /// Withdraws the gates that are being checked: the user did something else.
+    pub fn withdraw_gates(&mut self, cx: &mut Cx) {
+        for (ticket, request) in &self.requests {
+            if let Some(withdrawal) = &request.purpose.gate {
+                withdrawal.withdraw();
+                cx.push(Effect::CancelRequest { ticket: *ticket });
+            }
+        }
     }
 
     /// Drops the requests of nested calls of the step tool, and returns their tickets.
@@ -142,6 +152,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::tests::with_cx;
 
     fn waiting(purpose: Purpose) -> Waiting {
         Waiting { purpose, is_for_user: true, then: Box::new(|_, _, _| Reply::None) }
@@ -154,11 +165,13 @@ mod tests {
         let gate = Some(withdrawal.clone());
         let other = pending.insert(waiting(Waiter::User.into()));
         let ticket = pending.insert(waiting(Purpose { waiter: Waiter::User, gate }));
-        assert_eq!(pending.withdraw_gates(), [ticket]);
-        assert!(withdrawal.is_withdrawn());
-        assert_eq!(pending.waiters_of_gates().count(), 1);
+        with_cx(|cx| {
+            pending.withdraw_gates(cx);
+            assert_eq!(cx.effects, [Effect::CancelRequest { ticket }]);
+        });
+        assert!(withdrawal.is_withdrawn() && pending.has_gate());
         assert!(pending.remove(ticket).is_some() && pending.remove(ticket).is_none());
-        assert_eq!(pending.waiters_of_gates().count(), 0);
+        assert!(!pending.has_gate());
         assert!(pending.remove(other).is_some());
     }
 

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::definition::Sandbox;
 
+use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
 
 /// Facts of the session, and the answers of the user that hold for it.
@@ -30,11 +31,26 @@ pub struct Session {
 }
 
 impl Session {
-    /// Key and value under which an answer is remembered for the project of this identity.
-    pub fn remembered(&self, kind: &str, identity: &str, about: &str) -> Remembered {
+    /// Returns true if the user gave this answer in the project of this identity before, and it was kept.
+    pub fn remembers(&self, kind: &str, identity: Option<&str>, about: &str, cx: &Cx) -> bool {
+        identity.is_some_and(|identity| {
+            let (key, value) = self.kept_form(kind, identity, about);
+            cx.host.recall(&key) == Some(value)
+        })
+    }
+
+    /// Keeps an answer of the user about each of these for the project of this identity.
+    pub fn remember(&self, kind: &str, identity: &str, about: &[String], cx: &mut Cx) {
+        for about in about {
+            let (key, value) = self.kept_form(kind, identity, about);
+            cx.push(Effect::Remember { key, value });
+        }
+    }
+
+    /// The key and the value of a kept answer. Two answers may share a key; the value decides.
+    fn kept_form(&self, kind: &str, identity: &str, about: &str) -> (String, String) {
         let value = json!([self.project, identity, about]).to_string();
-        // Two answers may share a key; the value decides.
-        Remembered { key: format!("{kind}-{}", fingerprint(&value)), value }
+        (format!("{kind}-{}", fingerprint(&value)), value)
     }
 }
 
@@ -44,17 +60,4 @@ pub fn fingerprint(text: &str) -> String {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
     format!("{hash:016x}")
-}
-
-/// An answer of the user that outlives the session.
-pub struct Remembered {
-    pub key: String,
-    pub value: String,
-}
-
-impl Remembered {
-    /// The effect that stores it.
-    pub fn keep(self) -> Effect {
-        Effect::Remember { key: self.key, value: self.value }
-    }
 }
