@@ -113,7 +113,7 @@ pub struct Usage {
     pub models: BTreeMap<String, u32>,
 }
 
-/// Tests if a field has its default; it is not stored then.
+/// Returns true if a field has its default; it is not stored then.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -131,7 +131,7 @@ fn add_counts(counts: &mut BTreeMap<String, u32>, others: &BTreeMap<String, u32>
 }
 
 impl Usage {
-    /// Tests if nothing was used.
+    /// Returns true if nothing was used.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

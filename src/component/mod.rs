@@ -373,7 +373,7 @@ fn unless_gone<T>(answer: Result<T, types::Error>) -> Result<Option<T>, Gone> {
     }
 }
 
-/// Tests if the panel is on in this session: by the newest panel entry since the newest state, or else by that state, so
+/// Returns true if the panel is on in this session: by the newest panel entry since the newest state, or else by that state, so
 /// that a long session is not searched.
 fn panel(newest_state: Option<&str>) -> Result<bool, Gone> {
     use bindings::pi::extension::session;

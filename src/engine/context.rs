@@ -31,12 +31,12 @@ pub enum Ui {
 }
 
 impl Ui {
-    /// Tests if the user can be asked.
+    /// Returns true if the user can be asked.
     pub fn exists(self) -> bool {
         self != Self::None
     }
 
-    /// Tests if it is a terminal.
+    /// Returns true if it is a terminal.
     pub fn is_terminal(self) -> bool {
         self == Self::Terminal
     }

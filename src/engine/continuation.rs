@@ -160,7 +160,7 @@ impl Engine {
         }
     }
 
-    /// Tests if a message of the user does not resume the run. The user is told so with the first one of each pause: the
+    /// Returns true if a message of the user does not resume the run. The user is told so with the first one of each pause: the
     /// agent answers it as if the run went on.
     pub(super) fn tell_needs_resume(&mut self, cx: &mut Cx) -> bool {
         if let Some(reason) = self.held() {

@@ -99,7 +99,7 @@ pub enum Event<'a> {
 }
 
 impl Event<'_> {
-    /// Tests if what lasts for one turn of the agent is over.
+    /// Returns true if what lasts for one turn of the agent is over.
     pub(super) fn begins_turn(&self) -> bool {
         match self {
             Self::Session { .. }

@@ -25,12 +25,12 @@ const MAX_PROMPT: usize = 16_384;
 const MAX_IMAGES: u32 = 10;
 
 impl Engine {
-    /// Tests if the current phase is to start fresh, and has not yet.
+    /// Returns true if the current phase is to start fresh, and has not yet.
     pub(super) fn is_to_start_fresh(&self) -> bool {
         self.active().is_some_and(|active| is_to_start_fresh(&active))
     }
 
-    /// Tests if the agent is at work in a phase of which it has not seen the fresh context yet.
+    /// Returns true if the agent is at work in a phase of which it has not seen the fresh context yet.
     pub(super) fn has_fresh_start_ahead(&self, active: &Active) -> bool {
         self.is_at_work() && is_to_start_fresh(active) && !self.fresh_start.is_of(active.state)
     }

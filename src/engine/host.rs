@@ -22,7 +22,7 @@ pub trait Host: WorkflowFiles {
     /// Finishes the snapshot.
     fn finish_snapshot(&self) {}
 
-    /// Tests if every read of the snapshot would have the same result again. In doubt it is false.
+    /// Returns true if every read of the snapshot would have the same result again. In doubt it is false.
     fn unchanged(&self) -> bool {
         false
     }
@@ -90,7 +90,7 @@ pub trait Host: WorkflowFiles {
         Ok(0)
     }
 
-    /// Tests if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
+    /// Returns true if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
     fn can_confine(&self) -> Result<Result<(), String>, Stale>;
 
     /// The difference between the user's local time and UTC at this instant, in minutes, positive east of Greenwich.

@@ -151,7 +151,7 @@ impl Engine {
     }
 }
 
-/// Tests if a phase names a model or a thinking level.
+/// Returns true if a phase names a model or a thinking level.
 fn has_setting(phase: &Phase) -> bool {
     !phase.model.is_empty() || phase.thinking.is_some()
 }

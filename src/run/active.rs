@@ -70,7 +70,7 @@ impl<'a> Active<'a> {
         })
     }
 
-    /// Tests if the phase is to see nothing of the earlier work: it says `context: fresh`, or its workflow does. The first
+    /// Returns true if the phase is to see nothing of the earlier work: it says `context: fresh`, or its workflow does. The first
     /// phase of a nested workflow has the default of the entry that contains it, the first of all is shared.
     pub fn is_fresh(&self) -> bool {
         let of_entry = || {
@@ -81,7 +81,7 @@ impl<'a> Active<'a> {
         self.phase.context.or_else(of_entry) == Some(ContextMode::Fresh)
     }
 
-    /// Tests if the phase cannot be left without a summary: it says so, or one that may be next starts fresh.
+    /// Returns true if the phase cannot be left without a summary: it says so, or one that may be next starts fresh.
     pub fn needs_summary(&self) -> bool {
         let is_fresh = |outcome: Option<&str>| {
             let next = self.after(outcome);
@@ -92,7 +92,7 @@ impl<'a> Active<'a> {
         self.phase.summary_required == Some(true) || self.outcomes().into_iter().any(is_fresh)
     }
 
-    /// Tests if the run is inside a nested workflow.
+    /// Returns true if the run is inside a nested workflow.
     pub fn is_nested(&self) -> bool {
         self.state.current_path.len() > 1
     }

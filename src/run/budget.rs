@@ -59,12 +59,12 @@ pub enum Unknown {
 }
 
 impl Bound {
-    /// Tests if nothing is left.
+    /// Returns true if nothing is left.
     pub fn is_used_up(&self) -> bool {
         self.spent >= self.limit
     }
 
-    /// Tests if little is left.
+    /// Returns true if little is left.
     pub fn is_nearly_used_up(&self) -> bool {
         self.spent.saturating_mul(100) >= self.limit.saturating_mul(NEARLY)
     }
@@ -97,7 +97,7 @@ impl Spending<'_> {
         }
     }
 
-    /// Tests if the agent was told that little is left.
+    /// Returns true if the agent was told that little is left.
     pub fn is_told(&self) -> bool {
         self.allowance.is_some_and(|allowance| allowance.told)
     }
@@ -115,7 +115,7 @@ impl Usage {
         }
     }
 
-    /// Tests if a measure of some answers is not known.
+    /// Returns true if a measure of some answers is not known.
     pub fn is_least(&self, measure: Measure) -> bool {
         match measure {
             Measure::Cost => self.unpriced > 0,
@@ -126,7 +126,7 @@ impl Usage {
 }
 
 impl<'a> Active<'a> {
-    /// Tests if a budget holds in the current phase.
+    /// Returns true if a budget holds in the current phase.
     pub fn has_budget(&self) -> bool {
         let scopes = self.state.current_path.iter();
         !self.phase.budget.is_empty()

@@ -160,7 +160,7 @@ fn next(state: &RunState, last: Option<(&RunState, Mark)>) -> (Value, Mark) {
     (marked(data, mark), mark)
 }
 
-/// Tests if an entry of the session is that of a state.
+/// Returns true if an entry of the session is that of a state.
 fn is_marked(state: &RunState, mark: Mark, entry: Option<String>) -> bool {
     let entry: Option<Value> = entry.and_then(|entry| serde_json::from_str(&entry).ok());
     entry.is_some_and(|entry| {
@@ -177,7 +177,7 @@ fn marked(mut data: Value, mark: Mark) -> Value {
     data
 }
 
-/// Tests if a complete entry is short.
+/// Returns true if a complete entry is short.
 fn is_small(state: &RunState) -> bool {
     let Progress { visits, outcomes, passed_over, .. } = &state.progress;
     if visits.len() + outcomes.len() + passed_over.len() > MAX_FEW {

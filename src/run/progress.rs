@@ -232,7 +232,7 @@ pub enum PauseReason {
 }
 
 impl PauseReason {
-    /// Tests if the phase cannot be left as the agent or the user wants.
+    /// Returns true if the phase cannot be left as the agent or the user wants.
     pub fn is_at_exit(&self) -> bool {
         matches!(
             self,
@@ -240,27 +240,27 @@ impl PauseReason {
         )
     }
 
-    /// Tests if a budget is the reason.
+    /// Returns true if a budget is the reason.
     pub fn is_of_budget(&self) -> bool {
         matches!(self, Self::Budget { .. }) || self.is_unknown_amount()
     }
 
-    /// Tests if a budget bounds what is not known.
+    /// Returns true if a budget bounds what is not known.
     pub fn is_unknown_amount(&self) -> bool {
         matches!(self, Self::UnknownCost { .. } | Self::UnknownUsage { .. })
     }
 
-    /// Tests if `/workflow :resume` checks the gate again: it waits for an answer of the user.
+    /// Returns true if `/workflow :resume` checks the gate again: it waits for an answer of the user.
     pub fn waits_at_gate(&self) -> bool {
         matches!(self, Self::Approval { .. } | Self::Commands { .. })
     }
 
-    /// Tests if the agent must not leave the phase before the user resumes the run.
+    /// Returns true if the agent must not leave the phase before the user resumes the run.
     pub fn keeps_phase(&self) -> bool {
         self.is_at_exit() || self.needs_resume()
     }
 
-    /// Tests if only `/workflow :resume` ends it, not a message of the user.
+    /// Returns true if only `/workflow :resume` ends it, not a message of the user.
     pub fn needs_resume(&self) -> bool {
         self.is_of_rules() || self.is_of_budget() || matches!(self, Self::Unknown(_))
     }
@@ -514,7 +514,7 @@ impl RunState {
         ordered.into_iter().map(|(_, key, visit)| (key, visit)).collect()
     }
 
-    /// Tests if the phase of this key is done: the run was in it, has not skipped it, and is not before it again.
+    /// Returns true if the phase of this key is done: the run was in it, has not skipped it, and is not before it again.
     pub fn has_finished(&self, key: &str, visit: &Visit) -> bool {
         let indices = |path: &[Segment]| -> Vec<usize> {
             path.iter().map(|segment| segment.phase_index).collect()

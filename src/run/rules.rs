@@ -103,7 +103,7 @@ impl RunState {
 }
 
 impl PauseReason {
-    /// Tests if the rules of a run are the reason. Such a pause ends when the files give the rules again or the user
+    /// Returns true if the rules of a run are the reason. Such a pause ends when the files give the rules again or the user
     /// accepts the new ones.
     pub fn is_of_rules(&self) -> bool {
         match self {
@@ -131,7 +131,7 @@ impl PauseReason {
         }
     }
 
-    /// Tests if the user can accept the files as they are now.
+    /// Returns true if the user can accept the files as they are now.
     pub fn can_be_accepted(&self) -> bool {
         match self {
             Self::Broken(broken) => broken.is_usable,

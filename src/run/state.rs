@@ -114,17 +114,17 @@ impl RunState {
         self
     }
 
-    /// Tests if the agent is to work on its phases.
+    /// Returns true if the agent is to work on its phases.
     pub fn is_running(&self) -> bool {
         self.status == RunStatus::Running
     }
 
-    /// Tests if it was cancelled.
+    /// Returns true if it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(self.status, RunStatus::Cancelled { .. })
     }
 
-    /// Tests if it has ended and its end was announced.
+    /// Returns true if it has ended and its end was announced.
     pub fn is_announced(&self) -> bool {
         match self.status {
             RunStatus::Running => false,
@@ -132,7 +132,7 @@ impl RunState {
         }
     }
 
-    /// Tests if it has ended and its end is still to be announced.
+    /// Returns true if it has ended and its end is still to be announced.
     pub fn is_unannounced(&self) -> bool {
         !self.is_running() && !self.is_announced()
     }

@@ -47,7 +47,7 @@ impl RunState {
         new
     }
 
-    /// Tests if the current phase has handed over a summary in this pass.
+    /// Returns true if the current phase has handed over a summary in this pass.
     pub fn has_handed_over(&self) -> bool {
         let visit = self.progress.visits.get(&phase_key(&self.current_path));
         let summary = visit.and_then(|visit| visit.summary.as_ref());

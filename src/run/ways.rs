@@ -362,8 +362,8 @@ fn onward<'a>(active: &Active<'a>) -> Option<&'a str> {
     known.filter(leads_on).or_else(|| names().find(leads_on)).or_else(|| names().next())
 }
 
-/// Tests if the same outcomes lead from both runs, which are at one phase, through the same steps until the loops of their innermost
-/// workflow end.
+/// Returns true if the same outcomes lead from both runs, which are at one phase, through the same steps until the loops of
+/// their innermost workflow end.
 fn is_alike(a: &RunState, b: &RunState) -> bool {
     let scope = scope_key(&a.current_path);
     let others = |state: &RunState| -> Vec<(String, u32)> {

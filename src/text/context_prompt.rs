@@ -269,14 +269,14 @@ pub(super) fn value_variable<'a>(
     Some(Cow::Borrowed(state.outcome(known, id, library).unwrap_or(NONE)))
 }
 
-/// Tests if the workflow at this depth of the path has an entry of this name.
+/// Returns true if the workflow at this depth of the path has an entry of this name.
 fn has_outcome(state: &RunState, depth: usize, id: &str, library: &Library) -> bool {
     let segment = depth.checked_sub(1).and_then(|index| state.current_path.get(index));
     let workflow = segment.and_then(|segment| library.get(&segment.workflow_key));
     workflow.is_some_and(|workflow| workflow.phases.iter().any(|entry| entry.is_called(id)))
 }
 
-/// Tests if there is a phase or a nested workflow of this name.
+/// Returns true if there is a phase or a nested workflow of this name.
 fn has_entry<'a>(
     library: &'a Library,
     entries: &'a [Entry],

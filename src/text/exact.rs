@@ -62,7 +62,7 @@ const SPACES: char = '␣';
 /// Minimum number of consecutive spaces that are replaced by their count.
 const MANY_SPACES: usize = 5;
 
-/// Tests if a character is written out as its code point.
+/// Returns true if a character is written out as its code point.
 fn is_hidden(c: char) -> bool {
     let at = HIDDEN.partition_point(|(_, last)| *last < c);
     HIDDEN.get(at).is_some_and(|(first, _)| *first <= c) || matches!(c, BAR | BROKEN | SPACES)

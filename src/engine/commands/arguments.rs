@@ -115,7 +115,7 @@ fn word(text: &str) -> Option<(String, &str)> {
     quote.is_none().then_some((word, ""))
 }
 
-/// Tests if the character behind the backslash at `at` loses its meaning in double quotes, as in a shell.
+/// Returns true if the character behind the backslash at `at` loses its meaning in double quotes, as in a shell.
 fn is_escaped_in_quotes(text: &str, at: usize) -> bool {
     text.get(at + 1..).is_some_and(|rest| rest.starts_with(['"', '\\', '$', '`']))
 }

@@ -94,7 +94,7 @@ impl Control {
         matches!(self, Self::Graph | Self::Resume | Self::Next | Self::Skip)
     }
 
-    /// Tests if it changes nothing of the run.
+    /// Returns true if it changes nothing of the run.
     pub(super) fn only_shows(self) -> bool {
         self.properties().only_shows
     }

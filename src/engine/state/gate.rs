@@ -16,7 +16,7 @@ pub enum Requester {
 }
 
 impl Requester {
-    /// Tests if it is a call that another tool made.
+    /// Returns true if it is a call that another tool made.
     pub fn is_nested_call(&self) -> bool {
         matches!(self, Self::Agent(caller) if caller.nested)
     }
@@ -132,7 +132,7 @@ impl OpenGate {
         })
     }
 
-    /// Tests if the run is where the gate was opened.
+    /// Returns true if the run is where the gate was opened.
     pub fn is_at(&self, state: &RunState) -> bool {
         self.place == Place::of(state)
     }

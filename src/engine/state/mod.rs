@@ -59,12 +59,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Tests if a run is in progress whose rules hold.
+    /// Returns true if a run is in progress whose rules hold.
     pub fn is_running(&self) -> bool {
         self.active().is_some()
     }
 
-    /// Tests if a run is in progress, also one whose rules do not hold.
+    /// Returns true if a run is in progress, also one whose rules do not hold.
     pub fn has_run(&self) -> bool {
         self.running().is_some()
     }
@@ -80,7 +80,7 @@ impl Engine {
         again.map(|data| self.with_panel(data))
     }
 
-    /// Tests if the agent is at work.
+    /// Returns true if the agent is at work.
     pub fn is_at_work(&self) -> bool {
         self.activity.is_working()
     }
@@ -236,7 +236,7 @@ impl Engine {
         )));
     }
 
-    /// Tests if the panel is hidden by a dialog: a small terminal does not show the options beside both.
+    /// Returns true if the panel is hidden by a dialog: a small terminal does not show the options beside both.
     pub(super) fn hides_panel(&self, ui: Ui) -> bool {
         ui.is_terminal() && self.pending.is_for_user()
     }

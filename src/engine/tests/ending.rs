@@ -24,7 +24,7 @@ impl Session {
         self.on(Event::ToolCall { name, carries_calls: name == "codemode" }).reply
     }
 
-    /// Tests if the agent is aborted before its next request to the model.
+    /// Returns true if the agent is aborted before its next request to the model.
     fn aborts(&mut self) -> bool {
         self.on(Event::TurnStart).effects == [Effect::Abort]
     }
