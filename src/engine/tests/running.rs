@@ -250,7 +250,7 @@ fn a_pause_that_needs_more_than_a_message_is_not_replaced() {
     let mut session = Session::at_work_with(&["bash"]);
     let state = session.engine.running().unwrap().clone();
     let reason = PauseReason::UnknownCost { of: "flow".into() };
-    let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, files: &session.files };
+    let context = Context { unix_ms: NOW, random: 0, ui: Ui::Program, host: &session.files };
     session.engine.pause_as(&state, reason.clone(), &mut Cx::new(&context));
     let last = session.nexts(10).pop().unwrap();
     assert!(last.contains("a model without a price has answered"), "{last}");
