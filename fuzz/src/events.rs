@@ -119,7 +119,12 @@ impl Play {
                 self.command([":panel", ":check", ":graph", ":report", ":x", ":cancel"][index % 6])
             }
             3..=6 => self.step(CALLS[index % CALLS.len()]),
-            7 => self.tool_call(TOOLS[index % TOOLS.len()]),
+            7 => {
+                let stopped = self.tool_call(TOOLS[index % TOOLS.len()]);
+                if stopped && index / TOOLS.len() % 2 == 0 {
+                    self.last_answer();
+                }
+            }
             8..=10 => self.answer(argument),
             11 => self.change_files(argument),
             12 => self.session(argument),
@@ -194,27 +199,26 @@ impl Play {
         assert!(matches!(output.reply, Reply::Tool(_) | Reply::Ask { .. }), "{:?}", output.reply);
     }
 
-    /// Asserts that the outcome of a tool call is the one that its phase defines.
-    fn tool_call(&mut self, name: &str) {
+    /// Asserts that the outcome of a tool call is the one that its phase defines. Returns true if the agent's run ends.
+    fn tool_call(&mut self, name: &str) -> bool {
         let reply = self.handle(Event::ToolCall { name, carries_calls: false }).reply;
         let (has_run, running) = (self.engine.has_run(), self.engine.is_running());
         let refused = matches!(reply, Reply::Block(_) | Reply::Stop(_));
         assert!(refused || !has_run || running || name == "workflow_step", "its rules do not hold");
         match &reply {
             Reply::None | Reply::Confine { .. } => {}
-            Reply::Block(reason) if reason == GATE_OPEN => return,
+            Reply::Block(reason) if reason == GATE_OPEN => return false,
             // The end of the agent's run: no call is allowed, whatever the phase says.
             Reply::Stop(_) => {
-                let paused = |state: &RunState| state.progress.paused.is_some();
-                let waits = !running || self.stored.as_ref().is_none_or(paused);
-                return assert!(has_run && waits, "the agent is stopped in a run that goes on");
+                assert!(has_run && self.waits(), "the agent is stopped in a run that goes on");
+                return true;
             }
             Reply::Block(_) => assert!(has_run, "refused without a run"),
             reply => panic!("{reply:?}"),
         }
         let active = self.stored.as_ref().and_then(|state| Active::resolve(state, &self.library));
         let Some(active) = active.filter(|_| running && !self.moved_on && self.open) else {
-            return;
+            return false;
         };
         let decision =
             permission((active.phase, active.scope), name, false, &|| Ok(None), &Folder::default())
@@ -226,6 +230,32 @@ impl Play {
         };
         assert_eq!(matches!(reply, Reply::Block(_)), refused, "{name:?} in {}", active.phase.id);
         assert_eq!(matches!(reply, Reply::Confine { .. }), confined, "{name:?}");
+        false
+    }
+
+    /// The run is paused or held.
+    fn waits(&self) -> bool {
+        let paused = |state: &RunState| state.progress.paused.is_some();
+        !self.engine.is_running() || self.stored.as_ref().is_none_or(paused)
+    }
+
+    /// Plays the rest of an agent's run that ends, of a model that calls a tool with each answer. Asserts that pi aborts it
+    /// before the second request that follows.
+    fn last_answer(&mut self) {
+        self.plain(Event::AgentStart);
+        for _ in 0..2 {
+            if !self.tool_call("read") {
+                assert!(!self.waits(), "a run that waits allows a call");
+                return;
+            }
+            self.plain(Event::TurnEnd { queued: false });
+            if self.handle(Event::TurnStart).effects.contains(&Effect::Abort) {
+                self.plain(Event::AgentEnd { stop: Stop::Aborted });
+                self.plain(Event::AgentSettled);
+                return;
+            }
+        }
+        panic!("the model is asked again and again");
     }
 
     fn answer(&mut self, argument: u8) {

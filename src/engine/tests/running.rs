@@ -238,11 +238,11 @@ fn refused_moves_are_counted_for_one_agent_run() {
         let _ = session.nexts(9);
         let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
         let _ = session.on(Event::AgentSettled);
+        assert_eq!(session.engine.pause_reason(), None);
         let _ = session.on(Event::Input { from_user: true });
         let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = session.on(Event::AgentStart);
     }
-    assert_eq!(session.engine.pause_reason(), None);
 }
 
 #[test]
