@@ -12,6 +12,7 @@
 //! | [`text`] | what users and models read |
 //! | [`engine`] | events in, effects out |
 //! | [`protocol`] | names of entries, messages, the tool and the commands; below all that use them |
+//! | [`sorted`] | maps and sets as sorted lists |
 //! | `component` | the only place that knows the WIT interface |
 //!
 //! Nothing but `component` does I/O: time, randomness and files come in with the call.
@@ -20,6 +21,7 @@ pub mod definition;
 pub mod engine;
 pub mod protocol;
 pub mod run;
+pub mod sorted;
 pub mod text;
 pub mod usage;
 

@@ -1,6 +1,6 @@
 //! Usage: tokens, cost, time.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use serde::Serialize;
 
@@ -84,8 +84,8 @@ pub struct Usage {
     #[serde(skip_serializing_if = "is_default")]
     pub tool_calls: u32,
     /// The number of refused tool calls, by the rule that refused them; see [`Rule`].
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub refusals: BTreeMap<String, u32>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub refusals: Map<String, u32>,
     /// Attempts to leave the phase through a gate.
     #[serde(skip_serializing_if = "is_default")]
     pub gate_attempts: u32,
@@ -109,8 +109,8 @@ pub struct Usage {
     #[serde(skip_serializing_if = "is_default")]
     pub warm_cost: f64,
     /// The number of answers of each model, by pi's name for it.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub models: BTreeMap<String, u32>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub models: Map<String, u32>,
 }
 
 /// Returns true if a field has its default; it is not stored then.
@@ -119,7 +119,7 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// Adds counts by name, of at most [`MAX_NAMES`] names.
-fn add_counts(counts: &mut BTreeMap<String, u32>, others: &BTreeMap<String, u32>) {
+fn add_counts(counts: &mut Map<String, u32>, others: &Map<String, u32>) {
     for (name, other) in others {
         // A name of a provider's can have any length.
         let name = short(name, MAX_NAME);

@@ -121,7 +121,7 @@ impl Play {
             3..=6 => self.step(CALLS[index % CALLS.len()]),
             7 => {
                 let stopped = self.tool_call(TOOLS[index % TOOLS.len()]);
-                if stopped && index / TOOLS.len() % 2 == 0 {
+                if stopped && (index / TOOLS.len()).is_multiple_of(2) {
                     self.last_answer();
                 }
             }

@@ -1,6 +1,6 @@
 //! Loads the workflows of all roots.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use super::check::{
     command_names, context, expected_calls, limits, models, references, variables, ways,
@@ -60,7 +60,7 @@ fn read(
 ) -> Result<(Library, Vec<Diagnostic>), Stale> {
     let mut diagnostics = Vec::new();
     let mut parts = Parts::default();
-    let mut index: BTreeMap<String, usize> = BTreeMap::new();
+    let mut index: Map<String, usize> = Map::new();
     let mut replaced = Vec::new();
     let mut taken = Taken::default();
     let roots = files.roots()?;
@@ -153,8 +153,8 @@ fn suggest_references(library: &Library, diagnostics: &mut [Diagnostic]) {
 #[derive(Default)]
 struct Taken {
     /// In lower case.
-    keys: BTreeMap<String, usize>,
-    commands: BTreeMap<String, usize>,
+    keys: Map<String, usize>,
+    commands: Map<String, usize>,
 }
 
 impl Taken {

@@ -1,6 +1,6 @@
 //! Budgets: near its end the agent is told of it, at its end the run pauses until the user gives more.
 
-use std::collections::BTreeSet;
+use crate::sorted::Set;
 
 use crate::definition::{
     Budget, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
@@ -267,7 +267,7 @@ fn used_up(budgets: &[Spending]) -> Option<PauseReason> {
 fn phases_with_cost<'a>(workflow: &'a Workflow, library: &'a Library) -> Vec<&'a Phase> {
     let has_cost = |budget: &Budget| budget.get(Measure::Cost).is_some();
     let mut found = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut seen = Set::new();
     let mut ahead = vec![(workflow, false)];
     while let Some((workflow, is_inside)) = ahead.pop() {
         let is_bounded = is_inside || has_cost(&workflow.budget);

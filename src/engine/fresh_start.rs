@@ -4,7 +4,7 @@
 //! context prompt follows the compaction. If the agent is at rest, no turn ends before its first request: the host leaves
 //! the earlier messages out of the requests of its first turn, and the compaction, which keeps that turn, follows it.
 
-use std::collections::BTreeSet;
+use crate::sorted::Set;
 
 use serde_json::{Value, json};
 
@@ -106,7 +106,7 @@ fn users_own(task_id: &str, cx: &Cx) -> Result<Vec<UserMessage>, Stale> {
             let data: Value = serde_json::from_str(data).ok()?;
             Some(data.get(FINGERPRINT)?.as_str()?.to_owned())
         };
-        let marks: BTreeSet<String> = marks.iter().filter_map(mark).collect();
+        let marks: Set<String> = marks.iter().filter_map(mark).collect();
         messages.retain(|message| !marks.contains(&prompt_fingerprint(&message.text)));
     }
     Ok(messages)

@@ -1,6 +1,6 @@
 //! A run without pi and without a model: the texts that an agent gets which does each phase and goes on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{Map, Set};
 
 use serde_json::Value;
 
@@ -121,9 +121,9 @@ fn planned(
     given: &GivenOutcomes,
     workflow: &Workflow,
     library: &Library,
-) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let (mut seen, mut ahead) = (BTreeSet::new(), vec![workflow]);
+) -> Result<Map<String, Vec<String>>, String> {
+    let mut known: Map<&str, Vec<&str>> = Map::new();
+    let (mut seen, mut ahead) = (Set::new(), vec![workflow]);
     while let Some(workflow) = ahead.pop() {
         if !seen.insert(&workflow.key) {
             continue;
@@ -139,7 +139,7 @@ fn planned(
             }
         }
     }
-    let mut planned = BTreeMap::new();
+    let mut planned = Map::new();
     for (id, outcomes) in given {
         let Some(names) = known.get(&**id) else {
             let ids: Vec<&str> = known.keys().copied().collect();
@@ -159,7 +159,7 @@ struct Play<'a> {
     engine: Engine,
     context: Context<'a>,
     /// The outcomes that are given, by the ids of the phases.
-    outcomes: BTreeMap<String, Vec<String>>,
+    outcomes: Map<String, Vec<String>>,
     script: Vec<String>,
 }
 

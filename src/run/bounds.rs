@@ -1,7 +1,7 @@
 //! The bounds of an entry that is written: [`restore`](super::restore) reads each of them. The journal applies them, and nothing else
 //! has to.
 
-use std::collections::BTreeSet;
+use crate::sorted::Set;
 
 use serde_json::Value;
 
@@ -104,7 +104,7 @@ impl RunState {
             self.progress.outcomes.clear();
             return had_some;
         }
-        let mut open = BTreeSet::new();
+        let mut open = Set::new();
         let visited = self.progress.visits.keys().filter_map(phase_path);
         for path in visited.chain([self.current_path.clone()]) {
             let scopes = (0..path.len()).filter_map(|depth| path.get(..depth));

@@ -239,7 +239,7 @@ fn part(new: &RunState, old: &RunState) -> Value {
         allowances: Records::default(),
         tools_added: Vec::new(),
         tools_hidden: Vec::new(),
-        inputs: std::collections::BTreeMap::new(),
+        inputs: crate::sorted::Map::new(),
         others: Map::new(),
         ..new.progress.clone()
     };

@@ -2,7 +2,7 @@
 //!
 //! The reference ignores them and stores them unchanged, so they may be out of date.
 
-use std::collections::BTreeMap;
+use crate::sorted;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -66,8 +66,8 @@ pub struct Progress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_model: Option<UsersModel>,
     /// The values of the inputs that the run was started with, by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub inputs: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "sorted::Map::is_empty")]
+    pub inputs: sorted::Map<String, String>,
     /// The outcome with which each phase and each nested workflow was left last, by the [`phase_key`] of its entry.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub outcomes: Records<String>,

@@ -1,7 +1,7 @@
 //! Records of a run by key, shared between the states that have them.
 
+use crate::sorted::Map;
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
 use std::ops::Index;
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 /// Each transition makes a new state, and a run has thousands of records: a clone shares all of them, and a change copies only
 /// the list of pointers. So the difference between two states is found without a look into what they share.
 #[derive(Debug)]
-pub struct Records<V>(Rc<BTreeMap<Rc<str>, Rc<V>>>);
+pub struct Records<V>(Rc<Map<Rc<str>, Rc<V>>>);
 
 impl<V> Records<V> {
     /// Returns the number of records.

@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use crate::definition::{Input, Workflow, trim};
 
@@ -106,7 +106,7 @@ impl RunState {
     }
 
     /// Returns the run with these values of the workflow's inputs, and the defaults of the others.
-    pub fn with_inputs(mut self, workflow: &Workflow, values: &BTreeMap<String, String>) -> Self {
+    pub fn with_inputs(mut self, workflow: &Workflow, values: &Map<String, String>) -> Self {
         let given = |input: &Input| values.get(&input.name).or(input.default.as_ref()).cloned();
         let inputs = workflow.inputs.iter();
         self.progress.inputs =

@@ -1,6 +1,6 @@
 //! Reads a run from the entries of a session.
 
-use std::collections::BTreeMap;
+use crate::sorted;
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -619,7 +619,7 @@ fn usage(data: &Value) -> Usage {
     let count = |field| get(data, field).and_then(number).unwrap_or_default();
     let total = |field| get(data, field).and_then(Value::as_u64).unwrap_or_default();
     let cost = |field| get(data, field).and_then(Value::as_f64).unwrap_or_default().max(0.0);
-    let counts = |field| -> BTreeMap<String, u32> {
+    let counts = |field| -> sorted::Map<String, u32> {
         let counts = get(data, field).map(|counts| map(counts, number)).unwrap_or_default();
         counts.into_iter().take(MAX_NAMES).collect()
     };
@@ -671,7 +671,7 @@ fn records<T>(data: &Value, read: fn(&Value) -> Option<T>) -> Records<T> {
 }
 
 /// The entries that can be read.
-fn map<T>(data: &Value, read: fn(&Value) -> Option<T>) -> BTreeMap<String, T> {
+fn map<T>(data: &Value, read: fn(&Value) -> Option<T>) -> sorted::Map<String, T> {
     let entries = data.as_object().into_iter().flatten();
     entries.filter_map(|(key, value)| Some((key.clone(), read(value)?))).collect()
 }

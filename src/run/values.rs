@@ -1,6 +1,6 @@
 //! The values that conditions and templates name: inputs and outcomes.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use crate::definition::{Condition, EntryKind, Given, Input, Library, Source};
 
@@ -12,7 +12,7 @@ impl RunState {
     /// Those of the root are stored with the run; an input that the files got later has its default. Those of a nested
     /// workflow follow from them: the entry that nests it gives a value or that of an input of the outer workflow, and others
     /// have their defaults.
-    pub fn inputs(&self, depth: usize, library: &Library) -> BTreeMap<String, String> {
+    pub fn inputs(&self, depth: usize, library: &Library) -> Map<String, String> {
         let mut values = self.progress.inputs.clone();
         let root = self.current_path.first().and_then(|root| library.get(&root.workflow_key));
         for input in root.map(|root| &root.inputs[..]).unwrap_or_default() {
@@ -27,7 +27,7 @@ impl RunState {
                 .and_then(|outer_workflow| outer_workflow.phases.get(outer.phase_index));
             let with = match entry.map(|entry| &entry.kind) {
                 Some(EntryKind::Workflow { with, .. }) => with,
-                Some(EntryKind::Phase(_)) | None => return BTreeMap::new(),
+                Some(EntryKind::Phase(_)) | None => return Map::new(),
             };
             let value = |input: &Input| match with.get(&input.name) {
                 Some(Given::Value(value)) => input.value(value),
@@ -76,7 +76,7 @@ impl RunState {
     pub(super) fn refusal_with<'a>(
         &self,
         when: &'a [Condition],
-        inputs: &BTreeMap<String, String>,
+        inputs: &Map<String, String>,
         library: &Library,
     ) -> Option<(&'a Condition, Option<String>)> {
         let depth = self.current_path.len();

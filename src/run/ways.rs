@@ -2,7 +2,8 @@
 //!
 //! The agent's `loop`, failed gates and the user's controls are not ways.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use crate::sorted::{Map, Set};
+use std::collections::VecDeque;
 
 use crate::definition::{EntryKind, Given, Input, Library, OnMaxLoops, Source, Workflow};
 
@@ -28,7 +29,7 @@ pub struct WayBounds {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
     /// The values of the inputs that conditions use, by name.
-    pub inputs: BTreeMap<String, String>,
+    pub inputs: Map<String, String>,
     pub steps: Vec<WayStep>,
     pub end: WayEnd,
 }
@@ -76,7 +77,7 @@ pub struct WayStarts {
     /// A run for each combination of values of the inputs that conditions use.
     pub runs: Vec<RunState>,
     /// The names of these inputs.
-    pub inputs: BTreeSet<String>,
+    pub inputs: Set<String>,
     /// There are more combinations.
     pub is_cut: bool,
 }
@@ -95,10 +96,10 @@ impl WayStarts {
     /// The inputs that conditions use and that have no value, no default and many values.
     pub fn of<'a>(
         workflow: &'a Workflow,
-        given: &BTreeMap<String, String>,
+        given: &Map<String, String>,
         library: &Library,
     ) -> Result<Self, Vec<&'a Input>> {
-        let inputs = used_inputs(&workflow.key, library, &mut BTreeMap::new());
+        let inputs = used_inputs(&workflow.key, library, &mut Map::new());
         let (mut combinations, mut is_cut) = (vec![given.clone()], false);
         let is_open =
             |input: &&Input| inputs.contains(&input.name) && !given.contains_key(&input.name);
@@ -110,7 +111,7 @@ impl WayStarts {
             return Err(missing);
         }
         for input in listed {
-            let with = |values: &BTreeMap<String, String>, option: &str| {
+            let with = |values: &Map<String, String>, option: &str| {
                 let mut values = values.clone();
                 values.insert(input.name.clone(), option.to_owned());
                 values
@@ -134,13 +135,13 @@ impl WayStarts {
 fn used_inputs<'a>(
     key: &str,
     library: &'a Library,
-    known: &mut BTreeMap<&'a str, BTreeSet<String>>,
-) -> BTreeSet<String> {
+    known: &mut Map<&'a str, Set<String>>,
+) -> Set<String> {
     if let Some(used) = known.get(key) {
         return used.clone();
     }
-    let Some(workflow) = library.get(key) else { return BTreeSet::new() };
-    let mut used = BTreeSet::new();
+    let Some(workflow) = library.get(key) else { return Set::new() };
+    let mut used = Set::new();
     for entry in &workflow.phases {
         used.extend(entry.when.iter().filter_map(|condition| match &condition.of {
             Source::Input(name) => Some(name.clone()),
@@ -161,7 +162,7 @@ fn used_inputs<'a>(
 pub fn ways(starts: &WayStarts, library: &Library, bounds: WayBounds) -> Ways {
     let found = Ways { is_cut: starts.is_cut, ..Ways::default() };
     let (ahead, links) = (VecDeque::new(), Vec::new());
-    let (after_loops, steps, work) = (BTreeMap::new(), 0, 0);
+    let (after_loops, steps, work) = (Map::new(), 0, 0);
     let mut search =
         Search { starts, library, bounds, ahead, links, after_loops, found, steps, work };
     for run in &starts.runs {
@@ -199,7 +200,7 @@ struct Search<'a> {
     /// The steps of all ways, each with the one before it.
     links: Vec<(WayStep, Option<usize>)>,
     /// The ends of the ways with more loops than the bound that go on after `maxLoops`, one for each phase with such an outcome.
-    after_loops: BTreeMap<String, (RunState, Option<usize>)>,
+    after_loops: Map<String, (RunState, Option<usize>)>,
     found: Ways,
     /// The number of steps of the ways that are returned.
     steps: usize,
@@ -422,7 +423,7 @@ mod tests {
 
     fn search(library: &Library, bounds: WayBounds) -> Ways {
         let workflow = library.get("w").unwrap();
-        ways(&WayStarts::of(workflow, &BTreeMap::new(), library).unwrap(), library, bounds)
+        ways(&WayStarts::of(workflow, &Map::new(), library).unwrap(), library, bounds)
     }
 
     /// The ways in short: the ids with the outcomes, `!` behind one that goes on; `-id` is passed over.
@@ -588,9 +589,9 @@ mod tests {
         with.insert("inner".into(), Given::Input("text".into()));
         let library = library_of(vec![root, nested]);
         let workflow = library.get("w").unwrap();
-        let missing = WayStarts::of(workflow, &BTreeMap::new(), &library).unwrap_err();
+        let missing = WayStarts::of(workflow, &Map::new(), &library).unwrap_err();
         assert_eq!(missing, [&workflow.inputs[3]]);
-        let given = BTreeMap::from([("text".into(), "z".into()), ("own".into(), "true".into())]);
+        let given = Map::from([("text".into(), "z".into()), ("own".into(), "true".into())]);
         assert_eq!(WayStarts::of(workflow, &given, &library).unwrap().runs.len(), 1);
     }
 }

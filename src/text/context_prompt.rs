@@ -1,7 +1,7 @@
 //! The context prompt of a phase, and the reminder in later agent runs.
 
+use crate::sorted::Set;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use crate::definition::{Entry, EntryKind, Library, ToolPolicy};
 use crate::run::{Active, Outline, RunState};
@@ -247,7 +247,7 @@ pub(super) fn run_variable<'a>(
         None if name == "previousSummary" => results::previous(state),
         None => return None,
         Some(id) => match results::summary_of(state, id) {
-            None if !has_entry(library, &root.phases, id, &mut BTreeSet::new()) => return None,
+            None if !has_entry(library, &root.phases, id, &mut Set::new()) => return None,
             found => found,
         },
     };
@@ -281,7 +281,7 @@ fn has_entry<'a>(
     library: &'a Library,
     entries: &'a [Entry],
     id: &str,
-    visited: &mut BTreeSet<&'a str>,
+    visited: &mut Set<&'a str>,
 ) -> bool {
     entries.iter().any(|entry| {
         let nested = match &entry.kind {
@@ -298,7 +298,7 @@ fn all_profiles<'a>(active: &Active<'a>) -> Vec<&'a str> {
     fn collect<'a>(
         library: &'a Library,
         entries: &'a [Entry],
-        visited: &mut BTreeSet<&'a str>,
+        visited: &mut Set<&'a str>,
         names: &mut Vec<&'a str>,
     ) {
         for entry in entries {
@@ -321,7 +321,7 @@ fn all_profiles<'a>(active: &Active<'a>) -> Vec<&'a str> {
         }
     }
     let mut names = Vec::new();
-    collect(active.library, &active.root.phases, &mut BTreeSet::new(), &mut names);
+    collect(active.library, &active.root.phases, &mut Set::new(), &mut names);
     names
 }
 

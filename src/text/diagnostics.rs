@@ -1,6 +1,6 @@
 //! The texts of diagnostics, for users.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use crate::definition::{Diagnostic, Library, Severity, Workflow, on_one_line};
 
@@ -49,7 +49,7 @@ pub fn check_summary(workflows: usize, left_out: usize, diagnostics: &[Diagnosti
 /// The packages of these workflows, each with the number of its workflows, as a sentence behind another one; `None` if no
 /// workflow comes from a package.
 pub fn package_counts<'a>(workflows: impl Iterator<Item = &'a Workflow>) -> Option<String> {
-    let mut packages: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut packages: Map<&str, usize> = Map::new();
     for package in workflows.filter_map(Workflow::package) {
         *packages.entry(package).or_default() += 1;
     }

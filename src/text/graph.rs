@@ -1,6 +1,6 @@
 //! Diagrams of workflows.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use crate::definition::{
     DEFAULT_MAX_LOOPS, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
@@ -239,7 +239,7 @@ impl<'a> Chart<'a> {
         // The first node of each entry of `phases`.
         let mut nodes = Vec::new();
         // The ends of edges to later entries, by their index; to the end of the workflow with the number of entries.
-        let mut ahead: BTreeMap<usize, Vec<End>> = BTreeMap::new();
+        let mut ahead: Map<usize, Vec<End>> = Map::new();
         let mut is_complete = true;
         for (index, entry) in workflow.phases.iter().enumerate() {
             self.ends.extend(ahead.remove(&index).unwrap_or_default());
@@ -323,7 +323,7 @@ impl<'a> Chart<'a> {
         (phase, index): (&Phase, usize),
         scope: &Workflow,
         nodes: &[String],
-        ahead: &mut BTreeMap<usize, Vec<End>>,
+        ahead: &mut Map<usize, Vec<End>>,
     ) {
         let mut targets: Vec<(usize, Vec<&str>)> = Vec::new();
         for Outcome { name, target } in &phase.outcomes {
@@ -923,7 +923,7 @@ phases:
     #[test]
     fn entries_that_the_run_passed_over_have_the_reason() {
         let library = branches();
-        let values = BTreeMap::from([("scope".to_owned(), "web".to_owned())]);
+        let values = Map::from([("scope".to_owned(), "web".to_owned())]);
         let run = RunState::new("fix", "the task", 0, 0);
         let run = run.with_inputs(library.get("fix").unwrap(), &values);
         let (run, _) = begin(&run, &library);

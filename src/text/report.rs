@@ -3,7 +3,7 @@
 //! Names, tasks and summaries come from files and models. In Markdown none of them can end a table cell, a list item or a
 //! code block.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use serde::Serialize;
 
@@ -47,8 +47,8 @@ pub struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pause: Option<String>,
     /// The values of the inputs, by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    inputs: &'a BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    inputs: &'a Map<String, String>,
     started_at: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<u64>,
@@ -438,7 +438,7 @@ fn details_row(
     usage: &Usage,
     has_models: bool,
 ) -> [String; 5] {
-    let list = |counts: &BTreeMap<String, u32>| {
+    let list = |counts: &Map<String, u32>| {
         let counts = counts.iter().map(|(what, count)| format!("{}: {count}", name(what)));
         counts.collect::<Vec<_>>().join(", ")
     };

@@ -1,6 +1,6 @@
 //! The preview of a run before it starts: the commands of its gates, its approvals, models and budgets.
 
-use std::collections::BTreeSet;
+use crate::sorted::Set;
 
 use crate::definition::{Budget, CheckKind, EntryKind, Gate, Library, Phase, Target, Workflow};
 
@@ -35,9 +35,9 @@ impl<'a> RunPreview<'a> {
     /// The preview of a run of this workflow. Each workflow is in it once, however often it is nested.
     pub fn of(workflow: &'a Workflow, library: &'a Library) -> Self {
         let mut preview = Self { name: &workflow.name, ..Self::default() };
-        let mut certain = BTreeSet::new();
+        let mut certain = Set::new();
         reach(workflow, library, &mut certain);
-        preview.add(workflow, library, &certain, &mut BTreeSet::new());
+        preview.add(workflow, library, &certain, &mut Set::new());
         preview
     }
 
@@ -45,8 +45,8 @@ impl<'a> RunPreview<'a> {
         &mut self,
         scope: &'a Workflow,
         library: &'a Library,
-        certain: &BTreeSet<&'a str>,
-        seen: &mut BTreeSet<&'a str>,
+        certain: &Set<&'a str>,
+        seen: &mut Set<&'a str>,
     ) {
         if !seen.insert(&scope.key) {
             return;
@@ -88,7 +88,7 @@ impl<'a> RunPreview<'a> {
 
     /// The commands of workflows that are not the user's own, each once.
     pub fn commands(&self) -> Vec<&'a str> {
-        let mut seen = BTreeSet::new();
+        let mut seen = Set::new();
         let foreign = self.gates.iter().filter(|gate| gate.source.is_some());
         let commands = foreign.flat_map(|gate| commands(gate.gate));
         commands.filter(|command| seen.insert(*command)).collect()
@@ -98,7 +98,7 @@ impl<'a> RunPreview<'a> {
     pub fn question(&self, asked: &[String], dialog: Dialog) -> Question {
         let mut commands = 0;
         let mut lines = Vec::new();
-        let mut left: BTreeSet<&str> = asked.iter().map(String::as_str).collect();
+        let mut left: Set<&str> = asked.iter().map(String::as_str).collect();
         // The commands stand last, directly above the dialog.
         let mut above = self.others();
         for PreviewedGate { gate, of, source, is_conditional } in &self.gates {
@@ -165,8 +165,8 @@ fn commands(gate: &Gate) -> impl Iterator<Item = &str> {
 }
 
 /// The indices of the entries that a condition or an outcome may pass over.
-fn uncertain(scope: &Workflow) -> BTreeSet<usize> {
-    let mut uncertain = BTreeSet::new();
+fn uncertain(scope: &Workflow) -> Set<usize> {
+    let mut uncertain = Set::new();
     for (index, entry) in scope.phases.iter().enumerate() {
         if !entry.when.is_empty() {
             uncertain.insert(index);
@@ -185,7 +185,7 @@ fn uncertain(scope: &Workflow) -> BTreeSet<usize> {
 }
 
 /// Collects the keys of the workflows that no condition or outcome on the way keeps a run from.
-fn reach<'a>(scope: &'a Workflow, library: &'a Library, certain: &mut BTreeSet<&'a str>) {
+fn reach<'a>(scope: &'a Workflow, library: &'a Library, certain: &mut Set<&'a str>) {
     if !certain.insert(&scope.key) {
         return;
     }

@@ -8,6 +8,7 @@ use pi_workflows::run::{
     Active, Arrival, Leaving, PassReason, PassedOver, PauseReason, RunState, Segment, WayBounds,
     WayEnd, WayStarts, WayStep, begin, leave, phase_key, phase_path, restart, restore, ways,
 };
+use pi_workflows::sorted::Map;
 use pi_workflows::text::{boxes, mermaid};
 use proptest::prelude::*;
 
@@ -150,7 +151,7 @@ fn library_of(files: &Files) -> Library {
     Library::load(files).unwrap().0
 }
 
-fn values() -> impl Strategy<Value = BTreeMap<String, String>> {
+fn values() -> impl Strategy<Value = Map<String, String>> {
     ("[xy]", any::<bool>(), 1_u8..3).prop_map(|(c, f, n)| {
         [("c", c), ("f", f.to_string()), ("n", n.to_string())]
             .map(|(name, value)| (name.to_owned(), value))
@@ -310,7 +311,7 @@ fn any_move() -> impl Strategy<Value = Move> {
     ]
 }
 
-fn begun<'a>(files: &'a Files, values: &BTreeMap<String, String>) -> Play<'a> {
+fn begun<'a>(files: &'a Files, values: &Map<String, String>) -> Play<'a> {
     let mut play =
         Play { engine: Engine::default(), files, ui: Ui::Program, entries: vec![], prompts: 0 };
     play.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
@@ -582,7 +583,7 @@ fn most_random_files_load_and_have_branches() {
         let library = library_of(&files);
         let Some(workflow) = library.get("w0") else { continue };
         loaded += 1;
-        let given = BTreeMap::from([("c".to_owned(), "x".to_owned())]);
+        let given = Map::from([("c".to_owned(), "x".to_owned())]);
         let bounds = WayBounds { loops: 1, ways: 50, steps: 10_000, work: 2000 };
         let all = ways(&WayStarts::of(workflow, &given, &library).unwrap(), &library, bounds);
         let has = |is: fn(&WayStep) -> bool| all.ways.iter().any(|way| way.steps.iter().any(is));

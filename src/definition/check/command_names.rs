@@ -1,6 +1,6 @@
 //! Warnings of command names that several workflows have.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
@@ -12,7 +12,7 @@ pub(crate) fn similar_command_names<'a>(
     workflows: impl Iterator<Item = &'a Workflow>,
     unplaced: &mut Vec<Unplaced>,
 ) {
-    let mut by_name: BTreeMap<String, &Workflow> = BTreeMap::new();
+    let mut by_name: Map<String, &Workflow> = Map::new();
     // A workflow of a package can be started by the name of the package too.
     let of_users =
         |workflow: &&Workflow| workflow.show == Show::User && workflow.package().is_none();

@@ -1,6 +1,6 @@
 //! The ways through a workflow: its outcomes, conditions and the values of nested workflows must name what there is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{Map, Set};
 
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::field::FieldProblem;
@@ -17,12 +17,12 @@ use crate::definition::model::words::either;
 use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Phase, Workflow};
 
 /// The workflows of a library, by key.
-pub(crate) type Workflows<'a> = BTreeMap<&'a str, &'a Workflow>;
+pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;
 
 /// Returns the outcomes with which a workflow may end; also some with which it does not, where conditions decide. References
 /// to workflows that are not there, or that lead to a cycle, count as workflows without outcomes.
-pub(crate) fn exits<'a>(key: &str, workflows: &Workflows<'a>) -> BTreeSet<&'a str> {
-    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+pub(crate) fn exits<'a>(key: &str, workflows: &Workflows<'a>) -> Set<&'a str> {
+    let (mut found, mut seen) = (Set::new(), Set::new());
     let mut ahead: Vec<&str> = vec![key];
     while let Some(workflow) = ahead.pop().and_then(|key| workflows.get(key)) {
         if !seen.insert(workflow.key.as_str()) {
@@ -60,7 +60,7 @@ fn size<'a>(
     key: &'a str,
     depth: usize,
     workflows: &Workflows<'a>,
-    known: &mut BTreeMap<&'a str, (usize, bool)>,
+    known: &mut Map<&'a str, (usize, bool)>,
 ) -> (usize, bool) {
     if let Some(size) = known.get(key) {
         return *size;
@@ -89,7 +89,7 @@ fn size<'a>(
 
 /// Returns the errors of the outcomes, conditions and values of a workflow.
 pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced> {
-    let (exits_of, unplaced) = (BTreeMap::new(), Vec::new());
+    let (exits_of, unplaced) = (Map::new(), Vec::new());
     let mut errors = Errors { workflow, workflows, exits_of, unplaced };
     for (index, entry) in workflow.phases.iter().enumerate() {
         for condition in &entry.when {
@@ -104,7 +104,7 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
         let exits = exits(&workflow.key, workflows);
         errors.checks(gate, &exits, None);
     }
-    if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut BTreeMap::new()) {
+    if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut Map::new()) {
         let problem = WorkflowProblem::TooManyEntries { limit: MAX_ENTRIES };
         errors.report(problem, &[Step::Key("phases")]);
     }
@@ -115,7 +115,7 @@ struct Errors<'a> {
     workflow: &'a Workflow,
     workflows: &'a Workflows<'a>,
     /// The outcomes of the nested workflows that conditions name, by key.
-    exits_of: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    exits_of: Map<&'a str, Set<&'a str>>,
     unplaced: Vec<Unplaced>,
 }
 
@@ -159,7 +159,7 @@ impl<'a> Errors<'a> {
     }
 
     /// The outcomes of the checks of a gate: of a phase, or of the workflow.
-    fn checks(&mut self, gate: &Gate, names: &BTreeSet<&str>, phase: Option<&Phase>) {
+    fn checks(&mut self, gate: &Gate, names: &Set<&str>, phase: Option<&Phase>) {
         for (index, Check { outcome, .. }) in gate.checks.iter().enumerate() {
             let Some(outcome) = outcome.as_deref().filter(|outcome| !names.contains(outcome))
             else {
@@ -198,13 +198,13 @@ impl<'a> Errors<'a> {
                     let problem = FieldProblem::BadValue { field, expected, found, suggestion };
                     return self.report(problem, &at);
                 }
-                let names: BTreeSet<&str> = inputs.iter().map(|input| &*input.name).collect();
+                let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
                 let meant = nearest(name, names.iter().copied());
                 let meant = meant.map(|name| format!("input.{name}"));
                 (listed(&names, "an input of the workflow"), format!("`{key}`"), meant)
             }
             Source::Outcome(id) => {
-                let mut names = BTreeSet::new();
+                let mut names = Set::new();
                 let called: Vec<&'a Entry> =
                     earlier.iter().filter(|entry| entry.is_called(id)).collect();
                 for entry in &called {
@@ -249,13 +249,12 @@ impl<'a> Errors<'a> {
     }
 
     /// The values that an entry gives a nested workflow.
-    fn values(&mut self, index: usize, key: &str, with: &BTreeMap<String, Given>) {
+    fn values(&mut self, index: usize, key: &str, with: &Map<String, Given>) {
         let Some(nested) = self.workflows.get(key) else { return };
         let here = [Step::Key("phases"), Step::Item(index)];
         for (name, given) in with {
             let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
-                let names: BTreeSet<&str> =
-                    nested.inputs.iter().map(|input| &*input.name).collect();
+                let names: Set<&str> = nested.inputs.iter().map(|input| &*input.name).collect();
                 let problem = FieldProblem::BadValue {
                     field: "with".into(),
                     expected: listed(&names, &format!("an input of the workflow \"{key}\"")),
@@ -322,7 +321,7 @@ fn meant_value(wrong: &str, values: &[&str]) -> Option<String> {
 }
 
 /// Names, behind the words for one of them.
-fn listed(names: &BTreeSet<&str>, one: &str) -> String {
+fn listed(names: &Set<&str>, one: &str) -> String {
     if names.is_empty() {
         return one.to_owned();
     }

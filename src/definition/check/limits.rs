@@ -1,6 +1,6 @@
 //! Warnings of a check about limits that have no effect, or another one than they seem to have.
 
-use std::collections::BTreeSet;
+use crate::sorted::Set;
 
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::limit::LimitProblem;
@@ -26,8 +26,8 @@ pub(crate) fn report(
     host: &dyn WorkflowFiles,
     unplaced: &mut Vec<Unplaced>,
 ) -> Result<(), Stale> {
-    let mut lint = LimitsLint { host, unplaced, seen: BTreeSet::new() };
-    let mut used = BTreeSet::new();
+    let mut lint = LimitsLint { host, unplaced, seen: Set::new() };
+    let mut used = Set::new();
     for workflow in library.iter() {
         lint.workflow(workflow, &mut used)?;
     }
@@ -50,7 +50,7 @@ struct LimitsLint<'a> {
     host: &'a dyn WorkflowFiles,
     unplaced: &'a mut Vec<Unplaced>,
     /// The diagnostics that were reported: several workflows may list a phase.
-    seen: BTreeSet<String>,
+    seen: Set<String>,
 }
 
 impl LimitsLint<'_> {
@@ -62,7 +62,7 @@ impl LimitsLint<'_> {
     }
 
     /// Reports the limits of a workflow and of its phases, and notes the files whose `sandbox` has an effect.
-    fn workflow(&mut self, workflow: &Workflow, used: &mut BTreeSet<String>) -> Result<(), Stale> {
+    fn workflow(&mut self, workflow: &Workflow, used: &mut Set<String>) -> Result<(), Stale> {
         let Workflow { confinement, .. } = workflow;
         let file = workflow.file();
         self.links(confinement, &file)?;

@@ -1,6 +1,6 @@
 //! Warnings of a check about models that pi does not know, and about aliases that the user does not have.
 
-use std::collections::BTreeSet;
+use crate::sorted::Set;
 
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::model::ModelProblem;
@@ -51,7 +51,7 @@ pub(crate) fn report(
     let aliases = library.aliases();
     let phases = library.iter().flat_map(Workflow::own_phases);
     // Several workflows may list a phase.
-    let mut seen = BTreeSet::new();
+    let mut seen = Set::new();
     for phase in phases.filter(|phase| seen.insert(&phase.file)) {
         for (index, name) in phase.model.iter().enumerate() {
             if let Some(problem) = problem_of(name, aliases, models) {

@@ -1,6 +1,6 @@
 //! References between workflows: each must lead to a workflow, and none may be part of a cycle.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{Map, Set};
 
 use super::flow;
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
@@ -63,10 +63,10 @@ pub(crate) fn resolve(
             unplaced.extend(errors);
         }
     }
-    let mut known = BTreeSet::new();
+    let mut known = Set::new();
     known.extend(workflows.iter().map(|workflow| workflow.key.as_str()));
     known.extend(left_out.iter().map(|left_out| left_out.key.as_str()));
-    let mut keys_of_commands = BTreeMap::new();
+    let mut keys_of_commands = Map::new();
     for workflow in workflows.iter().filter(|workflow| !workflow.command_name.is_empty()) {
         keys_of_commands.entry(workflow.command_name.as_str()).or_insert(workflow.key.as_str());
     }
@@ -143,18 +143,18 @@ fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
 /// folder names in either.
 fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
     let keys: Vec<String> = workflows.iter().map(|workflow| workflow.key.clone()).collect();
-    let all: BTreeSet<&str> = keys
+    let all: Set<&str> = keys
         .iter()
         .chain(left_out.iter().map(|left_out| &left_out.key))
         .map(|key| &**key)
         .collect();
-    let mut by_lower_case = BTreeMap::new();
+    let mut by_lower_case = Map::new();
     for (index, key) in keys.iter().enumerate() {
         // Of keys that differ in case alone none is meant: no key has the index.
         let several = |first: &mut usize| *first = usize::MAX;
         by_lower_case.entry(key.to_lowercase()).and_modify(several).or_insert(index);
     }
-    let mut of_packages: BTreeMap<String, &str> = BTreeMap::new();
+    let mut of_packages: Map<String, &str> = Map::new();
     for key in keys.iter().chain(left_out.iter().map(|left_out| &left_out.key)) {
         if package_of(key).is_some() {
             of_packages.entry(last_part(key).to_lowercase()).or_insert(key);
@@ -185,7 +185,7 @@ fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
 
 /// For each workflow the index of each one that it refers to, `None` for one that does not exist.
 fn targets(workflows: &[Workflow]) -> Vec<Vec<Option<usize>>> {
-    let mut index_of = BTreeMap::new();
+    let mut index_of = Map::new();
     index_of.extend(workflows.iter().enumerate().map(|(index, workflow)| (&*workflow.key, index)));
     let target = |key: &str| index_of.get(key).copied();
     workflows.iter().map(|workflow| references(workflow).map(target).collect()).collect()

@@ -1,6 +1,6 @@
 //! Removes the diagnostics of variables that the library knows.
 
-use std::collections::BTreeSet;
+use crate::sorted::Set;
 
 use crate::definition::diagnostic::description::Severity;
 use crate::definition::diagnostic::problem::Problem;
@@ -18,7 +18,7 @@ pub(crate) fn settle_values(library: &Library, diagnostics: &mut Vec<Diagnostic>
     let phases = library.iter().flat_map(Workflow::own_phases);
     let with_outcomes = phases.filter(|phase| !phase.outcomes.is_empty()).map(|phase| &*phase.id);
     // A nested workflow knows the outcomes of those around it, and an outer one that of a nested one.
-    let mut outcomes: BTreeSet<&str> = with_outcomes.collect();
+    let mut outcomes: Set<&str> = with_outcomes.collect();
     outcomes.extend(library.iter().flat_map(|workflow| [&*workflow.key, last_part(&workflow.key)]));
     diagnostics.retain_mut(|diagnostic| {
         let Problem::Variable(VariableProblem::UnknownValue { name, suggestion }) =
@@ -59,7 +59,7 @@ pub(crate) fn settle_summaries<'a>(
         };
         std::iter::once(entry.id()).chain(key)
     });
-    let ids: BTreeSet<&str> = names.collect();
+    let ids: Set<&str> = names.collect();
     diagnostics.retain_mut(|diagnostic| {
         let Problem::Variable(VariableProblem::UnknownSummary { id, suggestion }) =
             &mut diagnostic.problem

@@ -4,7 +4,7 @@
 //! The ways are followed with the set of values that each input and each outcome may have. The sets are independent of each
 //! other, so more ways are followed than there are: what is reported holds, and not all that holds is reported.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{Map, Set};
 
 use super::flow::{Workflows, exits};
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
@@ -40,7 +40,7 @@ pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
 type Value<'a> = Option<&'a str>;
 
 /// The possible values of each source that a condition names.
-type Values<'a> = Vec<BTreeSet<Value<'a>>>;
+type Values<'a> = Vec<Set<Value<'a>>>;
 
 /// A step of a way: from an entry with an outcome, if it has outcomes, to another entry. The number of entries is the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,10 +62,10 @@ struct Ways<'a> {
     /// The values with which each entry may be entered; `None` for one that no way reaches.
     entered: Vec<Option<Values<'a>>>,
     /// The entries whose values have changed since they were left.
-    ahead: BTreeSet<usize>,
-    edges: BTreeSet<Edge>,
+    ahead: Set<usize>,
+    edges: Set<Edge>,
     /// The outcomes of the nested workflows, by key.
-    exits_of: BTreeMap<&'a str, BTreeSet<Value<'a>>>,
+    exits_of: Map<&'a str, Set<Value<'a>>>,
     /// A run may have nothing to do.
     may_be_empty: bool,
     work_left: &'a mut usize,
@@ -88,9 +88,9 @@ impl<'a> Ways<'a> {
             workflow,
             sources,
             entered,
-            ahead: BTreeSet::new(),
-            edges: BTreeSet::new(),
-            exits_of: BTreeMap::new(),
+            ahead: Set::new(),
+            edges: Set::new(),
+            exits_of: Map::new(),
             may_be_empty: false,
             work_left,
         };
@@ -103,7 +103,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The values that a source may have at the start.
-    fn initial(&self, source: &Source) -> BTreeSet<Value<'a>> {
+    fn initial(&self, source: &Source) -> Set<Value<'a>> {
         let Source::Input(name) = source else { return [None].into() };
         let input = self.workflow.inputs.iter().find(|input| input.name == *name);
         match input.map(|input| &input.kind) {
@@ -176,7 +176,7 @@ impl<'a> Ways<'a> {
         &self,
         values: &Values<'a>,
         entry: &Entry,
-        outcomes: BTreeSet<Value<'a>>,
+        outcomes: Set<Value<'a>>,
     ) -> Values<'a> {
         let mut values = values.clone();
         for (source, set) in self.sources.iter().zip(&mut values) {
@@ -207,7 +207,7 @@ impl<'a> Ways<'a> {
                 let Ok(source) = self.sources.binary_search(&&condition.of) else { continue };
                 let Some(possible) = values.get(source) else { continue };
                 self.spend(1 + possible.len() * condition.values.len())?;
-                let (held, failed): (BTreeSet<Value>, BTreeSet<Value>) =
+                let (held, failed): (Set<Value>, Set<Value>) =
                     possible.iter().partition(|value| self.holds(condition, value));
                 may_enter &= !held.is_empty();
                 may_pass |= !failed.is_empty();
@@ -278,12 +278,12 @@ impl<'a> Ways<'a> {
     }
 
     /// The entries from which a way leads to the end, and the end.
-    fn ending(&self) -> BTreeSet<usize> {
-        let mut sources: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    fn ending(&self) -> Set<usize> {
+        let mut sources: Map<usize, Vec<usize>> = Map::new();
         for edge in &self.edges {
             sources.entry(edge.to).or_default().push(edge.from);
         }
-        let (mut ending, mut ahead) = (BTreeSet::new(), vec![self.workflow.phases.len()]);
+        let (mut ending, mut ahead) = (Set::new(), vec![self.workflow.phases.len()]);
         while let Some(entry) = ahead.pop() {
             if ending.insert(entry) {
                 ahead.extend(sources.remove(&entry).unwrap_or_default());
@@ -295,7 +295,7 @@ impl<'a> Ways<'a> {
     fn report(self, unplaced: &mut Vec<Unplaced>) {
         let ending = self.ending();
         let to_end = self.edges.iter().filter(|edge| ending.contains(&edge.to));
-        let to_end: BTreeSet<(usize, Option<usize>)> =
+        let to_end: Set<(usize, Option<usize>)> =
             to_end.map(|edge| (edge.from, edge.outcome)).collect();
         let entries = self.workflow.phases.iter().zip(&self.entered).enumerate();
         for (index, (entry, values)) in entries {

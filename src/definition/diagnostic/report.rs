@@ -1,6 +1,6 @@
 //! Diagnostics of workflow files: severity, place, message and help.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{Map, Set};
 use std::fmt;
 
 use super::description::Severity;
@@ -80,10 +80,10 @@ impl fmt::Display for Diagnostic {
 /// Sorts diagnostics by file, in the order of their first occurrence, and by place. Removes duplicates: a file that
 /// several workflows use is read for each of them.
 pub(crate) fn sort(diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen = BTreeSet::new();
+    let mut seen = Set::new();
     diagnostics.retain(|diagnostic| seen.insert(diagnostic.to_string()));
     let mut files: Vec<Vec<Diagnostic>> = Vec::new();
-    let mut index_of: BTreeMap<String, usize> = BTreeMap::new();
+    let mut index_of: Map<String, usize> = Map::new();
     for diagnostic in diagnostics.drain(..) {
         let index = *index_of.entry(diagnostic.file.clone()).or_insert(files.len());
         match files.get_mut(index) {

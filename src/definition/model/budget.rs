@@ -1,7 +1,7 @@
 //! Budgets of a phase and of a workflow.
 
+use crate::sorted::Map;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 use super::schema::{MAX_COST, MAX_COUNT, MAX_TOKENS};
 
@@ -54,7 +54,7 @@ impl Measure {
 
 /// Amounts, each of one measure; what has none is not bounded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Budget(pub BTreeMap<Measure, u64>);
+pub struct Budget(pub Map<Measure, u64>);
 
 impl Budget {
     /// Tests if nothing is bounded.

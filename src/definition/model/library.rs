@@ -1,7 +1,7 @@
 //! The workflows that can be run, and questions about them.
 
+use crate::sorted::{Map, Set};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 
 use super::models::Aliases;
 use super::paths::{is_within, last_part, package_of};
@@ -17,9 +17,9 @@ pub const MAX_NESTING: usize = 100;
 #[derive(Debug, Default, Clone)]
 pub struct Library {
     workflows: Vec<Workflow>,
-    index: BTreeMap<String, usize>,
+    index: Map<String, usize>,
     /// The workflow of each command name: the project's first one, or else the first; also of each `PACKAGE/COMMAND`.
-    commands: BTreeMap<String, usize>,
+    commands: Map<String, usize>,
     /// The number of phases of each workflow, with those of nested workflows; at most [`u64::MAX`]. `None` while
     /// they are counted.
     sizes: Vec<Option<u64>>,
@@ -28,7 +28,7 @@ pub struct Library {
     replacing: Replacing,
     aliases: Aliases,
     /// Computed seals: they are compared at every call of a tool.
-    seals: RefCell<BTreeMap<String, (u32, String)>>,
+    seals: RefCell<Map<String, (u32, String)>>,
 }
 
 /// The root of the project's workflows.
@@ -57,9 +57,9 @@ pub(crate) struct Listed {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Replacing {
     /// Those that have its key, in any case, as references ignore it.
-    pub keys: BTreeSet<String>,
+    pub keys: Set<String>,
     /// Those that have its command name.
-    pub commands: BTreeSet<String>,
+    pub commands: Set<String>,
 }
 
 /// A workflow that has errors.
@@ -89,7 +89,7 @@ impl Library {
     /// Makes a library of workflows whose references lead to one of them, and none in a cycle.
     pub(crate) fn of(parts: Parts) -> Self {
         let Parts { workflows, left_out, listed, replacing, aliases } = parts;
-        let (mut index, mut commands) = (BTreeMap::new(), BTreeMap::new());
+        let (mut index, mut commands) = (Map::new(), Map::new());
         // A workflow with errors that is not a package's keeps its name: no package's workflow runs in its place.
         let own_with_errors = || left_out.iter().filter(|other| package_of(&other.key).is_none());
         for (at, workflow) in workflows.iter().enumerate() {
@@ -164,7 +164,7 @@ impl Library {
     /// A workflow and all nested in it, each once.
     pub(crate) fn reached<'a>(&'a self, key: &'a str) -> Option<Vec<&'a Workflow>> {
         let mut reached = vec![self.get(key)?];
-        let mut seen = BTreeSet::from([key]);
+        let mut seen = Set::from([key]);
         let mut ahead = reached.clone();
         while let Some(workflow) = ahead.pop() {
             for entry in &workflow.phases {
@@ -240,7 +240,7 @@ impl Library {
     /// workflow itself comes first.
     pub fn replacements_in(&self, start: &Workflow) -> Vec<String> {
         let mut replacing = Vec::new();
-        let mut seen = BTreeSet::new();
+        let mut seen = Set::new();
         let mut ahead = vec![start.key.as_str()];
         while let Some(key) = ahead.pop() {
             let Some(workflow) = self.get(key).filter(|_| seen.insert(key)) else { continue };

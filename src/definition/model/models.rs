@@ -4,8 +4,8 @@
 //! `models.yaml` in the user's own workflows folder tells the models that it stands for. A project has no such file, so a
 //! repository can name `strong` without a say in who is paid for it.
 
+use crate::sorted::Map;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use super::nearest::nearest;
@@ -108,7 +108,7 @@ pub struct KnownModel {
 
 /// The user's aliases, with the names of models that each stands for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Aliases(BTreeMap<String, Vec<String>>);
+pub struct Aliases(Map<String, Vec<String>>);
 
 impl Aliases {
     /// The names of models that an alias stands for.

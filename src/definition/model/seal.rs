@@ -28,7 +28,7 @@
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
 //! stored before these fields existed, so it still holds, and it does not hold any more once there is one of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{Map, Set};
 
 use sha2::{Digest, Sha256};
 
@@ -243,7 +243,7 @@ impl Rules {
         });
     }
 
-    fn values(&mut self, with: &BTreeMap<String, Given>) {
+    fn values(&mut self, with: &Map<String, Given>) {
         if self.version < 3 {
             return;
         }
@@ -281,7 +281,7 @@ impl Rules {
 
     /// Names or paths whose order has no meaning, nor have duplicates.
     fn set(&mut self, items: &[String]) {
-        let items: BTreeSet<&str> = items.iter().map(String::as_str).collect();
+        let items: Set<&str> = items.iter().map(String::as_str).collect();
         self.number(items.len() as u64);
         for item in items {
             self.text(item);
@@ -435,7 +435,7 @@ mod tests {
         let budget = |measure, amount| Budget([(measure, amount)].into());
         let first = seal(|w| w[0].budget = budget(Measure::Cost, 1));
         assert!(first.starts_with("3:"));
-        let mut seals = BTreeSet::from([first]);
+        let mut seals = Set::from([first]);
         for measure in Measure::ALL {
             assert!(seals.insert(seal(|w| w[0].budget = budget(measure, 2))));
             assert!(seals.insert(seal(|w| w[2].budget = budget(measure, 2))));
@@ -517,7 +517,7 @@ mod tests {
             |w| at(&mut w[2], 0).thinking = Some(Thinking::Off),
             |w| at(&mut w[2], 0).thinking = Some(Thinking::Max),
         ];
-        let mut seals = BTreeSet::new();
+        let mut seals = Set::new();
         for (index, change) in changes.iter().enumerate() {
             let seal = seal(change);
             assert_eq!(seal.starts_with("3:"), index > 0, "{index}");
@@ -582,7 +582,7 @@ mod tests {
                 when(&mut w[0], &["a", "b"]);
             },
         ];
-        let mut seals = BTreeSet::new();
+        let mut seals = Set::new();
         for (index, change) in changes.iter().enumerate() {
             let seal = seal(change);
             assert_eq!(seal.starts_with("3:"), index > 0, "{index}");
@@ -629,7 +629,7 @@ mod tests {
             |w| at(&mut w[2], 0).confinement.network = Some(false),
             |w| at(&mut w[2], 0).confinement.sandbox = Some(Sandbox::Off),
         ];
-        let mut seals = BTreeSet::from([seal(|_| {})]);
+        let mut seals = Set::from([seal(|_| {})]);
         for (index, change) in changes.iter().enumerate() {
             assert!(seals.insert(seal(change)), "{index}");
         }
@@ -676,7 +676,7 @@ mod tests {
             |w| w[1].phases.truncate(1),
             |w| w[2].phases.push(Entry::phase(phase("e"))),
         ];
-        let mut seals = BTreeSet::from([seal(|_| {})]);
+        let mut seals = Set::from([seal(|_| {})]);
         for (index, change) in changes.iter().enumerate() {
             assert!(seals.insert(seal(change)), "{index}");
         }

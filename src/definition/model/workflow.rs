@@ -1,6 +1,6 @@
 //! A workflow, its entries and its phases.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 use std::rc::Rc;
 
 use super::budget::Budget;
@@ -193,7 +193,7 @@ pub enum EntryKind {
         /// Its key. In a [`Library`] that key exists and leads to no cycle.
         key: String,
         /// The values of its inputs, by name.
-        with: BTreeMap<String, Given>,
+        with: Map<String, Given>,
     },
 }
 
@@ -205,7 +205,7 @@ impl Entry {
 
     /// Returns the entry of a nested workflow, without conditions and without values.
     pub fn workflow(key: &str) -> Self {
-        let kind = EntryKind::Workflow { key: key.to_owned(), with: BTreeMap::new() };
+        let kind = EntryKind::Workflow { key: key.to_owned(), with: Map::new() };
         Self { kind, when: Vec::new() }
     }
 }

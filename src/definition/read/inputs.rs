@@ -1,6 +1,6 @@
 //! Reads the field `inputs` of a workflow, and `with` of an entry of `phases`.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use super::fields::Fields;
 use super::yaml::Yaml;
@@ -23,10 +23,10 @@ pub(crate) fn read_given(
     fields: &mut Fields,
     index: usize,
     entry: &Yaml,
-) -> Option<BTreeMap<String, Given>> {
+) -> Option<Map<String, Given>> {
     let here = [Step::Key("phases"), Step::Item(index), Step::Key("with")];
     let entries = match entry.get("with") {
-        None | Some(Yaml::Null) => return Some(BTreeMap::new()),
+        None | Some(Yaml::Null) => return Some(Map::new()),
         Some(Yaml::Map(entries)) => entries,
         Some(other) => {
             let (field, found) = ("with".into(), other.kind());
@@ -35,7 +35,7 @@ pub(crate) fn read_given(
             return None;
         }
     };
-    let mut all = BTreeMap::new();
+    let mut all = Map::new();
     for (name, value) in entries {
         let Some(text) = scalar(value) else {
             let (field, found) = (format!("with.{name}"), written(value));

@@ -1,7 +1,7 @@
 //! Reads the workflows of one root.
 
-use std::collections::btree_map::Entry as MapEntry;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::Entry as MapEntry;
+use crate::sorted::{Map, Set};
 use std::rc::Rc;
 
 use super::bounded::{Bounded, Stop};
@@ -44,19 +44,19 @@ pub(crate) struct RootReader<'a, 'f> {
     diagnostics: &'a mut Vec<Diagnostic>,
     found: Vec<Workflow>,
     /// The folder of each key that was met, with or without errors in it.
-    folders: BTreeMap<String, String>,
+    folders: Map<String, String>,
     /// The command names of workflows with errors, by key.
-    command_names: BTreeMap<String, String>,
+    command_names: Map<String, String>,
     /// The folders whose folders are searched first: the root itself, or those that its package lists.
     starts: Vec<String>,
     /// The library folders that were searched or will be, by their paths without links.
-    visited: BTreeSet<String>,
+    visited: Set<String>,
     /// The links to folders that were met, and their targets.
-    links: BTreeMap<String, String>,
+    links: Map<String, String>,
     /// The phase files that were read, by their paths without links to folders; `None` for one with errors.
-    phases: BTreeMap<String, Option<Rc<Phase>>>,
+    phases: Map<String, Option<Rc<Phase>>>,
     /// The folders with a `workflow.yaml` under another name, by key.
-    misnamed: BTreeMap<String, String>,
+    misnamed: Map<String, String>,
     /// The user's aliases of models.
     aliases: Aliases,
 }
@@ -85,13 +85,13 @@ impl<'a, 'f> RootReader<'a, 'f> {
             sources,
             diagnostics,
             found: Vec::new(),
-            folders: BTreeMap::new(),
-            command_names: BTreeMap::new(),
+            folders: Map::new(),
+            command_names: Map::new(),
             starts: Vec::new(),
-            visited: BTreeSet::new(),
-            links: BTreeMap::new(),
-            phases: BTreeMap::new(),
-            misnamed: BTreeMap::new(),
+            visited: Set::new(),
+            links: Map::new(),
+            phases: Map::new(),
+            misnamed: Map::new(),
             aliases: Aliases::default(),
         }
     }
@@ -106,7 +106,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             }
             Err(Stop::Stale) => return Err(Stale),
         }
-        let mut found = BTreeSet::new();
+        let mut found = Set::new();
         found.extend(self.found.iter().map(|workflow| workflow.key.as_str()));
         let broken = self.folders.iter().filter(|(key, _)| !found.contains(key.as_str()));
         let misnamed = self.misnamed.iter().filter(|(key, _)| !self.folders.contains_key(*key));
@@ -356,7 +356,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         loopable: bool,
     ) -> Result<Option<Vec<Entry>>, Stop> {
         let mut phases = Some(Vec::with_capacity(entries.len()));
-        let mut ids: BTreeMap<String, String> = BTreeMap::new();
+        let mut ids: Map<String, String> = Map::new();
         let mut leading_nowhere = Vec::new();
         let before = self.diagnostics.len();
         for (index, EntryRef { kind, when }) in entries {

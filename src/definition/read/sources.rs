@@ -1,6 +1,6 @@
 //! The YAML of the files that were read, for the places of diagnostics that show later.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use super::yaml::{self, Tree};
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
@@ -15,7 +15,7 @@ const MAX_PLACES: usize = 1000;
 #[derive(Default)]
 pub(crate) struct Sources {
     /// The index of the text of each file.
-    files: BTreeMap<String, usize>,
+    files: Map<String, usize>,
     texts: Vec<Source>,
 }
 

@@ -1,6 +1,6 @@
 //! The files of a root that no workflow lists. Collected for a check only.
 
-use std::collections::BTreeSet;
+use crate::sorted::Set;
 
 use super::bounded::{Bounded, Stop};
 use super::{front_matter, phase_file, yaml};
@@ -20,9 +20,9 @@ pub(crate) struct Lint<'a> {
     /// The phase files that workflows list.
     listed: Vec<Listed>,
     /// Their paths, in lower case.
-    listed_paths: BTreeSet<String>,
+    listed_paths: Set<String>,
     /// The paths that are suggested in place of missing files, in lower case.
-    suggested: BTreeSet<String>,
+    suggested: Set<String>,
     /// The phases of some workflow are not known.
     misses_phases: bool,
 }
@@ -33,8 +33,8 @@ impl<'a> Lint<'a> {
             surroundings,
             others: Vec::new(),
             listed: Vec::new(),
-            listed_paths: BTreeSet::new(),
-            suggested: BTreeSet::new(),
+            listed_paths: Set::new(),
+            suggested: Set::new(),
             misses_phases: false,
         }
     }

@@ -1,6 +1,6 @@
 //! Reads a `workflow.yaml`.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 use std::rc::Rc;
 
 use super::fields::{Fields, not_a_list};
@@ -47,7 +47,7 @@ pub(crate) enum EntryRefKind {
     /// The path of a phase file, from the workflow's folder.
     File(String),
     /// The key of another workflow, and the values of its inputs.
-    Workflow(String, BTreeMap<String, Given>),
+    Workflow(String, Map<String, Given>),
 }
 
 /// Reads the fields of a `workflow.yaml`, and reports their errors; with `check` their warnings too.
@@ -327,7 +327,7 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
                     Some(with) => EntryRefKind::Workflow(key, with),
                     None => {
                         complete = false;
-                        EntryRefKind::Workflow(key, BTreeMap::new())
+                        EntryRefKind::Workflow(key, Map::new())
                     }
                 }
             }

@@ -3,7 +3,7 @@
 //! The events are those of the parser inside `serde_yaml`, and its [`Number`] tells which plain scalars are numbers. A text that
 //! either refuses is an error.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use serde_yaml::Number;
 
@@ -352,7 +352,7 @@ enum Node {
 impl Document {
     fn load(parser: &mut Events) -> Self {
         let mut document = Self { events: Vec::new(), end: None };
-        let mut anchors: BTreeMap<String, usize> = BTreeMap::new();
+        let mut anchors: Map<String, usize> = Map::new();
         loop {
             let (event, mark) = match parser.next() {
                 Ok(event) => event,

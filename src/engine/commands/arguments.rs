@@ -1,6 +1,6 @@
 //! The arguments of `/workflow NAME`: values of inputs, and the task.
 
-use std::collections::BTreeMap;
+use crate::sorted::Map;
 
 use crate::definition::{Input, is_input_name, is_space, trim};
 use crate::text;
@@ -8,7 +8,7 @@ use crate::text;
 /// The values of inputs by name, and the task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arguments {
-    pub values: BTreeMap<String, String>,
+    pub values: Map<String, String>,
     pub task: String,
 }
 
@@ -55,11 +55,8 @@ pub fn quoted(value: &str) -> String {
 /// # Errors
 ///
 /// The message for an unknown or repeated name, or for a value that is not of the type.
-pub fn values(
-    inputs: &[Input],
-    given: &[(String, String)],
-) -> Result<BTreeMap<String, String>, String> {
-    let mut values = BTreeMap::new();
+pub fn values(inputs: &[Input], given: &[(String, String)]) -> Result<Map<String, String>, String> {
+    let mut values = Map::new();
     for (name, value) in given {
         add(&mut values, inputs, name, value)?;
     }
@@ -67,7 +64,7 @@ pub fn values(
 }
 
 fn add(
-    values: &mut BTreeMap<String, String>,
+    values: &mut Map<String, String>,
     inputs: &[Input],
     name: &str,
     value: &str,
@@ -83,7 +80,7 @@ fn add(
 }
 
 /// Returns the text that [`read`] reads as these values and this task.
-pub fn written(inputs: &[Input], values: &BTreeMap<String, String>, task: &str) -> String {
+pub fn written(inputs: &[Input], values: &Map<String, String>, task: &str) -> String {
     if inputs.is_empty() {
         return task.to_owned();
     }
@@ -171,7 +168,7 @@ mod tests {
             let expected = Arguments { values: values.clone(), task: task.into() };
             assert_eq!(read(&inputs(), &text), Ok(expected), "{text}");
         }
-        assert_eq!(written(&[], &BTreeMap::new(), "-- x"), "-- x");
+        assert_eq!(written(&[], &Map::new(), "-- x"), "-- x");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `/workflow` alone: in a terminal, the dialogs for the workflow and its task; elsewhere, the usage.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{Map, Set};
 
 use crate::definition::{Input, InputKind, is_blank, on_one_line};
 use crate::text;
@@ -33,7 +33,7 @@ impl Engine {
         let title = format!("Which workflow?{}", untrusted(cx));
         self.select(Waiter::User, title, options, move |engine, chosen, cx| {
             match chosen.filter(|index| *index < command_names.len()) {
-                Some(index) => engine.enter_task(command_names.swap_remove(index), BTreeMap::new()),
+                Some(index) => engine.enter_task(command_names.swap_remove(index), Map::new()),
                 None => engine.not_started(cx),
             }
         })
@@ -43,7 +43,7 @@ impl Engine {
     pub(super) fn enter_task(
         &mut self,
         command_name: String,
-        values: BTreeMap<String, String>,
+        values: Map<String, String>,
     ) -> Reply {
         let workflow = self.definitions.library().by_command_name(&command_name);
         let name = workflow.map_or(&command_name, |workflow| &workflow.name);
@@ -51,7 +51,7 @@ impl Engine {
         self.ask_text(Waiter::User, title, |engine, task, cx| {
             match task.filter(|task| !is_blank(task)) {
                 Some(task) => {
-                    let start = Start { command_name, task, values, allowed: BTreeSet::new() };
+                    let start = Start { command_name, task, values, allowed: Set::new() };
                     engine.start_or_ask(start, cx)
                 }
                 None => engine.not_started(cx),

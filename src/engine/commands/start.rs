@@ -1,6 +1,6 @@
 //! `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{Map, Set};
 
 use crate::definition::{Library, Show, Stale, is_blank, is_space, nearest, trim};
 use crate::run::{Arrival, MAX_TASK, RunState, begin};
@@ -54,8 +54,9 @@ impl Engine {
         };
         if !is_blank(&task) {
             let command_name = name.to_owned();
-            return Ok(self
-                .start_or_ask(Start { command_name, task, values, allowed: BTreeSet::new() }, cx));
+            return Ok(
+                self.start_or_ask(Start { command_name, task, values, allowed: Set::new() }, cx)
+            );
         }
         if cx.ui.is_terminal() {
             return Ok(self.enter_task(name.to_owned(), values));
@@ -172,9 +173,9 @@ pub(super) struct Start {
     pub command_name: String,
     pub task: String,
     /// The values of inputs, by name.
-    pub values: BTreeMap<String, String>,
+    pub values: Map<String, String>,
     /// The commands that the user has allowed for it.
-    pub allowed: BTreeSet<String>,
+    pub allowed: Set<String>,
 }
 
 /// The usage of `/workflow`, with the workflows that can be started.

@@ -1,6 +1,7 @@
 //! Checks of files: existence, globs and content.
 
-use std::collections::{BTreeSet, VecDeque};
+use crate::sorted::Set;
+use std::collections::VecDeque;
 
 use crate::definition::{FileError, FileKind, Pattern, ReadError, WorkflowFiles, expansions};
 
@@ -76,7 +77,7 @@ pub(super) fn check_file(
     let mut left = MAX_FILES;
     let start = parts.get(..first).unwrap_or_default().join("/");
     // Each folder once, by its path without links, however many links lead to it.
-    let mut visited = BTreeSet::from([start.clone()]);
+    let mut visited = Set::from([start.clone()]);
     let mut folders = VecDeque::from([(start.clone(), start)]);
     let mut why = format!("no file matches {glob}");
     while let Some((folder, real)) = folders.pop_front() {

@@ -1,7 +1,7 @@
 //! Requests to the user or the host that are not answered yet.
 
+use crate::sorted::Map;
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use super::Engine;
 /// The pending requests by ticket.
 #[derive(Debug, Default)]
 pub struct Pending {
-    requests: BTreeMap<u64, Waiting>,
+    requests: Map<u64, Waiting>,
     last_ticket: u64,
 }
 

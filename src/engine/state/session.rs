@@ -1,6 +1,6 @@
 //! The state of the session.
 
-use std::collections::BTreeSet;
+use crate::sorted::Set;
 
 use serde_json::json;
 
@@ -19,15 +19,15 @@ pub struct Session {
     /// The panel above the editor is on.
     pub panel: bool,
     /// The commands that the user allowed for this session.
-    pub allowed_commands: BTreeSet<String>,
+    pub allowed_commands: Set<String>,
     /// The commands that the user allowed for the run with this task id.
-    pub allowed_in_run: Option<(String, BTreeSet<String>)>,
+    pub allowed_in_run: Option<(String, Set<String>)>,
     /// The keys of the user's workflows that the user lets the project replace in this session.
-    pub accepted_replacements: BTreeSet<String>,
+    pub accepted_replacements: Set<String>,
     /// The user was told that commands cannot be confined, and what follows from it in phases with these.
     pub told_unconfined: Vec<Sandbox>,
     /// The phases of which the user was told that none of their models can be used, each with its models.
-    pub told_models: BTreeSet<String>,
+    pub told_models: Set<String>,
 }
 
 impl Session {

@@ -1,6 +1,8 @@
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::{Value, json};
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::run::restore;
 

@@ -1,0 +1,291 @@
+//! Maps and sets as sorted lists.
+//!
+//! They take the place of the standard library's trees, of which each kind is 7 KB of code in the component. Their entries are
+//! few, or arrive nearly in order: an entry that belongs elsewhere than at the end moves those behind it.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::{Deref, DerefMut, Index};
+
+use litemap::LiteMap;
+use serde::{Deserialize, Serialize};
+
+pub use litemap::Entry;
+
+/// A map, in the order of its keys.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent, bound(deserialize = "K: Ord + Deserialize<'de>, V: Deserialize<'de>"))]
+pub struct Map<K, V>(LiteMap<K, V>);
+
+impl<K, V> Map<K, V> {
+    /// An empty map.
+    pub const fn new() -> Self {
+        Self(LiteMap::new_vec())
+    }
+
+    /// Returns true if there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The values, to be changed.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.0.iter_mut().map(|(_, value)| value)
+    }
+
+    /// The keys.
+    pub fn into_keys(self) -> impl Iterator<Item = K> {
+        self.into_iter().map(|(key, _)| key)
+    }
+
+    /// The values.
+    pub fn into_values(self) -> impl Iterator<Item = V> {
+        self.into_iter().map(|(_, value)| value)
+    }
+}
+
+impl<K: Ord, V> Map<K, V> {
+    /// The place of a key.
+    pub fn entry(&mut self, key: K) -> Entry<'_, K, V, Vec<(K, V)>> {
+        self.0.entry(key)
+    }
+}
+
+impl<K, V> Deref for Map<K, V> {
+    type Target = LiteMap<K, V>;
+
+    fn deref(&self) -> &LiteMap<K, V> {
+        &self.0
+    }
+}
+
+impl<K, V> DerefMut for Map<K, V> {
+    fn deref_mut(&mut self) -> &mut LiteMap<K, V> {
+        &mut self.0
+    }
+}
+
+impl<K, V> Default for Map<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for Map<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_map().entries(self.0.iter()).finish()
+    }
+}
+
+impl<K: Ord + Borrow<Q>, Q: Ord + ?Sized, V> Index<&Q> for Map<K, V> {
+    type Output = V;
+
+    /// # Panics
+    ///
+    /// If there is no such key.
+    #[allow(clippy::expect_used, reason = "as of a map of std")]
+    fn index(&self, key: &Q) -> &V {
+        self.0.get(key).expect("the key is there")
+    }
+}
+
+impl<K: Ord, V> Extend<(K, V)> for Map<K, V> {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
+        for (key, value) in entries {
+            self.0.insert(key, value);
+        }
+    }
+}
+
+impl<K: Ord, V> FromIterator<(K, V)> for Map<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        let mut map = Self::new();
+        map.extend(entries);
+        map
+    }
+}
+
+impl<K: Ord, V, const N: usize> From<[(K, V); N]> for Map<K, V> {
+    fn from(entries: [(K, V); N]) -> Self {
+        entries.into_iter().collect()
+    }
+}
+
+impl<K, V> IntoIterator for Map<K, V> {
+    type Item = (K, V);
+    type IntoIter = std::vec::IntoIter<(K, V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_tuple_vec().into_iter()
+    }
+}
+
+impl<'a, K, V> IntoIterator for &'a Map<K, V> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = <&'a LiteMap<K, V> as IntoIterator>::IntoIter;
+
+    fn into_iter(self) -> Self::IntoIter {
+        (&self.0).into_iter()
+    }
+}
+
+impl<'a, K, V> IntoIterator for &'a mut Map<K, V> {
+    type Item = (&'a K, &'a mut V);
+    type IntoIter = <&'a mut LiteMap<K, V> as IntoIterator>::IntoIter;
+
+    fn into_iter(self) -> Self::IntoIter {
+        (&mut self.0).into_iter()
+    }
+}
+
+/// A set, in order.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Set<T>(Vec<T>);
+
+impl<T: Ord> Set<T> {
+    /// Adds an element. Returns true if it is new.
+    pub fn insert(&mut self, element: T) -> bool {
+        match self.0.binary_search(&element) {
+            Ok(_) => false,
+            Err(at) => {
+                self.0.insert(at, element);
+                true
+            }
+        }
+    }
+
+    /// Removes an element. Returns true if it was there.
+    pub fn remove<Q: Ord + ?Sized>(&mut self, element: &Q) -> bool
+    where
+        T: Borrow<Q>,
+    {
+        let found = self.find(element);
+        if let Ok(at) = found {
+            self.0.remove(at);
+        }
+        found.is_ok()
+    }
+
+    /// Returns true if the set has this element.
+    pub fn contains<Q: Ord + ?Sized>(&self, element: &Q) -> bool
+    where
+        T: Borrow<Q>,
+    {
+        self.find(element).is_ok()
+    }
+
+    /// The element that equals this.
+    pub fn get<Q: Ord + ?Sized>(&self, element: &Q) -> Option<&T>
+    where
+        T: Borrow<Q>,
+    {
+        self.find(element).ok().and_then(|at| self.0.get(at))
+    }
+
+    fn find<Q: Ord + ?Sized>(&self, element: &Q) -> Result<usize, usize>
+    where
+        T: Borrow<Q>,
+    {
+        self.0.binary_search_by(|other| other.borrow().cmp(element))
+    }
+
+    /// Removes and returns the first element.
+    pub fn pop_first(&mut self) -> Option<T> {
+        (!self.0.is_empty()).then(|| self.0.remove(0))
+    }
+
+    /// Removes all elements.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Keeps the elements of which this is true.
+    pub fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
+        self.0.retain(keep);
+    }
+}
+
+impl<T> Set<T> {
+    /// An empty set.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Deref for Set<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> Default for Set<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Set<T> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_set().entries(&self.0).finish()
+    }
+}
+
+impl<T: Ord> Extend<T> for Set<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, elements: I) {
+        for element in elements {
+            self.insert(element);
+        }
+    }
+}
+
+impl<'a, T: Ord + Copy> Extend<&'a T> for Set<T> {
+    fn extend<I: IntoIterator<Item = &'a T>>(&mut self, elements: I) {
+        self.extend(elements.into_iter().copied());
+    }
+}
+
+impl<T: Ord> FromIterator<T> for Set<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
+        let mut set = Self::new();
+        set.extend(elements);
+        set
+    }
+}
+
+impl<T: Ord, const N: usize> From<[T; N]> for Set<T> {
+    fn from(elements: [T; N]) -> Self {
+        elements.into_iter().collect()
+    }
+}
+
+impl<T> IntoIterator for Set<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Set<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<T: Serialize> Serialize for Set<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Ord + Deserialize<'de>> Deserialize<'de> for Set<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Vec::deserialize(deserializer)?.into_iter().collect())
+    }
+}
