@@ -135,6 +135,8 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::fixtures::Files;
+    use crate::engine::{Context, Ui};
 
     fn times(meter: &Meter, newest: u64, working_since: Option<u64>) -> (u64, u64) {
         let used = meter.sum((Usage::default(), Some(newest)), working_since, 100);
@@ -148,6 +150,23 @@ mod tests {
         assert_eq!(times(&meter, 40, Some(70)), (30, 30));
         assert_eq!(times(&meter, 40, Some(0)), (60, 0));
         assert_eq!(times(&meter, 200, Some(0)), (0, 0), "a clock can be set back");
+    }
+
+    #[test]
+    fn several_states_of_an_event_count_its_usage_once() {
+        let usage = Usage { turns: 1, ..Usage::default() };
+        let files = Files { usage: usage.into(), ..Files::default() };
+        let context = Context { unix_ms: 0, random: 0, ui: Ui::None, host: &files };
+        let mut cx = Cx::new(&context);
+        let mut meter = Meter::default();
+        let mut state = RunState::new("w", "x", 0, 0).begun(0);
+        for (event, turns) in [(1, 1), (1, 1), (2, 2)] {
+            if event == 2 {
+                meter.begin_event();
+            }
+            state = meter.count(state.clone(), Some(&state), None, &mut cx);
+            assert_eq!(state.usage().turns, turns);
+        }
     }
 
     #[test]
