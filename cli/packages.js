@@ -29,7 +29,7 @@ export async function listedPackages(agentDir) {
   return { packages: installedPackages(pi, bases)() };
 }
 
-/** Tests if a settings file lists packages. @param {string} file */
+/** Returns true if a settings file lists packages. @param {string} file */
 function hasPackages(file) {
   try {
     const { packages } = JSON.parse(readText(file));

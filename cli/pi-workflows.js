@@ -357,7 +357,7 @@ function usageOf(name, { takes, options }) {
   return [`Usage: pi-workflows ${name}${words} [options]`, "", ...about.map((text) => text.trimEnd()), "", ...ofOptions.map((text) => text.trimEnd())].join("\n");
 }
 
-/** Tests if the working directory of this process exists. */
+/** Returns true if the working directory of this process exists. */
 function hasFolder() {
   try {
     return process.cwd() !== "";

@@ -55,10 +55,10 @@ export async function placesOf(dir) {
   return { grants: [project(root)], packages: [], only: relative(root, real).replaceAll(sep, "/") || undefined };
 }
 
-/** Tests if the current folder is a project with workflows. */
+/** Returns true if the current folder is a project with workflows. */
 export const isProject = () => existsSync(join(".pi", "workflows"));
 
-/** Tests if the current folder is a package with workflows, or lies in one. */
+/** Returns true if the current folder is a package with workflows, or lies in one. */
 export const isInPackage = () => !isProject() && packageAround(resolve(".")) !== undefined;
 
 /**

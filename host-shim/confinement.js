@@ -70,7 +70,7 @@ export class Confinement {
     }
   }
 
-  /** Tests if command lines can be confined. @throws {Error} with the reason */
+  /** Returns true if command lines can be confined. @throws {Error} with the reason */
   test() {
     if (!this.#granted) throw new Error(NOT_GRANTED);
     canConfine();
@@ -307,7 +307,7 @@ function lasting(look) {
 }
 
 /**
- * Tests if an error may be gone a moment later, also by what a command line itself does, for example if it makes room on a full disk.
+ * Returns true if an error may be gone a moment later, also by what a command line itself does, for example if it makes room on a full disk.
  * @param {any} error
  */
 function isPassing(error) {

@@ -174,7 +174,7 @@ export class Guest {
 }
 
 /**
- * Tests if this side supports a version of the interface: its own, and earlier minor versions, of which it has everything.
+ * Returns true if this side supports a version of the interface: its own, and earlier minor versions, of which it has everything.
  * @param {string} version
  */
 function isSupported(version) {

@@ -255,7 +255,7 @@ function exists(context) {
   }
 }
 
-/** Tests if any kind of token costs something. @param {object | undefined} cost */
+/** Returns true if any kind of token costs something. @param {object | undefined} cost */
 function hasPrice(cost) {
   return Object.values(cost ?? {}).some((price) => typeof price === "number" && price > 0);
 }

@@ -83,7 +83,7 @@ function copy({ models, warm, ...others }) {
   return { ...others, warm: { ...warm }, models: new Map([...models].map(([name, sum]) => [name, { ...sum }])) };
 }
 
-/** Tests if a message is one of the agent or of a tool: the time before it is work. @param {any} message */
+/** Returns true if a message is one of the agent or of a tool: the time before it is work. @param {any} message */
 export const isOfAgent = (message) => message?.role === "assistant" || message?.role === "toolResult";
 
 /**
@@ -134,7 +134,7 @@ function usedBy(entry) {
   return undefined;
 }
 
-/** Tests if an answer failed or was aborted before it began: pi gives it no content, or an empty text. @param {any} message */
+/** Returns true if an answer failed or was aborted before it began: pi gives it no content, or an empty text. @param {any} message */
 function isNothing({ stopReason, content }) {
   const isEmpty = (/** @type {any} */ part) => part?.text === "" || part?.thinking === "";
   return (stopReason === "error" || stopReason === "aborted") && Array.isArray(content) && content.every(isEmpty);
@@ -181,7 +181,7 @@ function warm(sum, usage) {
   sum.cost += number(usage?.cost?.total);
 }
 
-/** Tests if a value can be a number of tokens or a cost: sums of them stay within 64 bits. @param {unknown} value */
+/** Returns true if a value can be a number of tokens or a cost: sums of them stay within 64 bits. @param {unknown} value */
 function isAmount(value) {
   return typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }

@@ -167,7 +167,7 @@ function gateOf(evidence) {
   return { attempt, checks: last.length, durationMs: last.reduce((sum, { durationMs }) => sum + Number(durationMs), 0) };
 }
 
-/** Tests if two states are of the same visit. The reference stores no visits: each of its steps leads to another one. @param {Moment} a @param {Moment} b */
+/** Returns true if two states are of the same visit. The reference stores no visits: each of its steps leads to another one. @param {Moment} a @param {Moment} b */
 function isSameVisit(a, b) {
   return a.key === b.key && a.pass === b.pass && (a.pass !== undefined || a.steps === b.steps);
 }

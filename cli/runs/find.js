@@ -104,7 +104,7 @@ function runOf(file, entry) {
 /** @param {import("./sessions.js").Entry} entry */
 const idOf = ({ id }) => (typeof id === "string" ? id : "");
 
-/** Tests if a run has not ended. @param {Pick<State, "status">} state */
+/** Returns true if a run has not ended. @param {Pick<State, "status">} state */
 export const isOpen = ({ status }) => status === "running" || status === "paused";
 
 /**

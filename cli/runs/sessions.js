@@ -249,7 +249,7 @@ export class SessionFile {
   }
 }
 
-/** Tests if an entry is a state of a run. @param {Entry} entry */
+/** Returns true if an entry is a state of a run. @param {Entry} entry */
 export function isStateEntry({ type, customType }) {
   return type === "custom" && customType === STATE;
 }

@@ -72,7 +72,7 @@ const RECORDS = /** @type {const} */ (["visits", "outcomes", "passedOver", "allo
 const PART = 2;
 
 /**
- * Tests if the data of a state entry is a part, which continues an earlier entry of the run.
+ * Returns true if the data of a state entry is a part, which continues an earlier entry of the run.
  * @param {any} data
  */
 export function isPart(data) {

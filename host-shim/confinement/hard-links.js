@@ -101,7 +101,7 @@ class Search {
 }
 
 /**
- * Tests if, below names that are not UTF-8, a folder contains a file with several names, or something that cannot be read.
+ * Returns true if, below names that are not UTF-8, a folder contains a file with several names, or something that cannot be read.
  * @param {string} folder
  */
 function hasUnnamed(folder) {

@@ -20,7 +20,7 @@ export class RunningCommands {
   }
 
   /**
-   * Tests if a command line runs.
+   * Returns true if a command line runs.
    * @param {string} folder
    */
   any(folder) {

@@ -42,7 +42,7 @@ export function confinedLine(line, sandbox) {
 let proven = false;
 
 /**
- * Tests if the system can confine command lines. A success is remembered.
+ * Returns true if the system can confine command lines. A success is remembered.
  * @throws {Error} with the reason, and how to fix it
  */
 export function canConfine() {

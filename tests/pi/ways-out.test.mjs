@@ -16,7 +16,7 @@ const ORDINARY_USER = 12345;
 const WITHOUT_ORDINARY_USER = process.getuid?.() !== 0 ? "the tests run as one" : canRead(piCli()[1]) && canRead(REPO) ? false : `the user ${ORDINARY_USER} cannot read ${REPO}`;
 const ALL_WAYS = [...INTO_PROCESSES, ...OUTLIVING, ...WRITING, ...TO_DAEMONS, ...TO_NETWORK];
 
-/** Tests if the ordinary user can read a file. @param {string} file */
+/** Returns true if the ordinary user can read a file. @param {string} file */
 function canRead(file) {
   return spawnSync("setpriv", [...asUser(ORDINARY_USER), "test", "-r", file]).status === 0;
 }

@@ -180,7 +180,7 @@ fn at(state: &RunState, path: &[Segment]) -> RunState {
     RunState { current_path: path.to_vec(), ..state.clone() }
 }
 
-/// Tests if the reason for which the last step passed over an entry follows from the state after that step.
+/// Returns true if the reason for which the last step passed over an entry follows from the state after that step.
 fn holds(state: &RunState, key: &str, passed: &PassedOver, library: &Library) -> bool {
     let path = phase_path(key).unwrap();
     let entry = entry_at(library, &path);
@@ -262,7 +262,7 @@ fn target_of(active: &Active, outcome: Option<&String>) -> usize {
     }
 }
 
-/// Tests if the last step passed over a phase or a workflow around it.
+/// Returns true if the last step passed over a phase or a workflow around it.
 fn is_passed_over(state: &RunState, path: &[Segment]) -> bool {
     let mut entries = (1..=path.len()).map(|depth| phase_key(&path[..depth]));
     entries.any(|key| {

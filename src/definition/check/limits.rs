@@ -186,7 +186,7 @@ impl LimitsLint<'_> {
         Ok(())
     }
 
-    /// Tests if one of these phases may write a file; true if that is not known.
+    /// Returns true if one of these phases may write a file; true if that is not known.
     fn may_write(&self, path: &str, workflow: &Workflow, phases: &[&Phase]) -> Result<bool, Stale> {
         let Ok(target) = self.host.resolve_write(path)? else { return Ok(true) };
         for phase in phases {
@@ -211,19 +211,19 @@ impl LimitsLint<'_> {
     }
 }
 
-/// Tests if a path looks like that of a folder: its last name is a word in small letters, without an extension.
+/// Returns true if a path looks like that of a folder: its last name is a word in small letters, without an extension.
 fn may_mean_folder(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_of_word = |c: char| c.is_ascii_lowercase() || matches!(c, '-' | '_');
     name.len() > 2 && name.chars().all(is_of_word) && !name.ends_with("file")
 }
 
-/// Tests if the whitelist of a phase names one of these tools.
+/// Returns true if the whitelist of a phase names one of these tools.
 fn names(phase: &Phase, tools: &[&str]) -> bool {
     matches!(&phase.tools, ToolPolicy::Only(names) if names.iter().any(|name| tools.contains(&&**name)))
 }
 
-/// Tests if the whitelist of a phase names a tool that may write anything.
+/// Returns true if the whitelist of a phase names a tool that may write anything.
 fn names_unknown_tool(phase: &Phase) -> bool {
     matches!(&phase.tools, ToolPolicy::Only(names) if !names.iter().all(|name| is_of_pi(name)))
 }

@@ -258,7 +258,7 @@ impl<'a> Ways<'a> {
         Some(())
     }
 
-    /// Tests if a condition holds with a value of its source.
+    /// Returns true if a condition holds with a value of its source.
     fn holds(&self, Condition { of, values }: &Condition, value: &Value) -> bool {
         let input = |name: &String| self.workflow.inputs.iter().find(|input| input.name == *name);
         match (value, of) {

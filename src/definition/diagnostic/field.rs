@@ -219,7 +219,7 @@ fn place_of(field: &str) -> Option<&'static str> {
     }
 }
 
-/// Tests if a text begins with a `-` that is not followed by a space, as `-build.md` does.
+/// Returns true if a text begins with a `-` that is not followed by a space, as `-build.md` does.
 pub(crate) fn lacks_space(text: &str) -> bool {
     let item = text.trim_start().strip_prefix('-').unwrap_or_default();
     item.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '.' | '/'))

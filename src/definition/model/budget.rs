@@ -57,7 +57,7 @@ impl Measure {
 pub struct Budget(pub Map<Measure, u64>);
 
 impl Budget {
-    /// Tests if nothing is bounded.
+    /// Returns true if nothing is bounded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -100,7 +100,7 @@ impl Pattern {
         self.compiled.get_or_init(compile).as_ref()
     }
 
-    /// Tests if it matches in a text.
+    /// Returns true if it matches in a text.
     pub fn is_in(&self, text: &str) -> bool {
         if self.is_literal() {
             return text.contains(&self.expression);

@@ -54,7 +54,7 @@ impl Input {
         }
     }
 
-    /// Tests if a value of this input is one of these.
+    /// Returns true if a value of this input is one of these.
     pub fn is_one_of(&self, value: &str, values: &[String]) -> bool {
         let number = |text: &str| text.parse::<f64>().ok();
         values.iter().any(|other| match self.kind {
@@ -63,7 +63,7 @@ impl Input {
         })
     }
 
-    /// Tests if each value of another input is a value of this one.
+    /// Returns true if each value of another input is a value of this one.
     pub fn accepts(&self, other: &Self) -> bool {
         match (&self.kind, &other.kind) {
             (InputKind::Text, _) | (InputKind::Number, InputKind::Number) => true,
@@ -114,7 +114,7 @@ impl Given {
 /// Maximum length of the name of an input or outcome, in bytes. State entries hold many of them.
 const MAX_NAME: usize = 60;
 
-/// Tests if a text can be the name of an input or outcome.
+/// Returns true if a text can be the name of an input or outcome.
 pub fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))

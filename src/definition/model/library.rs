@@ -74,7 +74,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Tests if `/workflow NAME` would start it but for its errors.
+    /// Returns true if `/workflow NAME` would start it but for its errors.
     pub fn is_called(&self, name: &str) -> bool {
         let of_package = package_of(&self.key).and_then(|package| {
             name.strip_prefix(package)?.strip_prefix('/').filter(|name| !name.is_empty())
@@ -191,7 +191,7 @@ impl Library {
         Some(seal)
     }
 
-    /// Tests if a phase of a workflow, or of one nested in it, names a model or a thinking level.
+    /// Returns true if a phase of a workflow, or of one nested in it, names a model or a thinking level.
     pub fn names_models(&self, key: &str) -> bool {
         self.reached(key).is_some_and(|all| all.into_iter().any(seal::has_models))
     }
@@ -228,7 +228,7 @@ impl Library {
         &self.left_out
     }
 
-    /// Tests if a file with a diagnostic belongs to a folder: it lies in the folder, above it, or a workflow of the
+    /// Returns true if a file with a diagnostic belongs to a folder: it lies in the folder, above it, or a workflow of the
     /// folder lists it as a phase file. For a library that comes from a check.
     pub fn concerns(&self, folder: &str, file: &str) -> bool {
         is_within(folder, file)
@@ -273,7 +273,7 @@ impl Library {
         }
     }
 
-    /// Tests if a phase of a workflow, or of one nested in it, can start fresh.
+    /// Returns true if a phase of a workflow, or of one nested in it, can start fresh.
     pub fn can_start_fresh(&self, key: &str) -> bool {
         let fresh = Some(ContextMode::Fresh);
         let mut reached = self.reached(key).unwrap_or_default().into_iter();

@@ -41,7 +41,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Tests if commands are confined.
+    /// Returns true if commands are confined.
     pub fn confine_commands(&self) -> bool {
         self.sandbox != Sandbox::Off && (self.write.is_some() || !self.network)
     }

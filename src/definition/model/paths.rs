@@ -5,7 +5,7 @@ pub(crate) fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Tests if a name means the workflow of this key: it is the key, or the key without that of its package.
+/// Returns true if a name means the workflow of this key: it is the key, or the key without that of its package.
 pub fn is_key(key: &str, name: &str) -> bool {
     key == name || last_part(key) == name
 }
@@ -15,7 +15,7 @@ pub(crate) fn package_of(key: &str) -> Option<&str> {
     key.rsplit_once('/').map(|(package, _)| package)
 }
 
-/// Tests if a path is a folder or lies below it.
+/// Returns true if a path is a folder or lies below it.
 pub fn is_within(folder: &str, path: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -245,17 +245,17 @@ fn normal(glob: &str) -> String {
     parts.join("/")
 }
 
-/// Tests if a glob matches everything below its directory.
+/// Returns true if a glob matches everything below its directory.
 pub(crate) fn is_everything(glob: &str) -> bool {
     matches!(&*normal(glob), "**" | "**/*")
 }
 
-/// Tests if a path has a wildcard.
+/// Returns true if a path has a wildcard.
 pub(crate) fn is_glob(path: &str) -> bool {
     path.contains(WILDCARDS)
 }
 
-/// Tests if a path without wildcards is a directory by its form.
+/// Returns true if a path without wildcards is a directory by its form.
 fn names_directory(path: &str) -> bool {
     matches!(path.rsplit('/').next(), Some("" | "." | ".." | "~"))
 }

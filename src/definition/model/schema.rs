@@ -86,7 +86,7 @@ pub enum Kind {
 }
 
 impl Field {
-    /// Tests if a key without a value is accepted: a text, or the length of one. Every other field is a rule, and an empty
+    /// Returns true if a key without a value is accepted: a text, or the length of one. Every other field is a rule, and an empty
     /// rule protects nothing.
     pub const fn may_be_empty(&self) -> bool {
         match self.kind {

@@ -65,28 +65,28 @@ pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     (version, hash.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
 }
 
-/// Tests if a workflow or one of its own phases has a limit.
+/// Returns true if a workflow or one of its own phases has a limit.
 fn has_limits(workflow: &Workflow) -> bool {
     workflow.confinement != Confinement::default()
         || workflow.own_phases().any(|phase| phase.confinement != Confinement::default())
 }
 
-/// Tests if a workflow or one of its own phases has a `context`.
+/// Returns true if a workflow or one of its own phases has a `context`.
 fn has_context(workflow: &Workflow) -> bool {
     workflow.context.is_some() || workflow.own_phases().any(|phase| phase.context.is_some())
 }
 
-/// Tests if a phase of a workflow has a model or a thinking level.
+/// Returns true if a phase of a workflow has a model or a thinking level.
 pub(crate) fn has_models(workflow: &Workflow) -> bool {
     workflow.own_phases().any(|phase| !phase.model.is_empty() || phase.thinking.is_some())
 }
 
-/// Tests if a workflow or one of its own phases has a budget.
+/// Returns true if a workflow or one of its own phases has a budget.
 fn has_budget(workflow: &Workflow) -> bool {
     !workflow.budget.is_empty() || workflow.own_phases().any(|phase| !phase.budget.is_empty())
 }
 
-/// Tests if a workflow or one of its own phases has inputs, conditions or outcomes.
+/// Returns true if a workflow or one of its own phases has inputs, conditions or outcomes.
 fn has_ways(workflow: &Workflow) -> bool {
     !workflow.inputs.is_empty()
         || workflow.on_max_loops != OnMaxLoops::Pause

@@ -12,17 +12,17 @@ pub(crate) const READING_TOOLS: [&str; 4] = ["read", "grep", "find", "ls"];
 /// Names of pi's tools that only call or find other tools.
 const CARRIERS: [&str; 2] = ["codemode", "tool_search"];
 
-/// Tests if this is one of pi's tools that only call or find other tools.
+/// Returns true if this is one of pi's tools that only call or find other tools.
 pub fn is_carrier(tool: &str) -> bool {
     CARRIERS.contains(&tool)
 }
 
-/// Tests if this is one of pi's tools that run a command line.
+/// Returns true if this is one of pi's tools that run a command line.
 pub fn runs_commands(tool: &str) -> bool {
     COMMAND_TOOLS.contains(&tool)
 }
 
-/// Tests if this is one of pi's tools that write the file of their argument `path`.
+/// Returns true if this is one of pi's tools that write the file of their argument `path`.
 pub fn writes_path(tool: &str) -> bool {
     FILE_TOOLS.contains(&tool)
 }
@@ -40,7 +40,7 @@ pub(crate) fn tool_in_another_case<'a>(name: &str, tools: &'a [String]) -> Optio
     known.all(|tool| tool != name).then_some(meant)
 }
 
-/// Tests if this is the name of one of pi's own tools.
+/// Returns true if this is the name of one of pi's own tools.
 pub(crate) fn is_of_pi(name: &str) -> bool {
     pi_tools().any(|tool| tool == name)
 }

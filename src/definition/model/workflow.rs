@@ -101,7 +101,7 @@ impl Workflow {
         })
     }
 
-    /// Tests if one of its own phases starts fresh, wherever the workflow is nested.
+    /// Returns true if one of its own phases starts fresh, wherever the workflow is nested.
     pub fn starts_fresh(&self, phase: &Phase) -> bool {
         let default = self.context.filter(|_| self.position(&phase.id) != Some(0));
         phase.context.or(default) == Some(ContextMode::Fresh)
@@ -264,7 +264,7 @@ pub enum ToolPolicy {
 }
 
 impl ToolPolicy {
-    /// Tests if the phase allows the tool of this name.
+    /// Returns true if the phase allows the tool of this name.
     pub fn allows(&self, tool: &str) -> bool {
         match self {
             Self::All => true,
@@ -275,7 +275,7 @@ impl ToolPolicy {
 }
 
 impl Entry {
-    /// Tests if conditions and templates name it so: by the id of the phase, or the key of the nested workflow without
+    /// Returns true if conditions and templates name it so: by the id of the phase, or the key of the nested workflow without
     /// that of its package.
     pub fn is_called(&self, id: &str) -> bool {
         match &self.kind {

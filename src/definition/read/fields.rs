@@ -159,7 +159,7 @@ impl<'a> Fields<'a> {
         keys.filter(|key| !known.contains(&&***key)).map(ToString::to_string).collect()
     }
 
-    /// Tests if a key was reported as the name of a missing field.
+    /// Returns true if a key was reported as the name of a missing field.
     fn taken_for_another(&self, key: &str) -> bool {
         self.diagnostics.iter().skip(self.before).any(
             |diagnostic| matches!(&diagnostic.problem, Problem::Field(FieldProblem::Missing { instead: Some(name), .. }) if name == key),
@@ -471,7 +471,7 @@ fn find_empty<'a>(
     }
 }
 
-/// Tests if a rule has no value. An empty list of tools or paths is one: it allows or refuses nothing.
+/// Returns true if a rule has no value. An empty list of tools or paths is one: it allows or refuses nothing.
 fn is_empty(field: &Field, value: &Yaml) -> bool {
     match (field.kind, value) {
         (Kind::Tests(_), _) => false,
@@ -483,7 +483,7 @@ fn is_empty(field: &Field, value: &Yaml) -> bool {
     }
 }
 
-/// Tests if a value is a text of white space only.
+/// Returns true if a value is a text of white space only.
 pub(crate) fn is_blank_text(value: &Yaml) -> bool {
     matches!(value, Yaml::String(text) if is_blank(text))
 }

@@ -27,7 +27,7 @@ impl Document {
         self.text.get(self.front_matter.clone()).unwrap_or_default()
     }
 
-    /// Tests if the front matter is opened by `---` and never closed.
+    /// Returns true if the front matter is opened by `---` and never closed.
     pub fn is_unclosed(&self) -> bool {
         let opens = self.text.lines().next().is_some_and(|line| line.trim_end() == "---");
         opens && self.front_matter.end == 0

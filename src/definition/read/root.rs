@@ -241,7 +241,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
         Ok(folders)
     }
 
-    /// Tests if this is the file with the user's aliases of models. A project has none.
+    /// Returns true if this is the file with the user's aliases of models. A project has none.
     fn has_aliases(&self, path: &str) -> bool {
         path == ALIASES_FILE && self.root.name == ALIASES_ROOT
     }

@@ -318,7 +318,7 @@ impl Source {
     }
 }
 
-/// Tests if the last line has content and no line end: the parser does not read a block scalar that ends so. Spaces
+/// Returns true if the last line has content and no line end: the parser does not read a block scalar that ends so. Spaces
 /// are content if they are more than those before the text above them.
 fn ends_within_a_line(text: &str) -> bool {
     let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
