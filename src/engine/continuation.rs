@@ -56,7 +56,7 @@ impl Engine {
         self.announce_end(cx);
         let prompt = self.agent.prompt_at_rest.take();
         if self.active().is_none() || self.pause_reason().is_some() {
-            if let Some(prompt) = prompt.filter(|_| self.running().is_some()) {
+            if let Some(prompt) = prompt {
                 self.briefing.note(prompt);
             }
             return;

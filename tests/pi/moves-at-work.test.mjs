@@ -16,19 +16,20 @@ const LATE = { calls: [{ name: "bash", arguments: { command: "touch begun; sleep
 
 for (const version of VERSIONS) {
   suite(`pi ${version}: a command that runs`, { concurrency: 2 }, () => {
-    for (const [command, path, told] of /** @type {const} */ ([
-      ["/workflow :next", "hello:2", /The user moved the workflow on: 🔹 Build → 🔹 Check\./],
-      ["/workflow :back", "hello:0", /The user moved the workflow back: 🔹 Build → 🔹 Plan\./],
-      ["/workflow other Look at it", "other:0", /Look at it/],
+    for (const [commands, path, told] of /** @type {[string[], string, RegExp][]} */ ([
+      [["/workflow :next"], "hello:2", /The user moved the workflow on: 🔹 Build → 🔹 Check\./],
+      [["/workflow :back"], "hello:0", /The user moved the workflow back: 🔹 Build → 🔹 Plan\./],
+      [["/workflow :next", "/workflow :back"], "hello:1", /The user moved the workflow back: 🔹 Check → 🔹 Build\./],
+      [["/workflow other Look at it"], "other:0", /Look at it/],
+      [["/workflow :cancel", "/workflow other Look at it"], "other:0", /Look at it/],
     ])) {
-      test(`is ended by ${command}`, async (t) => {
+      test(`is ended by ${commands.join(", ")}`, async (t) => {
         const { model, sandbox } = await stage(t, [NEXT, LATE, { text: "I rest." }], { globalFiles: FILES });
         const rpc = await startRpc({ version, sandbox });
         rpc.onDialog(() => true);
         const prompted = rpc.promptAndSettle("/workflow hello Add a route");
         await madeBy(sandbox, "begun");
-        const moved = rpc.prompt(command);
-        await Promise.all([prompted, moved]);
+        await Promise.all([prompted, ...commands.map((command) => rpc.prompt(command))]);
         await model.waitForRequests(3);
         await new Promise((resolve) => setTimeout(resolve, 4500));
         assert.equal(existsSync(join(sandbox.project, "late")), false);
@@ -42,16 +43,23 @@ for (const version of VERSIONS) {
       });
     }
 
-    test("does not lose a move that a pause follows", async (t) => {
-      const { model, sandbox } = await stage(t, [NEXT, LATE, { text: "I rest." }], { globalFiles: FILES });
-      const rpc = await startRpc({ version, sandbox });
-      const prompted = rpc.promptAndSettle("/workflow hello Add a route");
-      await madeBy(sandbox, "begun");
-      await Promise.all([prompted, rpc.prompt("/workflow :next"), rpc.prompt("/workflow :pause")]);
-      assert.equal(model.requests.length, 2);
-      await rpc.promptAndSettle("/workflow :resume");
-      assert.match(userTexts(model.lastRequest()).join("\n"), /The user moved the workflow on: 🔹 Build → 🔹 Check\./);
-      await rpc.close();
-    });
+    for (const [commands, told] of /** @type {[string[], RegExp][]} */ ([
+      [["/workflow :next", "/workflow :pause"], /The user moved the workflow on: 🔹 Build → 🔹 Check\./],
+      [["/workflow :next", "/workflow :pause", "/workflow :back"], /The user moved the workflow back: 🔹 Check → 🔹 Build\./],
+    ])) {
+      test(`does not lose the newest move beside a pause: ${commands.join(", ")}`, async (t) => {
+        const { model, sandbox } = await stage(t, [NEXT, LATE, { text: "I rest." }], { globalFiles: FILES });
+        const rpc = await startRpc({ version, sandbox });
+        const prompted = rpc.promptAndSettle("/workflow hello Add a route");
+        await madeBy(sandbox, "begun");
+        await Promise.all([prompted, ...commands.map((command) => rpc.prompt(command))]);
+        assert.equal(model.requests.length, 2);
+        await rpc.promptAndSettle("/workflow :resume");
+        const texts = userTexts(model.lastRequest()).join("\n");
+        assert.match(texts, told);
+        assert.equal(texts.split("The user moved").length, 2);
+        await rpc.close();
+      });
+    }
   });
 }

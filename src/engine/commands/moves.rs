@@ -170,17 +170,16 @@ impl Engine {
             self.tell_pause(cx);
         }
         match (arrival, self.activity.is_working()) {
-            (Arrival::Done, true) if stopped => {}
+            (Arrival::Done, true) if stopped => self.agent.prompt_at_rest = None,
             (Arrival::Done, true) => {
                 self.briefing.moved(Mover::User);
                 cx.push(Effect::Steer(format!("{told} Stop working on it.")));
             }
             (Arrival::Done, false) => self.announce_end(cx),
-            // Told with the next context prompt.
-            (Arrival::Phase, true) if paused && (stopped || self.ending.is_begun()) => {
-                self.briefing.note(told);
-            }
+            // In the place of the prompt of an earlier move.
             (Arrival::Phase, true) if stopped => self.agent.prompt_at_rest = Some(told),
+            // Told with the next context prompt.
+            (Arrival::Phase, true) if paused && self.ending.is_begun() => self.briefing.note(told),
             (Arrival::Phase, true) => {
                 self.briefing.moved(Mover::User);
                 let prompt = self.give_prompt();
@@ -202,6 +201,7 @@ impl Engine {
         let all = self.up_to_now(cx).unwrap_or_else(|| state.clone());
         let content = text::command_cancelled_message(&all);
         self.show_end(&state, content, cx);
+        self.agent.prompt_at_rest = None;
         if self.activity.is_working() && !stopped {
             let told = "The user cancelled the workflow. Stop working on it.";
             cx.push(Effect::Steer(told.into()));

@@ -162,18 +162,47 @@ fn a_start_without_a_run_leaves_the_agents_own_work() {
 
 #[test]
 fn a_move_is_told_after_a_pause_that_follows_it() {
-    let mut session = Session::at_work_with(&["bash"]);
-    let _ = session.command("workflow", ":next");
-    let _ = session.command("workflow", ":pause");
-    let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
-    assert_eq!(prompts(&session.on(Event::AgentSettled).effects), [""; 0]);
-    let effects = session.command("workflow", ":resume").effects;
-    assert_eq!(prompts(&effects).len(), 1, "{effects:?}");
-    let reply = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).reply;
-    assert!(
-        matches!(&reply, Reply::Inject { content, .. } if content.contains("The user moved the workflow on: * a → * b.")),
-        "{reply:?}"
-    );
+    for (more, told) in
+        [("", "on: * a → * b."), (":next", "on: * b → * c."), (":back", "back: * b → * a.")]
+    {
+        let mut session = Session::at_work_with(&["bash"]);
+        let _ = session.command("workflow", ":next");
+        let _ = session.command("workflow", ":pause");
+        if !more.is_empty() {
+            assert_eq!(prompts(&session.command("workflow", more).effects), [""; 0]);
+        }
+        let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+        assert_eq!(prompts(&session.on(Event::AgentSettled).effects), [""; 0]);
+        let effects = session.command("workflow", ":resume").effects;
+        assert_eq!(prompts(&effects).len(), 1, "{effects:?}");
+        let reply = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).reply;
+        let Reply::Inject { content, .. } = reply else { panic!("{reply:?}") };
+        assert!(content.starts_with(&format!("The user moved the workflow {told}")), "{content}");
+    }
+}
+
+#[test]
+fn a_move_is_not_told_after_the_end_of_its_run() {
+    for end in [&[":next", ":next"][..], &[":cancel"]] {
+        for settled in [true, false] {
+            let mut session = Session::at_work_with(&["bash"]);
+            let _ = session.command("workflow", ":next");
+            for command in end {
+                let _ = session.command("workflow", command);
+            }
+            let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
+            if settled {
+                assert_eq!(prompts(&session.on(Event::AgentSettled).effects), [""; 0]);
+            }
+            session.files.running_tools.clear();
+            let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+            let _ = session.on(Event::AgentSettled);
+            let _ = session.command("workflow", "flow y");
+            let reply = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker }).reply;
+            let Reply::Inject { content, .. } = reply else { panic!("{reply:?}") };
+            assert!(!content.contains("The user moved"), "{content}");
+        }
+    }
 }
 
 #[test]
