@@ -1,4 +1,4 @@
-//! What the engine asks the host.
+//! The host's functions for the engine.
 
 use crate::definition::{KnownModel, ModelSetting, Stale, UserMessage, WorkflowFiles};
 use crate::usage::Usage;

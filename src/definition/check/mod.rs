@@ -1,4 +1,4 @@
-//! What is true of the model: references, ways, limits and tests.
+//! Checks of the model: references, ways, limits and tests.
 
 pub(crate) mod command_names;
 pub(crate) mod context;

@@ -1,4 +1,4 @@
-//! What is wrong with a file, in words, and where.
+//! Diagnostics: the problems of a file, their words and their places.
 
 pub(crate) mod anchor;
 pub(crate) mod call;

@@ -1,4 +1,4 @@
-//! What a workflow is: its types, and questions about them. Nothing here parses a file.
+//! The model of a workflow: its types, and look-ups in them. Nothing here parses a file.
 
 pub mod blank;
 pub mod budget;

@@ -1,4 +1,4 @@
-//! What the agent does, with the countdown before it is prompted to continue.
+//! The agent's activity, with the countdown before it is prompted to continue.
 
 use crate::engine::context::Cx;
 use crate::engine::effect::Effect;
@@ -6,7 +6,7 @@ use crate::engine::effect::Effect;
 /// The only timer of the engine.
 const TIMER: u64 = 1;
 
-/// What the agent does. A paused run leaves it idle: the pause says more.
+/// The agent's activity. A paused run leaves it idle: the pause says more.
 #[derive(Debug, Default)]
 pub struct Activity(Doing);
 

@@ -1,9 +1,9 @@
-//! What the model has in view of the run, and what it is still to be told.
+//! The part of the run that the model has in view, and the part that it is still to be told.
 
 use crate::run::Active;
 use crate::text::{self, DefaultRole};
 
-/// What the model knows of the run. It has a context prompt in view until the conversation is compacted, or another branch or
+/// The model's knowledge of the run. It has a context prompt in view until the conversation is compacted, or another branch or
 /// session is taken up; one that would differ, because another phase began or a file changed, is given again.
 #[derive(Debug, Default)]
 pub struct Briefing {

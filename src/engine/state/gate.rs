@@ -152,7 +152,7 @@ impl OpenGate {
         &self.evidence
     }
 
-    /// What waits for an answer that the gate needs.
+    /// The continuation with an answer that the gate needs.
     pub fn purpose(&self) -> Purpose {
         let waiter = match &self.requester {
             Requester::Agent(caller) => Waiter::Call { nested: caller.nested },
