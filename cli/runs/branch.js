@@ -52,16 +52,24 @@ export function upTo(last) {
 const USER = { type: "message", message: { role: "user" } };
 const TOOL_RESULT = { type: "message", message: { role: "toolResult" } };
 const CALL = { type: "toolCall" };
+const EMPTY = { type: "text", text: "" };
+const TEXT = { type: "text", text: "…" };
 const OTHER = { type: "other" };
 
 /** Returns the part of an entry that its usage needs. @param {Entry} entry */
-function slim({ type, message, provider, model, usage }) {
-  if (type === "usage" || type === "compaction" || type === "branch_summary") return { type, provider, model, usage };
+function slim({ type, kind, fromHook, message, provider, model, usage }) {
+  if (type === "usage" || type === "compaction" || type === "branch_summary") return { type, kind, fromHook, provider, model, usage };
   if (type !== "message" || typeof message !== "object" || message === null) return OTHER;
   if (message.role === "user") return USER;
   if (message.role === "toolResult") return message.usage ? { type, message: { role: message.role, usage: message.usage } } : TOOL_RESULT;
   if (message.role !== "assistant") return { type, message: { role: "other" } };
-  const calls = Array.isArray(message.content) ? message.content.filter((/** @type {any} */ part) => part?.type === "toolCall") : [];
-  const content = calls.map(() => CALL);
-  return { type, message: { role: message.role, provider: message.provider, model: message.model, responseModel: message.responseModel, usage: message.usage, content } };
+  const { role, responseModel, stopReason } = message;
+  const content = Array.isArray(message.content) ? message.content.map(slimPart) : undefined;
+  return { type, message: { role, provider: message.provider, model: message.model, responseModel, usage: message.usage, stopReason, content } };
+}
+
+/** @param {any} part */
+function slimPart(part) {
+  if (part?.type === "toolCall") return CALL;
+  return part?.text === "" || part?.thinking === "" ? EMPTY : TEXT;
 }

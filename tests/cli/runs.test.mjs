@@ -239,6 +239,25 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.deepEqual(runs.sort(), [[id(1), "replaced", 8.5], [id(2), "running", 4.5], [id(3), "running", 0.5], [id(4), "running", 2.5]]);
   });
 
+  test("counts the work after the newest state as a session in pi does", (t) => {
+    const { project, sessions, json } = place(t);
+    const recording = new Recording(project);
+    recording.state(0, state(0, { 0: visit("Look") }));
+    recording.answer(1, 0.25, 1);
+    const { session } = recording;
+    const zero = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { total: 0 } };
+    // It kept the prompt cache, and was billed for it.
+    session.appendUsage("cache_warm", "p", "m", /** @type {any} */ ({ ...zero, cacheRead: 7, cost: { total: 0.5 } }));
+    // pi did not reach the model.
+    session.appendMessage(/** @type {any} */ ({ role: "assistant", provider: "p", model: "m", content: [], usage: zero, stopReason: "error", timestamp: 0 }));
+    // An extension made it without a model.
+    session.appendCompaction("Short.", "", 9, undefined, true, /** @type {any} */ (zero));
+    recording.write(join(sessions, "a.jsonl"));
+    const [{ usage }] = json();
+    const { turns, cost, toolCalls, unreported, unpriced, warmUps, warmTokens, warmCost } = usage;
+    assert.deepEqual([turns, cost, toolCalls, unreported, unpriced, warmUps, warmTokens, warmCost], [3, 0.75, 1, 0, 0, 1, 7, 0.5]);
+  });
+
   test("leaves a run out that was only copied into a forked session", (t) => {
     const { project, sessions, json } = place(t);
     const original = new Recording(project);
