@@ -109,6 +109,7 @@ fn value(field: &Field) -> String {
         Kind::Calls => "list of tool calls".into(),
         Kind::Phases(most, _) => format!("list of 1 to {most} entries, see below"),
         Kind::Outcomes => "mapping of names to targets".into(),
+        Kind::WordOrNames(words) => format!("`{}`, or list of names", words.join("`, `")),
         Kind::Conditions => "mapping of `input.NAME` or `outcome.ID` to a value or a list".into(),
         Kind::Values => "mapping of names to values".into(),
         Kind::Mapping { switch: true, .. } => "`true`, `false`, or a mapping, see below".into(),

@@ -198,6 +198,10 @@ fn kind(field: &Field) -> Value {
             "propertyNames": { "pattern": NAME },
             "additionalProperties": scalar(),
         }),
+        Kind::WordOrNames(words) => one_of(&[
+            json!({ "type": "string", "enum": words }),
+            json!({ "type": "array", "minItems": 1, "items": scalar() }),
+        ]),
         Kind::Conditions => json!({
             "type": type_of("object"),
             "minProperties": 1,

@@ -1,7 +1,7 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
 use pi_workflows::definition::{
-    AutoContinue, Budget, Confinement, ContextInjection, Entry, Library, OnMaxLoops, Phase,
+    AutoContinue, Budget, Confinement, ContextInjection, Entry, Library, OnMaxLoops, Phase, Results,
 };
 use pi_workflows::definition::{Show, ToolPolicy, Workflow};
 use pi_workflows::run::{Active, RunState};
@@ -93,6 +93,7 @@ fn library(template: &str) -> Library {
             gate: None,
             model: Vec::new(),
             thinking: None,
+            results: Results::All,
         };
         Entry::phase(phase)
     };

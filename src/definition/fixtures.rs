@@ -202,6 +202,7 @@ pub fn phase(id: &str) -> Phase {
         gate: None,
         model: Vec::new(),
         thinking: None,
+        results: crate::definition::Results::All,
     }
 }
 

@@ -47,6 +47,7 @@ pub use model::nearest::nearest;
 pub use model::outcomes::{Outcome, Target};
 pub use model::paths::{is_key, is_within};
 pub use model::permission::{Permission, Refusal, permission, wider_for_commands};
+pub use model::results::Results;
 pub use model::tools::{is_carrier, runs_commands, writes_path};
 pub use model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use model::workflow::{

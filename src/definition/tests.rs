@@ -70,6 +70,7 @@ fn every_field_is_read() {
         profiles: Some(vec!["x".into()]),
         summary_required: Some(true),
         context: Some(ContextMode::Shared),
+        results: crate::definition::Results::All,
         outcomes: vec![],
         gate: None,
         model: vec!["strong".into(), "p/m:x:high".into()],
@@ -92,6 +93,7 @@ fn every_field_is_read() {
         gate: None,
         model: vec![],
         thinking: None,
+        results: crate::definition::Results::All,
     };
     assert_eq!(
         library.get("w"),

@@ -12,6 +12,7 @@ mod outline;
 mod progress;
 mod records;
 mod rules;
+mod seen;
 mod state;
 mod stored;
 mod summary;

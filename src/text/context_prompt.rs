@@ -52,6 +52,8 @@ const MAX_REMINDER_PATH: usize = 100;
 ///
 /// Specification: hook lifecycle, "buildContextPrompt Details".
 pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
+    let seen = active.seen();
+    let active = &active.with(&seen);
     let root = active.root;
     let phase = active.phase;
     let own = |template: &Option<String>, default: &str| {
@@ -112,6 +114,8 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
 
 /// Returns the reminder for a later agent run in the same phase, at most 300 bytes.
 pub fn context_reminder(active: &Active) -> String {
+    let seen = active.seen();
+    let active = &active.with(&seen);
     let outline = Outline::of(active);
     let mut path = path(active);
     shorten(&mut path, MAX_REMINDER_PATH);
@@ -189,6 +193,8 @@ fn hand_over_line(required: bool) -> String {
 
 /// Returns the instructions of the current phase with its variables resolved.
 pub fn phase_instructions(active: &Active) -> String {
+    let seen = active.seen();
+    let active = &active.with(&seen);
     resolve_own(&active.phase.instructions, active, active.state.current_path.len())
 }
 

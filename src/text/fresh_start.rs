@@ -25,6 +25,8 @@ pub const NOT_STARTED: &str = "The workflow has moved to a phase that starts wit
 /// `messages` are the user's own since the run began, newest first; the images of the newest `with_images` that have any
 /// follow the text.
 pub fn fresh_summary(active: &Active, messages: &[UserMessage], with_images: usize) -> String {
+    let seen = active.seen();
+    let active = &active.with(&seen);
     let title = phase_title(active.phase);
     let mut parts = vec![format!(
         "The workflow phase {title} starts with a fresh context: the work of earlier phases is left out on purpose. The task, the results that earlier phases handed over, and the instructions follow."
@@ -90,7 +92,7 @@ pub fn fresh_notice(active: &Active, messages: usize, left_out: u64) -> String {
         1 => Some(format!("1 {one}")),
         count => Some(format!("{count} {more}")),
     };
-    seen.extend(counted(active.state.summaries().len(), "result", "results"));
+    seen.extend(counted(active.seen().summaries().len(), "result", "results"));
     seen.extend(counted(messages, "message of yours", "messages of yours"));
     let left_out = match left_out {
         0..1000 => format!("{left_out} bytes"),

@@ -98,6 +98,11 @@ pub fn gate_failed(of: &str, evidence: &Evidence, left: Option<u32>) -> String {
     text
 }
 
+/// Returns the report of a failed check for a phase that does not get its results.
+pub fn gate_failed_elsewhere(of: &str) -> String {
+    format!("✗ The gate of {of} is not passed.")
+}
+
 /// Returns a text as a Markdown code block with a fence that the text does not contain.
 pub(super) fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();

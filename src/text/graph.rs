@@ -6,7 +6,7 @@ use crate::definition::{
     DEFAULT_MAX_LOOPS, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
     Phase, Target, ToolPolicy, Workflow,
 };
-use crate::definition::{columns, on_one_line};
+use crate::definition::{Results, columns, on_one_line};
 use crate::run::{RunState, Segment, phase_key};
 
 use super::budget::budget_note;
@@ -104,7 +104,7 @@ fn loops(count: u32) -> String {
     format!("{count} loop{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the model, the limits, the budget, the
+/// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the results, the model, the limits, the budget, the
 /// gate and the outcomes below it.
 pub fn noted(
     name: &str,
@@ -117,6 +117,7 @@ pub fn noted(
     let gate = phase.gate.as_ref();
     let notes = context_note(phase, scope)
         .into_iter()
+        .chain(results_note(phase))
         .chain(model_note(phase))
         .chain(limits_note(phase, scope))
         .chain(budget_note(&phase.budget))
@@ -132,6 +133,14 @@ pub fn noted(
 
 fn context_note(phase: &Phase, scope: &Workflow) -> Option<String> {
     scope.starts_fresh(phase).then(|| "starts fresh".to_owned())
+}
+
+fn results_note(phase: &Phase) -> Option<String> {
+    match &phase.results {
+        Results::All => None,
+        Results::Of(names) if names.is_empty() => Some("gets no results".to_owned()),
+        Results::Of(names) => Some(format!("gets results of {}", names.join(", "))),
+    }
 }
 
 /// Returns the index of the entry at which a loop is drawn: the last phase of a scope that may be looped. In a nested

@@ -217,6 +217,8 @@ fn usage_line(state: &RunState) -> String {
 ///
 /// Specification: hook lifecycle, "Case B".
 pub fn not_done_reminder(active: &Active, in_view: bool) -> String {
+    let seen = active.seen();
+    let active = &active.with(&seen);
     let is_first = active.state.progress.continuations == 0;
     let default =
         if is_first || !in_view { DEFAULT_NOT_DONE_REMINDER } else { NEXT_NOT_DONE_REMINDER };

@@ -50,8 +50,8 @@ pub use drawing::{
 pub use exact::exact;
 pub use fresh_start::{NOT_STARTED, STARTS_FRESH, fresh_notice, fresh_summary};
 pub use gate::{
-    GATE_HAD, GATE_OPEN, approval_subject, gate_failed, gate_progress, gate_tail, kept_tail,
-    sample_evidence, still_running,
+    GATE_HAD, GATE_OPEN, approval_subject, gate_failed, gate_failed_elsewhere, gate_progress,
+    gate_tail, kept_tail, sample_evidence, still_running,
 };
 pub use graph::{boxes, mermaid, phase_names};
 pub use inputs::{

@@ -17,6 +17,8 @@ pub const PROMPT_FOLLOWS: &str =
 
 /// Returns the result of a `next` with this outcome that led to another phase. The context prompt of that phase follows it.
 pub fn advanced(before: &Active, after: &Active, outcome: Option<&str>) -> String {
+    let seen = after.seen();
+    let after = &after.with(&seen);
     let depth = |active: &Active| active.state.current_path.len();
     let verb = if depth(after) > depth(before) {
         format!("Entered subworkflow '{}'", after.scope.name)
@@ -91,6 +93,8 @@ pub fn outdated_in_script(now: &Active) -> String {
 
 /// Returns the result of `status` while a run is active.
 pub fn status(active: &Active) -> String {
+    let seen = active.seen();
+    let active = &active.with(&seen);
     let state = active.state;
     let phase = active.phase;
     let progress = format!(

@@ -1,13 +1,17 @@
-//! Warnings of a check about `context`.
+//! Warnings of a check about `context` and `results`.
 
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::phase::PhaseProblem;
+use crate::definition::model::gate::{Gate, OnGateFail};
 use crate::definition::model::library::Library;
-use crate::definition::model::workflow::{ContextMode, Entry, EntryKind, Phase};
+use crate::definition::model::outcomes::Outcome;
+use crate::definition::model::results::Results;
+use crate::definition::model::workflow::{ContextMode, Entry, EntryKind, Phase, Workflow};
 
-/// Reports phases that say `summary: optional` although the next one starts fresh.
+/// Reports phases that say `summary: optional` although the next one starts fresh, and `results` of phases that come later.
 pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
     for workflow in library.iter() {
+        later_results(workflow, unplaced);
         for entries in workflow.phases.windows(2) {
             let [before, next] = entries else { continue };
             let (Some(before), Some(next)) =
@@ -23,6 +27,40 @@ pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
             }
         }
     }
+}
+
+/// Reports the names in `results` of entries behind the phase from which no outcome and no gate leads back to it.
+fn later_results(workflow: &Workflow, unplaced: &mut Vec<Unplaced>) {
+    for (own, phase) in workflow.phases.iter().enumerate() {
+        let Some(phase) = phase.as_phase() else { continue };
+        let Results::Of(names) = &phase.results else { continue };
+        for (index, name) in names.iter().enumerate() {
+            let first = workflow.phases.iter().position(|entry| entry.is_called(name));
+            if first.is_some_and(|first| first > own && !leads_back(workflow, first, own)) {
+                let problem = PhaseProblem::LaterResults { name: name.clone() };
+                let at = [Step::Key("results"), Step::Item(index)];
+                unplaced.push(Unplaced::in_file(&phase.file, problem, &at));
+            }
+        }
+    }
+}
+
+/// Returns true if an outcome or a gate of the entries from `first` on leads to the entry at `to` or to one before it.
+fn leads_back(workflow: &Workflow, first: usize, to: usize) -> bool {
+    let gate_leads = |gate: &Gate| match &gate.on_fail {
+        OnGateFail::Stay => false,
+        OnGateFail::Loop => true,
+        OnGateFail::Phase(id) => workflow.position(id).is_some_and(|target| target <= to),
+    };
+    let phases = workflow.phases.iter().enumerate().skip(first);
+    let mut phases = phases.filter_map(|(index, entry)| Some((index, entry.as_phase()?)));
+    workflow.gate.as_ref().is_some_and(gate_leads)
+        || phases.any(|(index, phase)| {
+            let leads = |outcome: &Outcome| {
+                workflow.target(index, &outcome.target).is_some_and(|target| target <= to)
+            };
+            phase.outcomes.iter().any(leads) || phase.gate.as_ref().is_some_and(gate_leads)
+        })
 }
 
 /// The last phase of an entry.

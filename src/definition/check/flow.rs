@@ -13,6 +13,7 @@ use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
+use crate::definition::model::results::Results;
 use crate::definition::model::words::either;
 use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Phase, Workflow};
 
@@ -96,7 +97,10 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
             errors.condition(index, condition);
         }
         match &entry.kind {
-            EntryKind::Phase(phase) => errors.outcomes(phase),
+            EntryKind::Phase(phase) => {
+                errors.outcomes(phase);
+                errors.results(phase);
+            }
             EntryKind::Workflow { key, with } => errors.values(index, key, with),
         }
     }
@@ -155,6 +159,24 @@ impl<'a> Errors<'a> {
         if let Some(gate) = &phase.gate {
             let names = phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
             self.checks(gate, &names, Some(phase));
+        }
+    }
+
+    fn results(&mut self, phase: &Phase) {
+        let Results::Of(names) = &phase.results else { return };
+        let entries = &self.workflow.phases;
+        for (index, name) in names.iter().enumerate() {
+            if entries.iter().any(|entry| entry.is_called(name)) {
+                continue;
+            }
+            let expected = format!(
+                "the id of a phase or the key of a nested workflow of the workflow \"{}\"",
+                self.workflow.key
+            );
+            let (field, found) = ("results".into(), format!("`{name}`"));
+            let suggestion = nearest(name, entries.iter().map(Entry::id)).map(Into::into);
+            let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+            self.report_in_phase(phase, problem, &[Step::Key("results"), Step::Item(index)]);
         }
     }
 

@@ -18,6 +18,7 @@ pub enum PhaseProblem {
     NoInstructions,
     DuplicateId { id: String, first: String, second: String },
     SummaryNeeded { next: String },
+    LaterResults { name: String },
 }
 
 impl PhaseProblem {
@@ -61,6 +62,11 @@ impl PhaseProblem {
                 error(format!("duplicate phase id `{id}` in this workflow: {both}"))
                     .help("give each phase an `id` of its own")
             }
+            Self::LaterResults { name } => warning(format!(
+                "`results` names `{name}`, a later phase from which no outcome or gate leads back"
+            ))
+            .help("name phases that come before this one")
+            .marking(name),
             Self::SummaryNeeded { next } => warning(format!(
                 "`summary: optional` has no effect: the next phase, `{next}`, starts fresh"
             ))

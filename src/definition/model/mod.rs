@@ -15,6 +15,7 @@ pub mod nearest;
 pub mod outcomes;
 pub mod paths;
 pub mod permission;
+pub mod results;
 pub mod schema;
 pub mod seal;
 pub mod tools;

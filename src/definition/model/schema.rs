@@ -2,6 +2,7 @@
 //! are generated from them.
 
 use super::models::Thinking;
+use super::results::Results;
 use super::variables::{
     BLOCK_REASON_VARIABLES, COMPLETION_VARIABLES, INITIAL_MESSAGE_VARIABLES, NOT_DONE_VARIABLES,
     PHASE_VARIABLES,
@@ -69,6 +70,8 @@ pub enum Kind {
     Values,
     /// A mapping of names to `next`, `loop`, `done` or the id of a phase.
     Outcomes,
+    /// One of these words, or a list of at least one name.
+    WordOrNames(&'static [&'static str]),
     /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of the
     /// first two of these fields.
     Phases(usize, &'static [Field]),
@@ -109,6 +112,7 @@ impl Field {
             | Kind::Conditions
             | Kind::Values
             | Kind::Outcomes
+            | Kind::WordOrNames(_)
             | Kind::Phases(..)
             | Kind::Tests(_)
             | Kind::Mapping { .. } => false,
@@ -437,7 +441,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 18] = [
+pub const PHASE_FIELDS: [Field; 19] = [
     needed(
         "id",
         Kind::Text,
@@ -478,6 +482,12 @@ pub const PHASE_FIELDS: [Field; 18] = [
         Kind::OneOf(&CONTEXTS),
         CONTEXTS[0],
         "`fresh`: the model sees nothing of the earlier work, only the task, the results of earlier phases, the evidence of gates, the user's own messages since the run began, and the phase's context prompt. The phase before it cannot be left without a summary.",
+    ),
+    field(
+        "results",
+        Kind::WordOrNames(&Results::WORDS),
+        Results::WORDS[0],
+        "The earlier phases whose results the phase gets: summaries, and evidence of gates. `none`, or the ids of phases and the keys of nested workflows of the workflow.",
     ),
     field(
         "outcomes",

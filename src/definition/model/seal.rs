@@ -7,7 +7,7 @@
 //! | tool lists | `availableProfiles`, which are for information only |
 //! | `write`, `network` and `sandbox` of phases and of the workflow | `tests`, which a check runs |
 //! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
-//! | `context` and `budget` of phases and of the workflow | |
+//! | `context` and `budget` of phases and of the workflow, `results` | |
 //! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //! | `model`, as it is written, and `thinking` | the user's aliases of models |
 //! | `outcomes`, `onMaxLoops`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
@@ -23,7 +23,8 @@
 //! | --- | --- |
 //! | 1 | all but those of the later versions |
 //! | 2 | with `write`, `network` and `sandbox` |
-//! | 3 | all |
+//! | 3 | with all others but `results` |
+//! | 4 | all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
 //! stored before these fields existed, so it still holds, and it does not hold any more once there is one of them.
@@ -38,6 +39,7 @@ use super::confinement::{Confinement, Sandbox};
 use super::gate::{Check, CheckKind, Gate, OnGateFail};
 use super::inputs::{Given, Input};
 use super::outcomes::Outcome;
+use super::results::Results;
 use super::workflow::{
     AutoContinue, ContextMode, Entry, EntryKind, OnMaxLoops, Phase, ToolPolicy, Workflow,
 };
@@ -46,16 +48,20 @@ use super::workflow::{
 pub const FIRST_VERSION: u32 = 1;
 
 /// The last version of it.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The version of the seal, and the hash of the rules of a workflow and of all nested in it, in hexadecimal digits.
 pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
-    let version = match (needs_third, has(has_limits)) {
-        (true, _) => 3,
-        (false, true) => 2,
-        (false, false) => 1,
+    let version = if has(has_results) {
+        4
+    } else if needs_third {
+        3
+    } else if has(has_limits) {
+        2
+    } else {
+        FIRST_VERSION
     };
     let mut rules = Rules { hasher: Sha256::new(), version };
     for workflow in workflows {
@@ -69,6 +75,11 @@ pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
 fn has_limits(workflow: &Workflow) -> bool {
     workflow.confinement != Confinement::default()
         || workflow.own_phases().any(|phase| phase.confinement != Confinement::default())
+}
+
+/// Returns true if a phase of a workflow does not get all results.
+fn has_results(workflow: &Workflow) -> bool {
+    workflow.own_phases().any(|phase| phase.results != Results::All)
 }
 
 /// Returns true if a workflow or one of its own phases has a `context`.
@@ -180,6 +191,7 @@ impl Rules {
             profiles: _,
             summary_required,
             context,
+            results,
             outcomes,
             gate,
             model,
@@ -196,6 +208,13 @@ impl Rules {
                 rules.text(name);
                 rules.text(target.word());
             });
+        }
+        if self.version >= 4 {
+            let names = match results {
+                Results::All => None,
+                Results::Of(names) => Some(names),
+            };
+            self.option(names, |rules, names| rules.set(names));
         }
         self.text(id);
         match tools {
@@ -456,7 +475,6 @@ mod tests {
     /// The same for runs with contexts, models and budgets.
     #[test]
     fn a_seal_of_contexts_models_and_budgets_is_the_same_for_ever() {
-        assert_eq!(VERSION, 3);
         let value = seal(|workflows| {
             workflows[0].confinement = limits(Some(&["docs/", "a.md"]), Some(false), None);
             at(&mut workflows[0], 0).model = vec!["strong".into(), "a/b:high".into()];
@@ -638,6 +656,19 @@ mod tests {
             seal(move |w| at(&mut w[0], 0).confinement = confinement.clone())
         };
         assert_eq!(written(&["a", "b"]), written(&["b", "a", "b"]));
+    }
+
+    #[test]
+    fn results_are_in_it_and_all_results_are_no_rule() {
+        let of = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+            seal(move |w| at(&mut w[0], 2).results = Results::Of(names.clone()))
+        };
+        assert_eq!(VERSION, 4);
+        assert!(of(&[]).starts_with("4:"));
+        assert_eq!(Set::from([of(&[]), of(&["a"]), of(&["a", "inner"]), seal(|_| {})]).len(), 4);
+        assert_eq!(of(&["a", "inner"]), of(&["inner", "a", "a"]));
+        assert_eq!(seal(|w| at(&mut w[0], 2).results = Results::All), seal(|_| {}));
     }
 
     type Change = fn(&mut [Workflow]);

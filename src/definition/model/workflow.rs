@@ -13,6 +13,7 @@ use super::models::Thinking;
 use super::outcomes::{Outcome, Target};
 use super::paths::package_of;
 use super::paths::{is_key, last_part};
+use super::results::Results;
 
 /// One workflow: a `workflow.yaml` and its phase files.
 ///
@@ -240,6 +241,8 @@ pub struct Phase {
     pub summary_required: Option<bool>,
     /// The part of the earlier conversation that the model sees.
     pub context: Option<ContextMode>,
+    /// The earlier phases whose results it gets.
+    pub results: Results,
     /// The ways in which it can be left; none for the next entry only.
     pub outcomes: Vec<Outcome>,
     /// Its gate.

@@ -466,6 +466,7 @@ fn find_empty<'a>(
             | Kind::Conditions
             | Kind::Values
             | Kind::Outcomes
+            | Kind::WordOrNames(_)
             | Kind::Tests(_) => {}
         }
     }
@@ -478,7 +479,7 @@ fn is_empty(field: &Field, value: &Yaml) -> bool {
         (_, Yaml::Null) => !field.may_be_empty(),
         (Kind::Mapping { .. } | Kind::Values, Yaml::Map(entries)) => entries.is_empty(),
         (Kind::NameOrNames, Yaml::List(items)) => items.is_empty(),
-        (Kind::NameOrNames | Kind::OneOf(_), value) => is_blank_text(value),
+        (Kind::NameOrNames | Kind::OneOf(_) | Kind::WordOrNames(_), value) => is_blank_text(value),
         _ => false,
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod outcomes;
 pub(crate) mod packages;
 pub(crate) mod phase_file;
 pub(crate) mod profiles;
+pub(crate) mod results;
 pub(crate) mod root;
 pub(crate) mod rule_place;
 pub(crate) mod sources;

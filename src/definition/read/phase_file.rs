@@ -5,7 +5,7 @@ use super::fields::{Fields, is_blank_text, not_a_list, texts};
 use super::front_matter::Document;
 use super::templates::Unknown;
 use super::yaml::Yaml;
-use super::{budget, confinement, expected_calls, gate, models, outcomes, templates};
+use super::{budget, confinement, expected_calls, gate, models, outcomes, results, templates};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::phase::PhaseProblem;
@@ -87,6 +87,7 @@ pub(crate) fn read(
     let (rules, values) = (fields.check_rules(), fields.check_values(&PHASE_FIELDS));
     let summary = fields.given_choice("summary", &["optional", "required"], [false, true]);
     let context = fields.context();
+    let results = results::read(&mut fields);
     let outcomes = outcomes::read(&mut fields);
     let gate = gate::read(&mut fields);
     let model = models::read_names(&mut fields);
@@ -112,6 +113,7 @@ pub(crate) fn read(
             profiles,
             summary_required: summary?,
             context: context?,
+            results: results?,
             outcomes: outcomes?,
             gate: gate?,
             model: model?,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::definition::{CheckKind, OnGateFail};
-use crate::run::{Leaving, PauseReason, RunState};
+use crate::run::{Active, Leaving, PauseReason, RunState};
 use crate::text;
 
 use crate::engine::context::Cx;
@@ -128,7 +128,16 @@ impl Engine {
         let stays = failed.gate.on_fail == OnGateFail::Stay;
         let library = self.definitions.library();
         let back = new.after_gate_failure(&failed.gate.on_fail, failed.depth, library);
-        let mut text = text::gate_failed(&failed.of, last, stays.then_some(left));
+        let is_hidden = back.as_ref().ok().and_then(Option::as_ref).is_some_and(|back| {
+            let to = Active::resolve(back, library);
+            back.current_path != before.current_path
+                && to.is_some_and(|to| !to.sees(&before.current_path))
+        });
+        let mut text = if is_hidden {
+            text::gate_failed_elsewhere(&failed.of)
+        } else {
+            text::gate_failed(&failed.of, last, stays.then_some(left))
+        };
         if let Err(error) = &back {
             text.push_str(&format!(
                 "\n\nIt should lead back now, but that is not possible: {error}"

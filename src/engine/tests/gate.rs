@@ -332,6 +332,25 @@ fn a_failure_leads_to_the_phase_of_on_gate_fail() {
 }
 
 #[test]
+fn a_phase_that_does_not_get_results_is_not_told_the_failure_that_led_back_to_it() {
+    for (results, told_why) in [("all", true), ("[b]", true), ("none", false), ("[a]", false)] {
+        let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+        session.write_gate("flat/a.md", &format!("results: {results}\n"));
+        session.write_gate("flat/b.md", &format!("{TESTS}onGateFail: a\n"));
+        let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
+        let _ = session.command("workflow", "flat x");
+        let _ = session.on(Event::AgentStart);
+        session.step("next");
+        let (ticket, _) = asked(session.call_next().reply);
+        let text = told(&session.answer(ticket, ran(1)));
+        assert!(text.contains("is not passed"), "{text}");
+        assert!(text.contains("The workflow goes back to * a."), "{text}");
+        assert_eq!(text.contains("exit status 1"), told_why, "{results}: {text}");
+        assert_eq!(text.contains("### * b\nS"), told_why, "{results}: {text}");
+    }
+}
+
+#[test]
 fn a_call_for_the_phase_that_a_failed_gate_of_the_user_left_has_no_effect() {
     let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
     session.write_gate("flat/b.md", &format!("{TESTS}onGateFail: a\n"));

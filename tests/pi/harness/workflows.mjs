@@ -18,6 +18,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string[]} [availableProfiles]
  * @property {"required"} [summary]
  * @property {"fresh" | "shared"} [context]
+ * @property {unknown} [results]
  * @property {Record<string, string>} [outcomes]
  * @property {object[]} [gate]
  * @property {number} [gateAttempts]
