@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { plainText } from "../host-shim/drawing.js";
+import { plainText } from "../host-shim/plain-text.js";
 import { FORMATS } from "./formats.js";
 import { exampleFiles, writeNew } from "./new.js";
 import { packageFiles, shortName } from "./new-package.js";

@@ -1,11 +1,10 @@
 // Runs the component's interface `pi-workflows:tools/workflows` (`wit/tools/tools.wit`) in Node.
 import { dirname, join } from "node:path";
 
-import { canConfine } from "../host-shim/confinement/sandbox.js";
+import { canConfine, resolveWrite } from "../host-shim/sandbox/index.js";
 import { utcOffset } from "../host-shim/local-time.js";
 import { filesBelow, packageRoots } from "../host-shim/files.js";
 import { instantiator, readManifest } from "../host-shim/load.js";
-import { resolveWrite } from "../host-shim/write-target.js";
 import { GRANTS } from "./packages.js";
 import { agentDir } from "./places.js";
 import { inWords } from "./words.js";

@@ -1,6 +1,6 @@
 // The functions of `pi:extension/api` that act on the session.
 import { NOT_GRANTED } from "./calls.js";
-import { plainText } from "./drawing.js";
+import { plainText } from "./plain-text.js";
 import { deliverAs, plainMessage } from "./messages.js";
 
 /** @typedef {import("./interface.js").Imports["pi:extension/api"]} Api */

@@ -1,6 +1,6 @@
 // Registers the guest's commands with pi.
 import { exitsAfterPrompt } from "./context.js";
-import { plainText } from "./drawing.js";
+import { plainText } from "./plain-text.js";
 import { moment } from "./guest.js";
 import { onInterruptKey } from "./terminal-watch.js";
 

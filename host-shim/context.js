@@ -1,13 +1,13 @@
 // The `pi:extension/context` interface.
 import { identityOf } from "./files.js";
 import { utcOffset } from "./local-time.js";
-import { resolveWrite } from "./write-target.js";
+import { resolveWrite } from "./sandbox/index.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 
 /**
  * @param {import("./calls.js").Calls} calls
- * @param {import("./confinement.js").Confinement} confinement
+ * @param {import("./sandbox/index.js").Confinement} confinement
  * @param {import("./models.js").Models} models
  * @param {import("./tools.js").Tools} tools
  * @returns {import("./interface.js").Imports["pi:extension/context"]}

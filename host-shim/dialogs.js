@@ -1,5 +1,5 @@
 // Shows the dialogs of requests to the user, one after another.
-import { plainText } from "./drawing.js";
+import { plainText } from "./plain-text.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Answer} Answer */

@@ -1,5 +1,7 @@
 // Renders the guest's drawings with pi's own components.
 
+import { plainText } from "./plain-text.js";
+
 /** @typedef {import("./interface.js").Drawing} Description */
 /** @typedef {import("./interface.js").Span} Span */
 /** @typedef {import("@earendil-works/pi-coding-agent").Theme} Theme */
@@ -83,15 +85,6 @@ export function guestDrawing(calls, host, padding) {
    * @param {Parameters<import("./interface.js").GuestExports[Name]>} parameters
    */
   return (theme, name, ...parameters) => new Drawing(() => calls.callNow(name, ...parameters), theme, host, padding);
-}
-
-/**
- * Removes control characters from a text except line feeds and tabs, so that it cannot control the terminal.
- * @param {string} text
- */
-export function plainText(text) {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, "");
 }
 
 /**

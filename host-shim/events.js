@@ -1,6 +1,6 @@
 // Converts pi's events to events of the interface, and the guest's outcomes to results of pi's handlers.
 import { NOT_GRANTED } from "./calls.js";
-import { plainText } from "./drawing.js";
+import { plainText } from "./plain-text.js";
 import { plainMessage } from "./messages.js";
 import { levelOf } from "./models.js";
 import { imagesOf } from "./session.js";

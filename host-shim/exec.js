@@ -1,7 +1,7 @@
 // Runs a command line as pi's own `bash` tool does: in pi's shell, in a process group that is killed as a whole. Only the
 // end of its output is kept.
 import { stripVTControlCharacters } from "node:util";
-import { plainText } from "./drawing.js";
+import { plainText } from "./plain-text.js";
 
 /** The maximum delay of `setTimeout`, in milliseconds: a longer one ends immediately. */
 export const MAX_TIMEOUT = 2 ** 31 - 1;

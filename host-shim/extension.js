@@ -3,7 +3,7 @@
 import { actions } from "./actions.js";
 import { Calls, after } from "./calls.js";
 import { Commands } from "./commands.js";
-import { Confinement } from "./confinement.js";
+import { Confinement } from "./sandbox/index.js";
 import { contextImports } from "./context.js";
 import { EVENTS, boundaryResult, eventName, handlerResult, refusal, toolCall } from "./events.js";
 import { fileImports } from "./files.js";

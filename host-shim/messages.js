@@ -1,5 +1,5 @@
 // Converts messages of the guest to pi's.
-import { plainText } from "./drawing.js";
+import { plainText } from "./plain-text.js";
 
 /**
  * Removes control characters from a message that the transcript shows: pi may draw it without this extension.

@@ -1,6 +1,6 @@
 // Fulfils the guest's pending requests and resumes it with the answers.
 import { Dialogs } from "./dialogs.js";
-import { plainText } from "./drawing.js";
+import { plainText } from "./plain-text.js";
 import { runCommandLine, showSeconds, userShell } from "./exec.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */

@@ -1,5 +1,6 @@
 // Registers the guest's tools with pi.
-import { Drawing, guestDrawing, plainText, textOf } from "./drawing.js";
+import { Drawing, guestDrawing, textOf } from "./drawing.js";
+import { plainText } from "./plain-text.js";
 import { moment } from "./guest.js";
 import { json } from "./json.js";
 

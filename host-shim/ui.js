@@ -1,6 +1,6 @@
 // The `pi:extension/ui` interface.
 import { exitsAfterPrompt } from "./context.js";
-import { plainText } from "./drawing.js";
+import { plainText } from "./plain-text.js";
 import { TerminalWatch } from "./terminal-watch.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */

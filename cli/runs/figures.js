@@ -1,5 +1,5 @@
 // Times, tokens, costs and texts of runs on one line.
-import { plainText } from "../../host-shim/drawing.js";
+import { plainText } from "../../host-shim/plain-text.js";
 
 const UNITS = /** @type {const} */ ([["d", 86_400_000], ["h", 3_600_000], ["m", 60_000], ["s", 1000]]);
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { canConfine } from "../../host-shim/confinement/sandbox.js";
+import { canConfine } from "../../host-shim/sandbox/index.js";
 import { NODE, PI_VERSIONS, REPO, piCli } from "../pi/harness/pi.mjs";
 import { workflow } from "../pi/harness/workflows.mjs";
 

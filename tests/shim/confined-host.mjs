@@ -2,7 +2,7 @@
 //
 //   node confined-host.mjs FOLDER WRITABLE LINE...      WRITABLE is a list in JSON
 import { spawnSync } from "node:child_process";
-import { Confinement } from "../../host-shim/confinement.js";
+import { Confinement } from "../../host-shim/sandbox/index.js";
 
 const [folder, writable, ...lines] = process.argv.slice(2);
 const codingAgent = { getAgentDir: () => folder, SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) } };

@@ -8,8 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SettingsManager, createEditToolDefinition, createWriteToolDefinition } from "@earendil-works/pi-coding-agent";
-import { Confinement } from "../../host-shim/confinement.js";
-import { resolveWrite } from "../../host-shim/write-target.js";
+import { Confinement, resolveWrite } from "../../host-shim/sandbox/index.js";
 import { CODING_AGENT, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
 
 /** @typedef {import("../../host-shim/interface.js").Confinement} Limits */

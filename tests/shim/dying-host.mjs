@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Confinement } from "../../host-shim/confinement.js";
+import { Confinement } from "../../host-shim/sandbox/index.js";
 
 const [folder, line, delay] = process.argv.slice(2);
 const codingAgent = { getAgentDir: () => folder, SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) } };

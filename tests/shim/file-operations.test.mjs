@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { fileOperations } from "../../host-shim/confinement/file-operations.js";
+import { fileOperations } from "../../host-shim/sandbox/file-operations.js";
 
 const SWAP = join(dirname(fileURLToPath(import.meta.url)), "../pi/harness/swap.py");
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { profile, seatbeltLine } from "../../host-shim/confinement/seatbelt.js";
+import { profile, seatbeltLine } from "../../host-shim/sandbox/seatbelt.js";
 
 const SANDBOX = { writable: ["/p/docs"], readOnly: ["/p/docs/linked"], network: true, cwd: "/p", temporary: "/t", hidden: ["/home/.ssh"], fixed: ["/home/link"] };
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { seccompFilter } from "../../host-shim/confinement/seccomp.js";
+import { seccompFilter } from "../../host-shim/sandbox/seccomp.js";
 
 const ALLOWED = 0x7fff0000;
 const failed = (/** @type {number} */ errno) => 0x50000 | errno;

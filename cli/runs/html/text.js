@@ -1,6 +1,6 @@
 // The texts and figures of the HTML report. Each function accepts values of any type: fields of a report may be absent, and texts come
 // from models and users.
-import { plainText } from "../../../host-shim/drawing.js";
+import { plainText } from "../../../host-shim/plain-text.js";
 import { clock, day } from "../figures.js";
 
 /** A text that is HTML already. */

@@ -3,20 +3,20 @@
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
-import { linkedOutside } from "./confinement/hard-links.js";
-import { keyFolders } from "./confinement/key-folders.js";
-import { Placeholders } from "./confinement/placeholders.js";
-import { RunningCommands } from "./confinement/running-commands.js";
-import { canConfine, confinedLine } from "./confinement/sandbox.js";
-import { removeOwn, sessionFolder } from "./confinement/session-folder.js";
-import { plainText } from "./drawing.js";
+import { linkedOutside } from "./hard-links.js";
+import { keyFolders } from "./key-folders.js";
+import { Placeholders } from "./placeholders.js";
+import { RunningCommands } from "./running-commands.js";
+import { canConfine, confinedLine } from "./command-line.js";
+import { removeOwn, sessionFolder } from "./session-folder.js";
+import { plainText } from "../plain-text.js";
 import { FileTools } from "./file-tools.js";
 import { isBelow, realPath } from "./write-target.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
-/** @typedef {import("./confinement/session-folder.js").SessionFolder} SessionFolder */
-/** @typedef {import("./events.js").PiEvent} PiEvent */
-/** @typedef {import("./interface.js").Confinement} Limits */
+/** @typedef {import("./session-folder.js").SessionFolder} SessionFolder */
+/** @typedef {import("./index.js").Call} Call */
+/** @typedef {import("./index.js").Limits} Limits */
 
 const NOT_GRANTED = "the manifest does not grant it";
 /** The maximum length of an argument on Linux, in bytes: pi passes a command line as one argument. */
@@ -51,7 +51,7 @@ export class Confinement {
 
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
-   * @param {import("./load.js").Host} host
+   * @param {{ codingAgent: typeof import("@earendil-works/pi-coding-agent") }} host
    * @param {boolean} granted true if the manifest grants it
    */
   constructor(pi, { codingAgent }, granted) {
@@ -88,7 +88,7 @@ export class Confinement {
   /**
    * Confines a tool call.
    *
-   * @param {PiEvent} event
+   * @param {Call} call
    * @param {Limits} limits
    * @param {Context} context
    * @returns {string | undefined} the reason for refusing the call
@@ -239,7 +239,7 @@ export class Confinement {
 
   /**
    * A call runs without limits.
-   * @param {PiEvent} event
+   * @param {Call} call
    */
   notConfined({ input }) {
     this.#fileTools.allow(input);
@@ -254,7 +254,7 @@ export class Confinement {
 
   /**
    * Returns the changed result of a command line that failed because of its limits.
-   * @param {PiEvent} event
+   * @param {any} event pi's event `tool_result`
    */
   #result({ toolCallId, content }) {
     const limits = this.#commands.get(toolCallId);
@@ -297,7 +297,7 @@ function entryOf(file, writable) {
 
 /**
  * Returns what two looks have found: a command line that runs beside may link and unlink a file in its own folders.
- * @param {() => import("./confinement/hard-links.js").Found} look
+ * @param {() => import("./hard-links.js").Found} look
  */
 function lasting(look) {
   const first = look();

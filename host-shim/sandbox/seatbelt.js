@@ -1,7 +1,7 @@
 // Command lines that run confined on macOS, by `sandbox-exec`. A process that outlives its command line stays confined.
 import { quoted } from "./shell-quote.js";
 
-/** @typedef {import("./sandbox.js").Sandbox} Sandbox */
+/** @typedef {import("./command-line.js").Sandbox} Sandbox */
 
 /** Devices that every program may write. */
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/dtracehelper", "/dev/tty"];

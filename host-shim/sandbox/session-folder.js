@@ -5,7 +5,7 @@ import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { realPath } from "../write-target.js";
+import { realPath } from "./write-target.js";
 
 /**
  * Paths of one session. All but the first belong to this process.

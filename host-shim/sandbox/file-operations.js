@@ -9,7 +9,7 @@ import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, mkdirSync, o
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-import { isBelow, realPath } from "../write-target.js";
+import { isBelow, realPath } from "./write-target.js";
 
 /** @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "nlink" | "isFile" | "isDirectory">} Stat */
 

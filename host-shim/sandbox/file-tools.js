@@ -6,7 +6,7 @@
 //
 // A descriptor in the place of the call's path is shorter and was tried, but the handlers of extensions that are loaded later,
 // guards of paths among them, see it instead of the path.
-import { fileOperations } from "./confinement/file-operations.js";
+import { fileOperations } from "./file-operations.js";
 
 /** @typedef {"edit" | "write"} FileTool */
 /** @typedef {import("@earendil-works/pi-coding-agent").ToolDefinition<any, any, any>} ToolDefinition */
@@ -26,7 +26,7 @@ export class FileTools {
 
   /**
    * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
-   * @param {import("./load.js").Host["codingAgent"]} codingAgent
+   * @param {typeof import("@earendil-works/pi-coding-agent")} codingAgent
    */
   constructor(pi, codingAgent) {
     this.#pi = pi;

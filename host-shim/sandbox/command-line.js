@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 
-import { plainText } from "../drawing.js";
+import { plainText } from "../plain-text.js";
 import { bubblewrapLine } from "./bubblewrap.js";
 import { seatbeltLine } from "./seatbelt.js";
 

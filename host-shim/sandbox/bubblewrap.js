@@ -11,9 +11,9 @@ import { delimiter, dirname, join, relative, sep } from "node:path";
 
 import { seccompFilter } from "./seccomp.js";
 import { quoted } from "./shell-quote.js";
-import { isBelow } from "../write-target.js";
+import { isBelow } from "./write-target.js";
 
-/** @typedef {import("./sandbox.js").Sandbox} Sandbox */
+/** @typedef {import("./command-line.js").Sandbox} Sandbox */
 
 /** The usual folders of system programs. They come before those of PATH, which may be writable for the user. */
 const SYSTEM_FOLDERS = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];

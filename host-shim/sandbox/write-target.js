@@ -18,7 +18,7 @@ const CASE_MATTERS = process.platform !== "darwin" && process.platform !== "win3
  *
  * @param {string} path
  * @param {string} cwd
- * @returns {import("./interface.js").WriteTarget}
+ * @returns {import("./index.js").WriteTarget}
  */
 export function resolveWrite(path, cwd) {
   if (path.includes("\0")) throw new Error("The path contains a NUL character.");

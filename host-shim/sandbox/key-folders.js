@@ -3,7 +3,7 @@
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-import { realPath } from "../write-target.js";
+import { realPath } from "./write-target.js";
 
 /** Returns their paths, of which the last component may be a link or absent. ssh does not look for its folder by `HOME`. */
 export function keyFolders() {
