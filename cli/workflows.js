@@ -26,8 +26,55 @@ const TOOLS = "pi-workflows:tools/workflows@0.1.0";
  * @property {(name: string, inputs: [string, string][]) => string} allWays
  * @property {(name: string, phase: string, tool: string, argument?: string) => { allowed: boolean, text: string }} may
  * @property {(name: string) => { path: string, text: string }[]} skeleton
- * @property {(run: { states: string[], since?: import("../host-shim/interface.js").Usage, endedMs?: bigint, replaced: boolean }) => { markdown: string, json: string }} reportRun
+ * @property {(run: StoredRun) => any} readRun a `RunRecord`, with integers of 64 bits and lists of counts by name
+ * @property {(run: StoredRun) => { markdown: string, json: string }} reportRun
+ * @property {new () => { add: (entries: BranchEntry[]) => void, end: (replaced: boolean) => [any[], any[]] }} Course `Visit[]` and `Span[]`, with integers of 64 bits
+ *
+ * @typedef {{ states: string[], since?: import("../host-shim/interface.js").Usage, endedMs?: bigint, replaced: boolean }} StoredRun
+ * @typedef {{ at?: bigint, kind: { tag: "state", val: string } | { tag: "work" | "wait" | "other" } }} BranchEntry
  */
+
+/**
+ * @typedef {object} RunRecord
+ * @property {string} taskId
+ * @property {string} workflow its key
+ * @property {string} task
+ * @property {"running" | "paused" | "done" | "cancelled" | "replaced"} outcome
+ * @property {string} [pause] the kind of its reason
+ * @property {string} phaseKey
+ * @property {string} phaseName
+ * @property {string} phaseTitle
+ * @property {number} startedAt in milliseconds since 1970
+ * @property {number} steps
+ * @property {string} [fingerprint]
+ * @property {PhaseRecord[]} phases in the order of the workflow
+ * @property {Took} [usage] of the whole run; `undefined` if it was stored without usages
+ * @property {number} older
+ *
+ * @typedef {{ key: string, name: string, title: string, place: Uint32Array, passes: number, startedAt: number, endedAt?: number, skipped: boolean, workMs: number, waitMs: number, cost?: number, gateFailures: number, refusals: number }} PhaseRecord `cost`: `undefined` if unknown
+ *
+ * @typedef {object} Took see `wit/tools/tools.wit`
+ * @property {number} cost in US dollars, of the answers that have a price
+ * @property {number} unpriced
+ * @property {Record<string, number>} refusals by rule
+ * @property {number} gateFailures
+ * @property {number} workMs
+ * @property {number} waitMs
+ * @property {Record<string, number>} models the number of answers of each
+ *
+ * @typedef {{ key: string, name: string, pass: number, from: number, to: number, how: "done" | "skipped" | "again" | "ended" | "current" }} Visit
+ * @typedef {{ kind: "work" | "wait" | "gate" | "pause", from: number, to: number, reason?: string }} Span
+ */
+
+/**
+ * Returns a record of the component with numbers in place of integers of 64 bits.
+ * @param {any} record is changed
+ * @returns {any}
+ */
+export function plain(record) {
+  for (const name in record) if (typeof record[name] === "bigint") record[name] = Number(record[name]);
+  return record;
+}
 
 /**
  * Starts the component with some folders of workflows, and the `agents` beside the last one. Paths of limits are relative

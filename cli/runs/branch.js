@@ -3,6 +3,7 @@ import { timeOf } from "../../host-shim/usage.js";
 import { isStateEntry } from "./sessions.js";
 
 /** @typedef {import("./sessions.js").Entry} Entry */
+/** @typedef {import("./sessions.js").Line} Line */
 /** @typedef {import("./sessions.js").SessionFile} SessionFile */
 
 /**
@@ -11,6 +12,7 @@ import { isStateEntry } from "./sessions.js";
  * @property {Node | undefined} parent
  * @property {number} time in milliseconds since 1970; NaN if unknown
  * @property {any} entry
+ * @property {Line} [line] of a state
  */
 
 /** The maximum number of entries that are followed. */
@@ -24,18 +26,54 @@ const MAX_NODES = 1_000_000;
  * @param {number} offset the start of the line with which it begins
  * @param {(node: Node, parent: N | undefined, entry: Entry) => N | undefined} enter is called for state entries and for the
  *   entries below those for which it returned a node
+ * @param {(start: Entry) => void} [see] is called for each entry, before `enter`
  */
-export function follow(file, offset, enter) {
+export function follow(file, offset, enter, see = () => {}) {
   /** @type {Map<string, N>} */
   const nodes = new Map();
-  const matters = (/** @type {string | undefined} */ parentId) => parentId !== undefined && nodes.has(parentId);
-  file.eachEntry(offset, matters, (entry) => {
+  const nodeOf = (/** @type {unknown} */ id) => (typeof id === "string" ? nodes.get(id) : undefined);
+  const matters = (/** @type {Entry} */ start) => {
+    see(start);
+    return nodeOf(start.parentId) !== undefined;
+  };
+  file.eachEntry(offset, matters, (entry, line) => {
+    // The fields of some entries have another order.
+    see(entry);
     if (typeof entry.id !== "string" || nodes.size >= MAX_NODES) return;
-    const parent = typeof entry.parentId === "string" ? nodes.get(entry.parentId) : undefined;
-    if (!parent && !isStateEntry(entry)) return;
-    const node = enter({ parent, time: timeOf(entry), entry: slim(entry) }, parent, entry);
+    const parent = nodeOf(entry.parentId);
+    const isState = isStateEntry(entry);
+    if (!parent && !isState) return;
+    const node = enter({ parent, time: timeOf(entry), entry: slim(entry), line: isState ? line : undefined }, parent, entry);
     if (node) nodes.set(entry.id, node);
   });
+}
+
+/** The parents of entries, to find where a branch is cut: pi goes on with the entries before in the file if one is lost. */
+export class Parents {
+  /** @type {Map<string, string | undefined>} */
+  #of = new Map();
+  /** The entry that was seen last. @type {string | undefined} */
+  newest;
+
+  /** Notes the parent of an entry; bound, so that `follow` can call it. @param {Entry} start */
+  see = ({ id, parentId }) => {
+    if (typeof id !== "string" || this.#of.size >= MAX_NODES) return;
+    this.#of.set(id, typeof parentId === "string" ? parentId : undefined);
+    this.newest = id;
+  };
+
+  /**
+   * Returns true if the branch of an entry is cut, at an entry that was not seen and is not in the file.
+   * @param {SessionFile} file
+   * @param {string | undefined} id
+   * @param {string} [end] the branch is followed to this entry
+   */
+  isCut(file, id, end) {
+    let at = id;
+    // Entries of a damaged file may be their own ancestors.
+    for (let count = this.#of.size; at !== undefined && at !== end && this.#of.has(at); count -= 1) at = count > 0 ? this.#of.get(at) : undefined;
+    return at !== undefined && at !== end && !file.hasEntry(at);
+  }
 }
 
 /**

@@ -1,25 +1,38 @@
 // The runs that session files know.
-import { count, noUsage, timeOf, usageOf } from "../../host-shim/usage.js";
-import { follow, upTo } from "./branch.js";
-import { isStateEntry, readSessions } from "./sessions.js";
-import { continued, fromEntries, isPart, readState, sum } from "./state.js";
+import { count, noUsage, usageOf } from "../../host-shim/usage.js";
+import { openWorkflows, plain } from "../workflows.js";
+import { Parents, follow, upTo } from "./branch.js";
+import { readSessions, taskOf } from "./sessions.js";
 
+/** @typedef {import("./sessions.js").Line} Line */
 /** @typedef {import("./sessions.js").SessionFile} SessionFile */
-/** @typedef {import("./state.js").State} State */
-/** @typedef {import("./branch.js").Node & { run: Run }} Node */
+/** @typedef {import("./sessions.js").StateEntry} StateEntry */
+/** @typedef {import("../workflows.js").RunRecord} State */
+/** @typedef {import("./branch.js").Node & { run: Newest }} Node */
 
 /**
  * A run, as its newest state in a session file tells it.
  * @typedef {object} Run
- * @property {State["status"] | "replaced"} outcome replaced: another run began on its branch before it had ended
+ * @property {State["outcome"]} outcome replaced: another run began on its branch before it had ended
  * @property {State} state
  * @property {string} stateId the id of its entry
  * @property {number} storedAt the time of its entry
  * @property {number} lastAt the time of its newest entry
- * @property {import("./state.js").Usage | undefined} usage of the whole run, also after its newest state; `undefined` if unknown
+ * @property {State["usage"]} usage of the whole run, also after its newest state; `undefined` if unknown
  * @property {{ file: string, id: string, cwd: string }} session
  * @property {boolean} copied the run did not move in this file: pi copied its entries from another session
+ *
+ * The newest state of a run, the lines of all its states in the order of the file, and what the entries after it tell.
+ * @typedef {{ taskId: string, lines: Line[], entry: StateEntry, later: Later }} Newest
+ *
+ * What the entries after a state tell: the usage that belongs to the run, if another run began, if some of them are lost, and the time of
+ * the newest one, NaN if unknown.
+ * @typedef {{ since?: import("../../host-shim/interface.js").Usage, replaced: boolean, isLost?: boolean, lastAt: number }} Later
  */
+
+/** The component; it is started with the first run. @type {import("../workflows.js").Workflows | undefined} */
+let component;
+export const reader = () => (component ??= openWorkflows([]));
 
 /**
  * Returns the runs of a session file.
@@ -27,108 +40,150 @@ import { continued, fromEntries, isPart, readState, sum } from "./state.js";
  * @returns {Run[]}
  */
 export function runsOf(file) {
-  /** The states of each run. @type {Map<string, import("./sessions.js").Line[]>} */
+  /** The states of each run. @type {Map<string, Line[]>} */
   const states = new Map();
+  let newestLine = 0;
   file.eachState((taskId, line) => {
     const lines = states.get(taskId);
     if (lines) lines.push(line);
     else states.set(taskId, [line]);
+    newestLine = line.start;
   });
-  /** @type {{ run: Run, offset: number }[]} */
-  const found = [];
-  for (const lines of states.values()) {
-    const newest = file.newestState(lines);
-    // An entry without a workflow is no state of a run.
-    if (!newest || (newest.entry.data?.workflowKey ?? undefined) === undefined) continue;
-    const entry = isPart(newest.entry.data) ? whole(file, lines[0].start, newest.entry) : newest.entry;
-    const run = entry && runOf(file, entry);
-    if (run) found.push({ run, offset: newest.line.start });
-    else file.unreadable += 1;
-  }
-  const open = found.filter(({ run }) => isOpen(run.state));
-  if (open.length > 0) addLaterWork(file, new Map(open.map(({ run, offset }) => [run.stateId, { run, offset }])));
-  return found.map(({ run }) => run);
+  return readNewest(file, states, newestLine, false);
 }
 
 /**
- * Returns a state entry whose data is a part with the data as if it were complete; `undefined` if an entry is missing that it
- * continues.
+ * Returns the runs of states that can be read.
  *
  * @param {SessionFile} file
- * @param {number} offset the start of the line of the run's first state
- * @param {import("./sessions.js").Entry} newest
- * @returns {import("./sessions.js").Entry | undefined}
+ * @param {Map<string, Line[]>} states
+ * @param {number} newestLine the start of the line of the file's newest state
+ * @param {boolean} isParsed lines are parsed: the component could not read what was cut out of them
+ * @returns {Run[]}
  */
-function whole(file, offset, newest) {
-  const data = dataOnBranch(file, offset, newest).reduceRight((before, part) => (isPart(part) ? continued(before, part) : part), undefined);
-  return data && { ...newest, data };
-}
-
-/**
- * Returns the data of the run's state entries on the branch of the newest one, newest first, down to a complete one.
- * @param {SessionFile} file
- * @param {number} offset the start of the line of the run's first state
- * @param {import("./sessions.js").Entry} newest
- * @returns {any[]}
- */
-export function dataOnBranch(file, offset, newest) {
-  /** @typedef {{ data: any, before: State | undefined }} State */
-  /** @typedef {import("./branch.js").Node & { state: State | undefined }} StateNode */
-  /** @type {State | undefined} */
-  let state;
-  follow(file, offset, (node, /** @type {StateNode | undefined} */ parent, entry) => {
-    const before = parent?.state;
-    const isOfRun = isStateEntry(entry) && entry.data?.taskId === newest.data.taskId;
-    const next = { ...node, parent: undefined, state: isOfRun ? { data: entry.data, before } : before };
-    if (entry.id === newest.id) ({ state } = next);
-    return next;
+function readNewest(file, states, newestLine, isParsed) {
+  const found = [...states].flatMap(([taskId, lines]) => {
+    const cut = isParsed ? undefined : file.cutNewest(lines);
+    const entry = cut ?? file.newestState(lines);
+    return entry ? [{ taskId, lines, entry, isCut: cut !== undefined, later: { replaced: false, lastAt: NaN } }] : [];
   });
-  const found = [];
-  for (; state; state = state.before) {
-    found.push(state.data);
-    if (!isPart(state.data)) break;
+  const open = found.filter(({ entry }) => entry.mayBeActive);
+  if (open.length > 0) addLater(file, open, newestLine);
+  /** @type {Run[]} */
+  const runs = [];
+  /** @type {typeof states} */
+  const others = new Map();
+  for (const newest of found) {
+    try {
+      runs.push(runOf(file, newest));
+    } catch {
+      if (newest.isCut) others.set(newest.taskId, newest.lines);
+      else file.unreadable += 1;
+    }
   }
-  return found;
+  return others.size > 0 ? [...runs, ...readNewest(file, others, newestLine, true)] : runs;
 }
-
-/** @param {SessionFile} file @param {import("./sessions.js").Entry} entry @returns {Run | undefined} */
-function runOf(file, entry) {
-  const state = readState(entry);
-  if (!state) return undefined;
-  const { id, cwd, createdAt } = file.header;
-  const storedAt = timeOf(entry);
-  const session = { file: file.path, id, cwd };
-  return { outcome: state.status, state, stateId: idOf(entry), storedAt, lastAt: storedAt, usage: state.usage, session, copied: storedAt < createdAt };
-}
-
-/** @param {import("./sessions.js").Entry} entry */
-const idOf = ({ id }) => (typeof id === "string" ? id : "");
-
-/** Returns true if a run has not ended. @param {Pick<State, "status">} state */
-export const isOpen = ({ status }) => status === "running" || status === "paused";
 
 /**
- * Adds what the entries after the newest states took, and notes which runs were replaced.
  * @param {SessionFile} file
- * @param {Map<string, { run: Run, offset: number }>} open by the ids of their newest states
+ * @param {Newest} newest
+ * @returns {Run}
  */
-function addLaterWork(file, open) {
-  /** The newest entry of each run. @type {Map<Run, Node>} */
+function runOf(file, newest) {
+  const { state } = stateOf(file, newest);
+  const { entry, later } = newest;
+  const { id, cwd, createdAt } = file.header;
+  const session = { file: file.path, id, cwd };
+  const lastAt = Math.max(entry.time, later.lastAt) || entry.time;
+  return { outcome: state.outcome, state, stateId: entry.id, storedAt: entry.time, lastAt, usage: state.usage, session, copied: entry.time < createdAt };
+}
+
+/** The reference may have copied each entry twice. */
+const COPIES = 3;
+
+/**
+ * Returns the newest state of a run, and the data of the entries that it was read from, newest first.
+ * @param {SessionFile} file
+ * @param {Newest} newest
+ * @returns {{ state: State, states: string[] }}
+ */
+export function stateOf(file, newest) {
+  const { lines, entry, later } = newest;
+  const states = later.isLost ? ["", entry.data] : [entry.data];
+  const state = read(states, later);
+  if (state.older === 0) return { state, states };
+  const most = COPIES * state.older;
+  const { before, start, isCut } = statesBefore(file, newest);
+  states.push(...before.slice(0, most).map((line) => file.dataAt(line)));
+  // Where pi finds that an entry is lost it goes on with those before in the file.
+  if (before.length < state.older && isCut()) states.push("", ...lines.filter((line) => line.start < start).slice(-most).reverse().map((line) => file.dataAt(line)));
+  return { state: read(states, later), states };
+}
+
+/** @param {string[]} states @param {Later} later @returns {State} */
+function read(states, { since, replaced }) {
+  const state = plain(reader().readRun({ states, since, replaced }));
+  if (state.usage) {
+    const { refusals, models } = plain(state.usage);
+    Object.assign(state.usage, { refusals: Object.fromEntries(refusals), models: Object.fromEntries(models) });
+  }
+  state.phases.forEach(plain);
+  return state;
+}
+
+/**
+ * Returns the lines of the run's older states on the branch of the newest one, newest first. `isCut`: an entry before the oldest of them
+ * is lost; `start` is that of its line.
+ *
+ * @param {SessionFile} file
+ * @param {Newest} newest
+ */
+function statesBefore(file, { taskId, lines, entry: { id } }) {
+  /** @typedef {{ id: string, line: Line, before: Place | undefined }} Place */
+  /** @typedef {import("./branch.js").Node & { state: Place | undefined }} StateNode */
+  /** @type {Place | undefined} */
+  let place;
+  const parents = new Parents();
+  const enter = (/** @type {import("./branch.js").Node} */ node, /** @type {StateNode | undefined} */ parent, /** @type {import("./sessions.js").Entry} */ entry) => {
+    const before = parent?.state;
+    const state = node.line && taskOf(entry) === taskId ? { id: entry.id, line: node.line, before } : before;
+    if (entry.id === id) place = state;
+    return { ...node, parent: undefined, state };
+  };
+  follow(file, lines[0].start, enter, parents.see);
+  /** @type {Line[]} */
+  const before = [];
+  for (; place?.before; place = place.before) before.push(place.before.line);
+  return { before, start: place?.line.start ?? 0, isCut: () => parents.isCut(file, id) };
+}
+
+/** Returns true if a run has not ended. @param {{ outcome: State["outcome"] }} run */
+export const isOpen = ({ outcome }) => outcome === "running" || outcome === "paused";
+
+/**
+ * Notes what the entries after the newest states tell.
+ * @param {SessionFile} file
+ * @param {Newest[]} open
+ * @param {number} newestLine the start of the line of the file's newest state
+ */
+function addLater(file, open, newestLine) {
+  /** The newest entry of each run. @type {Map<Newest, Node>} */
   const tips = new Map();
-  const offset = [...open.values()].reduce((least, { offset }) => Math.min(least, offset), Infinity);
-  follow(file, offset, (node, /** @type {Node | undefined} */ parent, entry) => {
-    const state = isStateEntry(entry) ? readState(entry) : undefined;
-    if (parent && state && state.taskId !== parent.run.state.taskId) parent.run.outcome = "replaced";
-    const run = state ? open.get(idOf(entry))?.run : parent?.run;
-    if (!run || (state && state.taskId !== run.state.taskId)) return undefined;
-    const next = { ...node, parent: state ? undefined : parent, run };
+  const byId = new Map(open.map((run) => [run.entry.id, run]));
+  const parents = new Parents();
+  const enter = (/** @type {import("./branch.js").Node} */ node, /** @type {Node | undefined} */ parent, /** @type {import("./sessions.js").Entry} */ entry) => {
+    const taskId = taskOf(entry);
+    if (parent && taskId !== undefined && taskId !== parent.run.taskId) parent.run.later.replaced = true;
+    const run = taskId === undefined ? parent?.run : byId.get(entry.id);
+    if (!run || (taskId !== undefined && taskId !== run.taskId)) return undefined;
+    const next = { ...node, parent: taskId === undefined ? parent : undefined, run };
     tips.set(run, next);
     return next;
-  });
-  for (const [run, tip] of tips) {
-    run.lastAt = Math.max(run.storedAt, tip.time) || run.storedAt;
-    if (run.usage) run.usage = sum(run.usage, fromEntries(usageAfter(upTo(tip))));
-  }
+  };
+  follow(file, open.reduce((least, { entry }) => Math.min(least, entry.line.start), Infinity), enter, parents.see);
+  for (const [{ later }, tip] of tips) Object.assign(later, { lastAt: tip.time, since: usageAfter(upTo(tip)) });
+  const newest = open.find(({ entry }) => entry.line.start === newestLine);
+  if (newest) newest.later.isLost = parents.isCut(file, parents.newest, newest.entry.id);
 }
 
 /**

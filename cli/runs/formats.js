@@ -1,6 +1,5 @@
 // The output formats of `runs` and `stats`: for users and for programs.
 import { cell, clock, columns, cost, day, duration } from "./figures.js";
-import { phaseTitle } from "./state.js";
 import { statsText } from "./stats.js";
 
 /** @typedef {import("./find.js").Run} Run */
@@ -21,10 +20,9 @@ export const RUN_FORMATS = {
 
   json: (runs) => {
     const all = runs.map(({ outcome, state, usage, session, storedAt, lastAt }) => {
-      const { taskId, workflow, task, startedAt, steps, pause, fingerprint, phaseKey } = state;
+      const { taskId, workflow, task, startedAt, steps, pause, fingerprint, phaseKey, phaseName } = state;
       const hasEnded = outcome === "done" || outcome === "cancelled";
-      const phase = { key: phaseKey, name: phaseName(state) };
-      return { taskId, workflow, task, outcome, pause: pause?.kind, phase, startedAt, ...(hasEnded ? { endedAt: storedAt } : { lastAt }), fingerprint, steps, usage, session };
+      return { taskId, workflow, task, outcome, pause, phase: { key: phaseKey, name: phaseName }, startedAt, ...(hasEnded ? { endedAt: storedAt } : { lastAt }), fingerprint, steps, usage, session };
     });
     return `${JSON.stringify({ runs: all }, null, 2)}\n`;
   },
@@ -38,18 +36,18 @@ function row({ state, outcome, usage, session }) {
     `${day(startedAt)} ${clock(startedAt).slice(0, 5)}`,
     outcome,
     cell(workflow, 40),
-    cell(phaseTitle({ key: state.phaseKey, name: phaseName(state) }), 40),
+    cell(state.phaseTitle, 40),
     ...(usage ? [duration(usage.workMs), duration(usage.waitMs), cost(usage)] : ["unknown", "unknown", "unknown"]),
     cell(session.cwd, 200),
     cell(task, 60),
   ];
 }
 
-/** @param {Run["state"]} state */
-const phaseName = ({ phases, phaseKey }) => phases.find(({ key }) => key === phaseKey)?.name ?? phaseKey;
-
 /** Formats of `stats`. @type {Record<string, (versions: import("./stats.js").Version[]) => string>} */
 export const STATS_FORMATS = {
   text: statsText,
-  json: (versions) => `${JSON.stringify({ workflows: versions }, null, 2)}\n`,
+  json: (versions) => {
+    const workflows = versions.map((version) => ({ ...version, phases: version.phases.map(({ title: _, ...phase }) => phase) }));
+    return `${JSON.stringify({ workflows }, null, 2)}\n`;
+  },
 };

@@ -1,7 +1,7 @@
 // The report of a run that a session file knows.
 import { Failure, quoted, shortened } from "../words.js";
-import { openWorkflows } from "../workflows.js";
 import { courseOf } from "./course.js";
+import { reader } from "./find.js";
 import { reportHtml } from "./html/report.js";
 
 /** @typedef {import("./find.js").Run} Run */
@@ -59,8 +59,8 @@ export function reportOf(run) {
   const found = courseOf(run.session.file, run.state.taskId);
   if (!found) throw new Failure(`${shortened(run.session.file)} no longer has the run.`);
   const { states, since, outcome, session, course } = found;
-  const stored = { states: states.map((state) => JSON.stringify(state)), since, endedMs: endOf(run, outcome), replaced: outcome === "replaced" };
-  const { markdown, json } = openWorkflows([]).reportRun(stored);
+  const stored = { states, since, endedMs: endOf(run, outcome), replaced: outcome === "replaced" };
+  const { markdown, json } = reader().reportRun(stored);
   return { markdown, data: { ...JSON.parse(json), session, course } };
 }
 

@@ -30,6 +30,8 @@ const MAX_FIELD = 64;
 const TASK_ID = Buffer.from('"taskId":"');
 const USAGE = Buffer.from('usage":');
 const NEWLINE = 10;
+/** A state entry as pi writes it: its data, its id, its time. */
+const WRITTEN = new RegExp(`^\\{"type":"custom","customType":"${STATE}","data":(\\{"active":.*\\}),"id":"([^"\\\\]*)","parentId":(?:null|"[^"\\\\]*"),"timestamp":"([^"\\\\]*)"\\}$`, "s");
 const QUOTE = 34;
 const BACKSLASH = 92;
 
@@ -52,6 +54,9 @@ const SMALL_CHUNK = Buffer.allocUnsafeSlow(2 ** 16);
  *
  * A line of a file, by the offsets of its first byte and of its end.
  * @typedef {{ start: number, stop: number }} Line
+ *
+ * A state entry: its data as JSON, and the place of its line. The id is empty if it has none.
+ * @typedef {{ id: string, time: number, data: string, line: Line, mayBeActive: boolean }} StateEntry
  *
  * An entry of a session that was parsed. Its other fields can have any value.
  * @typedef {Record<string, any> & { type: string }} Entry
@@ -163,17 +168,40 @@ export class SessionFile {
   }
 
   /**
-   * Returns the newest entry in lines of `eachState`. A process that was killed may have left half a line.
+   * Returns the newest state in lines of `eachState`, cut out of its line as pi writes it; `undefined` if the line has another form. Only
+   * the component tells if the data is JSON.
+   *
    * @param {Line[]} lines in the order of the file
-   * @returns {{ entry: Entry, line: Line } | undefined}
+   * @returns {StateEntry | undefined}
+   */
+  cutNewest(lines) {
+    const line = lines[lines.length - 1];
+    const [, data, id, timestamp] = WRITTEN.exec(this.#text(line)) ?? [];
+    return data === undefined ? undefined : { id, time: timeOf({ timestamp }), data, line, mayBeActive: data.startsWith('{"active":true') };
+  }
+
+  /**
+   * Returns the newest state in lines of `eachState`. A process that was killed may have left half a line.
+   * @param {Line[]} lines in the order of the file
+   * @returns {StateEntry | undefined}
    */
   newestState(lines) {
     for (const line of lines.toReversed()) {
-      const entry = parsed(this.#bytes(line.start, line.stop));
+      const entry = this.entryAt(line);
       if (!entry) this.unreadable += 1;
-      else if (isStateEntry(entry)) return { entry, line };
+      else if (isStateEntry(entry)) {
+        // An entry without a workflow is no state of a run.
+        if (taskOf(entry) === undefined) return undefined;
+        return { id: typeof entry.id === "string" ? entry.id : "", time: timeOf(entry), data: JSON.stringify(entry.data), line, mayBeActive: entry.data.active === true };
+      }
     }
     return undefined;
+  }
+
+  /** Returns the data in the line of a state, as JSON. @param {Line} line */
+  dataAt(line) {
+    const text = this.#text(line);
+    return WRITTEN.exec(text)?.[1] ?? JSON.stringify(parsed(text)?.data ?? null);
   }
 
   /**
@@ -181,36 +209,60 @@ export class SessionFile {
    * that are too long, have only the fields that pi writes first, without their content.
    *
    * @param {number} offset the start of a line
-   * @param {(parentId: string | undefined) => boolean} matters tells which entries are given
-   * @param {(entry: Entry) => void} use
+   * @param {(start: Entry) => boolean} matters tells which entries are given; it gets the fields that pi writes first
+   * @param {(entry: Entry, line: Line) => void} use
    */
   eachEntry(offset, matters, use) {
-    this.#eachLine(offset, this.#size, (line, isWhole) => {
+    this.#eachLine(offset, this.#size, (line, isWhole, _isEnded, place) => {
       const start = beginning(line);
-      if (start && !matters(start.parentId)) return true;
+      if (start && !matters(start)) return true;
       const role = start?.message?.role;
       const isEnough = !isWhole || role === "user" || (role === "toolResult" && !line.includes(USAGE));
       const entry = isEnough ? start : parsed(line);
-      if (entry) use(entry);
+      if (entry) use(entry, place);
       return true;
     });
+  }
+
+  /** Returns true if an entry has this id. @param {string} id */
+  hasEntry(id) {
+    // In quotation marks it cannot be part of a text.
+    const ids = [":", ": "].map((colon) => Buffer.from(`"id"${colon}${JSON.stringify(id)}`));
+    let isThere = false;
+    this.#eachLine(0, this.#size, (line) => {
+      isThere = ids.some((id) => line.includes(id));
+      return !isThere;
+    });
+    return isThere;
+  }
+
+  /** Returns the entry in a line; `undefined` if it is none. @param {Line} line */
+  entryAt(line) {
+    return parsed(this.#text(line));
+  }
+
+  /** @param {Line} line */
+  #text({ start, stop }) {
+    return this.#bytes(start, stop).toString("utf8");
   }
 
   /**
    * Calls a function for each line until it returns false. Of a line that is too long it gets only the beginning.
    * @param {number} from
    * @param {number} to
-   * @param {(line: Buffer, isWhole: boolean, isEnded: boolean) => boolean} use
+   * @param {(line: Buffer, isWhole: boolean, isEnded: boolean, place: Line) => boolean} use
    */
   #eachLine(from, to, use) {
     /** The parts of the line in earlier chunks. @type {Buffer[]} */
     let parts = [];
     let length = 0;
+    let start = from;
     const give = (/** @type {Buffer} */ part, /** @type {boolean} */ isEnded) => {
       length += part.length;
       const isWhole = length <= MAX_LINE;
       const line = parts.length === 0 ? part : Buffer.concat([...parts, part]);
-      const goesOn = length === 0 || use(line, isWhole, isEnded);
+      const goesOn = length === 0 || use(line, isWhole, isEnded, { start, stop: start + length });
+      start += length + 1;
       [parts, length] = [[], 0];
       return goesOn;
     };
@@ -254,7 +306,13 @@ export function isStateEntry({ type, customType }) {
   return type === "custom" && customType === STATE;
 }
 
-/** @param {Buffer} line @returns {Entry | undefined} */
+/** Returns the task ID of the state in an entry; `undefined` if the entry has no state of a run. @param {Entry} entry */
+export function taskOf(entry) {
+  if (!isStateEntry(entry) || (entry.data?.workflowKey ?? undefined) === undefined) return undefined;
+  return typeof entry.data.taskId === "string" ? entry.data.taskId : "";
+}
+
+/** @param {Buffer | string} line @returns {Entry | undefined} */
 function parsed(line) {
   try {
     const entry = JSON.parse(line.toString("utf8"));

@@ -1,10 +1,9 @@
 // Figures of the phases of workflows over many runs.
 import { cell, columns, day, dollars, duration } from "./figures.js";
-import { compareIndices, indicesOf, phaseTitle } from "./state.js";
 
 /** @typedef {import("./find.js").Run} Run */
-/** @typedef {import("./state.js").PhaseRecord} PhaseRecord */
-/** @typedef {import("./state.js").Usage} Usage */
+/** @typedef {import("../workflows.js").PhaseRecord} PhaseRecord */
+/** @typedef {import("../workflows.js").Took} Usage */
 
 /** The least number of runs of which a median is given. */
 const MIN_RUNS = 5;
@@ -23,21 +22,24 @@ const MIN_RUNS = 5;
  * @property {Record<string, number>} outcomes
  * @property {number} from the start of the first run
  * @property {number} to the start of the last run
- * @property {{ key: string, name: string, figures: Figures }[]} phases
+ * @property {{ key: string, name: string, title: string, figures: Figures }[]} phases
  * @property {Figures} whole of whole runs that are done
  */
 
 /**
- * The figures of a part of a run; `undefined` is unknown.
- * @type {{ name: "work" | "waiting" | "cost" | "passes" | "gateFailures" | "refusals", title: string, of: (usage: Usage, passes: number | undefined) => number | undefined, text: (value: number) => string }[]}
+ * A part of a run; `undefined` is unknown.
+ * @typedef {{ workMs: number, waitMs: number, cost?: number, passes?: number, gateFailures: number, refusals: number }} Part
+ *
+ * The figures of a part of a run.
+ * @type {{ name: "work" | "waiting" | "cost" | "passes" | "gateFailures" | "refusals", title: string, of: (part: Part) => number | undefined, text: (value: number) => string }[]}
  */
 const FIGURES = [
   { name: "work", title: "at work", of: ({ workMs }) => workMs, text: duration },
   { name: "waiting", title: "waiting", of: ({ waitMs }) => waitMs, text: duration },
-  { name: "cost", title: "cost", of: ({ cost, unpriced }) => (unpriced > 0 ? undefined : cost), text: dollars },
-  { name: "passes", title: "passes", of: (_, passes) => passes, text: count },
+  { name: "cost", title: "cost", of: ({ cost }) => cost, text: dollars },
+  { name: "passes", title: "passes", of: ({ passes }) => passes, text: count },
   { name: "gateFailures", title: "gate failures", of: ({ gateFailures }) => gateFailures, text: count },
-  { name: "refusals", title: "refusals", of: ({ refusals }) => Object.values(refusals).reduce((sum, count) => sum + count, 0), text: count },
+  { name: "refusals", title: "refusals", of: ({ refusals }) => refusals, text: count },
 ];
 
 /**
@@ -65,7 +67,7 @@ function versionOf(runs) {
   /** @type {Record<string, number>} */
   const outcomes = {};
   for (const { outcome } of runs) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-  const whole = runs.flatMap(({ outcome, usage }) => (outcome === "done" && usage ? [{ usage, passes: undefined }] : []));
+  const whole = runs.flatMap(({ outcome, usage }) => (outcome === "done" && usage ? [wholeOf(usage)] : []));
   return {
     workflow,
     fingerprint,
@@ -76,6 +78,12 @@ function versionOf(runs) {
     phases: phasesOf(runs),
     whole: figuresOf(whole),
   };
+}
+
+/** @param {Usage} usage @returns {Part} */
+function wholeOf({ workMs, waitMs, cost, unpriced, gateFailures, refusals }) {
+  const refused = Object.values(refusals).reduce((sum, count) => sum + count, 0);
+  return { workMs, waitMs, cost: unpriced > 0 ? undefined : cost, gateFailures, refusals: refused };
 }
 
 /** @param {Run[]} runs */
@@ -91,18 +99,23 @@ function phasesOf(runs) {
       else phases.set(phase.key, [phase]);
     }
   }
-  const ordered = [...phases].map(([key, records]) => ({ key, records, indices: indicesOf(key) }));
-  ordered.sort((a, b) => compareIndices(a.indices, b.indices) || compare(a.key, b.key));
-  return ordered.map(({ key, records }) => {
-    const newest = records.reduce((a, b) => (b.startedAt > a.startedAt ? b : a));
-    return { key, name: newest.name, figures: figuresOf(records) };
+  const ordered = [...phases.values()].sort(([a], [b]) => comparePlaces(a.place, b.place) || compare(a.key, b.key));
+  return ordered.map((records) => {
+    const { key, name, title } = records.reduce((a, b) => (b.startedAt > a.startedAt ? b : a));
+    return { key, name, title, figures: figuresOf(records) };
   });
 }
 
-/** @param {{ usage: Usage, passes: number | undefined }[]} parts @returns {Figures} */
+/** Compares places of a workflow. @param {Uint32Array} a @param {Uint32Array} b */
+function comparePlaces(a, b) {
+  const depth = a.findIndex((index, depth) => index !== b[depth]);
+  return depth === -1 || depth >= b.length ? a.length - b.length : a[depth] - b[depth];
+}
+
+/** @param {Part[]} parts @returns {Figures} */
 function figuresOf(parts) {
   const figures = FIGURES.map(({ name, of }) => {
-    const values = parts.map(({ usage, passes }) => of(usage, passes)).filter((value) => value !== undefined);
+    const values = parts.map(of).filter((value) => value !== undefined);
     return [name, figure(values)];
   });
   return Object.fromEntries(figures);
@@ -133,7 +146,7 @@ function versionText({ phases, whole, workflow, runs, outcomes, from, to, finger
   const rules = fingerprint === undefined ? "fingerprint unknown" : `fingerprint ${cell(fingerprint, 14)}`;
   const title = `${cell(workflow, 60)}: ${runs} ${runs === 1 ? "run" : "runs"} ${isOlder ? older : `since ${first}`} (${ends}), ${rules}${isOlder ? ", older" : ""}`;
   if (phases.length === 0) return `${title}\n  No phase was left in them.\n`;
-  const rows = [...phases.map((phase) => ({ name: cell(phaseTitle(phase), 40), figures: phase.figures })), { name: "Whole run", figures: whole }];
+  const rows = [...phases.map((phase) => ({ name: cell(phase.title, 40), figures: phase.figures })), { name: "Whole run", figures: whole }];
   const table = rows.map(({ name, figures }) => [`  ${name}`, ...FIGURES.map((each) => figureText(figures[each.name], each.text))]);
   return `${[title, ...columns([["", ...FIGURES.map(({ title }) => title)], ...table])].join("\n")}\n`;
 }

@@ -14,7 +14,7 @@ const ROUNDS = 9;
 const SIZE = 2 ** 20;
 
 /** Maximum of the time of `runs`, of the time of reading. */
-const MOST = 2;
+const MOST = 3;
 
 /** The part of the sessions that have runs, each with this number of phases that take this number of messages. */
 const WITH_RUNS = 0.5;

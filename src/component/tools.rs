@@ -1,15 +1,21 @@
 //! The exported `pi-workflows:tools/workflows`.
 
+use crate::sorted::Map;
+use std::cell::RefCell;
+
 use crate::definition::{
     Diagnostic, Library, Phase, Severity, Stale, Surroundings, Workflow, WorkflowFiles,
 };
 use crate::definition::{is_within, nearest, skeleton, writes_path};
 use crate::engine::{Host, all_ways, may, run_through};
-use crate::run::{Broken, PROGRESS_VERSION, restore};
-use crate::text::{self, Circumstances, Report};
+use crate::run::{self, Broken, PauseReason, Restored, RunState};
+use crate::run::{is_of_later_version, stored_pause, take_up};
+use crate::text::{self, Circumstances, Outcome, PhaseReport, Report};
+use crate::usage::Usage;
 
 use super::Component;
 use super::bindings::exports::pi_workflows::tools::workflows as wit;
+use super::bindings::pi::extension::session;
 use super::convert::json;
 use super::host::{Checked, Files};
 
@@ -96,25 +102,193 @@ impl wit::Guest for Component {
         Ok(files.into_iter().map(|(path, text)| wit::NewFile { path: path.into(), text }).collect())
     }
 
+    type Course = Course;
+
+    fn read_run(run: wit::StoredRun) -> Result<wit::Run, String> {
+        let wit::StoredRun { states, since, ended_ms, replaced } = run;
+        let Restored { state, mark } = usable(states)?;
+        let pause = stored_pause(&state);
+        let kind = pause.as_ref().map(PauseReason::kind);
+        let state = with_later(state, since.as_ref());
+        let report = Report::of(&state, Circumstances { pause, ended_at: ended_ms, replaced });
+        let phase_key = state.last_phase_key();
+        let phase = report.phases.iter().find(|phase| phase.key == phase_key);
+        let [phase_name, phase_title] = match phase {
+            Some(phase) => [phase.name.to_owned(), phase.place()],
+            None => [phase_key.clone(), phase_key.clone()],
+        };
+        Ok(wit::Run {
+            task_id: report.task_id.to_owned(),
+            workflow: report.workflow.to_owned(),
+            task: report.task.to_owned(),
+            outcome: report.outcome.into(),
+            pause: kind.filter(|_| report.outcome == Outcome::Paused),
+            phase_key,
+            phase_name,
+            phase_title,
+            started_at: report.started_at,
+            steps: report.steps,
+            usage: report.repeated_visits.map(|_| (&report.usage).into()),
+            phases: report.phases.iter().map(Into::into).collect(),
+            fingerprint: report.fingerprint,
+            older: mark.parts,
+        })
+    }
+
     fn report_run(run: wit::StoredRun) -> Result<wit::RunReport, String> {
         let wit::StoredRun { states, since, ended_ms, replaced } = run;
-        let state = restore(states).ok_or("The run cannot be read: its state is incomplete.")?;
-        if let Some(Broken { why, .. }) = &state.progress.broken {
-            return Err(format!("The run cannot be read: {why}."));
+        let state = usable(states)?.state;
+        if is_of_later_version(&state) {
+            return Err(format!("{UNREADABLE}: a later version of pi-workflows stored it."));
         }
-        let progress = &state.progress;
-        if progress.version > PROGRESS_VERSION || progress.later_seal.is_some() {
-            return Err("The run cannot be read: a later version of pi-workflows stored it.".into());
-        }
-        let pause = progress.paused.as_ref().map(|pause| pause.reason.clone());
-        let state = match &since {
-            Some(used) => state.clone().with_usage(&state, &used.into()),
-            None => state,
-        };
+        let pause = stored_pause(&state);
+        let state = with_later(state, since.as_ref());
         let report = Report::of(&state, Circumstances { pause, ended_at: ended_ms, replaced });
         let data = serde_json::to_value(&report).unwrap_or_default();
         let markdown = report.markdown(|time| Files.utc_offset(time)).map_err(words)?;
         Ok(wit::RunReport { markdown, json: json(&data) })
+    }
+}
+
+const UNREADABLE: &str = "The run cannot be read";
+
+/// Returns the run in these states, in full or as far as it can go on.
+fn usable(states: Vec<String>) -> Result<Restored, String> {
+    let why = match take_up(states) {
+        None => "its state is incomplete".to_owned(),
+        Some(restored) => match &restored.state.progress.broken {
+            Some(Broken { why, is_usable: false }) => why.to_string(),
+            Some(_) | None => return Ok(restored),
+        },
+    };
+    Err(format!("{UNREADABLE}: {why}."))
+}
+
+/// Returns a run with what it took after its newest state.
+fn with_later(state: RunState, since: Option<&session::Usage>) -> RunState {
+    match since {
+        Some(used) => state.clone().with_usage(&state, &used.into()),
+        None => state,
+    }
+}
+
+/// The course of a run that is being read.
+#[derive(Default)]
+pub struct Course(RefCell<run::Course>);
+
+impl wit::GuestCourse for Course {
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn add(&self, entries: Vec<wit::BranchEntry>) {
+        let mut course = self.0.borrow_mut();
+        for wit::BranchEntry { at, kind } in entries {
+            let entry = match kind {
+                wit::EntryKind::State(data) => run::Entry::State(data),
+                wit::EntryKind::Work => run::Entry::Work,
+                wit::EntryKind::Wait => run::Entry::Wait,
+                wit::EntryKind::Other => run::Entry::Other,
+            };
+            course.add(entry, at);
+        }
+    }
+
+    fn end(&self, replaced: bool) -> (Vec<wit::Visit>, Vec<wit::Span>) {
+        let (stays, spans) = self.0.take().end(replaced);
+        (stays.into_iter().map(Into::into).collect(), spans.into_iter().map(Into::into).collect())
+    }
+}
+
+impl From<Outcome> for wit::Outcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Running => Self::Running,
+            Outcome::Paused => Self::Paused,
+            Outcome::Done => Self::Done,
+            Outcome::Cancelled => Self::Cancelled,
+            Outcome::Replaced => Self::Replaced,
+        }
+    }
+}
+
+impl From<&PhaseReport<'_>> for wit::Visited {
+    fn from(phase: &PhaseReport) -> Self {
+        let index = |index: &usize| u32::try_from(*index).unwrap_or(u32::MAX);
+        let usage = &phase.usage;
+        Self {
+            key: phase.key.to_owned(),
+            name: phase.name.to_owned(),
+            title: phase.place(),
+            place: phase.path.iter().map(index).collect(),
+            passes: phase.passes,
+            started_at: phase.started_at,
+            ended_at: phase.ended_at,
+            skipped: phase.skipped,
+            work_ms: usage.work_ms,
+            wait_ms: usage.wait_ms,
+            cost: (usage.unpriced == 0).then_some(usage.cost),
+            gate_failures: usage.gate_failures,
+            refusals: usage.refusals.values().copied().map(u64::from).sum(),
+        }
+    }
+}
+
+/// Counts by name.
+fn named(counts: &Map<String, u32>) -> Vec<(String, u32)> {
+    counts.iter().map(|(name, count)| (name.clone(), *count)).collect()
+}
+
+impl From<&Usage> for wit::Took {
+    fn from(usage: &Usage) -> Self {
+        Self {
+            turns: usage.turns,
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+            reasoning: usage.reasoning,
+            cost: usage.cost,
+            unpriced: usage.unpriced,
+            unreported: usage.unreported,
+            tool_calls: usage.tool_calls,
+            refusals: named(&usage.refusals),
+            gate_attempts: usage.gate_attempts,
+            gate_failures: usage.gate_failures,
+            work_ms: usage.work_ms,
+            wait_ms: usage.wait_ms,
+            warm_ups: usage.warm_ups,
+            warm_tokens: usage.warm_tokens,
+            warm_cost: usage.warm_cost,
+            models: named(&usage.models),
+        }
+    }
+}
+
+impl From<run::Stay> for wit::Visit {
+    fn from(stay: run::Stay) -> Self {
+        let run::Stay { key, name, pass, from, to, ending } = stay;
+        let how = match ending {
+            run::Ending::Done => wit::Ending::Done,
+            run::Ending::Skipped => wit::Ending::Skipped,
+            run::Ending::Again => wit::Ending::Again,
+            run::Ending::Ended => wit::Ending::Ended,
+            run::Ending::Current => wit::Ending::Current,
+        };
+        Self { key, name, pass, from, to, how }
+    }
+}
+
+impl From<run::Span> for wit::Span {
+    fn from(span: run::Span) -> Self {
+        let run::Span { doing, from, to, reason } = span;
+        let kind = match doing {
+            run::Doing::Work => wit::Doing::Work,
+            run::Doing::Wait => wit::Doing::Wait,
+            run::Doing::Gate => wit::Doing::Gate,
+            run::Doing::Pause => wit::Doing::Pause,
+        };
+        Self { kind, from, to, reason: reason.map(|reason| reason.to_string()) }
     }
 }
 

@@ -6,6 +6,7 @@
 mod active;
 mod bounds;
 mod budget;
+mod course;
 mod gates;
 mod journal;
 mod outline;
@@ -22,6 +23,7 @@ mod ways;
 
 pub use active::Active;
 pub use budget::{Allowance, Bound, Spending, Unknown};
+pub use course::{Course, Doing, Ending, Entry, Span, Stay};
 pub use gates::{Evidence, GateAhead};
 pub use journal::{Journal, Mark};
 pub use outline::{Outline, Step};
@@ -30,7 +32,9 @@ pub use progress::{
     phase_key, phase_path, scope_key,
 };
 pub use records::Records;
-pub use rules::{PROGRESS_VERSION, Seal, pause_reason, reason_to_hold};
+pub use rules::{
+    PROGRESS_VERSION, Seal, is_of_later_version, pause_reason, reason_to_hold, stored_pause,
+};
 pub use state::{MAX_TASK, RunState, RunStatus, Segment};
 pub use stored::{Restored, Unusable, restore, take_up};
 pub use summary::{Summary, cut};

@@ -232,6 +232,15 @@ pub enum PauseReason {
 }
 
 impl PauseReason {
+    /// Returns its name in stored states; `unreadable` for that of a state that cannot be read in full, which is not stored.
+    pub fn kind(&self) -> String {
+        if matches!(self, Self::Broken(_)) {
+            return "unreadable".to_owned();
+        }
+        let stored = serde_json::to_value(self).unwrap_or_default();
+        stored.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
     /// Returns true if the phase cannot be left as the agent or the user wants.
     pub fn is_at_exit(&self) -> bool {
         matches!(
@@ -384,6 +393,12 @@ pub fn phase_key(path: &[Segment]) -> String {
     path.iter().map(part).collect::<Vec<_>>().join("/")
 }
 
+/// The indices of the entries in a [`phase_key`]; none if it is no such key.
+pub(super) fn indices(key: &str) -> Vec<usize> {
+    let path = phase_path(key).unwrap_or_default();
+    path.iter().map(|segment| segment.phase_index).collect()
+}
+
 /// Returns the path that a [`phase_key`] was made of.
 pub fn phase_path(key: &str) -> Option<Vec<Segment>> {
     let mut path = Vec::new();
@@ -481,6 +496,18 @@ impl RunState {
             all.add(&visit.all_usage());
         }
         all
+    }
+
+    /// Returns the key of the current phase; of a run that has ended, of the phase that it was in last: the path of one that ended in
+    /// a nested workflow is behind the last entry.
+    pub fn last_phase_key(&self) -> String {
+        let visits = &self.progress.visits;
+        let key = phase_key(&self.current_path);
+        if self.is_running() || visits.contains_key(&key) {
+            return key;
+        }
+        let last = visits.iter().max_by_key(|(_, visit)| visit.step);
+        last.map_or(key, |(last, _)| last.to_owned())
     }
 
     /// Returns the run, paused.

@@ -53,8 +53,8 @@ pub fn reason_to_hold(state: &RunState, library: &Library) -> Option<PauseReason
     if let Some(broken) = broken {
         return Some(PauseReason::Broken(broken.clone()));
     }
-    let Progress { version, seal, paused, later_seal, .. } = &state.progress;
-    if *version > PROGRESS_VERSION || later_seal.is_some() {
+    let Progress { version, seal, paused, .. } = &state.progress;
+    if is_of_later_version(state) {
         return Some(PauseReason::LaterVersion);
     }
     match seal {
@@ -73,6 +73,22 @@ pub fn reason_to_hold(state: &RunState, library: &Library) -> Option<PauseReason
 pub fn pause_reason(state: &RunState, library: &Library) -> Option<PauseReason> {
     let paused = state.progress.paused.as_ref().filter(|_| state.is_running());
     reason_to_hold(state, library).or_else(|| paused.map(|pause| pause.reason.clone()))
+}
+
+/// Returns true if a later version of this package stored the run.
+pub fn is_of_later_version(state: &RunState) -> bool {
+    state.progress.version > PROGRESS_VERSION || state.progress.later_seal.is_some()
+}
+
+/// The reason why an active run waits for the user, as far as its stored state tells; `None` if it does not wait.
+pub fn stored_pause(state: &RunState) -> Option<PauseReason> {
+    let Progress { broken, paused, .. } = &state.progress;
+    let reason = match broken {
+        Some(broken) => Some(PauseReason::Broken(broken.clone())),
+        None if is_of_later_version(state) => Some(PauseReason::LaterVersion),
+        None => paused.as_ref().map(|pause| pause.reason.clone()),
+    };
+    reason.filter(|_| state.is_running())
 }
 
 impl RunState {

@@ -124,9 +124,11 @@ pub fn take_up<S: AsRef<str>>(entries: impl IntoIterator<Item = S>) -> Option<Re
         };
         if get(&data, "workflowKey").is_some_and(|key| !key.is_null()) {
             let mark = get(&data, "progress").map(mark).unwrap_or_default();
+            let is_part = get(&data, "progress").is_some_and(is_part);
+            let is_short = !is_part && entry.as_ref().len() <= MAX_TEXT;
             let merged = merge(&mut data, entries);
             // Both: what is beyond the bounds is taken out.
-            let bounded = bound(&mut data);
+            let bounded = bound(&mut data, is_short);
             let why = merged.and(bounded).err();
             let state = state_of(&data);
             // Another run may have begun since.
@@ -282,12 +284,12 @@ fn add_older(progress: &mut Value, older: Value) {
     }
 }
 
-/// Takes out the lists and texts of a state that are beyond their bounds.
+/// Takes out the lists and texts of a state that are beyond their bounds; in one that `is_short` no text is.
 ///
 /// # Errors
 ///
 /// If there are any.
-fn bound(data: &mut Value) -> Result<(), Unusable> {
+fn bound(data: &mut Value, is_short: bool) -> Result<(), Unusable> {
     let mut result = Ok(());
     let mut bounded = |data: &mut Value, list: &'static str, most| {
         let length = match get(data, list) {
@@ -318,7 +320,7 @@ fn bound(data: &mut Value) -> Result<(), Unusable> {
             bounded(visit, "evidence", MAX_EVIDENCE);
         }
     }
-    if take_out_long(data) { Err(Unusable::LongText) } else { result }
+    if !is_short && take_out_long(data) { Err(Unusable::LongText) } else { result }
 }
 
 /// Empties the texts that are too long, and tests if there are any. Recursive; the parser bounds the depth.

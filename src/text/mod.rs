@@ -71,7 +71,7 @@ pub use questions::{
     Dialog, GateSource, Question, approval_question, cancel_question, consent_question,
     in_question, replacement_notice, replacement_question, start_another_question,
 };
-pub use report::{Circumstances, Report};
+pub use report::{Circumstances, Outcome, PhaseReport, Report};
 pub use run_preview::RunPreview;
 pub use status_line::status_line;
 pub use status_panel::{phase_panel, status_panel};

@@ -38,32 +38,32 @@ const NONE: &str = "–";
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report<'a> {
-    task_id: &'a str,
+    pub task_id: &'a str,
     /// The workflow's key.
-    workflow: &'a str,
-    task: &'a str,
-    outcome: Outcome,
+    pub workflow: &'a str,
+    pub task: &'a str,
+    pub outcome: Outcome,
     /// The reason for the pause, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pause: Option<String>,
     /// The values of the inputs, by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     inputs: &'a Map<String, String>,
-    started_at: u64,
+    pub started_at: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ended_at: Option<u64>,
+    pub ended_at: Option<u64>,
     /// The version of the seal and its hash, `3:HASH`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    fingerprint: Option<String>,
+    pub fingerprint: Option<String>,
     /// The usage of the whole run.
-    usage: Usage,
+    pub usage: Usage,
     /// The number of visits besides the first one of each phase; `None` if visits are not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
-    repeated_visits: Option<u64>,
+    pub repeated_visits: Option<u64>,
     /// Transitions.
-    steps: u64,
+    pub steps: u64,
     /// The phases that the run visited, in the order of the workflow.
-    phases: Vec<PhaseReport<'a>>,
+    pub phases: Vec<PhaseReport<'a>>,
     /// The phases and nested workflows that were passed over when the run came to them last, in the order of the workflow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     passed_over: Vec<PassedReport<'a>>,
@@ -72,7 +72,7 @@ pub struct Report<'a> {
 /// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Outcome {
+pub enum Outcome {
     Running,
     Paused,
     Done,
@@ -96,38 +96,42 @@ struct PassedReport<'a> {
 /// The report of one phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PhaseReport<'a> {
+pub struct PhaseReport<'a> {
     /// See [`phase_key`].
-    key: &'a str,
-    name: &'a str,
+    pub key: &'a str,
+    pub name: &'a str,
     /// The number of scopes around that of the root.
     depth: usize,
-    /// The number of visits.
-    passes: u32,
-    /// Start of the last visit, in milliseconds since 1970.
-    started_at: u64,
+    /// The key of the nested workflow that it is in; `None` for a phase of the root.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ended_at: Option<u64>,
+    nested_in: Option<String>,
+    /// The number of visits.
+    pub passes: u32,
+    /// Start of the last visit, in milliseconds since 1970.
+    pub started_at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<u64>,
     /// The outcome with which it was left last.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<&'a str>,
     /// The user skipped it.
-    skipped: bool,
+    pub skipped: bool,
     /// The run is in it.
     current: bool,
     /// It is done, and the run is not before it again.
     #[serde(skip)]
     finished: bool,
     /// The usage of all visits.
-    usage: Usage,
+    pub usage: Usage,
     /// pi's names for the models that answered in it.
     models: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<&'a str>,
     /// The evidence of its gate, of the last attempt to leave it.
     evidence: &'a [Evidence],
+    /// The indices of the entries in the key.
     #[serde(skip)]
-    path: Vec<usize>,
+    pub path: Vec<usize>,
 }
 
 /// The facts about a run that its newest state does not have.
@@ -350,8 +354,8 @@ impl<'a> Report<'a> {
 }
 
 impl PhaseReport<'_> {
-    /// Returns its name for Markdown, with the keys of the nested workflows around it.
-    fn title(&self) -> String {
+    /// Returns its name with the keys of the nested workflows around it: `tests > Unit`.
+    pub fn place(&self) -> String {
         let mut title = String::new();
         if self.name != self.key {
             let scopes = phase_path(self.key).unwrap_or_default();
@@ -361,7 +365,12 @@ impl PhaseReport<'_> {
             }
         }
         title.push_str(self.name);
-        name(&title)
+        title
+    }
+
+    /// Returns its place for Markdown.
+    fn title(&self) -> String {
+        name(&self.place())
     }
 }
 
@@ -370,13 +379,15 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
     let current = phase_key(&state.current_path);
     let mut phases: Vec<PhaseReport> = Vec::new();
     for (key, visit) in state.progress.visits.iter() {
-        let path = phase_path(key).unwrap_or_default();
-        let path: Vec<usize> = path.iter().map(|segment| segment.phase_index).collect();
+        let mut scopes = phase_path(key).unwrap_or_default();
+        let path: Vec<usize> = scopes.iter().map(|segment| segment.phase_index).collect();
+        let nested_in = scopes.pop().filter(|_| !scopes.is_empty()).map(|scope| scope.workflow_key);
         let usage = visit.all_usage();
         let phase = PhaseReport {
             key,
             name: if visit.name.trim().is_empty() { key } else { &visit.name },
             depth: path.len().saturating_sub(1),
+            nested_in,
             passes: visit.passes,
             started_at: visit.started_at,
             ended_at: visit.ended_at,

@@ -54,7 +54,7 @@ suite("the course of a run", () => {
       ["Look", 2, 6, 8, "skipped"],
       ["Do", 2, 8, 10, "done"],
     ]);
-    assert.deepEqual([outcome, since, data.active, of.cwd], ["done", undefined, false, "/tmp/project"]);
+    assert.deepEqual([outcome, since, JSON.parse(data).active, of.cwd], ["done", undefined, false, "/tmp/project"]);
   });
 
   test("has work and waiting, as the usages of the states tell them apart", (t) => {
@@ -77,23 +77,23 @@ suite("the course of a run", () => {
   test("has gates and pauses in place of the work and the waiting", (t) => {
     const session = new Recording();
     const check = (/** @type {number} */ attempt, passed = false) => ({ label: "tests", passed, result: "x", durationMs: 60_000, attempt });
-    const pause = (/** @type {string} */ kind, /** @type {number} */ minute) => ({ paused: { reason: { kind }, at: at(minute) } });
+    const pause = (/** @type {any} */ reason, /** @type {number} */ minute) => ({ paused: { reason, at: at(minute) } });
     session.state(0, state(0, { 0: visit("Look") }));
     session.answer(4, 0.25, 1);
     session.state(6, state(0, { 0: visit("Look", { evidence: [check(1)] }) }));
     session.answer(8, 0.25, 1);
-    session.state(10, state(0, { 0: visit("Look", { evidence: [check(2)] }) }, {}, pause("gate", 10)));
+    session.state(10, state(0, { 0: visit("Look", { evidence: [check(2)] }) }, {}, pause({ kind: "gate", label: "tests", times: 2 }, 10)));
     session.answer(11);
     session.state(30, state(0, { 0: visit("Look", { evidence: [check(2)], usage: used({ waitMs: 20 * 60_000 }) }) }));
     session.answer(32, 0.25, 1);
     const last = { evidence: [check(1, true)], endedAt: at(35) };
     session.state(35, state(1, { 0: visit("Look", last), 1: visit("Do", { startedAt: at(35) }) }));
-    session.state(36, state(1, { 0: visit("Look", last), 1: visit("Do", { startedAt: at(35) }) }, {}, pause("newer", 36)));
+    session.state(36, state(1, { 0: visit("Look", last), 1: visit("Do", { startedAt: at(35) }) }, {}, pause({ kind: "newer" }, 36)));
     session.user(40);
     const { spans, outcome } = read(t, session);
     assert.deepEqual(spans, [
-      ["work", 0, 5], ["gate", 5, 6], ["work", 6, 9], ["gate", 9, 10], ["pause", 10, 30, "the gate was not passed"],
-      ["work", 30, 34], ["gate", 34, 35], ["work", 35, 36], ["pause", 36, 40],
+      ["work", 0, 5], ["gate", 5, 6], ["work", 6, 9], ["gate", 9, 10], ["pause", 10, 30, "the gate was not passed in 2 attempts; last: tests"],
+      ["work", 30, 34], ["gate", 34, 35], ["work", 35, 36], ["pause", 36, 40, "“newer”, a reason that this version does not know"],
     ]);
     assert.equal(outcome, "paused");
   });

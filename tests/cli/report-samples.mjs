@@ -48,7 +48,8 @@ export function ordinary() {
   const phase = (/** @type {string} */ key, /** @type {string} */ name, /** @type {any} */ usage, /** @type {object} */ more = {}) => {
     const { workMs, waitMs, ...rest } = times(key);
     const all = { ...usage, workMs, ...(waitMs > 0 && { waitMs }) };
-    return { key, name, depth: key.split("/").length - 1, ...rest, skipped: false, current: false, usage: all, models: Object.keys(usage.models), evidence: [], ...more };
+    const [, nestedIn] = /\/(.*):\d+$/.exec(key) ?? [];
+    return { key, name, depth: key.split("/").length - 1, ...(nestedIn && { nestedIn }), ...rest, skipped: false, current: false, usage: all, models: Object.keys(usage.models), evidence: [], ...more };
   };
   const check = (/** @type {number} */ attempt, /** @type {boolean} */ passed, /** @type {string} */ result, /** @type {number} */ durationMs, /** @type {string} */ tail = "") =>
     ({ label: "npm test", passed, result, durationMs, attempt, ...(tail && { tail }) });
@@ -102,7 +103,7 @@ export function hostile() {
   const attack = () => ATTACKS[next++ % ATTACKS.length];
   const usage = () => ({ turns: 3, input: 100, output: 10, cost: 0.1, workMs: 1000, models: { [attack()]: 3, ["__proto__"]: 1 }, refusals: { [attack()]: 1, constructor: 2 }, gateAttempts: 2, gateFailures: 1 });
   const phases = ATTACKS.map((text, index) => ({
-    key: `${text}:0/${text}:${index}`, name: text, depth: 1, passes: 2, startedAt: START + index * MINUTE, endedAt: START + index * MINUTE + 50 * SECOND, skipped: index % 3 === 0, current: index === 4, outcome: text,
+    key: `${text}:0/${text}:${index}`, name: text, depth: 1, nestedIn: text, passes: 2, startedAt: START + index * MINUTE, endedAt: START + index * MINUTE + 50 * SECOND, skipped: index % 3 === 0, current: index === 4, outcome: text,
     usage: usage(), models: [text], summary: text, evidence: [{ label: text, passed: index % 2 === 0, result: text, durationMs: 10, attempt: 1, tail: text }],
   }));
   return {

@@ -152,6 +152,19 @@ Found it.
     assert.match(run().stdout, /wf-3-c/);
   });
 
+  test("tells the reason for a pause in the same words everywhere", (t) => {
+    const { add, recording, run } = place(t);
+    const session = recording();
+    session.state(0, state(0, { 0: visit("Look") }));
+    session.state(1, state(0, { 0: visit("Look") }, {}, { paused: { reason: { kind: "loops", of: "Look", outcome: "again", times: 3 }, at: at(1) } }));
+    session.user(5);
+    add("a.jsonl", session);
+    const words = "“Look” leads back with `again`, after 3 loops (maxLoops)";
+    const { pause, course } = JSON.parse(run("--format", "json").stdout);
+    assert.deepEqual([pause, course.spans.at(-1)], [words, { kind: "pause", from: at(1), to: at(5), reason: words }]);
+    assert.match(run("--format", "html").stdout, /leads back with `again`, after 3 loops/);
+  });
+
   test("reports a run of the reference", (t) => {
     const { add, recording, run } = place(t);
     const session = recording();

@@ -11,7 +11,6 @@ import { courseOf } from "../../cli/runs/course.js";
 import { findRuns } from "../../cli/runs/find.js";
 import { RUN_FORMATS } from "../../cli/runs/formats.js";
 import { encoded } from "../../cli/runs/sessions.js";
-import { indicesOf, phaseTitle } from "../../cli/runs/state.js";
 import { NODE, REPO } from "../pi/harness/pi.mjs";
 import { workflow } from "../pi/harness/workflows.mjs";
 import { CANCELLED, DONE, Recording, START, state, used, visit } from "./session-files.mjs";
@@ -409,6 +408,34 @@ wf-1-aaaaaa  2026-11-01 10:00  done       flow      Do     2m       0s       $1.
     assert.equal(lines(10)[1].length, lines(10)[0].indexOf("task") + 20, "it keeps a minimum");
   });
 
+  test("reads the parts of a run, also around lost lines, and holds a run whose own lines are lost, as pi does", (t) => {
+    const { project, sessions, json, run } = place(t);
+    const taskId = id(1);
+    const entry = (/** @type {number} */ number, /** @type {any} */ visits, /** @type {any} */ progress = {}) =>
+      state(number - 1, visits, { taskId }, { ...(number > 1 ? { version: 2 } : {}), entry: { number, ...(number > 1 ? { parts: number - 1, length: 9 } : {}) }, ...progress });
+    const session = new Recording(project);
+    session.state(0, entry(1, { 0: visit("Look") }));
+    session.answer(1, 8);
+    session.state(2, entry(2, { 0: visit("Look", { endedAt: START + 1 }), 1: visit("Do", { usage: used({ waitMs: 5 }) }) }));
+    session.user(3);
+    session.state(4, entry(3, { 1: visit("Do", { endedAt: START + 2 }), 2: visit("Show") }));
+    session.answer(5, 0.25);
+    session.answer(6, 0.25);
+    const lines = session.text().trimEnd().split("\n");
+    const read = (/** @type {number[]} */ ...lost) => {
+      writeFileSync(join(sessions, "a.jsonl"), `${lines.filter((_, index) => !lost.includes(index)).join("\n")}\n`);
+      return json().map(({ outcome, pause, phase, usage }) => [outcome, pause, phase.name, usage.turns, usage.cost]);
+    };
+    assert.deepEqual(read(), [["running", undefined, "Show", 5, 2]]);
+    assert.deepEqual(read(2), [["running", undefined, "Show", 5, 2]], "a message between states");
+    assert.deepEqual(read(4), [["running", undefined, "Show", 5, 2]], "another one");
+    assert.deepEqual(read(3), [["paused", "unreadable", "Show", 4, 1.5]], "a part");
+    assert.match(run(["report"]).stdout, /paused: its stored state cannot be read in full: an earlier entry that it continues is missing\n/);
+    assert.deepEqual(read(6), [["paused", "unreadable", "Show", 3, 1.5]], "a message after the newest state");
+    assert.deepEqual(read(7), [["running", undefined, "Show", 4, 1.75]], "the newest line");
+    assert.deepEqual(read(5), [["paused", "unreadable", "Do", 2, 1]], "the newest state");
+  });
+
   test("does not throw, whatever a state or an entry contains", (t) => {
     const { sessions } = place(t);
     /** @type {any[]} */
@@ -496,23 +523,5 @@ Each figure: the median, the maximum, and in brackets the number of runs. Of few
     const file = write("a.jsonl", took(1, 1));
     for (let copy = 0; copy < 5; copy += 1) SessionManager.forkFrom(file, project, sessions);
     assert.match(run(["stats"]).stdout, /^flow: 1 run since/);
-  });
-});
-
-suite("keys of phases", () => {
-  test("a part ends at its index, and the keys of packages have slashes", () => {
-    for (const [key, indices, title] of /** @type {[string, number[], string][]} */ ([
-      ["flow:0", [0], "Unit"],
-      ["flow:1/tests:2", [1, 2], "tests > Unit"],
-      ["@acme/kit/flow:1/kit/tests:0", [1, 0], "kit/tests > Unit"],
-      ["flow:1/@acme/kit/tests:10/part:3", [1, 10, 3], "@acme/kit/tests > part > Unit"],
-      ["a:b:1", [1], "Unit"],
-      ["a:1/odd", [1, 0], "odd > Unit"],
-      ["", [0], "Unit"],
-    ])) {
-      assert.deepEqual(indicesOf(key), indices, key);
-      assert.equal(phaseTitle({ key, name: "Unit" }), title, key);
-      assert.equal(phaseTitle({ key, name: key }), key);
-    }
   });
 });

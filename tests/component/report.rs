@@ -97,10 +97,6 @@ fn a_state_that_is_not_a_run_is_an_error() {
         (with("workflowKey", json!(7)), "an entry is malformed."),
         (with("currentPath", json!([])), "an entry is malformed."),
         (with("x", json!("x".repeat(5 << 20))), "an entry is longer than 4194304 bytes."),
-        (
-            with("taskDescription", json!("x".repeat(2 << 20))),
-            "a text in it is longer than 1048576 bytes.",
-        ),
         (with("progress", json!({ "version": 99 })), later),
         (with("progress", json!({ "version": "new" })), later),
         (with("progress", json!({ "version": 1, "seal": { "version": 99 } })), later),
@@ -109,6 +105,10 @@ fn a_state_that_is_not_a_run_is_an_error() {
         let start: String = state.chars().take(200).collect();
         assert_eq!(error, format!("The run cannot be read: {expected}"), "{start}");
     }
+    // What can be read of a run that is held is reported.
+    let held = report(&with("taskDescription", json!("x".repeat(2 << 20)))).unwrap();
+    let why = "its stored state cannot be read in full: a text in it is longer than 1048576 bytes";
+    assert!(held.markdown.contains(&format!("**Outcome:** paused: {why}\n")), "{}", held.markdown);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 // The report of a run as one HTML file: no scripts, no other files, nothing from a network.
 import { cost, dollars, duration, preciseDuration, tokens, tokensOf } from "../figures.js";
-import { scopesOf } from "../state.js";
 import { STYLE } from "./style.js";
 import { Html, count, counted, date, html, line, name, number, record, records, shown, time, zone } from "./text.js";
 import { ENDINGS, KINDS, spansOf, timeline, visitsOf } from "./timeline.js";
@@ -12,7 +11,7 @@ import { ENDINGS, KINDS, spansOf, timeline, visitsOf } from "./timeline.js";
  * @typedef {object} Phase
  * @property {string} key
  * @property {string} name
- * @property {string} part the workflow that it belongs to, if that is a nested one
+ * @property {string} nestedIn the workflow that it belongs to, if that is a nested one
  * @property {number} depth
  * @property {number} passes
  * @property {string} outcome
@@ -104,7 +103,7 @@ function phaseOf(fields) {
   return {
     key,
     name: line(fields.name, 120) || line(key, 120) || "(no name)",
-    part: nestedIn(key),
+    nestedIn: line(fields.nestedIn, 120),
     depth: Math.min(3, Math.floor(count(fields.depth))),
     passes: count(fields.passes),
     outcome: line(fields.outcome, 80),
@@ -113,12 +112,6 @@ function phaseOf(fields) {
     usage: usageOf(fields.usage),
     fields,
   };
-}
-
-/** The nested workflow of a phase's key: `release:1/tests:0` ⇒ `tests`, `kit/release:1` ⇒ none. @param {string} key */
-function nestedIn(key) {
-  const scopes = scopesOf(key);
-  return scopes.length < 2 ? "" : line(scopes[scopes.length - 1].workflow, 120);
 }
 
 /** @param {unknown} value */
@@ -261,10 +254,10 @@ function rowsOf(phases, visits) {
   const others = new Map(visits.filter(({ key }) => !known.has(key)).map(({ key, name }) => [key, phaseOf({ key, name })]));
   /** @type {import("./timeline.js").Row[]} */
   const rows = [];
-  let part = "";
+  let nestedIn = "";
   for (const phase of [...phases, ...others.values()]) {
-    if (phase.part !== part && phase.part !== "") rows.push({ label: html`Nested workflow ${name(phase.part, 60)}`, text: "" });
-    part = phase.part;
+    if (phase.nestedIn !== nestedIn && phase.nestedIn !== "") rows.push({ label: html`Nested workflow ${name(phase.nestedIn, 60)}`, text: "" });
+    nestedIn = phase.nestedIn;
     rows.push({ key: phase.key, label: html`<div class="d${phase.depth}">${phaseName(phase, 60)}</div>`, text: line(phase.name, 60) });
   }
   return rows;
@@ -348,10 +341,10 @@ function phaseTable(phases, total) {
   };
   /** @type {Row[]} */
   const rows = [];
-  let part = "";
+  let nestedIn = "";
   for (const phase of kept) {
-    if (phase.part !== part && phase.part !== "") rows.push({ cells: [html`Nested workflow ${name(phase.part)}`], className: "part" });
-    part = phase.part;
+    if (phase.nestedIn !== nestedIn && phase.nestedIn !== "") rows.push({ cells: [html`Nested workflow ${name(phase.nestedIn)}`], className: "part" });
+    nestedIn = phase.nestedIn;
     rows.push({ cells: [html`<div class="d${phase.depth}">${phaseName(phase)}</div>`, phase.passes || "", ...(withOutcomes ? [phase.outcome && name(phase.outcome)] : []), ...figures(phase.usage)] });
   }
   if (!total.unknown) rows.push({ cells: ["The whole run", "", ...(withOutcomes ? [""] : []), ...figures(total)], className: "sum" });

@@ -149,14 +149,15 @@ fn a_report_for_programs_has_all_of_it() {
         })
     );
     let phases = report["phases"].as_array().unwrap();
-    let place = |phase: &Value| (phase["key"].clone(), phase["depth"].clone());
+    let place =
+        |phase: &Value| (phase["key"].clone(), phase["depth"].clone(), phase["nestedIn"].clone());
     assert_eq!(
         phases.iter().map(place).collect::<Vec<_>>(),
         [
-            (json!("release:0"), json!(0)),
-            (json!("release:1/review:0"), json!(1)),
-            (json!("release:2"), json!(0)),
-            (json!("release:10"), json!(0)),
+            (json!("release:0"), json!(0), Value::Null),
+            (json!("release:1/review:0"), json!(1), json!("review")),
+            (json!("release:2"), json!(0), Value::Null),
+            (json!("release:10"), json!(0), Value::Null),
         ]
     );
     assert_eq!(

@@ -1,0 +1,462 @@
+//! The course of a run in time, read from the entries of its branch: the visits of its phases, and the times of work, of waiting,
+//! of gates and of pauses.
+
+use super::progress::indices;
+use super::{
+    Broken, Evidence, Pause, PauseReason, Restored, RunState, RunStatus, Unusable, Visit, take_up,
+};
+
+/// A visit of a phase; times in milliseconds since 1970.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stay {
+    /// See [`phase_key`](super::phase_key).
+    pub key: String,
+    pub name: String,
+    /// The number of the visit among those of its phase, from 1.
+    pub pass: u32,
+    pub from: u64,
+    pub to: u64,
+    pub ending: Ending,
+}
+
+/// The way in which a visit ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Done,
+    Skipped,
+    /// The run went back, or began a scope again.
+    Again,
+    /// The run was cancelled or replaced.
+    Ended,
+    /// It has not ended.
+    Current,
+}
+
+/// What the time of a run was spent with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doing {
+    Work,
+    Wait,
+    Gate,
+    Pause,
+}
+
+/// A span of time; times in milliseconds since 1970.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Span {
+    pub doing: Doing,
+    pub from: u64,
+    pub to: u64,
+    /// The reason for a pause.
+    pub reason: Option<PauseReason>,
+}
+
+/// An entry of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// The data of a state entry of the run, as JSON.
+    State(String),
+    /// A message of the agent or a tool: the time before it is work.
+    Work,
+    /// Any other message: the time before it is waiting.
+    Wait,
+    Other,
+}
+
+/// The course of a run up to the entries that were added. It holds one state at a time.
+#[derive(Debug, Default)]
+pub struct Course {
+    stays: Vec<Stay>,
+    /// The newest state, and the beginning of its visit.
+    newest: Option<(Moment, u64)>,
+    status: Option<RunStatus>,
+    /// The time of the newest entry.
+    last: Option<u64>,
+    /// The time of the newest state or message.
+    time: Option<u64>,
+    /// The time of waiting since the newest state.
+    waited: u64,
+    spans: Vec<Span>,
+    gates: Vec<Span>,
+    /// The last one ends at [`OPEN`] if the run is paused.
+    pauses: Vec<Span>,
+}
+
+/// The end of a pause that has not ended.
+const OPEN: u64 = u64::MAX;
+
+/// The last attempt at the gate of a visit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Gate {
+    attempt: u32,
+    checks: usize,
+    duration_ms: u64,
+}
+
+/// What the course needs of a visit.
+#[derive(Debug, Clone, Copy, Default)]
+struct Left {
+    ended_at: Option<u64>,
+    skipped: bool,
+    gate: Gate,
+}
+
+/// What the course needs of a state.
+#[derive(Debug, Clone)]
+struct Moment {
+    key: String,
+    name: String,
+    /// Unknown in a state of the reference.
+    pass: Option<u32>,
+    steps: u64,
+    started_at: Option<u64>,
+    visit: Left,
+    /// The waiting of the whole run, in milliseconds.
+    wait_ms: u64,
+    /// The waiting of all visits of the phase, in milliseconds.
+    phase_wait_ms: u64,
+    /// The visit where the state before was, as it is now.
+    before: Option<Left>,
+}
+
+impl Left {
+    fn of(visit: &Visit) -> Self {
+        let Visit { ended_at, skipped, ref evidence, .. } = *visit;
+        Self { ended_at, skipped, gate: Gate::of(evidence) }
+    }
+}
+
+impl Gate {
+    fn of(evidence: &[Evidence]) -> Self {
+        let attempt = evidence.iter().map(|check| check.attempt).max().unwrap_or_default();
+        let last = || evidence.iter().filter(|check| check.attempt == attempt);
+        let duration_ms = last().fold(0, |sum: u64, check| sum.saturating_add(check.duration_ms));
+        Self { attempt, checks: last().count(), duration_ms }
+    }
+}
+
+fn wait_of(visit: &Visit) -> u64 {
+    visit.usage.wait_ms.saturating_add(visit.earlier.wait_ms)
+}
+
+impl Moment {
+    /// `is_part`: the state has only the visits that changed since the one before.
+    fn of(state: &RunState, before: Option<&Moment>, is_part: bool) -> Self {
+        let visits = &state.progress.visits;
+        let key = state.last_phase_key();
+        let steps = state.global_step_count;
+        let known = before.filter(|_| is_part);
+        let current = visits.get(&key);
+        if let Some(known) = known.filter(|known| current.is_none() && known.key == key) {
+            return Self { steps, before: Some(known.visit), ..known.clone() };
+        }
+        let left = before.and_then(|before| visits.get(&before.key));
+        let wait_ms = match known {
+            // Only the phase where the run was can have waited.
+            Some(known) => left.map_or(known.wait_ms, |left| {
+                known.wait_ms.saturating_add(wait_of(left).saturating_sub(known.phase_wait_ms))
+            }),
+            None => visits.values().fold(state.progress.forgotten.wait_ms, |sum, visit| {
+                sum.saturating_add(wait_of(visit))
+            }),
+        };
+        Self {
+            name: current
+                .filter(|visit| !visit.name.is_empty())
+                .map_or(&key, |visit| &visit.name)
+                .clone(),
+            pass: current.map(|visit| visit.passes),
+            steps,
+            started_at: current.map(|visit| visit.started_at),
+            visit: current.map(Left::of).unwrap_or_default(),
+            wait_ms,
+            phase_wait_ms: current.map(wait_of).unwrap_or_default(),
+            before: left.map(Left::of).or(known.map(|known| known.visit)),
+            key,
+        }
+    }
+
+    /// Returns true if both are of one visit. The reference stores no visits: each of its steps leads to another one.
+    fn is_same_visit(&self, other: &Self) -> bool {
+        self.key == other.key
+            && self.pass == other.pass
+            && (self.pass.is_some() || self.steps == other.steps)
+    }
+
+    /// Returns the attempt at a gate since the state before, if there was one.
+    fn attempt_since(&self, before: &Self) -> Option<Gate> {
+        let is_same = self.is_same_visit(before);
+        let Gate { attempt, checks, .. } = before.visit.gate;
+        let gate = if is_same { Some(self.visit.gate) } else { self.before.map(|left| left.gate) };
+        gate.filter(|gate| gate.attempt > 0 && (gate.attempt, gate.checks) != (attempt, checks))
+    }
+}
+
+impl Course {
+    /// Adds the next entry of the branch; `at` is its time, in milliseconds since 1970, if it is known.
+    pub fn add(&mut self, entry: Entry, at: Option<u64>) {
+        self.last = at;
+        match entry {
+            Entry::State(data) => {
+                if let Some((state, is_part)) = read(data) {
+                    self.add_state(&state, is_part, at);
+                }
+            }
+            Entry::Work => self.pass_time(Doing::Work, at),
+            Entry::Wait => self.pass_time(Doing::Wait, at),
+            Entry::Other => {}
+        }
+    }
+
+    /// Returns the visits and the times. `replaced`: another run was started before this one ended.
+    pub fn end(mut self, replaced: bool) -> (Vec<Stay>, Vec<Span>) {
+        let last = self.last.unwrap_or_default();
+        let visit = self.newest.as_ref().map(|(moment, _)| moment.visit).unwrap_or_default();
+        let (ending, to) = match self.status {
+            Some(RunStatus::Done { .. }) if visit.skipped => {
+                (Ending::Skipped, visit.ended_at.unwrap_or(last))
+            }
+            Some(RunStatus::Done { .. }) => (Ending::Done, visit.ended_at.unwrap_or(last)),
+            Some(RunStatus::Cancelled { .. }) => (Ending::Ended, last),
+            Some(RunStatus::Running) | None if replaced => (Ending::Ended, last),
+            Some(RunStatus::Running) | None => (Ending::Current, last),
+        };
+        self.end_stay(ending, to);
+        if let Some(pause) = self.pauses.last_mut().filter(|pause| pause.to == OPEN) {
+            pause.to = pause.from.max(self.time.unwrap_or_default());
+        }
+        self.pauses.retain(|pause| pause.from < pause.to);
+        (self.stays, over(over(self.spans, self.gates), self.pauses))
+    }
+
+    fn add_state(&mut self, state: &RunState, is_part: bool, at: Option<u64>) {
+        let before = self.newest.as_ref().map(|(moment, _)| moment);
+        let moment = Moment::of(state, before, is_part);
+        let before_wait = before.map(|before| before.wait_ms).unwrap_or_default();
+        let attempt = before.and_then(|before| moment.attempt_since(before));
+        if let Some(now) = at {
+            let earliest = self.time.unwrap_or(now);
+            let waited = moment.wait_ms.saturating_sub(before_wait.saturating_add(self.waited));
+            let is_wait = waited > now.saturating_sub(earliest) / 2;
+            self.pass_time(if is_wait { Doing::Wait } else { Doing::Work }, at);
+            if let Some(gate) = attempt {
+                let end = self.gates.last().map_or(0, |gate| gate.to);
+                let from = now.saturating_sub(gate.duration_ms).max(end);
+                extend(&mut self.gates, Doing::Gate, from, now);
+            }
+            self.pause(state.progress.paused.as_ref(), now, earliest);
+            self.waited = 0;
+        }
+        self.status = Some(state.status);
+        self.visit(moment, at);
+    }
+
+    /// Goes on to the visit of a state.
+    fn visit(&mut self, moment: Moment, at: Option<u64>) {
+        let started_at = moment.started_at.filter(|from| *from > 0);
+        let mut from = started_at.or(at).unwrap_or_default();
+        if let Some((before, since)) = &self.newest {
+            if moment.is_same_visit(before) {
+                from = *since;
+            } else {
+                let goes_back = indices(&moment.key) <= indices(&before.key);
+                let left = moment.before.unwrap_or_default();
+                let ending = match goes_back {
+                    _ if left.skipped => Ending::Skipped,
+                    true => Ending::Again,
+                    false => Ending::Done,
+                };
+                let to = left.ended_at.filter(|_| !goes_back).unwrap_or(from);
+                self.end_stay(ending, to);
+            }
+        }
+        self.newest = Some((moment, from));
+    }
+
+    fn end_stay(&mut self, ending: Ending, to: u64) {
+        let Some((Moment { key, name, pass, .. }, from)) = self.newest.take() else { return };
+        let earlier = || self.stays.iter().filter(|stay| stay.key == key).count();
+        let pass = pass.unwrap_or_else(|| u32::try_from(earlier() + 1).unwrap_or(u32::MAX));
+        self.stays.push(Stay { key, name, pass, from, to: to.max(from), ending });
+    }
+
+    fn pass_time(&mut self, doing: Doing, at: Option<u64>) {
+        let Some(now) = at else { return };
+        if let Some(time) = self.time.filter(|time| now > *time) {
+            if doing == Doing::Wait {
+                self.waited = self.waited.saturating_add(now - time);
+            }
+            extend(&mut self.spans, doing, time, now);
+        }
+        self.time = Some(now);
+    }
+
+    /// Begins or ends a pause with a state; it began no earlier than the state or message before.
+    fn pause(&mut self, pause: Option<&Pause>, now: u64, earliest: u64) {
+        if let Some(open) = self.pauses.last_mut().filter(|pause| pause.to == OPEN) {
+            open.to = now.max(open.from);
+        }
+        let Some(Pause { reason, at }) = pause else { return };
+        let end = self.pauses.last().map_or(0, |last| last.to);
+        let from = now.min(earliest.max(*at).max(end));
+        let reason = Some(reason.clone());
+        match self.pauses.last_mut() {
+            Some(last) if last.to >= from && last.reason == reason => last.to = OPEN,
+            _ => self.pauses.push(Span { doing: Doing::Pause, from, to: OPEN, reason }),
+        }
+    }
+}
+
+/// Returns the state in an entry, and if it is a part; `None` if it has no state of a run.
+fn read(data: String) -> Option<(RunState, bool)> {
+    // A vector, as the component reads a run: one instance of the reader.
+    let Restored { state, mark: _ } = take_up(vec![data])?;
+    match &state.progress.broken {
+        None => Some((state, false)),
+        Some(Broken { is_usable: false, .. }) => None,
+        Some(Broken { why, .. }) => {
+            let is_part = *why == Unusable::MissingPart;
+            Some((state, is_part))
+        }
+    }
+}
+
+/// Adds a span, or extends the last one.
+fn extend(spans: &mut Vec<Span>, doing: Doing, from: u64, to: u64) {
+    match spans.last_mut() {
+        Some(last) if last.doing == doing && last.to == from => last.to = to,
+        _ if from < to => spans.push(Span { doing, from, to, reason: None }),
+        _ => {}
+    }
+}
+
+/// Returns spans with others in their place where these are. Both are in order, none over another of its list.
+fn over(spans: Vec<Span>, others: Vec<Span>) -> Vec<Span> {
+    let mut result = Vec::new();
+    let mut others = others.into_iter().peekable();
+    let mut covered = 0;
+    for span in spans {
+        let mut from = span.from.max(covered);
+        while let Some(other) = others.next_if(|other| other.from < span.to) {
+            if other.from > from {
+                result.push(Span { from, to: other.from, ..span.clone() });
+            }
+            covered = covered.max(other.to);
+            from = from.max(covered);
+            result.push(other);
+        }
+        if from < span.to {
+            result.push(Span { from, ..span });
+        }
+    }
+    result.extend(others);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const MINUTE: u64 = 60_000;
+
+    fn data(index: usize, visits: &Value, progress: &Value) -> String {
+        let mut all = json!({ "version": 1, "visits": visits });
+        for (name, value) in progress.as_object().unwrap() {
+            all[name] = value.clone();
+        }
+        let path = [json!({ "workflowKey": "w", "phaseIndex": index })];
+        json!({ "active": true, "workflowKey": "w", "currentPath": path, "globalStepCount": index,
+            "taskId": "t", "startedAt": 0, "progress": all })
+        .to_string()
+    }
+
+    /// The kinds of the spans with their minutes.
+    fn minutes(spans: &[Span]) -> Vec<(Doing, u64, u64)> {
+        spans.iter().map(|span| (span.doing, span.from / MINUTE, span.to / MINUTE)).collect()
+    }
+
+    #[test]
+    fn a_part_tells_what_the_state_before_does_not() {
+        let mut course = Course::default();
+        let at = |minute: u64| Some(minute * MINUTE);
+        let visit = |name: &str, from: u64, more: Value| {
+            let mut visit = json!({ "name": name, "startedAt": from * MINUTE, "passes": 1 });
+            for (name, value) in more.as_object().unwrap() {
+                visit[name] = value.clone();
+            }
+            visit
+        };
+        let part = |number: u64| json!({ "version": 2, "entry": { "number": number, "parts": number - 1, "length": 9 } });
+        let first = json!({ "w:0": visit("Look", 1, json!({ "usage": { "waitMs": 7 } })) });
+        course.add(Entry::State(data(0, &first, &json!({ "entry": { "number": 1 } }))), at(1));
+        course.add(Entry::Work, at(3));
+        // The phase waited since; nothing else changed.
+        let same =
+            json!({ "w:0": visit("Look", 1, json!({ "usage": { "waitMs": 4 * MINUTE + 7 } })) });
+        course.add(Entry::State(data(0, &same, &part(2))), at(7));
+        course.add(Entry::State(data(0, &json!({}), &part(3))), at(8));
+        let next = json!({ "w:0": visit("Look", 1, json!({ "endedAt": 9 * MINUTE })), "w:1": visit("Do", 9, json!({})) });
+        course.add(Entry::State(data(1, &next, &part(4))), at(9));
+        course.add(Entry::Other, at(10));
+        let (stays, spans) = course.end(false);
+        let stays: Vec<_> = stays
+            .iter()
+            .map(|stay| (&*stay.name, stay.from / MINUTE, stay.to / MINUTE, stay.ending))
+            .collect();
+        assert_eq!(stays, [("Look", 1, 9, Ending::Done), ("Do", 9, 10, Ending::Current)]);
+        let expected = [(Doing::Work, 1, 3), (Doing::Wait, 3, 7), (Doing::Work, 7, 9)];
+        assert_eq!(minutes(&spans), expected);
+    }
+
+    #[test]
+    fn spans_take_the_place_of_others() {
+        let span = |doing, from, to| Span { doing, from, to, reason: None };
+        let spans =
+            vec![span(Doing::Work, 0, 10), span(Doing::Wait, 10, 20), span(Doing::Work, 30, 40)];
+        let gates = vec![
+            span(Doing::Gate, 2, 4),
+            span(Doing::Gate, 4, 5),
+            span(Doing::Gate, 8, 35),
+            span(Doing::Gate, 50, 60),
+        ];
+        let expected = [
+            span(Doing::Work, 0, 2),
+            span(Doing::Gate, 2, 4),
+            span(Doing::Gate, 4, 5),
+            span(Doing::Work, 5, 8),
+            span(Doing::Gate, 8, 35),
+            span(Doing::Work, 35, 40),
+            span(Doing::Gate, 50, 60),
+        ];
+        assert_eq!(over(spans, gates), expected);
+        assert_eq!(over(Vec::new(), Vec::new()), []);
+    }
+
+    #[test]
+    fn nothing_that_a_state_contains_panics() {
+        let huge = json!({ "startedAt": u64::MAX, "passes": u32::MAX, "endedAt": 0, "usage": { "waitMs": u64::MAX },
+            "evidence": [{ "label": "", "passed": true, "result": "", "durationMs": u64::MAX, "attempt": 1 }] });
+        let visits = json!({ "w:0": huge, "odd": huge });
+        let paused = json!({ "paused": { "reason": { "kind": "person" }, "at": u64::MAX } });
+        let states = [
+            data(0, &visits, &paused),
+            data(1, &visits, &json!({})),
+            "{".to_owned(),
+            data(0, &json!({}), &paused),
+        ];
+        let mut course = Course::default();
+        for at in [None, Some(u64::MAX), Some(0)] {
+            for state in &states {
+                for entry in [Entry::State(state.clone()), Entry::Work, Entry::Wait, Entry::Other] {
+                    course.add(entry, at);
+                }
+            }
+        }
+        for replaced in [false, true] {
+            let (stays, spans) = std::mem::take(&mut course).end(replaced);
+            assert_eq!(stays.is_empty() && spans.is_empty(), replaced);
+        }
+    }
+}
