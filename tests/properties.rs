@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use pi_workflows::definition::{Library, Workflow};
 use pi_workflows::engine::{Answer, Context, Effect, Engine, Event, Facts, Reply, Stop, Ui};
 use pi_workflows::run::{
-    Active, Leaving, Mark, Outline, Restored, RunState, Segment, advance, enter, restart, restore,
-    take_up,
+    Active, Leaving, Mark, Outline, PhasePath, Restored, RunState, Segment, advance, enter,
+    restart, restore, take_up,
 };
 use pi_workflows::text::{DefaultRole, context_prompt, context_reminder, resolve};
 use proptest::prelude::*;
@@ -357,16 +357,15 @@ proptest! {
     #[test]
     fn stored_states_take_any_json(
         text in r#"[\[\]{}":,0-9a-z.\-]{0,40}"#,
-        path in prop::collection::vec(("w[0-9]", any::<usize>()), 0..4),
+        path in prop::collection::vec(("w[0-9]", any::<usize>()), 1..4),
         files in sound_files(),
     ) {
         let _ = restore([text]);
         let (library, _) = Library::load(&files).unwrap();
+        let segment = |(workflow_key, phase_index)| Segment { workflow_key, phase_index };
+        let path = PhasePath::of(path.into_iter().map(segment).collect());
         let state = RunState {
-            current_path: path
-                .into_iter()
-                .map(|(workflow_key, phase_index)| Segment { workflow_key, phase_index })
-                .collect(),
+            current_path: path.unwrap(),
             ..RunState::new("w0", "t", 0, 0)
         };
         let state = enter(&state, &library);

@@ -5,7 +5,7 @@
 //! or a level that the user selects in a phase holds for this visit, and is the user's own from then on.
 
 use crate::definition::{ModelSetting, Phase, Stale, choose};
-use crate::run::{Active, PauseReason, Pick, RunState, UsersModel, phase_key, reason_to_hold};
+use crate::run::{Active, PauseReason, Pick, RunState, UsersModel, reason_to_hold};
 use crate::text;
 
 use super::context::Cx;
@@ -65,7 +65,7 @@ impl Engine {
         if state.progress.paused.is_some() || reason_to_hold(state, library).is_some() {
             return None;
         }
-        let (task_id, phase) = (state.task_id.clone(), phase_key(&state.current_path));
+        let (task_id, phase) = (state.task_id.clone(), state.current_path.key());
         Some(VisitId { task_id, phase, number: state.visit_number() })
     }
 
@@ -78,7 +78,7 @@ impl Engine {
     ) -> Option<ModelSetting> {
         let library = self.definitions.library();
         let phase = Active::resolve(state, library)?.phase;
-        let visit = state.progress.visits.get(&phase_key(&state.current_path));
+        let visit = state.progress.visits.get(&state.current_path.key());
         let picked = visit.and_then(|visit| visit.picked);
         if picked == Some(Pick::Model) || !has_setting(phase) {
             return None;
@@ -130,7 +130,7 @@ impl Engine {
         let Some(current) = cx.host.model_setting()? else { return Ok(()) };
         self.keeper.picked(pick, &current);
         if let Some(mut state) = self.running().cloned() {
-            if let Some(visit) = state.progress.visits.get_mut(&phase_key(&state.current_path)) {
+            if let Some(visit) = state.progress.visits.get_mut(&state.current_path.key()) {
                 visit.picked = visit.picked.max(Some(pick));
             }
             self.transition(state, cx);

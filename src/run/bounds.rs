@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::progress::MAX_VISITS;
 use super::stored::MAX_TOOLS;
-use super::{Progress, RunState, phase_key, phase_path};
+use super::{PhasePath, Progress, RunState};
 
 /// Maximum length of a text in an entry, in bytes. The texts of a run that matter to its rules are shorter.
 const MAX_TEXT: usize = 64 << 10;
@@ -72,7 +72,7 @@ impl RunState {
         if !keys.is_empty() {
             return true;
         }
-        let current = phase_key(&self.current_path);
+        let current = self.current_path.key();
         let mut keys = oldest_first(self, false);
         keys.retain(|key| *key != current);
         keys.truncate(keys.len().div_ceil(2));
@@ -105,17 +105,14 @@ impl RunState {
             return had_some;
         }
         let mut open = Set::new();
-        let visited = self.progress.visits.keys().filter_map(phase_path);
+        let visited = self.progress.visits.keys().filter_map(PhasePath::parse);
         for path in visited.chain([self.current_path.clone()]) {
-            let scopes = (0..path.len()).filter_map(|depth| path.get(..depth));
-            open.extend(scopes.map(phase_key));
+            open.extend(path.scopes().map(|path| path.outer_key()));
         }
         let before = self.progress.outcomes.len();
-        self.progress.outcomes.keep(|key| {
-            let path = phase_path(key);
-            let scope = path.as_ref().and_then(|path| path.split_last());
-            scope.is_none_or(|(_, outer)| open.contains(&phase_key(outer)))
-        });
+        self.progress
+            .outcomes
+            .keep(|key| PhasePath::parse(key).is_none_or(|path| open.contains(&path.outer_key())));
         self.progress.outcomes.len() < before
     }
 
@@ -136,9 +133,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::run::path::path_to;
     use crate::run::{
-        Allowance, Evidence, Journal, Leaving, PassReason, PassedOver, PauseReason, Segment,
-        restore,
+        Allowance, Evidence, Journal, Leaving, PassReason, PassedOver, PauseReason, restore,
     };
     use crate::usage::Usage;
 
@@ -195,7 +192,7 @@ mod tests {
         match *growth {
             Growth::Move { phase, name } => {
                 new.global_step_count += 1;
-                new.current_path = vec![Segment { workflow_key: "w".into(), phase_index: phase }];
+                new.current_path = path_to(&[("w", phase)]);
                 let now = new.global_step_count;
                 return new.moved_from(state, Leaving::Done, now).named(&text(name));
             }
@@ -227,7 +224,7 @@ mod tests {
                 let refusals = [(text(size + 1), 1)].into();
                 let used = Usage { models, refusals, ..Usage::default() };
                 let mut new = state.clone().with_usage(state, &used);
-                let key = phase_key(&new.current_path);
+                let key = new.current_path.key();
                 if let Some(visit) = new.progress.visits.get_mut(&key) {
                     visit.model = Some(text(size));
                 }
@@ -270,9 +267,10 @@ mod tests {
             }
             Growth::Path { depth, size } => {
                 let key = text(size);
-                let segment = Segment { workflow_key: format!("n{key}"), phase_index: 1 };
                 new.current_path.truncate(1);
-                new.current_path.extend(vec![segment; depth - 1]);
+                for _ in 1..depth {
+                    new.current_path.enter(&format!("n{key}"));
+                }
             }
             Growth::End { announced } => {
                 let ended = state.cancelled();
@@ -312,17 +310,10 @@ mod tests {
     fn outcomes_that_conditions_can_name_are_kept_or_hold_the_run() {
         let mut state = RunState::new("w", "", 1, 2).begun(1);
         state.progress.version = crate::run::PROGRESS_VERSION;
-        let at = |path: &[(&str, usize)]| -> Vec<Segment> {
-            let segment = |(key, phase_index): &(&str, usize)| Segment {
-                workflow_key: (*key).to_owned(),
-                phase_index: *phase_index,
-            };
-            path.iter().map(segment).collect()
-        };
         // A nested workflow that the run has left with a visit, one without, and the one where it is.
         let visit = state.progress.visits["w:0"].clone();
         state.progress.visits.insert("w:1/seen:0", visit);
-        state.current_path = at(&[("w", 3), ("open", 0)]);
+        state.current_path = path_to(&[("w", 3), ("open", 0)]);
         let scopes = [("w", 900), ("w:1/seen", 900), ("w:2/gone", 3000), ("w:3/open", 900)];
         for (scope, count) in scopes {
             for index in 0..count {
@@ -348,8 +339,8 @@ mod tests {
         );
         // An end is stored in any case.
         assert_eq!(stored(&mut state.cancelled()).progress.broken, None);
-        let long = Segment { workflow_key: "k".repeat(60_000), phase_index: 0 };
-        state.current_path = vec![long; 101];
+        let long = "k".repeat(60_000);
+        state.current_path = path_to(&vec![(long.as_str(), 0); 101]);
         assert_eq!(stored(&mut state.cancelled()).progress.broken, None);
     }
 

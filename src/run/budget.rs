@@ -3,7 +3,7 @@
 use crate::definition::{Budget, Measure};
 use crate::usage::Usage;
 
-use super::{Active, RunState, Segment, phase_key, scope_key};
+use super::{Active, PhasePath, RunState};
 
 /// The part of a budget, in hundredths, from which on the agent is told what is left.
 const NEARLY: u64 = 80;
@@ -29,7 +29,7 @@ pub struct Allowance {
 /// A budget that holds in the current phase, with what was spent of it.
 #[derive(Debug)]
 pub struct Spending<'a> {
-    /// [`phase_key`] of the phase, or [`scope_key`] of the workflow that has it.
+    /// [`PhasePath::key`] of the phase, or [`PhasePath::scope_key`] of the workflow that has it.
     pub key: String,
     /// The name of the phase or workflow.
     pub of: &'a str,
@@ -148,15 +148,14 @@ impl<'a> Active<'a> {
             budget,
             spent,
         };
-        let key = phase_key(path);
+        let key = path.key();
         let visit = visits.get(&key).map(|visit| visit.usage.clone()).unwrap_or_default();
         let mut budgets = vec![spending(key, &*self.phase.name, &self.phase.budget, visit)];
-        for depth in (1..=path.len()).rev() {
-            let scope = path.get(..depth).unwrap_or_default();
+        for scope in path.scopes().rev() {
             let workflow = scope.last().and_then(|last| self.library.get(&last.workflow_key));
             if let Some(workflow) = workflow {
-                let spent = state.spent_in(scope);
-                budgets.push(spending(scope_key(scope), &workflow.name, &workflow.budget, spent));
+                let spent = state.spent_in(&scope);
+                budgets.push(spending(scope.scope_key(), &workflow.name, &workflow.budget, spent));
             }
         }
         budgets.retain(|budget| !budget.budget.is_empty());
@@ -166,13 +165,13 @@ impl<'a> Active<'a> {
 
 impl RunState {
     /// The usage of all visits in the innermost scope of a path.
-    fn spent_in(&self, scope: &[Segment]) -> Usage {
+    fn spent_in(&self, scope: &PhasePath) -> Usage {
         if scope.len() <= 1 {
             return self.usage();
         }
-        let below = format!("{}:", scope_key(scope));
+        let within = scope.within_scope();
         let mut spent = Usage::default();
-        for (_, visit) in self.progress.visits.iter().filter(|(key, _)| key.starts_with(&below)) {
+        for (_, visit) in self.progress.visits.iter().filter(|(key, _)| key.starts_with(&within)) {
             spent.add(&visit.all_usage());
         }
         spent

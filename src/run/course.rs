@@ -1,15 +1,15 @@
 //! The course of a run in time, read from the entries of its branch: the visits of its phases, and the times of work, of waiting,
 //! of gates and of pauses.
 
-use super::progress::indices;
 use super::{
-    Broken, Evidence, Pause, PauseReason, Restored, RunState, RunStatus, Unusable, Visit, take_up,
+    Broken, Evidence, Pause, PauseReason, PhasePath, Restored, RunState, RunStatus, Unusable,
+    Visit, take_up,
 };
 
 /// A visit of a phase; times in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stay {
-    /// See [`phase_key`](super::phase_key).
+    /// See [`PhasePath::key`](super::PhasePath::key).
     pub key: String,
     pub name: String,
     /// The number of the visit among those of its phase, from 1.
@@ -259,7 +259,7 @@ impl Course {
             if moment.is_same_visit(before) {
                 from = *since;
             } else {
-                let goes_back = indices(&moment.key) <= indices(&before.key);
+                let goes_back = place(&moment.key) <= place(&before.key);
                 let left = moment.before.unwrap_or_default();
                 let ending = match goes_back {
                     _ if left.skipped => Ending::Skipped,
@@ -305,6 +305,11 @@ impl Course {
             _ => self.pauses.push(Span { doing: Doing::Pause, from, to: OPEN, reason }),
         }
     }
+}
+
+/// The place of a phase in the order of the workflow; that of an unknown key is first.
+fn place(key: &str) -> Vec<usize> {
+    PhasePath::parse(key).map(|path| path.indices()).unwrap_or_default()
 }
 
 /// Returns the state in an entry, and if it is a part; `None` if it has no state of a run.

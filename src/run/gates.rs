@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::definition::{Check, Gate, Library, OnGateFail, Workflow};
 
 use super::progress::MAX_EVIDENCE;
-use super::{Active, LoopError, RunState, leave, phase_key, scope_key};
+use super::{Active, LoopError, RunState, leave};
 
 /// A gate that a run must pass to leave its phase.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct GateAhead<'a> {
     pub checks: Vec<&'a Check>,
     /// The name of the phase or workflow that has it.
     pub of: &'a str,
-    /// The identity of the gate: [`phase_key`] of its phase, or [`scope_key`] of its workflow.
+    /// The identity of the gate: [`PhasePath::key`] of its phase, or [`PhasePath::scope_key`] of its workflow.
     pub key: String,
     /// The workflow whose files have it.
     pub scope: &'a Workflow,
@@ -58,13 +58,13 @@ impl<'a> Active<'a> {
             gate,
             checks: checks(gate),
             of: &self.phase.name,
-            key: phase_key(path),
+            key: path.key(),
             scope: self.scope,
             depth: path.len(),
         }));
         gates.extend(self.ending_scopes(outcome).filter_map(|(depth, scope)| {
             let gate = scope.gate.as_ref()?;
-            let key = scope_key(path.get(..depth).unwrap_or_default());
+            let key = path.at_depth(depth).scope_key();
             let (checks, of) = (checks(gate), &scope.name);
             Some(GateAhead { gate, checks, of, key, scope, depth })
         }));
@@ -95,7 +95,7 @@ impl<'a> Active<'a> {
         let kept = match self.after(outcome) {
             // The scopes that both paths have, the innermost with another entry.
             Some(after) if after.is_running() => {
-                let same = path.iter().zip(&after.current_path);
+                let same = path.iter().zip(after.current_path.iter());
                 same.take_while(|(before, after)| before == after).count() + 1
             }
             Some(_) => 0,
@@ -113,7 +113,7 @@ impl RunState {
     pub fn with_evidence(&self, mut evidence: Vec<Evidence>) -> Self {
         let mut new = self.clone();
         evidence.drain(..evidence.len().saturating_sub(MAX_EVIDENCE));
-        if let Some(visit) = new.progress.visits.get_mut(&phase_key(&self.current_path)) {
+        if let Some(visit) = new.progress.visits.get_mut(&self.current_path.key()) {
             visit.evidence = evidence;
         }
         new.forget_oldest();
@@ -143,7 +143,7 @@ impl RunState {
         library: &Library,
     ) -> Result<Option<Self>, LoopError> {
         let mut new = self.stepped();
-        new.current_path.truncate(depth.max(1));
+        new.current_path.truncate(depth);
         let last = new.current_path.last_mut().ok_or(LoopError::NotFound)?;
         let scope = library.get(&last.workflow_key).ok_or(LoopError::NotFound)?;
         last.phase_index = match on_fail {
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use crate::definition::CheckKind;
     use crate::definition::fixtures::workflow;
-    use crate::run::Segment;
+    use crate::run::path::path_to;
 
     fn gate(label: &str, on_fail: OnGateFail) -> Option<Gate> {
         let kind = CheckKind::Approve { question: label.into() };
@@ -181,10 +181,7 @@ mod tests {
         inner.gate = gate("inner", OnGateFail::Loop);
         let library = Library::new(vec![outer, inner], &mut Vec::new());
         let at = |path: &[(&str, usize)]| RunState {
-            current_path: path
-                .iter()
-                .map(|(key, index)| Segment { workflow_key: (*key).into(), phase_index: *index })
-                .collect(),
+            current_path: path_to(path),
             ..RunState::new("outer", "", 0, 0)
         };
         let ahead = |state: &RunState| -> Vec<String> {
@@ -203,7 +200,7 @@ mod tests {
         let back = |on_fail: OnGateFail, depth| {
             last.after_gate_failure(&on_fail, depth, &library)
                 .unwrap()
-                .map(|state| phase_key(&state.current_path))
+                .map(|state| state.current_path.key())
         };
         assert_eq!(back(OnGateFail::Stay, 2), None);
         assert_eq!(back(OnGateFail::Loop, 2).as_deref(), Some("outer:1/inner:0"));

@@ -284,10 +284,8 @@ mod tests {
 
     use super::*;
     use crate::definition::{Budget, Measure};
-    use crate::run::{
-        Allowance, Evidence, Leaving, PauseReason, Seal, Segment, Unusable, phase_key, restore,
-        take_up,
-    };
+    use crate::run::path::path_to;
+    use crate::run::{Allowance, Evidence, Leaving, PauseReason, Seal, Unusable, restore, take_up};
     use crate::usage::Usage;
 
     /// A branch of a session: the entries, oldest first, each with the state that it stores.
@@ -319,7 +317,7 @@ mod tests {
     fn moved(state: &RunState, index: usize) -> RunState {
         let mut new = state.clone();
         new.global_step_count += 1;
-        new.current_path = vec![Segment { workflow_key: "w".into(), phase_index: index }];
+        new.current_path = path_to(&[("w", index)]);
         let now = new.global_step_count;
         new.moved_from(state, Leaving::Done, now)
     }
@@ -598,7 +596,7 @@ mod tests {
         assert_eq!(broken.why, Unusable::TooManyParts);
         // The parts that were found are usable.
         let found = restore(entries[..2].iter().map(Value::to_string)).unwrap();
-        assert_eq!(phase_key(&found.current_path), "w:5");
+        assert_eq!(found.current_path.key(), "w:5");
         assert_eq!(found.progress.seal, state.progress.seal);
         assert!(found.progress.visits.contains_key("w:5") && found.progress.visits.len() < 5);
     }

@@ -10,6 +10,7 @@ mod course;
 mod gates;
 mod journal;
 mod outline;
+pub(crate) mod path;
 mod progress;
 mod records;
 mod rules;
@@ -27,15 +28,15 @@ pub use course::{Course, Doing, Ending, Entry, Span, Stay};
 pub use gates::{Evidence, GateAhead};
 pub use journal::{Journal, Mark};
 pub use outline::{Outline, Step};
+pub use path::{PhasePath, Segment};
 pub use progress::{
     Broken, Leaving, PassReason, PassedOver, Pause, PauseReason, Pick, Progress, UsersModel, Visit,
-    phase_key, phase_path, scope_key,
 };
 pub use records::Records;
 pub use rules::{
     PROGRESS_VERSION, Seal, is_of_later_version, pause_reason, reason_to_hold, stored_pause,
 };
-pub use state::{MAX_TASK, RunState, RunStatus, Segment};
+pub use state::{MAX_TASK, RunState, RunStatus};
 pub use stored::{Restored, Unusable, restore, take_up};
 pub use summary::{Summary, cut};
 pub use transition::{Arrival, LoopError, advance, begin, enter, go_to, leave, restart};

@@ -2,7 +2,7 @@
 
 use crate::definition::{Entry, EntryKind, Library, Phase};
 
-use super::{Active, Segment};
+use super::{Active, PhasePath};
 
 /// Position of a run among all steps of its workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Step<'a> {
     /// same name apart.
     pub scopes: Vec<&'a str>,
     /// Its path.
-    pub path: Vec<Segment>,
+    pub path: PhasePath,
     /// The phase.
     pub phase: &'a Phase,
 }
@@ -46,7 +46,7 @@ impl Outline {
 
     /// Returns the steps from number `first` on, at most `limit`.
     pub fn steps<'a>(active: &Active<'a>, first: u64, limit: usize) -> Vec<Step<'a>> {
-        let (scopes, path) = (Vec::new(), vec![Segment::first(&active.root.key)]);
+        let (scopes, path) = (Vec::new(), PhasePath::start(&active.root.key));
         let steps = Vec::new();
         let mut walk =
             Walk { library: active.library, first, limit, number: 0, scopes, path, steps };
@@ -62,7 +62,7 @@ struct Walk<'a> {
     limit: usize,
     number: u64,
     scopes: Vec<&'a str>,
-    path: Vec<Segment>,
+    path: PhasePath,
     steps: Vec<Step<'a>>,
 }
 
@@ -78,9 +78,7 @@ impl<'a> Walk<'a> {
                 self.number = end;
                 continue;
             }
-            if let Some(segment) = self.path.last_mut() {
-                segment.phase_index = index;
-            }
+            self.path.set_index(index);
             match &entry.kind {
                 EntryKind::Phase(phase) => {
                     self.number = end;
@@ -90,9 +88,9 @@ impl<'a> Walk<'a> {
                 EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = self.library.get(key) {
                         self.scopes.push(&nested.name);
-                        self.path.push(Segment::first(key));
+                        self.path.enter(key);
                         self.entries(&nested.phases);
-                        self.path.pop();
+                        self.path.leave();
                         self.scopes.pop();
                     }
                 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::definition::{Condition, Measure, Model, ModelSetting, short};
 use crate::usage::{Usage, is_default};
 
-use super::{Allowance, Evidence, Records, RunState, Seal, Segment, Summary, Unusable};
+use super::{Allowance, Evidence, PhasePath, Records, RunState, Seal, Summary, Unusable};
 
 /// Maximum number of visits that are kept, the last ones.
 pub(super) const MAX_VISITS: usize = 5000;
@@ -46,10 +46,10 @@ pub struct Progress {
     /// [`GateAhead::key`](super::GateAhead::key).
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub gate_attempts: Records<u32>,
-    /// Restarts of each scope on the path since it was entered, by [`scope_key`].
+    /// Restarts of each scope on the path since it was entered, by [`PhasePath::scope_key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub loops: Records<u32>,
-    /// The last visit of each phase, by [`phase_key`].
+    /// The last visit of each phase, by [`PhasePath::key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub visits: Records<Visit>,
     /// The tools that the run added to those that the model is shown.
@@ -68,13 +68,13 @@ pub struct Progress {
     /// The values of the inputs that the run was started with, by name.
     #[serde(skip_serializing_if = "sorted::Map::is_empty")]
     pub inputs: sorted::Map<String, String>,
-    /// The outcome with which each phase and each nested workflow was left last, by the [`phase_key`] of its entry.
+    /// The outcome with which each phase and each nested workflow was left last, by the [`PhasePath::key`] of its entry.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub outcomes: Records<String>,
-    /// The entries that were passed over when the run came to them last, by [`phase_key`].
+    /// The entries that were passed over when the run came to them last, by [`PhasePath::key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub passed_over: Records<PassedOver>,
-    /// The decisions of the user about budgets, by [`phase_key`] or [`scope_key`]; those of a phase hold for its last visit.
+    /// The decisions of the user about budgets, by [`PhasePath::key`] or [`PhasePath::scope_key`]; those of a phase hold for its last visit.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub allowances: Records<Allowance>,
     /// The usage of the visits that are not kept.
@@ -387,50 +387,6 @@ pub enum Leaving {
     Again,
 }
 
-/// Returns a name for the phase at a path, which no other path has.
-pub fn phase_key(path: &[Segment]) -> String {
-    let part = |segment: &Segment| format!("{}:{}", segment.workflow_key, segment.phase_index);
-    path.iter().map(part).collect::<Vec<_>>().join("/")
-}
-
-/// The indices of the entries in a [`phase_key`]; none if it is no such key.
-pub(super) fn indices(key: &str) -> Vec<usize> {
-    let path = phase_path(key).unwrap_or_default();
-    path.iter().map(|segment| segment.phase_index).collect()
-}
-
-/// Returns the path that a [`phase_key`] was made of.
-pub fn phase_path(key: &str) -> Option<Vec<Segment>> {
-    let mut path = Vec::new();
-    // A part ends at `:INDEX`: the key of a package's workflow has `/` too.
-    let mut workflow_key = String::new();
-    for part in key.split('/') {
-        workflow_key.push_str(part);
-        let index = workflow_key.rsplit_once(':').and_then(|(key, index)| {
-            Some((
-                key.len(),
-                index.parse().ok().filter(|_| index.bytes().all(|b| b.is_ascii_digit()))?,
-            ))
-        });
-        match index {
-            Some((length, phase_index)) => {
-                workflow_key.truncate(length);
-                path.push(Segment { workflow_key: std::mem::take(&mut workflow_key), phase_index });
-            }
-            None => workflow_key.push('/'),
-        }
-    }
-    (workflow_key.is_empty() && !path.is_empty()).then_some(path)
-}
-
-/// Returns a name for the innermost scope of a path.
-pub fn scope_key(path: &[Segment]) -> String {
-    match path.split_last() {
-        Some((last, outer)) => format!("{}/{}", phase_key(outer), last.workflow_key),
-        None => String::new(),
-    }
-}
-
 impl RunState {
     /// Returns a new run with the visit of its first phase.
     pub fn begun(mut self, now: u64) -> Self {
@@ -440,7 +396,7 @@ impl RunState {
 
     /// Returns this state, which a transition made of `before`, with the visits and counters that follow from it.
     pub fn moved_from(mut self, before: &RunState, leaving: Leaving, now: u64) -> Self {
-        if let Some(visit) = self.progress.visits.get_mut(&phase_key(&before.current_path)) {
+        if let Some(visit) = self.progress.visits.get_mut(&before.current_path.key()) {
             visit.ended_at = Some(now);
             visit.skipped = leaving == Leaving::Skipped;
             visit.unfinished = leaving == Leaving::Again;
@@ -450,9 +406,7 @@ impl RunState {
         let paused = self.progress.paused.take().filter(|_| self.is_running());
         self.progress.paused = paused.and_then(Pause::after_move);
         // A scope that was left begins anew when it is entered again.
-        let mut scopes =
-            (1..=self.current_path.len()).filter_map(|depth| self.current_path.get(..depth));
-        let open: Vec<String> = scopes.by_ref().map(scope_key).collect();
+        let open: Vec<String> = self.current_path.scopes().map(|path| path.scope_key()).collect();
         self.progress.loops.keep(|scope| open.iter().any(|open| open == scope));
         if self.is_running() {
             self.visit(now);
@@ -470,7 +424,7 @@ impl RunState {
     /// Returns this state, which follows `before`, with what was used since `before` was stored: it belongs to the phase
     /// where the run was then.
     pub fn with_usage(mut self, before: &RunState, used: &Usage) -> Self {
-        let key = phase_key(&before.current_path);
+        let key = before.current_path.key();
         let passes = before.progress.visits.get(&key).map(|visit| visit.passes);
         if let Some(visit) = self.progress.visits.get_mut(&key) {
             let again = passes.is_some_and(|passes| passes < visit.passes);
@@ -483,7 +437,7 @@ impl RunState {
 
     /// Returns this state, whose current phase has this name.
     pub fn named(mut self, name: &str) -> Self {
-        if let Some(visit) = self.progress.visits.get_mut(&phase_key(&self.current_path)) {
+        if let Some(visit) = self.progress.visits.get_mut(&self.current_path.key()) {
             visit.name = short(name, MAX_NAME);
         }
         self
@@ -502,7 +456,7 @@ impl RunState {
     /// a nested workflow is behind the last entry.
     pub fn last_phase_key(&self) -> String {
         let visits = &self.progress.visits;
-        let key = phase_key(&self.current_path);
+        let key = self.current_path.key();
         if self.is_running() || visits.contains_key(&key) {
             return key;
         }
@@ -524,7 +478,7 @@ impl RunState {
         (new.progress.continuations, new.progress.idle) = (0, 0);
         match pause.map(|pause| pause.reason) {
             Some(PauseReason::Loops { .. }) => {
-                new.progress.loops.remove(&scope_key(&new.current_path));
+                new.progress.loops.remove(&new.current_path.scope_key());
             }
             Some(reason) if reason.is_at_exit() => new.progress.gate_attempts.clear(),
             Some(_) | None => {}
@@ -543,11 +497,9 @@ impl RunState {
 
     /// Returns true if the phase of this key is done: the run was in it, has not skipped it, and is not before it again.
     pub fn has_finished(&self, key: &str, visit: &Visit) -> bool {
-        let indices = |path: &[Segment]| -> Vec<usize> {
-            path.iter().map(|segment| segment.phase_index).collect()
+        let is_behind = || {
+            PhasePath::parse(key).is_some_and(|path| path.indices() < self.current_path.indices())
         };
-        let is_behind =
-            || phase_path(key).is_some_and(|path| indices(&path) < indices(&self.current_path));
         visit.ended_at.is_some()
             && !visit.skipped
             && !visit.unfinished
@@ -556,14 +508,14 @@ impl RunState {
 
     /// Returns the number of visits of the current phase, this one included; from 1.
     pub fn visit_number(&self) -> u32 {
-        self.progress.visits.get(&phase_key(&self.current_path)).map_or(1, |visit| visit.passes)
+        self.progress.visits.get(&self.current_path.key()).map_or(1, |visit| visit.passes)
     }
 
     fn visit(&mut self, now: u64) {
         let step = self.global_step_count;
         self.progress.fresh_start = true;
-        self.progress.allowances.remove(&phase_key(&self.current_path));
-        let visit = self.progress.visits.get_or_insert(&phase_key(&self.current_path), || Visit {
+        self.progress.allowances.remove(&self.current_path.key());
+        let visit = self.progress.visits.get_or_insert(&self.current_path.key(), || Visit {
             name: String::new(),
             started_at: now,
             step,
@@ -600,7 +552,7 @@ impl RunState {
         }
         let oldest_first = self.visits_by(|visit| Some(visit.step)).into_iter();
         let oldest_first: Vec<String> = oldest_first.map(|(key, _)| key.to_owned()).collect();
-        let current = phase_key(&self.current_path);
+        let current = self.current_path.key();
         for key in oldest_first.into_iter().filter(|key| *key != current) {
             let Some(visit) = self.progress.visits.get_mut(&key) else { continue };
             if checks > MAX_EVIDENCE {

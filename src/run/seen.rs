@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use crate::definition::Results;
 
-use super::{Active, PassReason, RunState, Segment, phase_path};
+use super::{Active, PassReason, PhasePath, RunState};
 
 impl<'a> Active<'a> {
     /// Returns true if the current phase gets the results of the phase at this path.
-    pub fn sees(&self, path: &[Segment]) -> bool {
+    pub fn sees(&self, path: &PhasePath) -> bool {
         let Results::Of(names) = &self.phase.results else { return true };
         let depth = self.state.current_path.len();
         let Some((own, outer)) = self.state.current_path.split_last() else { return false };
@@ -28,7 +28,7 @@ impl<'a> Active<'a> {
             return Cow::Borrowed(self.state);
         }
         let mut state = self.state.clone();
-        let is_hidden = |key: &&str| !phase_path(key).is_some_and(|path| self.sees(&path));
+        let is_hidden = |key: &&str| !PhasePath::parse(key).is_some_and(|path| self.sees(&path));
         for key in self.state.progress.visits.keys().filter(is_hidden) {
             if let Some(visit) = state.progress.visits.get_mut(key) {
                 visit.summary = None;

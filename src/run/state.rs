@@ -6,7 +6,7 @@ use crate::sorted::Map;
 
 use crate::definition::{Input, Workflow, trim};
 
-use super::Progress;
+use super::{PhasePath, Progress};
 
 /// Maximum length of a task, in characters. It stands in every state entry of its run.
 pub const MAX_TASK: usize = 10_000;
@@ -20,8 +20,8 @@ pub struct RunState {
     pub status: RunStatus,
     /// The key of the workflow that was started.
     pub workflow_key: String,
-    /// The path to its phase: the root workflow first, the innermost scope last. Never empty.
-    pub current_path: Vec<Segment>,
+    /// The path to its phase.
+    pub current_path: PhasePath,
     /// The number of transitions; never decreases.
     pub global_step_count: u64,
     /// `wf-MILLISECONDS-RANDOM6`.
@@ -69,25 +69,6 @@ impl Serialize for RunState {
     }
 }
 
-/// One scope of a path: a workflow, and the entry of it that is current.
-///
-/// Specification: state management, "PathSegment".
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Segment {
-    /// The workflow's key.
-    pub workflow_key: String,
-    /// Index into its `phases`, from 0.
-    pub phase_index: usize,
-}
-
-impl Segment {
-    /// Returns the beginning of a workflow.
-    pub fn first(workflow_key: &str) -> Self {
-        Self { workflow_key: workflow_key.to_owned(), phase_index: 0 }
-    }
-}
-
 impl RunState {
     /// Returns a new run, at the first entry of its workflow.
     ///
@@ -96,7 +77,7 @@ impl RunState {
         Self {
             status: RunStatus::Running,
             workflow_key: workflow_key.to_owned(),
-            current_path: vec![Segment::first(workflow_key)],
+            current_path: PhasePath::start(workflow_key),
             global_step_count: 0,
             task_id: format!("wf-{unix_ms}-{}", base36(random)),
             task_description: trim(task).to_owned(),
@@ -169,6 +150,7 @@ fn base36(random: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::path::path_to;
 
     #[test]
     fn a_task_id_has_the_time_and_six_random_digits() {
@@ -183,7 +165,7 @@ mod tests {
     #[test]
     fn the_stored_form_is_that_of_the_specification() {
         let state = RunState {
-            current_path: vec![Segment { workflow_key: "rpir".into(), phase_index: 2 }],
+            current_path: path_to(&[("rpir", 2)]),
             global_step_count: 2,
             task_id: "wf-1747234567890-a3f9k2".into(),
             ..RunState::new("rpir", "Refactor authentication module", 1_747_234_567_890, 1)

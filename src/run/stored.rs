@@ -12,8 +12,8 @@ use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark, RECORDS, SMALL};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{
-    Allowance, Broken, Evidence, PassReason, PassedOver, Pause, PauseReason, Pick, Progress,
-    Records, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
+    Allowance, Broken, Evidence, PassReason, PassedOver, Pause, PauseReason, PhasePath, Pick,
+    Progress, Records, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
 /// Maximum length of an entry, in bytes of JSON.
@@ -356,6 +356,7 @@ fn state_of(data: &Value) -> Option<RunState> {
         }],
         Some(path) => path.as_array()?.iter().map(segment).collect::<Option<Vec<_>>>()?,
     };
+    let current_path = PhasePath::of(current_path)?;
     let first_index = current_path.first()?.phase_index;
     Some(RunState {
         status: status(data)?,

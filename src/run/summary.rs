@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::definition::{Phase, short, trim};
 
-use super::{RunState, Segment, phase_key, phase_path};
+use super::{PhasePath, RunState};
 
 /// Maximum length of a summary, in characters; the rest is cut off.
 const MAX_SUMMARY: usize = 4000;
@@ -40,7 +40,7 @@ impl RunState {
             text: cut(trim(text), MAX_SUMMARY),
             step: self.global_step_count,
         };
-        if let Some(visit) = new.progress.visits.get_mut(&phase_key(&self.current_path)) {
+        if let Some(visit) = new.progress.visits.get_mut(&self.current_path.key()) {
             visit.summary = Some(summary);
         }
         new.shorten_summaries();
@@ -49,16 +49,16 @@ impl RunState {
 
     /// Returns true if the current phase has handed over a summary in this pass.
     pub fn has_handed_over(&self) -> bool {
-        let visit = self.progress.visits.get(&phase_key(&self.current_path));
+        let visit = self.progress.visits.get(&self.current_path.key());
         let summary = visit.and_then(|visit| visit.summary.as_ref());
         summary.is_some_and(|summary| summary.step == self.global_step_count)
     }
 
     /// Returns all summaries, oldest first, each with the path of its phase.
-    pub fn summaries(&self) -> Vec<(Vec<Segment>, &Summary)> {
+    pub fn summaries(&self) -> Vec<(PhasePath, &Summary)> {
         let visits = self.visits_by(|visit| Some(visit.summary.as_ref()?.step)).into_iter();
         visits
-            .filter_map(|(key, visit)| Some((phase_path(key)?, visit.summary.as_ref()?)))
+            .filter_map(|(key, visit)| Some((PhasePath::parse(key)?, visit.summary.as_ref()?)))
             .collect()
     }
 
@@ -96,6 +96,7 @@ pub fn cut(text: &str, limit: usize) -> String {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{library, phase};
+    use crate::run::path::path_to;
     use crate::run::{Leaving, advance};
 
     #[test]
@@ -109,7 +110,7 @@ mod tests {
         let texts: Vec<_> = second
             .summaries()
             .into_iter()
-            .map(|(path, summary)| (phase_key(&path), summary.text.clone(), summary.step))
+            .map(|(path, summary)| (path.key(), summary.text.clone(), summary.step))
             .collect();
         assert_eq!(
             texts,
@@ -133,7 +134,7 @@ mod tests {
     fn the_oldest_of_very_many_are_shortened() {
         let mut state = RunState::new("r", "", 0, 0);
         for index in 0..50 {
-            state.current_path = vec![Segment { workflow_key: "r".into(), phase_index: index }];
+            state.current_path = path_to(&[("r", index)]);
             state.global_step_count = index as u64;
             state = state.begun(0).with_summary(&phase("a"), &"x".repeat(4000));
         }
@@ -141,18 +142,5 @@ mod tests {
             state.summaries().iter().map(|(_, summary)| summary.text.len()).collect();
         assert!(lengths.iter().sum::<usize>() <= MAX_SUMMARIES);
         assert!(lengths[0] < 200 && lengths[49] == 4000);
-        assert_eq!(phase_path("a:b:1/c:x"), None);
-        assert_eq!(phase_path("a:b:1").unwrap()[0].workflow_key, "a:b");
-        assert_eq!(phase_path(""), None);
-        assert_eq!(phase_path("a/b"), None);
-        assert_eq!(phase_path("a:1/b"), None);
-        for keys in [&["@s/kit/x", "y", "kit/z"][..], &["kit/x"], &["a:b", "c/d:e"]] {
-            let path: Vec<Segment> = keys
-                .iter()
-                .enumerate()
-                .map(|(index, key)| Segment { workflow_key: (*key).into(), phase_index: index })
-                .collect();
-            assert_eq!(phase_path(&phase_key(&path)), Some(path));
-        }
     }
 }

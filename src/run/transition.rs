@@ -5,7 +5,7 @@ use std::fmt;
 use crate::definition::{Entry, EntryKind, Library, OnMaxLoops, Workflow, short};
 
 use super::progress::MAX_NAME;
-use super::{PassReason, PassedOver, RunState, RunStatus, Segment, phase_key, scope_key};
+use super::{PassReason, PassedOver, PhasePath, RunState, RunStatus};
 
 /// The destination of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,10 +60,9 @@ pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
     {
         return new.arrive(None, state, library);
     }
-    new.progress.outcomes.remove(&phase_key(&new.current_path));
-    if let Some(segment) = new.current_path.last_mut() {
-        segment.phase_index = segment.phase_index.saturating_add(1);
-    }
+    new.progress.outcomes.remove(&new.current_path.key());
+    let next = current_index(&new).saturating_add(1);
+    new.current_path.set_index(next);
     new.arrive(None, state, library)
 }
 
@@ -91,7 +90,7 @@ fn follow(
     library: &Library,
 ) -> Result<(RunState, Arrival), LoopError> {
     let mut new = state.stepped();
-    let key = phase_key(&new.current_path);
+    let key = new.current_path.key();
     let segment = new.current_path.last_mut().ok_or(LoopError::NotFound)?;
     let scope = library.get(&segment.workflow_key).ok_or(LoopError::NotFound)?;
     let phase = scope.phases.get(segment.phase_index).and_then(Entry::as_phase);
@@ -110,10 +109,10 @@ fn follow(
     for index in next..to {
         let because =
             PassReason::Outcome { of: short(&phase.id, MAX_NAME), outcome: outcome.to_owned() };
-        new.set_index(index);
+        new.current_path.set_index(index);
         new.pass_over(scope.phases.get(index), because, library);
     }
-    new.set_index(to);
+    new.current_path.set_index(to);
     Ok(new.arrive(Some(outcome), state, library))
 }
 
@@ -133,7 +132,7 @@ pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopErro
         return Err(LoopError::Disabled);
     }
     new.count_loop(scope)?;
-    new.set_index(0);
+    new.current_path.set_index(0);
     new.arrive_again(state, library)
 }
 
@@ -150,7 +149,7 @@ pub fn enter(state: &RunState, library: &Library) -> RunState {
     while let Some(EntryKind::Workflow { key, .. }) =
         current_entry(&new, library).map(|entry| &entry.kind)
     {
-        new.current_path.push(Segment::first(key));
+        new.current_path.enter(key);
     }
     new
 }
@@ -164,19 +163,12 @@ impl RunState {
 
     /// Counts a restart of the innermost scope.
     pub(super) fn count_loop(&mut self, scope: &Workflow) -> Result<(), LoopError> {
-        let loops = self.progress.loops.get_or_insert(&scope_key(&self.current_path), u32::default);
+        let loops = self.progress.loops.get_or_insert(&self.current_path.scope_key(), u32::default);
         if *loops >= scope.max_loops {
             return Err(LoopError::Exhausted { max_loops: scope.max_loops });
         }
         *loops += 1;
         Ok(())
-    }
-
-    /// Sets the index of the entry in the innermost scope.
-    pub(super) fn set_index(&mut self, index: usize) {
-        if let Some(segment) = self.current_path.last_mut() {
-            segment.phase_index = index;
-        }
     }
 
     /// Moves a run, whose gate has failed or whose scope begins again, from the entry at its path to the first phase that it
@@ -186,13 +178,10 @@ impl RunState {
     ///
     /// If a way back would lead past that phase, or another one out of the scope: gates would be passed that are not checked.
     pub(super) fn arrive_again(self, before: &Self, library: &Library) -> Result<Self, LoopError> {
-        let indices = |state: &Self| -> Vec<usize> {
-            state.current_path.iter().map(|segment| segment.phase_index).collect()
-        };
-        let (target, at) = (indices(&self), indices(before));
+        let (target, at) = (self.current_path.indices(), before.current_path.indices());
         let outer = target.len().saturating_sub(1);
         let (new, arrival) = self.arrive(None, before, library);
-        let to = indices(&new);
+        let to = new.current_path.indices();
         let stays = if target <= at { to <= at } else { to.get(..outer) == at.get(..outer) };
         if arrival == Arrival::Phase && stays { Ok(new) } else { Err(LoopError::PassedOver) }
     }
@@ -200,12 +189,12 @@ impl RunState {
     fn pass_over(&mut self, entry: Option<&Entry>, because: PassReason, library: &Library) {
         let name = short(entry.map_or("", |entry| library.entry_name(entry)), MAX_NAME);
         let passed = PassedOver { name, step: self.global_step_count, because };
-        self.progress.passed_over.insert(phase_key(&self.current_path), passed);
+        self.progress.passed_over.insert(self.current_path.key(), passed);
     }
 
-    /// Drops the outcomes in a nested workflow and what was passed over in it: it begins anew. `key` is that of its entry.
-    fn forget_below(&mut self, key: &str) {
-        let below = format!("{key}/");
+    /// Drops the outcomes in the nested workflow of the current entry and what was passed over in it: it begins anew.
+    fn forget_below(&mut self) {
+        let below = self.current_path.below();
         self.progress.outcomes.keep(|key| !key.starts_with(&below));
         self.progress.passed_over.keep(|key| !key.starts_with(&below));
     }
@@ -224,7 +213,7 @@ impl RunState {
         // Those of the innermost workflow, which may have thousands of entries.
         let mut inputs = self.inputs(self.current_path.len(), library);
         while let Some(last) = self.current_path.last() {
-            let (key, index) = (phase_key(&self.current_path), last.phase_index);
+            let (key, index) = (self.current_path.key(), last.phase_index);
             match library.get(&last.workflow_key).and_then(|scope| scope.phases.get(index)) {
                 Some(entry) => {
                     if let Some((condition, value)) =
@@ -232,30 +221,28 @@ impl RunState {
                     {
                         let because = PassReason::refused(condition, value);
                         self.pass_over(Some(entry), because, library);
-                        self.set_index(index + 1);
+                        self.current_path.set_index(index + 1);
                         continue;
                     }
                     self.progress.passed_over.remove(&key);
                     match &entry.kind {
                         EntryKind::Phase(_) => return (self, Arrival::Phase),
                         EntryKind::Workflow { key: nested, .. } => {
-                            self.forget_below(&key);
-                            self.current_path.push(Segment::first(nested));
+                            self.forget_below();
+                            self.current_path.enter(nested);
                             inputs = self.inputs(self.current_path.len(), library);
                             outcome = None;
                         }
                     }
                 }
-                None if self.current_path.len() == 1 => break,
+                None if !self.current_path.leave() => break,
                 None => {
-                    self.current_path.pop();
-                    let key = phase_key(&self.current_path);
+                    let key = self.current_path.key();
                     match outcome {
                         Some(outcome) => self.progress.outcomes.insert(key, outcome.to_owned()),
                         None => drop(self.progress.outcomes.remove(&key)),
                     }
-                    let index = self.current_path.last().map_or(0, |entry| entry.phase_index);
-                    self.set_index(index.saturating_add(1));
+                    self.current_path.set_index(current_index(&self).saturating_add(1));
                     inputs = self.inputs(self.current_path.len(), library);
                 }
             }
@@ -275,14 +262,18 @@ impl RunState {
 }
 
 /// Moves a run to the phase at a path, whatever its conditions. The phase that it leaves has no outcome then.
-pub fn go_to(state: &RunState, path: Vec<Segment>) -> RunState {
+pub fn go_to(state: &RunState, path: PhasePath) -> RunState {
     let mut new = RunState { current_path: path, ..state.stepped() };
-    new.progress.outcomes.remove(&phase_key(&state.current_path));
-    for depth in 1..=new.current_path.len() {
-        let entry = new.current_path.get(..depth).unwrap_or_default();
-        new.progress.passed_over.remove(&phase_key(entry));
+    new.progress.outcomes.remove(&state.current_path.key());
+    for entry in new.current_path.scopes() {
+        new.progress.passed_over.remove(&entry.key());
     }
     new
+}
+
+/// The index of the current entry in the innermost scope.
+fn current_index(state: &RunState) -> usize {
+    state.current_path.last().map_or(0, |entry| entry.phase_index)
 }
 
 fn current_entry<'a>(state: &RunState, library: &'a Library) -> Option<&'a Entry> {
@@ -294,15 +285,10 @@ fn current_entry<'a>(state: &RunState, library: &'a Library) -> Option<&'a Entry
 mod tests {
     use super::*;
     use crate::definition::fixtures::library;
+    use crate::run::path::path_to;
 
     fn at(path: &[(&str, usize)]) -> RunState {
-        RunState {
-            current_path: path
-                .iter()
-                .map(|(key, index)| Segment { workflow_key: (*key).into(), phase_index: *index })
-                .collect(),
-            ..RunState::new(path[0].0, "task", 0, 0)
-        }
+        RunState { current_path: path_to(path), ..RunState::new(path[0].0, "task", 0, 0) }
     }
 
     fn path(state: &RunState) -> Vec<(&str, usize)> {
@@ -360,11 +346,11 @@ mod tests {
     fn a_phase_that_the_run_goes_to_is_not_passed_over_and_the_one_before_has_no_outcome() {
         let mut state = at(&[("release", 0)]);
         for index in [1, 2] {
-            state.set_index(index);
+            state.current_path.set_index(index);
             let because = PassReason::Outcome { of: "build".into(), outcome: "a".into() };
             state.pass_over(None, because, &Library::default());
         }
-        state.set_index(0);
+        state.current_path.set_index(0);
         for entry in ["release:0", "release:2"] {
             state.progress.outcomes.insert(entry, "a".into());
         }

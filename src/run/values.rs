@@ -4,7 +4,7 @@ use crate::sorted::Map;
 
 use crate::definition::{Condition, EntryKind, Given, Input, Library, Source};
 
-use super::{RunState, Segment, phase_key};
+use super::RunState;
 
 impl RunState {
     /// Returns the values of the inputs of the workflow at this depth of the path, by name; 1 is the root.
@@ -45,17 +45,15 @@ impl RunState {
     /// the path: that with which it was left last. `None` if there is none. Of several the last before the current entry
     /// counts; if these have none, the last of all.
     pub fn outcome(&self, depth: usize, id: &str, library: &Library) -> Option<&str> {
-        let path = self.current_path.get(..depth)?;
-        let (last, outer) = path.split_last()?;
+        let path = self.current_path.at_depth(depth);
+        let last = path.last()?;
         let entries = &library.get(&last.workflow_key)?.phases;
         let at = last.phase_index.min(entries.len());
         let latest_first = (0..at).rev().chain((at..entries.len()).rev());
         let called = latest_first
             .filter(|index| entries.get(*index).is_some_and(|entry| entry.is_called(id)));
-        let mut outcomes = called.filter_map(|index| {
-            let entry = Segment { phase_index: index, ..last.clone() };
-            self.progress.outcomes.get(&phase_key(&[outer, &[entry]].concat()))
-        });
+        let mut outcomes =
+            called.filter_map(|index| self.progress.outcomes.get(&path.with_index(index).key()));
         outcomes.next().map(String::as_str)
     }
 

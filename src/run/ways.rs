@@ -7,10 +7,7 @@ use std::collections::VecDeque;
 
 use crate::definition::{EntryKind, Given, Input, Library, OnMaxLoops, Source, Workflow};
 
-use super::{
-    Active, Arrival, Leaving, PassReason, RunState, Segment, begin, leave, phase_key, phase_path,
-    scope_key,
-};
+use super::{Active, Arrival, Leaving, PassReason, PhasePath, RunState, begin, leave};
 
 /// Bounds of the search for ways.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +36,7 @@ pub struct Way {
 pub enum WayStep {
     /// The phase at the path is left.
     Phase {
-        path: Vec<Segment>,
+        path: PhasePath,
         outcome: Option<String>,
         /// The outcome leads back, and the run went on instead: it was there as often as `maxLoops` allows.
         goes_on: bool,
@@ -47,7 +44,7 @@ pub enum WayStep {
     /// The steps since this phase was there last are taken this number of times more.
     Laps { more: u32 },
     /// The entry at the path is passed over.
-    PassedOver { path: Vec<Segment>, because: PassReason },
+    PassedOver { path: PhasePath, because: PassReason },
 }
 
 /// The end of a way.
@@ -219,7 +216,7 @@ impl Search<'_> {
                 loops.is_some_and(|loops| loops >= self.bounds.loops && loops < max_loops),
             ) {
                 self.found.has_more_loops = true;
-                let key = phase_key(&state.current_path);
+                let key = state.current_path.key();
                 if active.scope.on_max_loops == OnMaxLoops::Next
                     && !self.after_loops.contains_key(&key)
                     && let Some(end) = self.after_loops(state, outcome, last)
@@ -290,12 +287,12 @@ impl Search<'_> {
                 let is_repeated = before.as_ref().is_some_and(|before| is_alike(before, &state));
                 if more > 0 && is_repeated {
                     last = Some(self.link(WayStep::Laps { more }, last));
-                    let key = scope_key(&state.current_path);
+                    let key = state.current_path.scope_key();
                     *state.progress.loops.get_or_insert(&key, u32::default) = max_loops;
                 }
                 goes_on = more == 0 || is_repeated;
                 let mut leaving = state.clone();
-                let key = phase_key(&state.current_path);
+                let key = state.current_path.key();
                 leaving.progress.outcomes.insert(key, outcome.to_owned());
                 before = Some(leaving);
             }
@@ -356,7 +353,7 @@ impl Search<'_> {
 /// The outcome with which a phase was left last if it leads on, else its first one that does, else its first.
 fn onward<'a>(active: &Active<'a>) -> Option<&'a str> {
     let names = || active.phase.outcomes.iter().map(|outcome| &*outcome.name);
-    let key = phase_key(&active.state.current_path);
+    let key = active.state.current_path.key();
     let before = active.state.progress.outcomes.get(&key);
     let leads_on = |name: &&str| active.outcome_leads_back(name).is_none();
     let known = names().find(|name| before.is_some_and(|before| before == name));
@@ -366,7 +363,7 @@ fn onward<'a>(active: &Active<'a>) -> Option<&'a str> {
 /// Returns true if the same outcomes lead from both runs, which are at one phase, through the same steps until the loops of
 /// their innermost workflow end.
 fn is_alike(a: &RunState, b: &RunState) -> bool {
-    let scope = scope_key(&a.current_path);
+    let scope = a.current_path.scope_key();
     let others = |state: &RunState| -> Vec<(String, u32)> {
         let loops = state.progress.loops.iter().filter(|(key, _)| **key != *scope);
         loops.map(|(key, count)| (key.to_owned(), *count)).collect()
@@ -379,20 +376,19 @@ impl Active<'_> {
     pub fn outcome_leads_back(&self, outcome: &str) -> Option<u32> {
         let taken = self.phase.outcomes.iter().find(|other| other.name == outcome)?;
         let to = self.scope.target(self.index, &taken.target)?;
-        let loops = self.state.progress.loops.get(&scope_key(&self.state.current_path));
+        let loops = self.state.progress.loops.get(&self.state.current_path.scope_key());
         (to <= self.index).then_some(loops.copied().unwrap_or_default())
     }
 }
 
 /// The entries that the last step of a run passed over, in their order.
-fn passed_over(state: &RunState) -> Vec<(Vec<Segment>, PassReason)> {
+fn passed_over(state: &RunState) -> Vec<(PhasePath, PassReason)> {
     let passed = state.progress.passed_over.iter();
     let passed = passed.filter(|(_, passed)| passed.step == state.global_step_count);
-    let paths = passed.filter_map(|(key, passed)| Some((phase_path(key)?, passed.because.clone())));
-    let mut ordered: Vec<(Vec<Segment>, PassReason)> = paths.collect();
-    ordered.sort_by_cached_key(|(path, _)| -> Vec<usize> {
-        path.iter().map(|segment| segment.phase_index).collect()
-    });
+    let paths =
+        passed.filter_map(|(key, passed)| Some((PhasePath::parse(key)?, passed.because.clone())));
+    let mut ordered: Vec<(PhasePath, PassReason)> = paths.collect();
+    ordered.sort_by_cached_key(|(path, _)| path.indices());
     ordered
 }
 
@@ -428,7 +424,7 @@ mod tests {
 
     /// The ways in short: the ids with the outcomes, `!` behind one that goes on; `-id` is passed over.
     fn in_short(ways: &Ways, library: &Library) -> Vec<String> {
-        let id = |path: &[Segment]| {
+        let id = |path: &PhasePath| {
             let last = path.last().unwrap();
             library.get(&last.workflow_key).unwrap().phases[last.phase_index].id().to_owned()
         };

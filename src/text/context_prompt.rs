@@ -336,7 +336,8 @@ mod tests {
     use super::*;
     use crate::definition::Workflow;
     use crate::definition::fixtures::{phase, workflow};
-    use crate::run::{RunState, Segment};
+    use crate::run::RunState;
+    use crate::run::path::path_to;
 
     #[test]
     fn a_phase_of_the_root() {
@@ -348,7 +349,7 @@ mod tests {
         root.phases[1] = Entry::phase(plan);
         let library = Library::new(vec![root], &mut Vec::new());
         let state = RunState {
-            current_path: vec![Segment { workflow_key: "rpir".into(), phase_index: 1 }],
+            current_path: path_to(&[("rpir", 1)]),
             global_step_count: 1,
             task_id: "wf-1-abc".into(),
             ..RunState::new("rpir", "Add {phaseName}", 1, 0)
@@ -413,10 +414,7 @@ When you finish this phase, call the workflow_step tool with action='next' to ad
         let library =
             Library::new(vec![root, workflow("review", &["check", "sign"])], &mut Vec::new());
         let state = RunState {
-            current_path: vec![
-                Segment { workflow_key: "release".into(), phase_index: 1 },
-                Segment { workflow_key: "review".into(), phase_index: 1 },
-            ],
+            current_path: path_to(&[("release", 1), ("review", 1)]),
             global_step_count: 7,
             ..RunState::new("release", "Ship", 1, 0)
         };

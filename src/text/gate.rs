@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::names::phase_title;
 use crate::definition::{Check, CheckKind, Library, Phase};
-use crate::run::{Active, Evidence, RunState, phase_key, phase_path};
+use crate::run::{Active, Evidence, PhasePath, RunState};
 
 /// Maximum number of lines of a command's output for the agent.
 const MAX_TAIL_LINES: usize = 40;
@@ -207,18 +207,19 @@ pub(super) fn all_evidence_lines(
     lines.collect()
 }
 
-/// Returns the phase of a key of [`phase_key`].
+/// Returns the phase of a [`PhasePath::key`].
 fn phase_at<'a>(key: &str, library: &'a Library) -> Option<&'a Phase> {
-    let segment = phase_path(key)?.pop()?;
+    let path = PhasePath::parse(key)?;
+    let segment = path.last()?;
     library.get(&segment.workflow_key)?.phases.get(segment.phase_index)?.as_phase()
 }
 
 /// Returns the lines of [`evidence_lines`] for the phase at a path.
 pub(super) fn phase_evidence_lines<'a>(
     state: &'a RunState,
-    path: &[crate::run::Segment],
+    path: &PhasePath,
 ) -> impl Iterator<Item = String> + use<'a> {
-    let visit = state.progress.visits.get(&phase_key(path));
+    let visit = state.progress.visits.get(&path.key());
     visit.into_iter().flat_map(|visit| evidence_lines(&visit.evidence))
 }
 

@@ -7,7 +7,7 @@ use crate::definition::{
     Phase, Target, ToolPolicy, Workflow,
 };
 use crate::definition::{Results, columns, on_one_line};
-use crate::run::{RunState, Segment, phase_key};
+use crate::run::{PhasePath, RunState};
 
 use super::budget::budget_note;
 use super::confinement::limits_note;
@@ -167,8 +167,8 @@ pub fn phase_names(workflow: &Workflow, library: &Library) -> String {
 const MAX_NAMES: usize = 12;
 
 /// Returns the reason why a run passed over the entry at this path when it came there last.
-fn passed_note(run: Option<&RunState>, path: &[Segment]) -> Option<String> {
-    let passed = run?.progress.passed_over.get(&phase_key(path))?;
+fn passed_note(run: Option<&RunState>, path: &PhasePath) -> Option<String> {
+    let passed = run?.progress.passed_over.get(&path.key())?;
     Some(format!("passed over: {}", passed.because))
 }
 
@@ -176,7 +176,7 @@ fn passed_note(run: Option<&RunState>, path: &[Segment]) -> Option<String> {
 /// limits, budgets and gates as notes, outcomes as labels of edges, and edges back for the loops that the agent may take and for gates with
 /// `onGateFail`. Entries that `run` passed over have a note with the reason.
 pub fn mermaid(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> String {
-    let mut chart = Chart::new(library, run);
+    let mut chart = Chart::new(workflow, library, run);
     chart.line(&format!("start([{}])", label(&workflow.name)));
     for note in workflow_notes(workflow) {
         chart.note("start", &note);
@@ -216,7 +216,7 @@ struct Chart<'a> {
     /// Written after the groups, so that they belong to none of them.
     edges: Vec<String>,
     /// The path to the current entry. Its length is the depth of the lines.
-    path: Vec<Segment>,
+    path: PhasePath,
     phases: usize,
     conditions: usize,
     groups: usize,
@@ -226,15 +226,15 @@ struct Chart<'a> {
 }
 
 impl<'a> Chart<'a> {
-    fn new(library: &'a Library, run: Option<&'a RunState>) -> Self {
+    fn new(root: &Workflow, library: &'a Library, run: Option<&'a RunState>) -> Self {
         let (lines, edges) = (vec!["flowchart TD".to_owned()], Vec::new());
-        let (path, ends) = (Vec::new(), Vec::new());
+        let (path, ends) = (PhasePath::start(&root.key), Vec::new());
         let (phases, conditions, groups, notes) = (0, 0, 0, 0);
         Self { library, run, lines, edges, path, phases, conditions, groups, notes, ends }
     }
 
     fn line(&mut self, text: &str) {
-        self.lines.push(format!("{}{text}", "  ".repeat(self.path.len().max(1))));
+        self.lines.push(format!("{}{text}", "  ".repeat(self.path.len())));
     }
 
     fn connect(&mut self, node: &str) {
@@ -244,7 +244,6 @@ impl<'a> Chart<'a> {
     }
 
     fn scope(&mut self, workflow: &'a Workflow) {
-        self.path.push(Segment::first(&workflow.key));
         // The first node of each entry of `phases`.
         let mut nodes = Vec::new();
         // The ends of edges to later entries, by their index; to the end of the workflow with the number of entries.
@@ -256,9 +255,7 @@ impl<'a> Chart<'a> {
                 is_complete = false;
                 break;
             }
-            if let Some(segment) = self.path.last_mut() {
-                segment.phase_index = index;
-            }
+            self.path.set_index(index);
             let node = self.first_node(entry);
             nodes.push(node.clone());
             let otherwise = self.condition(entry);
@@ -281,7 +278,9 @@ impl<'a> Chart<'a> {
                             self.note(&group, &note);
                         }
                         self.line(&format!("subgraph {group}[{}]", label(&nested.name)));
+                        self.path.enter(key);
                         self.scope(nested);
+                        self.path.leave();
                         self.line("end");
                     }
                 }
@@ -298,7 +297,6 @@ impl<'a> Chart<'a> {
             }
             self.failure(workflow.gate.as_ref(), workflow, &nodes);
         }
-        self.path.pop();
     }
 
     /// Returns the node with which an entry that is not drawn yet begins.
@@ -414,7 +412,7 @@ fn label(text: &str) -> String {
 /// Returns the diagram as boxes of text: a nested workflow is a box within the box. Entries that `run` passed over have a note with
 /// the reason.
 pub fn boxes(workflow: &Workflow, library: &Library, run: Option<&RunState>) -> Vec<String> {
-    let mut boxes = Boxes { library, run, path: Vec::new(), phases: 0 };
+    let mut boxes = Boxes { library, run, path: PhasePath::start(&workflow.key), phases: 0 };
     let mut content: Vec<String> =
         workflow_notes(workflow).map(|note| on_one_line(&note)).collect();
     boxes.content(workflow, &mut content);
@@ -428,7 +426,7 @@ struct Boxes<'a> {
     library: &'a Library,
     run: Option<&'a RunState>,
     /// The path to the current entry.
-    path: Vec<Segment>,
+    path: PhasePath,
     phases: usize,
 }
 
@@ -436,7 +434,6 @@ impl Boxes<'_> {
     /// Adds the content of a workflow's box below its notes.
     fn content(&mut self, workflow: &Workflow, lines: &mut Vec<String>) {
         let loops_from = loops_from(workflow);
-        self.path.push(Segment::first(&workflow.key));
         for (index, entry) in workflow.phases.iter().enumerate() {
             if index > 0 {
                 lines.push("↓".to_owned());
@@ -445,9 +442,7 @@ impl Boxes<'_> {
                 lines.push("…".to_owned());
                 break;
             }
-            if let Some(segment) = self.path.last_mut() {
-                segment.phase_index = index;
-            }
+            self.path.set_index(index);
             let notes = when_note(&entry.when).into_iter();
             let notes = notes.chain(passed_note(self.run, &self.path));
             let notes = notes.map(|note| on_one_line(&note));
@@ -466,13 +461,14 @@ impl Boxes<'_> {
                         let of = nested_notes(entry, self.library).into_iter();
                         let of = of.map(|note| on_one_line(&note));
                         let mut content: Vec<String> = notes.chain(of).collect();
+                        self.path.enter(key);
                         self.content(nested, &mut content);
+                        self.path.leave();
                         lines.extend(framed(&nested.name, content));
                     }
                 }
             }
         }
-        self.path.pop();
         let gate = workflow.gate.as_ref();
         let notes = gate_note(gate).into_iter().chain(failure_note(gate, workflow, self.library));
         lines.extend(notes.map(|note| on_one_line(&note)));

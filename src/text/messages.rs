@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use crate::definition::{EntryKind, Library, ToolPolicy, Workflow, on_one_line, short};
-use crate::run::{Active, RunState, Segment, Visit, phase_key};
+use crate::run::{Active, PhasePath, RunState, Visit};
 
 use super::context_prompt::{phase_instructions, run_variable, tools_rule, value_variable};
 use super::names::{phase_title, short_name};
@@ -153,9 +153,8 @@ impl Entries {
         let knows_all = passes >= state.global_step_count && !visits.is_empty();
         let mut entries = Self { done: 0, skipped: Vec::new(), passed_over: Vec::new() };
         for (index, entry) in root.phases.iter().enumerate() {
-            let path = [Segment { workflow_key: root.key.clone(), phase_index: index }];
-            let key = phase_key(&path);
-            let below = format!("{key}/");
+            let path = PhasePath::start(&root.key).with_index(index);
+            let (key, below) = (path.key(), path.below());
             let name = match &entry.kind {
                 EntryKind::Phase(phase) => phase_title(phase),
                 EntryKind::Workflow { .. } => short_name(library.entry_name(entry)),

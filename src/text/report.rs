@@ -8,9 +8,7 @@ use crate::sorted::Map;
 use serde::Serialize;
 
 use crate::definition::{Stale, on_one_line, short};
-use crate::run::{
-    Evidence, MAX_TASK, PauseReason, RunState, RunStatus, cut, phase_key, phase_path,
-};
+use crate::run::{Evidence, MAX_TASK, PauseReason, PhasePath, RunState, RunStatus, cut};
 use crate::usage::Usage;
 
 use super::gate::{duration, evidence_lines, fenced};
@@ -84,7 +82,7 @@ pub enum Outcome {
 /// The report of an entry that was passed over.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct PassedReport<'a> {
-    /// See [`phase_key`].
+    /// See [`PhasePath::key`].
     key: &'a str,
     name: &'a str,
     /// The reason, in words.
@@ -97,7 +95,7 @@ struct PassedReport<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PhaseReport<'a> {
-    /// See [`phase_key`].
+    /// See [`PhasePath::key`].
     pub key: &'a str,
     pub name: &'a str,
     /// The number of scopes around that of the root.
@@ -358,8 +356,8 @@ impl PhaseReport<'_> {
     pub fn place(&self) -> String {
         let mut title = String::new();
         if self.name != self.key {
-            let scopes = phase_path(self.key).unwrap_or_default();
-            for scope in scopes.iter().skip(1) {
+            let path = PhasePath::parse(self.key);
+            for scope in path.iter().flat_map(|path| path.iter().skip(1)) {
                 title.push_str(&scope.workflow_key);
                 title.push_str(" > ");
             }
@@ -376,12 +374,13 @@ impl PhaseReport<'_> {
 
 /// Returns the phases in the order of the workflow; those without a place in it come last.
 fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
-    let current = phase_key(&state.current_path);
+    let current = state.current_path.key();
     let mut phases: Vec<PhaseReport> = Vec::new();
     for (key, visit) in state.progress.visits.iter() {
-        let mut scopes = phase_path(key).unwrap_or_default();
-        let path: Vec<usize> = scopes.iter().map(|segment| segment.phase_index).collect();
-        let nested_in = scopes.pop().filter(|_| !scopes.is_empty()).map(|scope| scope.workflow_key);
+        let path = PhasePath::parse(key);
+        let nested_in = path.as_ref().filter(|path| path.len() > 1).and_then(|path| path.last());
+        let nested_in = nested_in.map(|scope| scope.workflow_key.clone());
+        let path = indices(path);
         let usage = visit.all_usage();
         let phase = PhaseReport {
             key,
@@ -409,16 +408,18 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
     phases
 }
 
+/// The indices of a path; none without a path.
+fn indices(path: Option<PhasePath>) -> Vec<usize> {
+    path.map(|path| path.indices()).unwrap_or_default()
+}
+
 /// Returns the entries that were passed over, in the order of the workflow.
 fn passed_over(state: &RunState) -> Vec<PassedReport<'_>> {
-    let passed = state.progress.passed_over.iter().map(|(key, passed)| {
-        let path = phase_path(key).unwrap_or_default();
-        PassedReport {
-            key,
-            name: if passed.name.trim().is_empty() { key } else { &passed.name },
-            because: passed.because.to_string(),
-            path: path.iter().map(|segment| segment.phase_index).collect(),
-        }
+    let passed = state.progress.passed_over.iter().map(|(key, passed)| PassedReport {
+        key,
+        name: if passed.name.trim().is_empty() { key } else { &passed.name },
+        because: passed.because.to_string(),
+        path: indices(PhasePath::parse(key)),
     });
     let mut passed: Vec<PassedReport> = passed.collect();
     passed.sort_by(|one, other| one.path.cmp(&other.path));

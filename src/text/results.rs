@@ -1,7 +1,7 @@
 //! The summaries of the phases so far, for later phases and for the user.
 
 use crate::definition::{Library, is_key};
-use crate::run::{RunState, Segment, Summary, cut};
+use crate::run::{PhasePath, RunState, Summary, cut};
 
 /// Maximum length of the list in a context prompt, in characters.
 const MAX_RESULTS: usize = 12_000;
@@ -35,7 +35,7 @@ impl Length {
 /// A phase of a scope that the run is in, or all phases of a nested workflow that the run is not in.
 struct Group<'a> {
     /// Path of the entry: that of its phases, up to the scope that contains the entry.
-    path: Vec<Segment>,
+    path: PhasePath,
     /// Name of the nested workflow; `None` for a phase.
     name: Option<&'a str>,
     phases: Vec<(Vec<&'a str>, &'a Summary)>,
@@ -151,22 +151,22 @@ pub(super) fn summary_of<'a>(state: &'a RunState, id: &str) -> Option<&'a str> {
             (path.len().checked_sub(shared(state, path) + 1) == Some(0), path.len(), summary.step)
         });
     let is_inside =
-        |path: &[Segment]| path.iter().skip(1).any(|segment| is_key(&segment.workflow_key, id));
+        |path: &PhasePath| path.iter().skip(1).any(|segment| is_key(&segment.workflow_key, id));
     let of_workflow = || summaries.iter().rfind(|(path, _)| is_inside(path));
     of_phase.or_else(of_workflow).map(|(_, summary)| &*summary.text)
 }
 
 /// Returns the number of leading segments that a path has in common with the run's path.
-fn shared(state: &RunState, path: &[Segment]) -> usize {
-    path.iter().zip(&state.current_path).take_while(|(a, b)| a == b).count()
+fn shared(state: &RunState, path: &PhasePath) -> usize {
+    path.iter().zip(state.current_path.iter()).take_while(|(a, b)| a == b).count()
 }
 
 fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     for (path, summary) in state.summaries() {
         let depth = shared(state, &path).min(path.len() - 1);
-        let (outer, inner) = path.split_at(depth + 1);
-        let mut names = inner.iter().map(|segment| {
+        let outer = path.at_depth(depth + 1);
+        let mut names = path.iter().skip(depth + 1).map(|segment| {
             library.get(&segment.workflow_key).map_or("(a workflow that is gone)", |w| &*w.name)
         });
         let name = names.next();
@@ -178,7 +178,7 @@ fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
                 group.phases.push(phase);
                 groups.push(group);
             }
-            None => groups.push(Group { path: outer.to_vec(), name, phases: vec![phase] }),
+            None => groups.push(Group { path: outer, name, phases: vec![phase] }),
         }
     }
     groups

@@ -44,7 +44,7 @@ fn line(
 pub(super) fn place(state: &RunState, library: &Library) -> Option<String> {
     let root = library.get(&state.current_path.first()?.workflow_key)?;
     let mut line = short_name(&root.name);
-    for segment in &state.current_path {
+    for segment in state.current_path.iter() {
         let phases = &library.get(&segment.workflow_key)?.phases;
         let entry = phases.get(segment.phase_index)?;
         line.push_str(" > ");
@@ -65,7 +65,7 @@ const WAITS: &str = "waits for you: send a message, or /workflow :resume";
 mod tests {
     use super::*;
     use crate::definition::fixtures::library;
-    use crate::run::Segment;
+    use crate::run::path::path_to;
 
     #[test]
     fn every_scope_shows_its_own_progress() {
@@ -92,16 +92,8 @@ mod tests {
                 Some("⏸ The release (paused: its files cannot be read)"),
             ),
         ] {
-            let state = RunState {
-                current_path: path
-                    .iter()
-                    .map(|(key, index)| Segment {
-                        workflow_key: (*key).into(),
-                        phase_index: *index,
-                    })
-                    .collect(),
-                ..RunState::new(path[0].0, "", 0, 0)
-            };
+            let state =
+                RunState { current_path: path_to(path), ..RunState::new(path[0].0, "", 0, 0) };
             assert_eq!(status_line(Some(&state), &library, false).as_deref(), line);
             let is_held = |line: &str| line.starts_with('⏸');
             let waits = line.map(|line| match is_held(line) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::definition::{ModelSetting, on_one_line, short};
-use crate::run::{Active, Outline, RunState, Step, Visit, phase_key};
+use crate::run::{Active, Outline, RunState, Step, Visit};
 
 use super::inputs::inputs;
 use super::status_line::{full_status_line, place};
@@ -41,7 +41,7 @@ pub fn status_panel(
     lines.push(String::new());
     let steps = Outline::steps(active, 1, MAX_STEPS);
     for step in &steps {
-        let visit = progress.visits.get(&phase_key(&step.path));
+        let visit = progress.visits.get(&step.path.key());
         let current = step.number == outline.current;
         let passed = passed(state, &step.path).filter(|_| !current);
         let mut line = marked(active.state, step, visit, passed.is_some(), current);
@@ -57,9 +57,7 @@ pub fn status_panel(
             if let Some(model) = in_use.as_ref().or(visit.model.as_ref()) {
                 line.push_str(&format!(", {}", on_one_line(model)));
             }
-            if let Some(outcome) =
-                progress.outcomes.get(&phase_key(&step.path)).filter(|_| !current)
-            {
+            if let Some(outcome) = progress.outcomes.get(&step.path.key()).filter(|_| !current) {
                 line.push_str(&format!(", outcome {}", on_one_line(outcome)));
             }
         }
@@ -100,7 +98,7 @@ pub fn phase_panel(active: &Active) -> Vec<String> {
     let steps = Outline::steps(active, first, PANEL_STEPS);
     let mut lines: Vec<String> = place(active.state, active.library).into_iter().collect();
     lines.extend(steps.iter().map(|step| {
-        let visit = active.state.progress.visits.get(&phase_key(&step.path));
+        let visit = active.state.progress.visits.get(&step.path.key());
         let current = step.number == outline.current;
         let passed = passed(active.state, &step.path).filter(|_| !current);
         let mut line =
@@ -110,7 +108,7 @@ pub fn phase_panel(active: &Active) -> Vec<String> {
             return line;
         }
         let outcomes = &active.state.progress.outcomes;
-        let outcome = outcomes.get(&phase_key(&step.path)).filter(|_| !current);
+        let outcome = outcomes.get(&step.path.key()).filter(|_| !current);
         line.extend(outcome.map(|outcome| format!("  {}", short(outcome, MAX_PANEL_LINE))));
         let took = visit.and_then(|visit| short_usage(&visit.all_usage()));
         line.extend(took.into_iter().flat_map(|took| ["  ".to_owned(), took]));
@@ -136,7 +134,7 @@ fn marked(
         _ if current => "▸",
         _ if passed_over => "⤼",
         Some(visit) if visit.skipped => "⤼",
-        Some(visit) if state.has_finished(&phase_key(&step.path), visit) => "✓",
+        Some(visit) if state.has_finished(&step.path.key(), visit) => "✓",
         Some(_) | None => "○",
     };
     format!("{mark} {}. {}", step.number, steps::name(step))

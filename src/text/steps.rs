@@ -73,7 +73,8 @@ mod tests {
     use super::*;
     use crate::definition::Library;
     use crate::definition::fixtures::library;
-    use crate::run::{RunState, Segment, enter};
+    use crate::run::path::path_to;
+    use crate::run::{RunState, enter};
     use proptest::prelude::*;
 
     fn flat(count: usize) -> Library {
@@ -84,7 +85,7 @@ mod tests {
 
     fn lines_at(library: &Library, number: usize) -> Vec<String> {
         let state = RunState {
-            current_path: vec![Segment { workflow_key: "long".into(), phase_index: number - 1 }],
+            current_path: path_to(&[("long", number - 1)]),
             ..RunState::new("long", "", 0, 0)
         };
         let list = list(&Active::resolve(&state, library).unwrap());
@@ -149,10 +150,7 @@ mod tests {
         let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
         let library = library(&[("r", &["a", "@s", "z"]), ("s", &inner)]);
         let state = RunState {
-            current_path: vec![
-                Segment { workflow_key: "r".into(), phase_index: 1 },
-                Segment { workflow_key: "s".into(), phase_index: 9 },
-            ],
+            current_path: path_to(&[("r", 1), ("s", 9)]),
             ..RunState::new("r", "", 0, 0)
         };
         let list = list(&Active::resolve(&state, &library).unwrap());

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::definition::{
     Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line,
 };
-use crate::run::{PassReason, PassedOver, RunState, Segment, cut, phase_key};
+use crate::run::{PassReason, PassedOver, PhasePath, RunState, cut};
 
 use super::names::{phase_title, short_name};
 
@@ -46,9 +46,8 @@ pub(super) fn short(text: &str) -> String {
 }
 
 /// Returns the entry with which the step at this path was passed over: its own, or that of a workflow around it.
-pub(super) fn passed<'a>(state: &'a RunState, path: &[Segment]) -> Option<&'a PassedOver> {
-    let paths = (1..=path.len()).filter_map(|depth| path.get(..depth));
-    paths.filter_map(|path| state.progress.passed_over.get(&phase_key(path))).next()
+pub(super) fn passed<'a>(state: &'a RunState, path: &PhasePath) -> Option<&'a PassedOver> {
+    path.scopes().find_map(|path| state.progress.passed_over.get(&path.key()))
 }
 
 /// Returns the refusal of a `next` without the outcome that the phase needs, or with an unknown one.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use pi_workflows::definition::{Entry, EntryKind, Library, Target, Workflow};
 use pi_workflows::engine::{Engine, Event, Facts, Ui};
 use pi_workflows::run::{
-    Active, Arrival, Leaving, PassReason, PassedOver, PauseReason, RunState, Segment, WayBounds,
-    WayEnd, WayStarts, WayStep, begin, leave, phase_key, phase_path, restart, restore, ways,
+    Active, Arrival, Leaving, PassReason, PassedOver, PauseReason, PhasePath, RunState, WayBounds,
+    WayEnd, WayStarts, WayStep, begin, leave, restart, restore, ways,
 };
 use pi_workflows::sorted::Map;
 use pi_workflows::text::{boxes, mermaid};
@@ -170,19 +170,19 @@ fn bound(workflow: &Workflow, library: &Library) -> u64 {
     (u64::from(workflow.max_loops) + 1) * entries.sum::<u64>()
 }
 
-fn entry_at<'a>(library: &'a Library, path: &[Segment]) -> &'a Entry {
+fn entry_at<'a>(library: &'a Library, path: &PhasePath) -> &'a Entry {
     let last = path.last().unwrap();
     &library.get(&last.workflow_key).unwrap().phases[last.phase_index]
 }
 
 /// The run at another path.
-fn at(state: &RunState, path: &[Segment]) -> RunState {
-    RunState { current_path: path.to_vec(), ..state.clone() }
+fn at(state: &RunState, path: &PhasePath) -> RunState {
+    RunState { current_path: path.clone(), ..state.clone() }
 }
 
 /// Returns true if the reason for which the last step passed over an entry follows from the state after that step.
 fn holds(state: &RunState, key: &str, passed: &PassedOver, library: &Library) -> bool {
-    let path = phase_path(key).unwrap();
+    let path = PhasePath::parse(key).unwrap();
     let entry = entry_at(library, &path);
     match &passed.because {
         PassReason::Condition { of, value, wanted } => {
@@ -193,15 +193,14 @@ fn holds(state: &RunState, key: &str, passed: &PassedOver, library: &Library) ->
             refusal == Some((of.clone(), value.clone(), wanted.clone()))
         }
         PassReason::Outcome { of, outcome } => {
-            let (last, outer) = path.split_last().unwrap();
+            let last = path.last().unwrap();
             let scope = library.get(&last.workflow_key).unwrap();
             let from = scope
                 .phases
                 .iter()
                 .position(|entry| entry.as_phase().is_some_and(|phase| phase.id == *of));
             let from = from.unwrap();
-            let own = Segment { phase_index: from, ..last.clone() };
-            let key = phase_key(&[outer, &[own]].concat());
+            let key = path.with_index(from).key();
             from < last.phase_index && state.progress.outcomes.get(&key) == Some(outcome)
         }
     }
@@ -215,41 +214,38 @@ fn check_passed_over(
     by_conditions: bool,
 ) -> Result<(), TestCaseError> {
     for (key, passed) in state.progress.passed_over.iter() {
-        prop_assert!(phase_path(key).is_some());
+        prop_assert!(PhasePath::parse(key).is_some());
         if passed.step == state.global_step_count {
             prop_assert!(holds(state, key, passed, library), "{key} {passed:?} {state:?}");
         }
     }
-    for depth in 1..=state.current_path.len() {
-        let path = &state.current_path[..depth];
+    for path in state.current_path.scopes() {
         if !state.is_running() {
             break;
         }
-        prop_assert!(!state.progress.passed_over.contains_key(&phase_key(path)), "{state:?}");
+        prop_assert!(!state.progress.passed_over.contains_key(&path.key()), "{state:?}");
         if by_conditions {
-            let refusal = at(state, path).refusal(&entry_at(library, path).when, library);
+            let refusal = at(state, &path).refusal(&entry_at(library, &path).when, library);
             prop_assert!(refusal.is_none(), "{refusal:?} {state:?}");
         }
     }
     Ok(())
 }
 
-/// The paths of all phases of a workflow and of those nested in it, in their order.
-fn phase_paths(outer: &[Segment], key: &str, library: &Library) -> Vec<Vec<Segment>> {
-    let entries = library.get(key).unwrap().phases.iter().enumerate();
-    let paths = entries.flat_map(|(phase_index, entry)| {
-        let path = [outer, &[Segment { workflow_key: key.to_owned(), phase_index }]].concat();
+/// The paths of all phases of the innermost workflow of a path and of those nested in it, in their order.
+fn phase_paths(path: &PhasePath, library: &Library) -> Vec<PhasePath> {
+    let entries = &library.get(&path.last().unwrap().workflow_key).unwrap().phases;
+    let paths = entries.iter().enumerate().flat_map(|(index, entry)| {
+        let mut path = path.with_index(index);
         match &entry.kind {
             EntryKind::Phase(_) => vec![path],
-            EntryKind::Workflow { key, .. } => phase_paths(&path, key, library),
+            EntryKind::Workflow { key, .. } => {
+                path.enter(key);
+                phase_paths(&path, library)
+            }
         }
     });
     paths.collect()
-}
-
-/// The indices of a path, which are in the order of the phases.
-fn indices(path: &[Segment]) -> Vec<usize> {
-    path.iter().map(|segment| segment.phase_index).collect()
 }
 
 /// The index of the entry to which an outcome of the phase leads back.
@@ -263,10 +259,9 @@ fn target_of(active: &Active, outcome: Option<&String>) -> usize {
 }
 
 /// Returns true if the last step passed over a phase or a workflow around it.
-fn is_passed_over(state: &RunState, path: &[Segment]) -> bool {
-    let mut entries = (1..=path.len()).map(|depth| phase_key(&path[..depth]));
-    entries.any(|key| {
-        let passed = state.progress.passed_over.get(&key);
+fn is_passed_over(state: &RunState, path: &PhasePath) -> bool {
+    path.scopes().any(|entry| {
+        let passed = state.progress.passed_over.get(&entry.key());
         passed.is_some_and(|passed| passed.step == state.global_step_count)
     })
 }
@@ -387,12 +382,12 @@ proptest! {
             let is_back = loops(&new) > loops(&state);
             last.phase_index = match (leaving, is_back) {
                 (Leaving::Again, _) => 0,
-                (_, true) => target_of(&active, new.progress.outcomes.get(&phase_key(&state.current_path))),
+                (_, true) => target_of(&active, new.progress.outcomes.get(&state.current_path.key())),
                 (_, false) => last.phase_index + 1,
             };
-            let (start, end) = (indices(&start), indices(&new.current_path));
-            for path in phase_paths(&[], "w0", &library) {
-                let own = indices(&path);
+            let (start, end) = (start.indices(), new.current_path.indices());
+            for path in phase_paths(&PhasePath::start("w0"), &library) {
+                let own = path.indices();
                 if own >= start && (to == Arrival::Done || own < end) {
                     prop_assert!(is_passed_over(&new, &path), "{path:?} {state:?} {new:?}");
                 }
@@ -435,7 +430,7 @@ proptest! {
                     && state.global_step_count > before.global_step_count
                     && state.task_id == before.task_id
                 {
-                    let left = phase_key(&before.current_path);
+                    let left = before.current_path.key();
                     prop_assert!(!state.progress.outcomes.contains_key(&left), "{control} {state:?}");
                 }
                 boxes(workflow, &library, Some(&state));
@@ -494,7 +489,7 @@ proptest! {
             steps.push((state.current_path.clone(), outcomes[number].map(ToOwned::to_owned)));
             call(&mut play, AnswerOfAgent::Outcome(number));
         }
-        let phases = |steps: &[WayStep]| -> Vec<(Vec<Segment>, Option<String>)> {
+        let phases = |steps: &[WayStep]| -> Vec<(PhasePath, Option<String>)> {
             steps.iter().filter_map(|step| match step {
                 WayStep::Phase { path, outcome, .. } => Some((path.clone(), outcome.clone())),
                 WayStep::Laps { .. } | WayStep::PassedOver { .. } => None,
@@ -544,7 +539,7 @@ proptest! {
                         prop_assert_eq!(*goes_on, went_on);
                     }
                     WayStep::PassedOver { path, because } => {
-                        let passed = &state.progress.passed_over[&phase_key(path)];
+                        let passed = &state.progress.passed_over[&path.key()];
                         prop_assert_eq!(&passed.because, because);
                         prop_assert_eq!(passed.step, state.global_step_count);
                     }
@@ -559,7 +554,7 @@ proptest! {
 }
 
 /// The phases since the one at this path was left last.
-fn lap(steps: &[WayStep], path: &[Segment]) -> Vec<(Vec<Segment>, Option<String>)> {
+fn lap(steps: &[WayStep], path: &PhasePath) -> Vec<(PhasePath, Option<String>)> {
     let is_there =
         |step: &WayStep| matches!(step, WayStep::Phase { path: other, .. } if other == path);
     let from = steps.iter().rposition(is_there).unwrap();

@@ -1,7 +1,7 @@
 //! A gate whose checks are being made.
 
 use crate::definition::{Check, CheckKind, Gate};
-use crate::run::{Active, Evidence, RunState, Segment};
+use crate::run::{Active, Evidence, PhasePath, RunState};
 use crate::text;
 
 use super::pending::{Purpose, Waiter, Withdrawal};
@@ -60,7 +60,7 @@ pub struct OpenGate {
 struct Place {
     task_id: String,
     step: u64,
-    path: Vec<Segment>,
+    path: PhasePath,
 }
 
 impl Place {

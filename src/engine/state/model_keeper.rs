@@ -40,7 +40,7 @@ enum InUse {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisitId {
     pub task_id: String,
-    /// See [`phase_key`](crate::run::phase_key).
+    /// See [`PhasePath::key`](crate::run::PhasePath::key).
     pub phase: String,
     /// The number of the visit.
     pub number: u32,

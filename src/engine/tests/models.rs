@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::definition::{KnownModel, Model, ModelSetting, Thinking};
-use crate::run::{Pick, phase_key, restore};
+use crate::run::{Pick, restore};
 
 const MODELS: [(&str, &str, bool); 5] = [
     ("a", "user", true),
@@ -468,7 +468,7 @@ fn the_users_model_is_never_lost() {
             let active = session.engine.active();
             let active = active.filter(|active| active.state.progress.paused.is_none());
             let visit = active.and_then(|active| {
-                active.state.progress.visits.get(&phase_key(&active.state.current_path))
+                active.state.progress.visits.get(&active.state.current_path.key())
             });
             let picked = visit.and_then(|visit| visit.picked);
             let of_user = |name| ModelSetting { model: model(name), ..user.clone() }.to_string();

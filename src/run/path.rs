@@ -1,0 +1,220 @@
+//! The path of a phase through nested workflows, and the names that are made of it.
+
+use std::ops::{Deref, DerefMut};
+
+/// One scope of a path: a workflow, and the entry of it that is current.
+///
+/// Specification: state management, "PathSegment".
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Segment {
+    /// The workflow's key.
+    pub workflow_key: String,
+    /// Index into its `phases`, from 0.
+    pub phase_index: usize,
+}
+
+/// The path to an entry: the scope of the root workflow first, the innermost last. Never empty.
+///
+/// No two paths have the same [`key`](Self::key). Only this type makes keys and reads them.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(transparent)]
+pub struct PhasePath(Vec<Segment>);
+
+impl PhasePath {
+    /// Returns the path to the first entry of a root workflow.
+    pub fn start(workflow_key: &str) -> Self {
+        Self(vec![Segment { workflow_key: workflow_key.to_owned(), phase_index: 0 }])
+    }
+
+    /// Returns a path of these scopes; `None` without any.
+    pub fn of(scopes: Vec<Segment>) -> Option<Self> {
+        (!scopes.is_empty()).then_some(Self(scopes))
+    }
+
+    /// Returns the path with this key; `None` if it is the key of none.
+    pub fn parse(key: &str) -> Option<Self> {
+        let mut path = Vec::new();
+        // A part ends at `:INDEX`: the key of a package's workflow has `/` too.
+        let mut workflow_key = String::new();
+        for part in key.split('/') {
+            workflow_key.push_str(part);
+            let index = workflow_key.rsplit_once(':').and_then(|(key, index)| {
+                Some((
+                    key.len(),
+                    index.parse().ok().filter(|_| index.bytes().all(|b| b.is_ascii_digit()))?,
+                ))
+            });
+            match index {
+                Some((length, phase_index)) => {
+                    workflow_key.truncate(length);
+                    path.push(Segment {
+                        workflow_key: std::mem::take(&mut workflow_key),
+                        phase_index,
+                    });
+                }
+                None => workflow_key.push('/'),
+            }
+        }
+        Self::of(path).filter(|_| workflow_key.is_empty())
+    }
+
+    /// Returns the name of the entry, for example `release:1/review:0`.
+    pub fn key(&self) -> String {
+        key(&self.0)
+    }
+
+    /// Returns the name of the innermost scope, for example `release:1/review`; that of a root begins with `/`.
+    pub fn scope_key(&self) -> String {
+        self.0.split_last().map_or_else(String::new, |(last, outer)| {
+            format!("{}/{}", key(outer), last.workflow_key)
+        })
+    }
+
+    /// Returns the key of the entry that contains the innermost scope; an empty text for a root.
+    pub fn outer_key(&self) -> String {
+        self.0.split_last().map_or_else(String::new, |(_, outer)| key(outer))
+    }
+
+    /// Returns what the keys of all entries nested in this one begin with, and no others.
+    pub fn below(&self) -> String {
+        format!("{}/", self.key())
+    }
+
+    /// Returns what the keys of all entries of the innermost scope begin with, with those nested in them, and no others.
+    pub fn within_scope(&self) -> String {
+        self.0.split_last().map_or_else(String::new, |(last, outer)| match outer {
+            [] => format!("{}:", last.workflow_key),
+            _ => format!("{}/{}:", key(outer), last.workflow_key),
+        })
+    }
+
+    /// Returns the path to the entry at this depth that contains this one, or is it; from 1, for the root.
+    pub fn at_depth(&self, depth: usize) -> Self {
+        let mut path = self.clone();
+        path.truncate(depth);
+        path
+    }
+
+    /// Returns the paths to the entries that contain this one, the one in the root first, and this path at the end.
+    pub fn scopes(&self) -> impl DoubleEndedIterator<Item = Self> {
+        (1..=self.0.len()).map(|depth| self.at_depth(depth))
+    }
+
+    /// Returns the path to another entry of the innermost scope.
+    pub fn with_index(&self, index: usize) -> Self {
+        let mut path = self.clone();
+        path.set_index(index);
+        path
+    }
+
+    /// Returns the indices of the entries; compared one after the other, they give the order of the workflow.
+    pub fn indices(&self) -> Vec<usize> {
+        self.0.iter().map(|segment| segment.phase_index).collect()
+    }
+
+    /// Goes to another entry of the innermost scope.
+    pub fn set_index(&mut self, index: usize) {
+        if let Some(last) = self.0.last_mut() {
+            last.phase_index = index;
+        }
+    }
+
+    /// Goes to the first entry of a workflow that is nested in the current entry.
+    pub fn enter(&mut self, workflow_key: &str) {
+        self.0.extend(Self::start(workflow_key).0);
+    }
+
+    /// Goes out to the entry that contains the innermost scope. Returns false, and stays, if that is the root.
+    pub fn leave(&mut self) -> bool {
+        let is_nested = self.0.len() > 1;
+        if is_nested {
+            self.0.pop();
+        }
+        is_nested
+    }
+
+    /// Goes out to the scope at this depth, from 1.
+    pub fn truncate(&mut self, depth: usize) {
+        self.0.truncate(depth.max(1));
+    }
+}
+
+/// The path to these entries, for tests.
+#[cfg(test)]
+pub fn path_to(entries: &[(&str, usize)]) -> PhasePath {
+    let segment =
+        |&(key, phase_index): &(&str, usize)| Segment { workflow_key: key.into(), phase_index };
+    PhasePath(entries.iter().map(segment).collect())
+}
+
+fn key(path: &[Segment]) -> String {
+    let part = |segment: &Segment| format!("{}:{}", segment.workflow_key, segment.phase_index);
+    path.iter().map(part).collect::<Vec<_>>().join("/")
+}
+
+impl Deref for PhasePath {
+    type Target = [Segment];
+
+    fn deref(&self) -> &[Segment] {
+        &self.0
+    }
+}
+
+impl DerefMut for PhasePath {
+    fn deref_mut(&mut self) -> &mut [Segment] {
+        &mut self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_of_one_path() {
+        for entries in [
+            &[("@s/kit/x", 0), ("y", 1), ("kit/z", 2)][..],
+            &[("kit/x", 0)],
+            &[("a:b", 0), ("c/d:e", 1)],
+        ] {
+            let path = path_to(entries);
+            assert_eq!(PhasePath::parse(&path.key()), Some(path));
+        }
+        assert_eq!(PhasePath::parse("a:b:1").unwrap()[0].workflow_key, "a:b");
+        for key in ["a:b:1/c:x", "", "a/b", "a:1/b", "a:-1", "a:+1"] {
+            assert_eq!(PhasePath::parse(key), None, "{key}");
+        }
+    }
+
+    #[test]
+    fn the_names_of_a_path_tell_what_is_in_it() {
+        let path = path_to(&[("release", 1), ("review", 0)]);
+        assert_eq!(path.scope_key(), "release:1/review");
+        assert_eq!(
+            (path.outer_key(), path.below()),
+            ("release:1".into(), "release:1/review:0/".into())
+        );
+        assert_eq!(path.within_scope(), "release:1/review:");
+        let root = path.at_depth(1);
+        assert_eq!((root.scope_key(), root.outer_key()), ("/release".into(), String::new()));
+        assert_eq!(root.within_scope(), "release:");
+        assert_eq!(
+            path.scopes().map(|path| path.key()).collect::<Vec<_>>(),
+            ["release:1", "release:1/review:0"]
+        );
+    }
+
+    #[test]
+    fn a_path_is_never_empty() {
+        let mut path = PhasePath::start("r");
+        assert!(!path.leave());
+        path.enter("s");
+        path.set_index(4);
+        assert_eq!(path.key(), "r:0/s:4");
+        assert!(path.leave() && !path.leave());
+        path.truncate(0);
+        assert_eq!(path.key(), "r:0");
+        assert_eq!(PhasePath::of(Vec::new()), None);
+    }
+}
