@@ -267,7 +267,7 @@ impl From<&Usage> for wit::Took {
 
 impl From<run::Stay> for wit::Visit {
     fn from(stay: run::Stay) -> Self {
-        let run::Stay { key, name, pass, from, to, ending } = stay;
+        let run::Stay { key, name, number, from, to, ending } = stay;
         let how = match ending {
             run::Ending::Done => wit::Ending::Done,
             run::Ending::Skipped => wit::Ending::Skipped,
@@ -275,7 +275,7 @@ impl From<run::Stay> for wit::Visit {
             run::Ending::Ended => wit::Ending::Ended,
             run::Ending::Current => wit::Ending::Current,
         };
-        Self { key, name, pass, from, to, how }
+        Self { key, name, pass: number, from, to, how }
     }
 }
 

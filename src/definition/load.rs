@@ -117,8 +117,8 @@ fn read(
     diagnostics.extend(sources.place(unplaced));
     suggest_references(&library, &mut diagnostics);
     if check.is_some() {
-        variables::settle_summaries(library.iter(), &mut diagnostics);
-        variables::settle_values(&library, &mut diagnostics);
+        variables::remove_known_summaries(library.iter(), &mut diagnostics);
+        variables::remove_known_values(&library, &mut diagnostics);
     }
     report::sort(&mut diagnostics);
     Ok((library, diagnostics))

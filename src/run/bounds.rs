@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::run::path::path_to;
     use crate::run::{
-        Allowance, Evidence, Journal, Leaving, PassReason, PassedOver, PauseReason, restore,
+        Allowance, Evidence, Journal, Leaving, PassedOver, PassedOverReason, PauseReason, restore,
     };
     use crate::usage::Usage;
 
@@ -237,7 +237,7 @@ mod tests {
             }
             Growth::PassedOver { count, size } => {
                 for index in 0..count {
-                    let because = PassReason::Outcome { of: text(size), outcome: text(size) };
+                    let because = PassedOverReason::Outcome { of: text(size), outcome: text(size) };
                     let passed = PassedOver { name: text(size), step: 1, because };
                     progress.passed_over.insert(format!("w:{index}"), passed);
                 }

@@ -13,7 +13,7 @@ pub struct Stay {
     pub key: String,
     pub name: String,
     /// The number of the visit among those of its phase, from 1.
-    pub pass: u32,
+    pub number: u32,
     pub from: u64,
     pub to: u64,
     pub ending: Ending,
@@ -107,7 +107,7 @@ struct Moment {
     key: String,
     name: String,
     /// Unknown in a state of the reference.
-    pass: Option<u32>,
+    number: Option<u32>,
     steps: u64,
     started_at: Option<u64>,
     visit: Left,
@@ -165,7 +165,7 @@ impl Moment {
                 .filter(|visit| !visit.name.is_empty())
                 .map_or(&key, |visit| &visit.name)
                 .clone(),
-            pass: current.map(|visit| visit.passes),
+            number: current.map(|visit| visit.number),
             steps,
             started_at: current.map(|visit| visit.started_at),
             visit: current.map(Left::of).unwrap_or_default(),
@@ -179,8 +179,8 @@ impl Moment {
     /// Returns true if both are of one visit. The reference stores no visits: each of its steps leads to another one.
     fn is_same_visit(&self, other: &Self) -> bool {
         self.key == other.key
-            && self.pass == other.pass
-            && (self.pass.is_some() || self.steps == other.steps)
+            && self.number == other.number
+            && (self.number.is_some() || self.steps == other.steps)
     }
 
     /// Returns the attempt at a gate since the state before, if there was one.
@@ -202,8 +202,8 @@ impl Course {
                     self.add_state(&state, is_part, at);
                 }
             }
-            Entry::Work => self.pass_time(Doing::Work, at),
-            Entry::Wait => self.pass_time(Doing::Wait, at),
+            Entry::Work => self.add_time(Doing::Work, at),
+            Entry::Wait => self.add_time(Doing::Wait, at),
             Entry::Other => {}
         }
     }
@@ -238,7 +238,7 @@ impl Course {
             let earliest = self.time.unwrap_or(now);
             let waited = moment.wait_ms.saturating_sub(before_wait.saturating_add(self.waited));
             let is_wait = waited > now.saturating_sub(earliest) / 2;
-            self.pass_time(if is_wait { Doing::Wait } else { Doing::Work }, at);
+            self.add_time(if is_wait { Doing::Wait } else { Doing::Work }, at);
             if let Some(gate) = attempt {
                 let end = self.gates.last().map_or(0, |gate| gate.to);
                 let from = now.saturating_sub(gate.duration_ms).max(end);
@@ -274,13 +274,13 @@ impl Course {
     }
 
     fn end_stay(&mut self, ending: Ending, to: u64) {
-        let Some((Moment { key, name, pass, .. }, from)) = self.newest.take() else { return };
+        let Some((Moment { key, name, number, .. }, from)) = self.newest.take() else { return };
         let earlier = || self.stays.iter().filter(|stay| stay.key == key).count();
-        let pass = pass.unwrap_or_else(|| u32::try_from(earlier() + 1).unwrap_or(u32::MAX));
-        self.stays.push(Stay { key, name, pass, from, to: to.max(from), ending });
+        let number = number.unwrap_or_else(|| u32::try_from(earlier() + 1).unwrap_or(u32::MAX));
+        self.stays.push(Stay { key, name, number, from, to: to.max(from), ending });
     }
 
-    fn pass_time(&mut self, doing: Doing, at: Option<u64>) {
+    fn add_time(&mut self, doing: Doing, at: Option<u64>) {
         let Some(now) = at else { return };
         if let Some(time) = self.time.filter(|time| now > *time) {
             if doing == Doing::Wait {

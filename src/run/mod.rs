@@ -30,7 +30,8 @@ pub use journal::{Journal, Mark};
 pub use outline::{Outline, Step};
 pub use path::{PhasePath, Segment};
 pub use progress::{
-    Broken, Leaving, PassReason, PassedOver, Pause, PauseReason, Pick, Progress, UsersModel, Visit,
+    Broken, Leaving, PassedOver, PassedOverReason, Pause, PauseReason, Pick, Progress, UsersModel,
+    Visit,
 };
 pub use records::Records;
 pub use rules::{

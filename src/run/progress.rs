@@ -296,8 +296,9 @@ pub struct Visit {
     /// The run left it on a way back, or was cancelled in it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
-    /// The number of visits, this one included.
-    pub passes: u32,
+    /// The number of this visit among those of the phase, from 1.
+    #[serde(rename = "passes")]
+    pub number: u32,
     /// The summary that the phase handed over, in this visit or the last one that did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
@@ -336,13 +337,13 @@ pub struct PassedOver {
     /// The number of steps of the run then.
     pub step: u64,
     #[serde(flatten)]
-    pub because: PassReason,
+    pub because: PassedOverReason,
 }
 
 /// The reason why an entry was passed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
-pub enum PassReason {
+pub enum PassedOverReason {
     /// A condition of it did not hold.
     Condition {
         /// Its key: `input.NAME` or `outcome.ID`.
@@ -357,7 +358,7 @@ pub enum PassReason {
     Outcome { of: String, outcome: String },
 }
 
-impl PassReason {
+impl PassedOverReason {
     /// The reason that this condition does not hold with a value of the run. Long texts are shortened, and of many wanted
     /// values the first are kept: every state entry of the session holds the reason of each entry that was passed over.
     pub(super) fn refused(Condition { of, values }: &Condition, value: Option<String>) -> Self {
@@ -425,9 +426,9 @@ impl RunState {
     /// where the run was then.
     pub fn with_usage(mut self, before: &RunState, used: &Usage) -> Self {
         let key = before.current_path.key();
-        let passes = before.progress.visits.get(&key).map(|visit| visit.passes);
+        let number = before.progress.visits.get(&key).map(|visit| visit.number);
         if let Some(visit) = self.progress.visits.get_mut(&key) {
-            let again = passes.is_some_and(|passes| passes < visit.passes);
+            let again = number.is_some_and(|number| number < visit.number);
             if again { &mut visit.earlier } else { &mut visit.usage }.add(used);
         } else {
             self.progress.forgotten.add(used);
@@ -508,7 +509,7 @@ impl RunState {
 
     /// Returns the number of visits of the current phase, this one included; from 1.
     pub fn visit_number(&self) -> u32 {
-        self.progress.visits.get(&self.current_path.key()).map_or(1, |visit| visit.passes)
+        self.progress.visits.get(&self.current_path.key()).map_or(1, |visit| visit.number)
     }
 
     fn visit(&mut self, now: u64) {
@@ -522,7 +523,7 @@ impl RunState {
             ended_at: None,
             skipped: false,
             unfinished: false,
-            passes: 0,
+            number: 0,
             summary: None,
             usage: Usage::default(),
             earlier: Usage::default(),
@@ -537,7 +538,7 @@ impl RunState {
         (visit.skipped, visit.unfinished) = (false, false);
         visit.evidence.clear();
         (visit.model, visit.picked) = (None, None);
-        visit.passes = visit.passes.saturating_add(1);
+        visit.number = visit.number.saturating_add(1);
         self.forget_oldest();
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::definition::Results;
 
-use super::{Active, PassReason, PhasePath, RunState};
+use super::{Active, PassedOverReason, PhasePath, RunState};
 
 impl<'a> Active<'a> {
     /// Returns true if the current phase gets the results of the phase at this path.
@@ -37,8 +37,8 @@ impl<'a> Active<'a> {
         }
         for (key, passed) in self.state.progress.passed_over.iter() {
             let by_input = match &passed.because {
-                PassReason::Condition { of, .. } => of.starts_with("input."),
-                PassReason::Outcome { .. } => false,
+                PassedOverReason::Condition { of, .. } => of.starts_with("input."),
+                PassedOverReason::Outcome { .. } => false,
             };
             if !by_input {
                 state.progress.passed_over.remove(key);
@@ -103,6 +103,6 @@ mod tests {
         assert_eq!(seen(names(&[])), []);
         assert_eq!(seen(names(&["a"])), [a]);
         assert_eq!(seen(names(&["s"])), [b, c]);
-        assert_eq!(seen(names(&["d"])), [d], "an earlier pass of the phase itself");
+        assert_eq!(seen(names(&["d"])), [d], "an earlier visit of the phase itself");
     }
 }

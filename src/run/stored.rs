@@ -12,7 +12,7 @@ use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark, RECORDS, SMALL};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{
-    Allowance, Broken, Evidence, PassReason, PassedOver, Pause, PauseReason, PhasePath, Pick,
+    Allowance, Broken, Evidence, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
     Progress, Records, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
@@ -556,7 +556,7 @@ fn visit(data: &Value) -> Option<Visit> {
         ended_at: get(data, "endedAt").and_then(Value::as_u64),
         skipped: get(data, "skipped").and_then(Value::as_bool).unwrap_or_default(),
         unfinished: get(data, "unfinished").and_then(Value::as_bool).unwrap_or_default(),
-        passes: get(data, "passes").and_then(number)?,
+        number: get(data, "passes").and_then(number)?,
         summary: get(data, "summary").and_then(summary),
         usage: get(data, "usage").map(usage).unwrap_or_default(),
         earlier: get(data, "earlier").map(usage).unwrap_or_default(),
@@ -603,12 +603,12 @@ fn allowance(data: &Value) -> Option<Allowance> {
 
 fn passed_over(data: &Value) -> Option<PassedOver> {
     let because = match get(data, "kind")?.as_str()? {
-        "condition" => PassReason::Condition {
+        "condition" => PassedOverReason::Condition {
             of: string(get(data, "of")?)?,
             value: get(data, "value").and_then(string),
             wanted: strings(get(data, "wanted")?),
         },
-        "outcome" => PassReason::Outcome {
+        "outcome" => PassedOverReason::Outcome {
             of: string(get(data, "of")?)?,
             outcome: string(get(data, "outcome")?)?,
         },
@@ -815,7 +815,7 @@ mod tests {
             ended_at: Some(2),
             skipped: true,
             unfinished: true,
-            passes: 3,
+            number: 3,
             summary: Some(summary),
             usage: usage.clone(),
             earlier: Usage { turns: 1, ..Usage::default() },
@@ -876,12 +876,12 @@ mod tests {
                 inputs: [("i".to_owned(), "v".to_owned())].into(),
                 outcomes: [("a:0".to_owned(), "small".to_owned())].into(),
                 passed_over: [
-                    PassReason::Condition {
+                    PassedOverReason::Condition {
                         of: "outcome.t".into(),
                         value: Some("v".into()),
                         wanted: vec!["w".into()],
                     },
-                    PassReason::Outcome { of: "t".into(), outcome: "o".into() },
+                    PassedOverReason::Outcome { of: "t".into(), outcome: "o".into() },
                 ]
                 .into_iter()
                 .enumerate()

@@ -31,7 +31,7 @@ pub struct Summary {
 }
 
 impl RunState {
-    /// Returns the run with a summary of its current phase, in place of that of an earlier pass.
+    /// Returns the run with a summary of its current phase, in place of that of an earlier visit.
     pub fn with_summary(&self, phase: &Phase, text: &str) -> Self {
         let mut new = self.clone();
         let summary = Summary {
@@ -47,7 +47,7 @@ impl RunState {
         new
     }
 
-    /// Returns true if the current phase has handed over a summary in this pass.
+    /// Returns true if the current phase has handed over a summary in this visit.
     pub fn has_handed_over(&self) -> bool {
         let visit = self.progress.visits.get(&self.current_path.key());
         let summary = visit.and_then(|visit| visit.summary.as_ref());

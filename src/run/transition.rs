@@ -5,7 +5,7 @@ use std::fmt;
 use crate::definition::{Entry, EntryKind, Library, OnMaxLoops, Workflow, short};
 
 use super::progress::MAX_NAME;
-use super::{PassReason, PassedOver, PhasePath, RunState, RunStatus};
+use super::{PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
 
 /// The destination of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,8 +107,10 @@ fn follow(
         }
     }
     for index in next..to {
-        let because =
-            PassReason::Outcome { of: short(&phase.id, MAX_NAME), outcome: outcome.to_owned() };
+        let because = PassedOverReason::Outcome {
+            of: short(&phase.id, MAX_NAME),
+            outcome: outcome.to_owned(),
+        };
         new.current_path.set_index(index);
         new.pass_over(scope.phases.get(index), because, library);
     }
@@ -186,7 +188,7 @@ impl RunState {
         if arrival == Arrival::Phase && stays { Ok(new) } else { Err(LoopError::PassedOver) }
     }
 
-    fn pass_over(&mut self, entry: Option<&Entry>, because: PassReason, library: &Library) {
+    fn pass_over(&mut self, entry: Option<&Entry>, because: PassedOverReason, library: &Library) {
         let name = short(entry.map_or("", |entry| library.entry_name(entry)), MAX_NAME);
         let passed = PassedOver { name, step: self.global_step_count, because };
         self.progress.passed_over.insert(self.current_path.key(), passed);
@@ -219,7 +221,7 @@ impl RunState {
                     if let Some((condition, value)) =
                         self.refusal_with(&entry.when, &inputs, library)
                     {
-                        let because = PassReason::refused(condition, value);
+                        let because = PassedOverReason::refused(condition, value);
                         self.pass_over(Some(entry), because, library);
                         self.current_path.set_index(index + 1);
                         continue;
@@ -347,7 +349,7 @@ mod tests {
         let mut state = at(&[("release", 0)]);
         for index in [1, 2] {
             state.current_path.set_index(index);
-            let because = PassReason::Outcome { of: "build".into(), outcome: "a".into() };
+            let because = PassedOverReason::Outcome { of: "build".into(), outcome: "a".into() };
             state.pass_over(None, because, &Library::default());
         }
         state.current_path.set_index(0);

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::definition::{EntryKind, Given, Input, Library, OnMaxLoops, Source, Workflow};
 
-use super::{Active, Arrival, Leaving, PassReason, PhasePath, RunState, begin, leave};
+use super::{Active, Arrival, Leaving, PassedOverReason, PhasePath, RunState, begin, leave};
 
 /// Bounds of the search for ways.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ pub enum WayStep {
     /// The steps since this phase was there last are taken this number of times more.
     Laps { more: u32 },
     /// The entry at the path is passed over.
-    PassedOver { path: PhasePath, because: PassReason },
+    PassedOver { path: PhasePath, because: PassedOverReason },
 }
 
 /// The end of a way.
@@ -382,12 +382,12 @@ impl Active<'_> {
 }
 
 /// The entries that the last step of a run passed over, in their order.
-fn passed_over(state: &RunState) -> Vec<(PhasePath, PassReason)> {
+fn passed_over(state: &RunState) -> Vec<(PhasePath, PassedOverReason)> {
     let passed = state.progress.passed_over.iter();
     let passed = passed.filter(|(_, passed)| passed.step == state.global_step_count);
     let paths =
         passed.filter_map(|(key, passed)| Some((PhasePath::parse(key)?, passed.because.clone())));
-    let mut ordered: Vec<(PhasePath, PassReason)> = paths.collect();
+    let mut ordered: Vec<(PhasePath, PassedOverReason)> = paths.collect();
     ordered.sort_by_cached_key(|(path, _)| path.indices());
     ordered
 }

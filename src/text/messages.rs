@@ -148,7 +148,7 @@ struct Entries {
 impl Entries {
     fn of(state: &RunState, root: &Workflow, library: &Library) -> Self {
         let visits = &state.progress.visits;
-        let passes: u64 = visits.values().map(|visit| u64::from(visit.passes)).sum();
+        let passes: u64 = visits.values().map(|visit| u64::from(visit.number)).sum();
         // The reference records no visits.
         let knows_all = passes >= state.global_step_count && !visits.is_empty();
         let mut entries = Self { done: 0, skipped: Vec::new(), passed_over: Vec::new() };

@@ -160,7 +160,7 @@ impl<'a> Report<'a> {
         let last_visit = || ends().max().map(|(_, ended_at)| ended_at);
         let pause = pause.filter(|_| outcome == Outcome::Paused);
         let seal = progress.seal.as_ref();
-        let repeated = progress.visits.values().map(|visit| visit.passes.saturating_sub(1));
+        let repeated = progress.visits.values().map(|visit| visit.number.saturating_sub(1));
         Self {
             task_id: &state.task_id,
             workflow: &state.workflow_key,
@@ -387,7 +387,7 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
             name: if visit.name.trim().is_empty() { key } else { &visit.name },
             depth: path.len().saturating_sub(1),
             nested_in,
-            passes: visit.passes,
+            passes: visit.number,
             started_at: visit.started_at,
             ended_at: visit.ended_at,
             outcome: state.progress.outcomes.get(key).map(String::as_str),

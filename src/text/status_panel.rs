@@ -50,8 +50,8 @@ pub fn status_panel(
         } else if let Some(visit) = visit {
             let end = if current { now } else { visit.ended_at.unwrap_or(now) };
             line.push_str(&format!("  {}", duration(visit.started_at, end)));
-            if visit.passes > 1 {
-                line.push_str(&format!(", {} passes", visit.passes));
+            if visit.number > 1 {
+                line.push_str(&format!(", {} passes", visit.number));
             }
             let in_use = in_use.filter(|_| current).map(ToString::to_string);
             if let Some(model) = in_use.as_ref().or(visit.model.as_ref()) {

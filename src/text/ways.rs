@@ -5,12 +5,12 @@ use std::fmt;
 use crate::definition::{
     Condition, Library, Outcome, Phase, Target, Workflow, nearest, on_one_line,
 };
-use crate::run::{PassReason, PassedOver, PhasePath, RunState, cut};
+use crate::run::{PassedOver, PassedOverReason, PhasePath, RunState, cut};
 
 use super::names::{phase_title, short_name};
 
 /// The reason in a few words, such as "outcome.triage is small, not large".
-impl fmt::Display for PassReason {
+impl fmt::Display for PassedOverReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Condition { of, value, wanted } => {

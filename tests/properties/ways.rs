@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use pi_workflows::definition::{Entry, EntryKind, Library, Target, Workflow};
 use pi_workflows::engine::{Engine, Event, Facts, Ui};
 use pi_workflows::run::{
-    Active, Arrival, Leaving, PassReason, PassedOver, PauseReason, PhasePath, RunState, WayBounds,
-    WayEnd, WayStarts, WayStep, begin, leave, restart, restore, ways,
+    Active, Arrival, Leaving, PassedOver, PassedOverReason, PauseReason, PhasePath, RunState,
+    WayBounds, WayEnd, WayStarts, WayStep, begin, leave, restart, restore, ways,
 };
 use pi_workflows::sorted::Map;
 use pi_workflows::text::{boxes, mermaid};
@@ -185,14 +185,14 @@ fn holds(state: &RunState, key: &str, passed: &PassedOver, library: &Library) ->
     let path = PhasePath::parse(key).unwrap();
     let entry = entry_at(library, &path);
     match &passed.because {
-        PassReason::Condition { of, value, wanted } => {
+        PassedOverReason::Condition { of, value, wanted } => {
             let refusal =
                 at(state, &path).refusal(&entry.when, library).map(|(condition, value)| {
                     (condition.of.to_string(), value, condition.values.clone())
                 });
             refusal == Some((of.clone(), value.clone(), wanted.clone()))
         }
-        PassReason::Outcome { of, outcome } => {
+        PassedOverReason::Outcome { of, outcome } => {
             let last = path.last().unwrap();
             let scope = library.get(&last.workflow_key).unwrap();
             let from = scope
@@ -583,7 +583,7 @@ fn most_random_files_load_and_have_branches() {
         let all = ways(&WayStarts::of(workflow, &given, &library).unwrap(), &library, bounds);
         let has = |is: fn(&WayStep) -> bool| all.ways.iter().any(|way| way.steps.iter().any(is));
         let is_condition = |step: &WayStep| {
-            matches!(step, WayStep::PassedOver { because: PassReason::Condition { .. }, .. })
+            matches!(step, WayStep::PassedOver { because: PassedOverReason::Condition { .. }, .. })
         };
         conditions += usize::from(has(is_condition));
         back += usize::from(all.has_more_loops);

@@ -13,7 +13,7 @@ use crate::definition::model::workflow::{EntryKind, Workflow};
 
 /// Removes the diagnostics of each `{input.NAME}` and `{outcome.ID}` that all workflows know in which the file is used. If there are
 /// errors, all of them are removed: not all workflows are known.
-pub(crate) fn settle_values(library: &Library, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn remove_known_values(library: &Library, diagnostics: &mut Vec<Diagnostic>) {
     let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity() != Severity::Error);
     let phases = library.iter().flat_map(Workflow::own_phases);
     let with_outcomes = phases.filter(|phase| !phase.outcomes.is_empty()).map(|phase| &*phase.id);
@@ -47,7 +47,7 @@ pub(crate) fn settle_values(library: &Library, diagnostics: &mut Vec<Diagnostic>
 
 /// Removes the diagnostics of each `{summary.ID}` whose phase or nested workflow exists. If there are errors, all of them are
 /// removed: not all phases are known.
-pub(crate) fn settle_summaries<'a>(
+pub(crate) fn remove_known_summaries<'a>(
     workflows: impl Iterator<Item = &'a Workflow>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {

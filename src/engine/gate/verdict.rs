@@ -16,13 +16,13 @@ pub(super) enum Outcome {
     Passed,
     /// The last check failed.
     Failed,
-    /// Without a result; the text is for who wants to leave the phase.
+    /// Without a result; the text is for whoever asked to leave the phase.
     Interrupted(String),
     /// The run waits for the user.
     Paused(PauseReason),
 }
 
-/// The answer to the party that wants to leave the phase, where the run does not move on.
+/// What the agent or the user who asked to leave a phase is told, where the run does not move on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// A check failed, and the run stays.

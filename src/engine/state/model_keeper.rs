@@ -144,7 +144,7 @@ impl ModelKeeper {
     pub fn leave(&self, state: &mut RunState, current: &ModelSetting) {
         if let Some(left) = self.visit.as_ref().filter(|left| left.task_id == state.task_id)
             && let Some(visit) = state.progress.visits.get_mut(&left.phase)
-            && visit.passes == left.number
+            && visit.number == left.number
         {
             visit.model = Some(short(&current.to_string(), MAX_SHOWN));
         }

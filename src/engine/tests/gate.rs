@@ -819,7 +819,7 @@ fn a_failure_that_leads_to_the_same_phase_is_known_there() {
     let (ticket, _) = asked(session.call_next().reply);
     let _ = session.answer(ticket, ran(1));
     let visit = &session.progress().visits["flat:0"];
-    assert_eq!((visit.passes, visit.evidence.len()), (2, 1));
+    assert_eq!((visit.number, visit.evidence.len()), (2, 1));
 }
 
 #[test]
