@@ -31,7 +31,7 @@ pub use diagnostic::report::Diagnostic;
 
 pub(crate) use model::blank::{is_blank, is_space, trim};
 pub use model::budget::{Budget, Measure};
-pub use model::conditions::{Condition, Source};
+pub use model::conditions::Condition;
 pub use model::confinement::{Confinement, Sandbox};
 pub use model::expected_calls::PhaseTest;
 pub use model::files::{
@@ -50,6 +50,7 @@ pub use model::permission::{Permission, Refusal, permission, wider_for_commands}
 pub use model::results::Results;
 pub use model::tools::{is_carrier, runs_commands, writes_path};
 pub use model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
+pub use model::values::ValueName;
 pub use model::workflow::{
     AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, OnMaxLoops,
     Phase, Show, ToolPolicy, Workflow,

@@ -1,7 +1,7 @@
 //! A run's state, looked up in the library.
 
 use crate::definition::{
-    Condition, ContextMode, Entry, EntryKind, Library, Phase, Source, Workflow,
+    Condition, ContextMode, Entry, EntryKind, Library, Phase, ValueName, Workflow,
 };
 
 use super::{RunState, Segment};
@@ -60,8 +60,9 @@ impl<'a> Active<'a> {
     /// The next entry in the innermost workflow whose conditions hold, or may hold with an outcome of the current phase.
     pub fn next(&self) -> Option<&'a Entry> {
         let is_open = |condition: &&Condition| match &condition.of {
-            Source::Outcome(id) => *id == self.phase.id,
-            Source::Input(_) => false,
+            ValueName::Outcome(id) => *id == self.phase.id,
+            ValueName::Output { phase, .. } => *phase == self.phase.id,
+            ValueName::Input(_) | ValueName::Summary(_) | ValueName::Task => false,
         };
         self.scope.phases.get(self.index.checked_add(1)?..)?.iter().find(|entry| {
             let decided = entry.when.iter().filter(|condition| !is_open(condition));

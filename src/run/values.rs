@@ -2,7 +2,7 @@
 
 use crate::sorted::Map;
 
-use crate::definition::{Condition, EntryKind, Given, Input, Library, Source};
+use crate::definition::{Condition, EntryKind, Given, Input, Library, ValueName};
 
 use super::RunState;
 
@@ -31,7 +31,8 @@ impl RunState {
             };
             let value = |input: &Input| match with.get(&input.name) {
                 Some(Given::Value(value)) => input.value(value),
-                Some(Given::Input(name)) => values.get(name).cloned(),
+                Some(Given::Name(ValueName::Input(name))) => values.get(name).cloned(),
+                Some(Given::Name(_)) => None,
                 None => input.default.clone(),
             };
             let inputs = library.get(&inner.workflow_key).map(|nested| &nested.inputs[..]);
@@ -81,7 +82,7 @@ impl RunState {
         let workflow = library.get(&self.current_path.last()?.workflow_key)?;
         when.iter().find_map(|condition| {
             let (value, holds) = match &condition.of {
-                Source::Input(name) => {
+                ValueName::Input(name) => {
                     let value = inputs.get(name).map(String::as_str);
                     let input = workflow.inputs.iter().find(|input| input.name == *name);
                     let holds = input.zip(value);
@@ -89,11 +90,12 @@ impl RunState {
                         .is_some_and(|(input, value)| input.is_one_of(value, &condition.values));
                     (value, holds)
                 }
-                Source::Outcome(id) => {
+                ValueName::Outcome(id) => {
                     let value = self.outcome(depth, id, library);
                     let is_value = |value| condition.values.iter().any(|other| other == value);
                     (value, value.is_some_and(is_value))
                 }
+                ValueName::Output { .. } | ValueName::Summary(_) | ValueName::Task => (None, false),
             };
             (!holds).then(|| (condition, value.map(ToOwned::to_owned)))
         })

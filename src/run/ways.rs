@@ -5,7 +5,7 @@
 use crate::sorted::{Map, Set};
 use std::collections::VecDeque;
 
-use crate::definition::{EntryKind, Given, Input, Library, OnMaxLoops, Source, Workflow};
+use crate::definition::{EntryKind, Given, Input, Library, OnMaxLoops, ValueName, Workflow};
 
 use super::{Active, Arrival, Leaving, PassedOverReason, PhasePath, RunState, begin, leave};
 
@@ -141,14 +141,17 @@ fn used_inputs<'a>(
     let mut used = Set::new();
     for entry in &workflow.phases {
         used.extend(entry.when.iter().filter_map(|condition| match &condition.of {
-            Source::Input(name) => Some(name.clone()),
-            Source::Outcome(_) => None,
+            ValueName::Input(name) => Some(name.clone()),
+            ValueName::Output { .. }
+            | ValueName::Outcome(_)
+            | ValueName::Summary(_)
+            | ValueName::Task => None,
         }));
         let EntryKind::Workflow { key, with } = &entry.kind else { continue };
         let nested = used_inputs(key, library, known);
         used.extend(with.iter().filter_map(|(name, given)| match given {
-            Given::Input(own) if nested.contains(name) => Some(own.clone()),
-            Given::Input(_) | Given::Value(_) => None,
+            Given::Name(ValueName::Input(own)) if nested.contains(name) => Some(own.clone()),
+            Given::Name(_) | Given::Value(_) => None,
         }));
     }
     known.insert(&workflow.key, used.clone());
@@ -541,7 +544,7 @@ mod tests {
     }
 
     fn when(name: &str, value: &str) -> Vec<Condition> {
-        vec![Condition { of: Source::Input(name.into()), values: vec![value.into()] }]
+        vec![Condition { of: ValueName::Input(name.into()), values: vec![value.into()] }]
     }
 
     #[test]
@@ -556,7 +559,7 @@ mod tests {
         ];
         root.phases[0].when = when("own", "true");
         let with = [("inner", "handed"), ("idle", "unused")]
-            .map(|(inner, outer)| (inner.to_owned(), Given::Input(outer.into())));
+            .map(|(inner, outer)| (inner.to_owned(), Given::Name(ValueName::Input(outer.into()))));
         let key = "s".to_owned();
         root.phases[1].kind = EntryKind::Workflow { key, with: with.into() };
         let mut nested = workflow("s", &["b"]);
@@ -582,7 +585,7 @@ mod tests {
         nested.phases[0].when = when("inner", "z");
         nested.inputs[0].kind = InputKind::Text;
         let EntryKind::Workflow { with, .. } = &mut root.phases[1].kind else { panic!() };
-        with.insert("inner".into(), Given::Input("text".into()));
+        with.insert("inner".into(), Given::Name(ValueName::Input("text".into())));
         let library = library_of(vec![root, nested]);
         let workflow = library.get("w").unwrap();
         let missing = WayStarts::of(workflow, &Map::new(), &library).unwrap_err();

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
     use crate::definition::{Check, CheckKind, Gate, OnGateFail};
-    use crate::definition::{Condition, Entry, InputKind, Outcome, Source, Target};
+    use crate::definition::{Condition, Entry, InputKind, Outcome, Target, ValueName};
 
     #[test]
     fn inputs_are_listed() {
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn conditions_are_listed_with_the_first_phase_of_their_entry() {
         let mut outer = workflow("w", &["a", "@s"]);
-        let of = Source::Input("scope".into());
+        let of = ValueName::Input("scope".into());
         outer.phases[1].when = vec![Condition { of, values: vec!["api".into(), "web".into()] }];
         let outcome = |name: &str, target| Outcome { name: name.into(), target };
         let mut a = phase("a");

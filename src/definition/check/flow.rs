@@ -7,13 +7,14 @@ use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
-use crate::definition::model::conditions::{Condition, Source};
+use crate::definition::model::conditions::Condition;
 use crate::definition::model::gate::{Check, Gate};
 use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::results::Results;
+use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;
 use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Phase, Workflow};
 
@@ -209,7 +210,7 @@ impl<'a> Errors<'a> {
         let entries = &self.workflow.phases;
         let earlier = entries.get(..index).unwrap_or_default();
         let (expected, found, suggestion) = match &condition.of {
-            Source::Input(name) => {
+            ValueName::Input(name) => {
                 let inputs = &self.workflow.inputs;
                 if let Some(input) = inputs.iter().find(|input| input.name == *name) {
                     let is_wrong = |value: &&String| input.value(value).is_none();
@@ -225,7 +226,7 @@ impl<'a> Errors<'a> {
                 let meant = meant.map(|name| format!("input.{name}"));
                 (listed(&names, "an input of the workflow"), format!("`{key}`"), meant)
             }
-            Source::Outcome(id) => {
+            ValueName::Outcome(id) => {
                 let mut names = Set::new();
                 let called: Vec<&'a Entry> =
                     earlier.iter().filter(|entry| entry.is_called(id)).collect();
@@ -265,6 +266,8 @@ impl<'a> Errors<'a> {
                 let expected = "the outcome of an earlier phase or nested workflow".to_owned();
                 (expected, format!("`{key}`{why}"), meant)
             }
+            // Refused when the file is read.
+            ValueName::Output { .. } | ValueName::Summary(_) | ValueName::Task => return,
         };
         let problem = FieldProblem::BadValue { field: "when".into(), expected, found, suggestion };
         self.report(problem, &[when[0], when[1], when[2], Step::Name(&key)]);
@@ -289,7 +292,7 @@ impl<'a> Errors<'a> {
             let own = |name: &String| {
                 self.workflow.inputs.iter().find(|input| input.name == *name).ok_or_else(|| {
                     let names = self.workflow.inputs.iter().map(|input| &*input.name);
-                    nearest(name, names).map(|name| format!("{{input.{name}}}"))
+                    nearest(name, names).map(|name| format!("input.{name}"))
                 })
             };
             let (found, suggestion) = match given {
@@ -298,13 +301,15 @@ impl<'a> Errors<'a> {
                     let meant = nearest(value, input.options()).map(ToOwned::to_owned);
                     (format!("`{value}`"), meant)
                 }
-                Given::Input(name) => match own(name) {
+                Given::Name(ValueName::Input(name)) => match own(name) {
                     Ok(own) if input.accepts(own) => continue,
-                    Ok(own) => (format!("`{{input.{name}}}`, which is {}", own.expected()), None),
+                    Ok(own) => (format!("`input.{name}`, which is {}", own.expected()), None),
                     Err(meant) => {
-                        (format!("`{{input.{name}}}`, which the workflow does not have"), meant)
+                        (format!("`input.{name}`, which the workflow does not have"), meant)
                     }
                 },
+                // Refused when the file is read.
+                Given::Name(_) => continue,
             };
             let (field, expected) = (format!("with.{name}"), input.expected());
             let problem = FieldProblem::BadValue { field, expected, found, suggestion };

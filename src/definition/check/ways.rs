@@ -9,10 +9,11 @@ use crate::sorted::{Map, Set};
 use super::flow::{Workflows, exits};
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
-use crate::definition::model::conditions::{Condition, Source};
+use crate::definition::model::conditions::Condition;
 use crate::definition::model::gate::OnGateFail;
 use crate::definition::model::inputs::InputKind;
 use crate::definition::model::library::Library;
+use crate::definition::model::values::ValueName;
 use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Workflow};
 
 /// Maximum number of values that are looked at, in all workflows together; nothing is reported of those that need more.
@@ -58,7 +59,7 @@ fn size(values: &Values) -> usize {
 
 struct Ways<'a> {
     workflow: &'a Workflow,
-    sources: Vec<&'a Source>,
+    sources: Vec<&'a ValueName>,
     /// The values with which each entry may be entered; `None` for one that no way reaches.
     entered: Vec<Option<Values<'a>>>,
     /// The entries whose values have changed since they were left.
@@ -78,7 +79,7 @@ impl<'a> Ways<'a> {
         workflows: &Workflows<'a>,
         work_left: &'a mut usize,
     ) -> Option<Self> {
-        let mut sources: Vec<&Source> = Vec::new();
+        let mut sources: Vec<&ValueName> = Vec::new();
         let conditions = workflow.phases.iter().flat_map(|entry| &entry.when);
         sources.extend(conditions.map(|condition| &condition.of));
         sources.sort_unstable();
@@ -103,8 +104,8 @@ impl<'a> Ways<'a> {
     }
 
     /// The values that a source may have at the start.
-    fn initial(&self, source: &Source) -> Set<Value<'a>> {
-        let Source::Input(name) = source else { return [None].into() };
+    fn initial(&self, source: &ValueName) -> Set<Value<'a>> {
+        let ValueName::Input(name) = source else { return [None].into() };
         let input = self.workflow.inputs.iter().find(|input| input.name == *name);
         match input.map(|input| &input.kind) {
             Some(InputKind::Choice(options)) => {
@@ -180,7 +181,7 @@ impl<'a> Ways<'a> {
     ) -> Values<'a> {
         let mut values = values.clone();
         for (source, set) in self.sources.iter().zip(&mut values) {
-            let Source::Outcome(id) = source else { continue };
+            let ValueName::Outcome(id) = source else { continue };
             if !entry.is_called(id) {
                 continue;
             }
@@ -263,10 +264,10 @@ impl<'a> Ways<'a> {
         let input = |name: &String| self.workflow.inputs.iter().find(|input| input.name == *name);
         match (value, of) {
             (None, _) => false,
-            (Some(value), Source::Input(name)) => {
+            (Some(value), ValueName::Input(name)) => {
                 input(name).is_some_and(|input| input.is_one_of(value, values))
             }
-            (Some(value), Source::Outcome(_)) => values.iter().any(|wanted| wanted == value),
+            (Some(value), _) => values.iter().any(|wanted| wanted == value),
         }
     }
 

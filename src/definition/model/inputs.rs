@@ -1,6 +1,7 @@
 //! Inputs: values that a run is started with.
 
 use super::blank::trim;
+use super::values::ValueName;
 use super::words::either;
 
 /// Maximum length of a value, in characters. The values stand in every state entry of their run.
@@ -97,18 +98,13 @@ impl Input {
 pub enum Given {
     /// This value.
     Value(String),
-    /// The value of the input of this name of the outer workflow: `"{input.NAME}"`.
-    Input(String),
+    /// The value of this name in the outer workflow: one of [`Self::FORMS`].
+    Name(ValueName),
 }
 
 impl Given {
-    pub(crate) fn of(text: &str) -> Self {
-        let name = text.strip_prefix("{input.").and_then(|rest| rest.strip_suffix('}'));
-        match name.filter(|name| is_name(name)) {
-            Some(name) => Self::Input(name.to_owned()),
-            None => Self::Value(text.to_owned()),
-        }
-    }
+    /// The forms of the names that a value may have.
+    pub const FORMS: [&str; 1] = [ValueName::INPUT];
 }
 
 /// Maximum length of the name of an input or outcome, in bytes. State entries hold many of them.

@@ -20,6 +20,7 @@ pub mod schema;
 pub mod seal;
 pub mod tools;
 pub mod totals;
+pub mod values;
 pub mod variables;
 pub mod words;
 pub mod workflow;

@@ -336,7 +336,7 @@ pub const ENTRY_FIELDS: [Field; 4] = [
         "with",
         Kind::Values,
         "none",
-        "Values of the inputs of the nested workflow: each a value, or `\"{input.NAME}\"` for that of an input of this workflow.",
+        "Values of the inputs of the nested workflow: each a value, or `input.NAME` for that of an input of this workflow.",
     ),
 ];
 

@@ -40,6 +40,7 @@ use super::gate::{Check, CheckKind, Gate, OnGateFail};
 use super::inputs::{Given, Input};
 use super::outcomes::Outcome;
 use super::results::Results;
+use super::values::ValueName;
 use super::workflow::{
     AutoContinue, ContextMode, Entry, EntryKind, OnMaxLoops, Phase, ToolPolicy, Workflow,
 };
@@ -269,12 +270,20 @@ impl Rules {
         self.number(with.len() as u64);
         for (name, given) in with {
             self.text(name);
-            let (kind, text) = match given {
-                Given::Value(value) => (0, value),
-                Given::Input(name) => (1, name),
-            };
-            self.number(kind);
-            self.text(text);
+            match given {
+                Given::Value(value) => {
+                    self.number(0);
+                    self.text(value);
+                }
+                Given::Name(ValueName::Input(name)) => {
+                    self.number(1);
+                    self.text(name);
+                }
+                Given::Name(name) => {
+                    self.number(2);
+                    self.text(&name.to_string());
+                }
+            }
         }
     }
 
@@ -372,7 +381,7 @@ impl Rules {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
-    use crate::definition::{InputKind, Library, Pattern, Source, Target, Thinking};
+    use crate::definition::{InputKind, Library, Pattern, Target, Thinking};
 
     fn seal(change: impl Fn(&mut [Workflow])) -> String {
         let mut workflows = vec![
@@ -512,14 +521,14 @@ mod tests {
                 vec![input("i", InputKind::Flag, Some("true")), input("j", InputKind::Text, None)];
             let EntryKind::Workflow { with, .. } = &mut w[0].phases[1].kind else { panic!() };
             with.insert(name("i"), Given::Value(name("false")));
-            with.insert(name("j"), Given::Input(name("a")));
+            with.insert(name("j"), Given::Name(ValueName::Input(name("a"))));
             let values = vec![name("x"), name("y"), name("x")];
             w[0].phases[2].when = vec![
-                Condition { of: Source::Input(name("b")), values },
-                Condition { of: Source::Outcome(name("a")), values: vec![name("next")] },
+                Condition { of: ValueName::Input(name("b")), values },
+                Condition { of: ValueName::Outcome(name("a")), values: vec![name("next")] },
             ];
             w[1].phases[1].when =
-                vec![Condition { of: Source::Input(name("i")), values: vec![name("true")] }];
+                vec![Condition { of: ValueName::Input(name("i")), values: vec![name("true")] }];
         });
         assert_eq!(value, "3:e7c8a593e112e55d1cb635b1398a416b968772980157fa65b230dd074f24730b");
     }
@@ -558,7 +567,7 @@ mod tests {
         }
         fn when(workflow: &mut Workflow, values: &[&str]) {
             let values = values.iter().map(|value| (*value).to_owned()).collect();
-            workflow.phases[0].when.push(Condition { of: Source::Input("i".into()), values });
+            workflow.phases[0].when.push(Condition { of: ValueName::Input("i".into()), values });
         }
         fn gives(workflow: &mut Workflow, given: Given) {
             let EntryKind::Workflow { with, .. } = &mut workflow.phases[1].kind else { panic!() };
@@ -589,7 +598,7 @@ mod tests {
             |w| {
                 input(&mut w[0], Some("a"));
                 input(&mut w[1], Some("a"));
-                gives(&mut w[0], Given::Input("i".into()));
+                gives(&mut w[0], Given::Name(ValueName::Input("i".into())));
             },
             |w| {
                 input(&mut w[0], Some("a"));

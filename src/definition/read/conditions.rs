@@ -2,12 +2,13 @@
 
 use super::fields::Fields;
 use super::inputs::{scalar, written};
+use super::values;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::value::Expected;
 use crate::definition::model::blank::trim;
-use crate::definition::model::conditions::{Condition, Source};
+use crate::definition::model::conditions::Condition;
 use crate::definition::model::inputs::MAX_VALUE;
 use crate::definition::model::schema::{MAX_CONDITIONS, MAX_OPTIONS};
 
@@ -33,16 +34,13 @@ pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Option<Ve
     let conditions: Vec<Option<Condition>> = entries
         .iter()
         .map(|(key, value)| {
-            let Some(of) = Source::of(key) else {
-                let problem = FieldProblem::BadValue {
-                    field: "when".into(),
-                    expected: "`input.NAME` or `outcome.ID`".into(),
-                    found: format!("`{key}`"),
-                    suggestion: None,
-                };
-                let [phases, item, when] = here;
-                fields.report(&[phases, item, when, Step::Name(key)], problem);
-                return None;
+            let of = match values::read("when", key, &Condition::FORMS) {
+                Ok(of) => of,
+                Err(problem) => {
+                    let [phases, item, when] = here;
+                    fields.report(&[phases, item, when, Step::Name(key)], problem);
+                    return None;
+                }
             };
             let trimmed = |value: &Yaml| Some(trim(&scalar(value)?).to_owned());
             let values: Option<Vec<String>> = match value {

@@ -194,6 +194,14 @@ impl<'a> Fields<'a> {
         sound
     }
 
+    /// Returns true if a text stands without quotes at a path.
+    pub fn is_bare(&self, path: &[Step], text: &str) -> bool {
+        let Some(place) = self.tree.place(path) else { return false };
+        let line = self.text.lines().nth(place.line - 1).unwrap_or_default();
+        let start = line.char_indices().nth(place.column - 1).map_or(line.len(), |(at, _)| at);
+        line.get(start..).is_some_and(|rest| rest.starts_with(text))
+    }
+
     /// The first place of a text, from a place on.
     fn find(&self, from: Place, words: &str) -> Option<Place> {
         self.text.lines().enumerate().skip(from.line - 1).find_map(|(index, line)| {

@@ -3,6 +3,7 @@
 use crate::sorted::Map;
 
 use super::fields::Fields;
+use super::values;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::excerpt::short;
@@ -13,6 +14,7 @@ use crate::definition::model::inputs::{Given, Input, InputKind, MAX_VALUE, is_na
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::schema;
 use crate::definition::model::schema::{INPUT_TYPES, MAX_INPUTS, MAX_OPTIONS};
+use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;
 
 /// The keys of an input.
@@ -49,9 +51,27 @@ pub(crate) fn read_given(
             fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem);
             return None;
         };
-        all.insert(name.clone(), Given::of(&text));
+        match given(fields, &[here[0], here[1], here[2], Step::Key(name)], name, text) {
+            Ok(given) => all.insert(name.clone(), given),
+            Err(problem) => {
+                fields.report(&[here[0], here[1], here[2], Step::Key(name)], problem);
+                return None;
+            }
+        };
     }
     Some(all)
+}
+
+/// A name stands bare, or quoted in braces. Any other quoted text is the value.
+fn given(fields: &Fields, at: &[Step], name: &str, text: String) -> Result<Given, FieldProblem> {
+    let field = format!("with.{name}");
+    let in_braces = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let bare = || ValueName::is_begun_by(&text) && fields.is_bare(at, &text);
+    match in_braces.filter(|name| ValueName::is_begun_by(name)) {
+        Some(name) => Ok(Given::Name(values::read(&field, name, &Given::FORMS)?)),
+        None if bare() => Ok(Given::Name(values::read(&field, &text, &Given::FORMS)?)),
+        None => Ok(Given::Value(text)),
+    }
 }
 
 /// Reads `inputs`; `None` after an error.

@@ -214,11 +214,11 @@ fn wrong_values_of_nested_workflows_are_refused() {
         (", with: {half: apj}", "5:46: `with.half`: expected `api` or `web`, found `apj`"),
         (
             ", with: {half: '{input.t}'}",
-            "5:46: `with.half`: expected `api` or `web`, found `{input.t}`, which is a text of 1 to 1000 characters",
+            "5:46: `with.half`: expected `api` or `web`, found `input.t`, which is a text of 1 to 1000 characters",
         ),
         (
             ", with: {half: '{input.u}'}",
-            "5:46: `with.half`: expected `api` or `web`, found `{input.u}`, which the workflow does not have",
+            "5:46: `with.half`: expected `api` or `web`, found `input.u`, which the workflow does not have",
         ),
         (
             ", with: {half: api, hlf: x}",

@@ -1,0 +1,124 @@
+//! Names of values of a run, as `when` and `with` write them.
+
+use std::fmt;
+
+use super::nearest::nearest;
+
+/// The name of a value of a run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ValueName {
+    /// `input.NAME`: the input of this name.
+    Input(String),
+    /// `output.ID.NAME`: the output of this name of the phase of this id.
+    Output {
+        /// The id of the phase.
+        phase: String,
+        /// The name of the output.
+        name: String,
+    },
+    /// `outcome.ID`: the outcome of the phase of this id, or of the nested workflow of this key.
+    Outcome(String),
+    /// `summary.ID`: the summary of the phase of this id, or of the nested workflow of this key.
+    Summary(String),
+    /// `task`: the task of the run.
+    Task,
+}
+
+/// The first words of the names that have several.
+const FIRST_WORDS: [&str; 4] = ["input", "output", "outcome", "summary"];
+
+impl ValueName {
+    /// The form of the names of inputs.
+    pub const INPUT: &str = "input.NAME";
+    /// The form of the names of outputs.
+    pub const OUTPUT: &str = "output.ID.NAME";
+    /// The form of the names of outcomes.
+    pub const OUTCOME: &str = "outcome.ID";
+    /// The form of the names of summaries.
+    pub const SUMMARY: &str = "summary.ID";
+    /// The name of the task.
+    pub const TASK: &str = "task";
+
+    /// Reads a name. Where the text is none, the error is the name that may be meant.
+    pub fn parse(text: &str) -> Result<Self, Option<String>> {
+        let some = |of: &str| Some(of.to_owned()).filter(|of| !of.is_empty()).ok_or(None);
+        match text.split_once('.') {
+            None if text == Self::TASK => Ok(Self::Task),
+            None => Err(nearest(text, [Self::TASK]).map(Into::into)),
+            Some(("input", name)) => Ok(Self::Input(some(name)?)),
+            Some(("outcome", id)) => Ok(Self::Outcome(some(id)?)),
+            Some(("summary", id)) => Ok(Self::Summary(some(id)?)),
+            // The id of a phase may have dots.
+            Some(("output", of)) => match of.rsplit_once('.') {
+                Some((phase, name)) => Ok(Self::Output { phase: some(phase)?, name: some(name)? }),
+                None => Err(None),
+            },
+            Some((word, of)) => {
+                Err(nearest(word, FIRST_WORDS).map(|meant| format!("{meant}.{of}")))
+            }
+        }
+    }
+
+    /// Returns true if a text begins as a name does that has several words.
+    pub fn is_begun_by(text: &str) -> bool {
+        text.split_once('.').is_some_and(|(word, _)| FIRST_WORDS.contains(&word))
+    }
+
+    /// The form of the name, one of the constants.
+    pub fn form(&self) -> &'static str {
+        match self {
+            Self::Input(_) => Self::INPUT,
+            Self::Output { .. } => Self::OUTPUT,
+            Self::Outcome(_) => Self::OUTCOME,
+            Self::Summary(_) => Self::SUMMARY,
+            Self::Task => Self::TASK,
+        }
+    }
+}
+
+/// The name as it is written.
+impl fmt::Display for ValueName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(name) => write!(f, "input.{name}"),
+            Self::Output { phase, name } => write!(f, "output.{phase}.{name}"),
+            Self::Outcome(id) => write!(f, "outcome.{id}"),
+            Self::Summary(id) => write!(f, "summary.{id}"),
+            Self::Task => f.write_str(Self::TASK),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for text in
+            ["input.x", "output.plan.size", "output.a.b.c", "outcome.a.b", "summary.p", "task"]
+        {
+            assert_eq!(ValueName::parse(text).map(|name| name.to_string()), Ok(text.into()));
+        }
+        let of = ValueName::Output { phase: "a.b".into(), name: "c".into() };
+        assert_eq!(ValueName::parse("output.a.b.c"), Ok(of));
+    }
+
+    #[test]
+    fn other_texts_are_no_names() {
+        for (text, meant) in [
+            ("", None),
+            ("x", None),
+            ("taks", Some("task")),
+            ("inputs.x", Some("input.x")),
+            ("ouput.plan.size", Some("output.plan.size")),
+            ("output.plan", None),
+            ("output..size", None),
+            ("output.plan.", None),
+            ("input.", None),
+            ("plan.size", None),
+        ] {
+            assert_eq!(ValueName::parse(text), Err(meant.map(Into::into)), "{text}");
+        }
+    }
+}

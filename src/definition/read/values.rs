@@ -1,0 +1,19 @@
+//! Reads names of values.
+
+use crate::definition::diagnostic::excerpt::short;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::model::values::ValueName;
+use crate::definition::model::words::either;
+
+/// Reads the name of a value, in one of these forms.
+pub(crate) fn read(field: &str, text: &str, forms: &[&str]) -> Result<ValueName, FieldProblem> {
+    let is_allowed = |name: &ValueName| forms.contains(&name.form());
+    let suggestion = match ValueName::parse(text) {
+        Ok(name) if is_allowed(&name) => return Ok(name),
+        Ok(_) => None,
+        Err(meant) => meant.filter(|meant| ValueName::parse(meant).as_ref().is_ok_and(is_allowed)),
+    };
+    let (field, expected) = (field.to_owned(), either(forms));
+    let found = format!("`{}`", short(text, 80));
+    Err(FieldProblem::BadValue { field, expected, found, suggestion })
+}
