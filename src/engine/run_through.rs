@@ -1,11 +1,11 @@
 //! A run without pi and without a model: the texts that an agent gets which does each phase and goes on.
 
-use crate::sorted::{Map, Set};
+use crate::sorted::Map;
 
 use serde_json::Value;
 
 use super::host::Host;
-use crate::definition::{Entry, EntryKind, Input, Library, Workflow};
+use crate::definition::{Entry, Input, Library, Workflow};
 use crate::protocol::{COMPLETE_TYPE, WORKFLOW_COMMAND};
 use crate::run::{Active, WayBounds, WayStarts, ways};
 use crate::text::{self, DefaultRole, sample_evidence};
@@ -123,21 +123,10 @@ fn planned(
     library: &Library,
 ) -> Result<Map<String, Vec<String>>, String> {
     let mut known: Map<&str, Vec<&str>> = Map::new();
-    let (mut seen, mut ahead) = (Set::new(), vec![workflow]);
-    while let Some(workflow) = ahead.pop() {
-        if !seen.insert(&workflow.key) {
-            continue;
-        }
-        for Entry { kind, .. } in &workflow.phases {
-            match kind {
-                EntryKind::Phase(phase) if phase.outcomes.is_empty() => {}
-                EntryKind::Phase(phase) => {
-                    let names = phase.outcomes.iter().map(|outcome| &*outcome.name);
-                    known.entry(&phase.id).or_default().extend(names);
-                }
-                EntryKind::Workflow { key, .. } => ahead.extend(library.get(key)),
-            }
-        }
+    let phases = library.entries(workflow).filter_map(Entry::as_phase);
+    for phase in phases.filter(|phase| !phase.outcomes.is_empty()) {
+        let names = phase.outcomes.iter().map(|outcome| &*outcome.name);
+        known.entry(&phase.id).or_default().extend(names);
     }
     let mut planned = Map::new();
     for (id, outcomes) in given {

@@ -3,7 +3,7 @@
 use crate::sorted::Set;
 use std::borrow::Cow;
 
-use crate::definition::{Entry, EntryKind, Library, ToolPolicy};
+use crate::definition::{Entry, Library, ToolPolicy};
 use crate::run::{Active, Outline, RunState};
 
 use super::inputs::inputs;
@@ -253,7 +253,7 @@ pub(super) fn run_variable<'a>(
         None if name == "previousSummary" => results::previous(state),
         None => return None,
         Some(id) => match results::summary_of(state, id) {
-            None if !has_entry(library, &root.phases, id, &mut Set::new()) => return None,
+            None if !library.entries(root).any(|entry| entry.is_called(id)) => return None,
             found => found,
         },
     };
@@ -282,53 +282,12 @@ fn has_outcome(state: &RunState, depth: usize, id: &str, library: &Library) -> b
     workflow.is_some_and(|workflow| workflow.phases.iter().any(|entry| entry.is_called(id)))
 }
 
-/// Returns true if there is a phase or a nested workflow of this name.
-fn has_entry<'a>(
-    library: &'a Library,
-    entries: &'a [Entry],
-    id: &str,
-    visited: &mut Set<&'a str>,
-) -> bool {
-    entries.iter().any(|entry| {
-        let nested = match &entry.kind {
-            EntryKind::Phase(_) => None,
-            EntryKind::Workflow { key, .. } => library.get(key).filter(|_| visited.insert(key)),
-        };
-        entry.is_called(id)
-            || nested.is_some_and(|nested| has_entry(library, &nested.phases, id, visited))
-    })
-}
-
 /// Returns the profiles of all phases of the root workflow and of the workflows nested in it, without duplicates.
 fn all_profiles<'a>(active: &Active<'a>) -> Vec<&'a str> {
-    fn collect<'a>(
-        library: &'a Library,
-        entries: &'a [Entry],
-        visited: &mut Set<&'a str>,
-        names: &mut Vec<&'a str>,
-    ) {
-        for entry in entries {
-            match &entry.kind {
-                EntryKind::Phase(phase) => {
-                    for profile in phase.profiles.iter().flatten() {
-                        if !names.contains(&profile.as_str()) {
-                            names.push(profile);
-                        }
-                    }
-                }
-                EntryKind::Workflow { key, .. } => {
-                    if let Some(nested) = library.get(key)
-                        && visited.insert(key)
-                    {
-                        collect(library, &nested.phases, visited, names);
-                    }
-                }
-            }
-        }
-    }
-    let mut names = Vec::new();
-    collect(active.library, &active.root.phases, &mut Set::new(), &mut names);
-    names
+    let phases = active.library.entries(active.root).filter_map(Entry::as_phase);
+    let names = phases.flat_map(|phase| phase.profiles.iter().flatten());
+    let mut seen = Set::new();
+    names.map(String::as_str).filter(|name| seen.insert(*name)).collect()
 }
 
 #[cfg(test)]

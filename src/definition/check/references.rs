@@ -129,10 +129,7 @@ fn at_reference(workflow: &Workflow, keys: &[String], problem: WorkflowProblem) 
 }
 
 fn references(workflow: &Workflow) -> impl Iterator<Item = &str> {
-    workflow.phases.iter().filter_map(|entry| match &entry.kind {
-        EntryKind::Workflow { key, .. } => Some(key.as_str()),
-        EntryKind::Phase(_) => None,
-    })
+    workflow.phases.iter().filter_map(Entry::nested_key)
 }
 
 /// Rewrites each reference to the key that it means; one that means none stays as it is.

@@ -9,7 +9,7 @@ use crate::definition::diagnostic::variable::VariableProblem;
 use crate::definition::model::library::Library;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::last_part;
-use crate::definition::model::workflow::{EntryKind, Workflow};
+use crate::definition::model::workflow::Workflow;
 
 /// Removes the diagnostics of each `{input.NAME}` and `{outcome.ID}` that all workflows know in which the file is used. If there are
 /// errors, all of them are removed: not all workflows are known.
@@ -52,13 +52,9 @@ pub(crate) fn remove_known_summaries<'a>(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity() != Severity::Error);
-    let names = workflows.flat_map(|workflow| &workflow.phases).flat_map(|entry| {
-        let key = match &entry.kind {
-            EntryKind::Phase(_) => None,
-            EntryKind::Workflow { key, .. } => Some(&**key),
-        };
-        std::iter::once(entry.id()).chain(key)
-    });
+    let names = workflows
+        .flat_map(|workflow| &workflow.phases)
+        .flat_map(|entry| std::iter::once(entry.id()).chain(entry.nested_key()));
     let ids: Set<&str> = names.collect();
     diagnostics.retain_mut(|diagnostic| {
         let Problem::Variable(VariableProblem::UnknownSummary { id, suggestion }) =

@@ -239,22 +239,23 @@ impl Library {
     /// The keys of the workflows that replace one of an earlier root and that a run of a workflow can reach; the
     /// workflow itself comes first.
     pub fn replacements_in(&self, start: &Workflow) -> Vec<String> {
-        let mut replacing = Vec::new();
+        let Replacing { keys, commands } = &self.replacing;
+        let replaces =
+            |key: &&str| keys.contains(*key) || (*key == start.key && commands.contains(*key));
+        let nested = self.entries(start).filter_map(Entry::nested_key);
         let mut seen = Set::new();
-        let mut ahead = vec![start.key.as_str()];
-        while let Some(key) = ahead.pop() {
-            let Some(workflow) = self.get(key).filter(|_| seen.insert(key)) else { continue };
-            let Replacing { keys, commands } = &self.replacing;
-            if keys.contains(key) || (key == start.key && commands.contains(key)) {
-                replacing.push(key.to_owned());
-            }
-            let nested = workflow.phases.iter().rev().filter_map(|entry| match &entry.kind {
-                EntryKind::Workflow { key, .. } => Some(key.as_str()),
-                EntryKind::Phase(_) => None,
-            });
-            ahead.extend(nested);
+        let all = std::iter::once(&*start.key).chain(nested).filter(|key| seen.insert(*key));
+        all.filter(replaces).map(ToOwned::to_owned).collect()
+    }
+
+    /// All entries of a workflow and of those nested in it, in their order, behind each entry those of its nested workflow. The
+    /// entries of a workflow that is nested several times come once.
+    pub fn entries<'a>(&'a self, workflow: &'a Workflow) -> Entries<'a> {
+        Entries {
+            library: self,
+            seen: Set::from([&*workflow.key]),
+            open: vec![workflow.phases.iter()],
         }
-        replacing
     }
 
     /// All workflows.
@@ -288,5 +289,52 @@ impl Library {
             EntryKind::Phase(phase) => &phase.name,
             EntryKind::Workflow { key, .. } => self.get(key).map_or(key, |workflow| &workflow.name),
         }
+    }
+}
+/// See [`Library::entries`].
+pub struct Entries<'a> {
+    library: &'a Library,
+    /// The keys of the workflows that were entered.
+    seen: Set<&'a str>,
+    /// The entries that are left of each workflow on the way, the innermost last.
+    open: Vec<std::slice::Iter<'a, Entry>>,
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = &'a Entry;
+
+    fn next(&mut self) -> Option<&'a Entry> {
+        loop {
+            let Some(entry) = self.open.last_mut()?.next() else {
+                self.open.pop();
+                continue;
+            };
+            let nested = entry.nested_key().and_then(|key| self.library.get(key));
+            self.open.extend(
+                nested
+                    .filter(|nested| self.seen.insert(&nested.key))
+                    .map(|nested| nested.phases.iter()),
+            );
+            return Some(entry);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::definition::fixtures::library;
+
+    #[test]
+    fn entries_come_in_their_order_and_those_of_a_workflow_once() {
+        let library = library(&[
+            ("r", &["a", "@s", "b", "@s", "@t", "c"]),
+            ("s", &["d", "@t"]),
+            ("t", &["e"]),
+        ]);
+        let entries = library.entries(library.get("r").unwrap());
+        let ids: Vec<&str> = entries.map(|entry| entry.id()).collect();
+        assert_eq!(ids, ["a", "s", "d", "t", "e", "b", "s", "t", "c"]);
+        let ids = library.entries(library.get("t").unwrap()).map(|entry| entry.id());
+        assert_eq!(ids.collect::<Vec<_>>(), ["e"]);
     }
 }

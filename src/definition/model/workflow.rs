@@ -302,6 +302,14 @@ impl Entry {
             EntryKind::Workflow { .. } => None,
         }
     }
+
+    /// The key of its nested workflow, unless it is a phase.
+    pub fn nested_key(&self) -> Option<&str> {
+        match &self.kind {
+            EntryKind::Phase(_) => None,
+            EntryKind::Workflow { key, .. } => Some(key),
+        }
+    }
 }
 
 impl Workflow {
