@@ -3,7 +3,6 @@ import { json } from "./json.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").GuestExports} GuestExports */
-/** @typedef {import("./interface.js").Error} InterfaceError */
 
 /** The error of a function that the manifest does not grant. */
 export const NOT_GRANTED = "The manifest does not grant it.";
@@ -58,7 +57,7 @@ export class Calls {
    *   for what the call has started; `undefined` if the instance trapped or there is none
    */
   call(context, name, ...parameters) {
-    return this.#callWith(context, undefined, name, parameters);
+    return this.#whenFree(() => this.#enter(context, name, parameters));
   }
 
   /**
@@ -69,7 +68,7 @@ export class Calls {
    * @param {Parameters<GuestExports["handleEvent"]>} parameters
    */
   handleToolCall(context, toolInput, ...parameters) {
-    return this.#callWith(context, toolInput, "handleEvent", parameters);
+    return this.#whenFree(() => this.#enter(context, "handleEvent", parameters, toolInput));
   }
 
   /**
@@ -82,7 +81,7 @@ export class Calls {
   callNow(name, ...parameters) {
     if (this.#guest.busy) return undefined;
     this.#makeDeferredCall();
-    return this.#enter(undefined, undefined, name, parameters);
+    return this.#enter(undefined, name, parameters);
   }
 
   /**
@@ -116,33 +115,28 @@ export class Calls {
   }
 
   /**
-   * @template {keyof GuestExports} Name
-   * @param {Context | undefined} context
-   * @param {unknown} toolInput
-   * @param {Name} name
-   * @param {Parameters<GuestExports[Name]>} parameters
-   * @returns {Eventually<ReturnType<GuestExports[Name]> | undefined>}
+   * @template Result
+   * @param {() => Result} call
+   * @returns {Eventually<Result>}
    */
-  #callWith(context, toolInput, name, parameters) {
+  #whenFree(call) {
     this.#makeDeferredCall();
-    if (!this.#guest.busy) {
-      this.#started = undefined;
-      const result = this.#enter(context, toolInput, name, parameters);
-      // TypeScript does not see that the call has changed it.
-      const started = /** @type {Promise<void> | undefined} */ (this.#started);
-      return started ? started.then(() => result) : result;
-    }
-    return Promise.resolve().then(() => this.#callWith(context, toolInput, name, parameters));
+    if (this.#guest.busy) return Promise.resolve().then(() => this.#whenFree(call));
+    this.#started = undefined;
+    const result = call();
+    // TypeScript does not see that the call has changed it.
+    const started = /** @type {Promise<void> | undefined} */ (this.#started);
+    return started ? started.then(() => result) : result;
   }
 
   /**
    * @template {keyof GuestExports} Name
    * @param {Context | undefined} context
-   * @param {unknown} toolInput
    * @param {Name} name
    * @param {Parameters<GuestExports[Name]>} parameters
+   * @param {unknown} [toolInput]
    */
-  #enter(context, toolInput, name, parameters) {
+  #enter(context, name, parameters, toolInput) {
     const outer = this.#context;
     if (context) this.#context = context;
     this.#toolInput = toolInput;
@@ -168,33 +162,46 @@ export class Calls {
         try {
           return work(...parameters);
         } catch (error) {
-          throw this.#interfaceError(error);
+          throw isGone(this.#context) ? { tag: "stale" } : { tag: "failed", val: messageOf(error) };
         }
       },
     ]);
     return Object.fromEntries(wrapped);
   }
+}
 
-  /**
-   * @param {unknown} error
-   * @returns {InterfaceError}
-   */
-  #interfaceError(error) {
-    if (this.#isStale()) return { tag: "stale" };
-    return { tag: "failed", val: error instanceof Error ? error.message : String(error) };
+/**
+ * Returns true if the session of a context was replaced. pi's error for that has no class and no code of its own, and its text
+ * may occur in any other error, for example in a path; but every access to such a context throws.
+ *
+ * @param {Context | undefined} context
+ */
+export function isGone(context) {
+  try {
+    void context?.cwd;
+    return false;
+  } catch {
+    return true;
   }
+}
 
-  /**
-   * Returns true if the session of the current call was replaced. pi's error for that has no class and no code of its own,
-   * and its text may occur in any other error, for example in a path; but every access to such a context throws.
-   */
-  #isStale() {
-    try {
-      void this.#context?.cwd;
-      return false;
-    } catch {
-      return true;
-    }
+/** Returns the message of whatever was thrown, for the user. @param {unknown} error */
+export function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Returns the result of a look at something that ends with the session; `undefined` if it is gone.
+ *
+ * @template T
+ * @param {() => T} look
+ * @returns {T | undefined}
+ */
+export function unlessGone(look) {
+  try {
+    return look();
+  } catch {
+    return undefined;
   }
 }
 

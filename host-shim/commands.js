@@ -1,4 +1,5 @@
 // Registers the guest's commands with pi.
+import { unlessGone } from "./calls.js";
 import { exitsAfterPrompt } from "./context.js";
 import { plainText } from "./plain-text.js";
 import { moment } from "./guest.js";
@@ -6,93 +7,57 @@ import { onInterruptKey } from "./terminal-watch.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionCommandContext} CommandContext */
 
-export class Commands {
-  /** Names of the registered commands. @type {Set<string>} */
-  #names = new Set();
-  #pi;
-  #host;
-  #guest;
-  #calls;
-  #requests;
-  #widgetKey;
+/**
+ * @param {import("./extension.js").Parts} parts
+ * @param {import("./interface.js").Command} command
+ */
+export function registerCommand({ pi, host, manifest, guest, calls, requests }, { name, description }) {
+  pi.registerCommand(name, {
+    description,
+    getArgumentCompletions: (prefix) => {
+      const completions = calls.callNow("completeArgument", name, prefix);
+      return completions?.length ? completions.map(plainCompletion) : null;
+    },
+    handler: async (parameters, context) => {
+      if (guest.off) {
+        calls.context = context;
+        guest.startAgain(true);
+      }
+      const outcome = calls.call(context, "runCommand", moment(), name, parameters ?? "");
+      const result = await requests.complete(
+        context,
+        outcome,
+        (ticket, answer) => calls.call(context, "resumeCommand", moment(), ticket, answer),
+        progressAbove(context, host, `${manifest.name}:running`),
+      );
+      if (result?.tag === "settle") await settled(context);
+    },
+  });
+}
 
-  /**
-   * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
-   * @param {import("./load.js").Host} host
-   * @param {import("./load.js").Manifest} manifest
-   * @param {import("./guest.js").Guest} guest
-   * @param {import("./calls.js").Calls} calls
-   * @param {import("./requests.js").Requests} requests
-   */
-  constructor(pi, host, manifest, guest, calls, requests) {
-    this.#pi = pi;
-    this.#host = host;
-    this.#widgetKey = `${manifest.name}:running`;
-    this.#guest = guest;
-    this.#calls = calls;
-    this.#requests = requests;
-  }
-
-  /** @param {import("./interface.js").Command} command */
-  register({ name, description }) {
-    if (this.#names.has(name)) return;
-    this.#names.add(name);
-    this.#pi.registerCommand(name, {
-      description,
-      getArgumentCompletions: (prefix) => {
-        const completions = this.#calls.callNow("completeArgument", name, prefix);
-        return completions?.length ? completions.map(plainCompletion) : null;
-      },
-      handler: async (parameters, context) => {
-        this.#startAgain(context);
-        const outcome = this.#calls.call(context, "runCommand", moment(), name, parameters ?? "");
-        const result = await this.#requests.complete(
-          context,
-          outcome,
-          (ticket, answer) => this.#calls.call(context, "resumeCommand", moment(), ticket, answer),
-          this.#progress(context),
-        );
-        if (result?.tag === "settle") await settled(context);
-      },
-    });
-  }
-
-  /**
-   * Starts the guest again if it is switched off.
-   * @param {CommandContext} context
-   */
-  #startAgain(context) {
-    if (!this.#guest.off) return;
-    this.#calls.context = context;
-    this.#guest.startAgain(true);
-  }
-
-  /**
-   * Shows the progress of a command line above the editor. pi's interrupt key stops the command line.
-   *
-   * @param {CommandContext} context
-   * @returns {import("./requests.js").Progress}
-   */
-  #progress(context) {
-    const { tui, codingAgent } = this.#host;
-    return {
-      show: (text) => {
-        const hint = context.mode === "tui" ? ` · ${codingAgent.keyText("app.interrupt")} stops it` : "";
-        context.ui.setWidget(this.#widgetKey, [text + hint]);
-      },
-      begin: (stop) => {
-        const unsubscribe = onInterruptKey(tui, context, stop);
-        return () => {
-          try {
-            unsubscribe();
-            context.ui.setWidget(this.#widgetKey, undefined);
-          } catch {
-            // The session no longer exists, and neither do its widgets.
-          }
-        };
-      },
-    };
-  }
+/**
+ * Shows the progress of a command line above the editor. pi's interrupt key stops the command line.
+ *
+ * @param {CommandContext} context
+ * @param {import("./load.js").Host} host
+ * @param {string} widget the key of the widget
+ * @returns {import("./requests.js").Progress}
+ */
+function progressAbove(context, { tui, codingAgent }, widget) {
+  return {
+    show: (text) => {
+      const hint = context.mode === "tui" ? ` · ${codingAgent.keyText("app.interrupt")} stops it` : "";
+      context.ui.setWidget(widget, [text + hint]);
+    },
+    begin: (stop) => {
+      const unsubscribe = onInterruptKey(tui, context, stop);
+      return () =>
+        unlessGone(() => {
+          unsubscribe();
+          context.ui.setWidget(widget, undefined);
+        });
+    },
+  };
 }
 
 /**

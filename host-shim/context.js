@@ -9,10 +9,10 @@ import { resolveWrite } from "./sandbox/index.js";
  * @param {import("./calls.js").Calls} calls
  * @param {import("./sandbox/index.js").Confinement} confinement
  * @param {import("./models.js").Models} models
- * @param {import("./tools.js").Tools} tools
+ * @param {import("./tools.js").RunningCalls} running
  * @returns {import("./interface.js").Imports["pi:extension/context"]}
  */
-export function contextImports(calls, confinement, models, tools) {
+export function contextImports(calls, confinement, models, running) {
   /** @type {Omit<import("./interface.js").Imports["pi:extension/context"], keyof ReturnType<typeof models.questions>>} */
   const functions = {
     runMode: () => runMode(calls.context),
@@ -26,7 +26,7 @@ export function contextImports(calls, confinement, models, tools) {
       if (exitsAfterPrompt(calls.context)) process.exitCode = code;
     },
     toolInput: () => calls.toolInput,
-    runningCalls: () => tools.running,
+    runningCalls: () => running.all,
     resolveWrite: (path) => resolveWrite(path, calls.context.cwd),
     canConfine: () => confinement.test(),
     utcOffset,

@@ -8,37 +8,26 @@ import { plainText } from "./plain-text.js";
 /** @typedef {import("@earendil-works/pi-tui").Component} Component */
 
 /**
- * A component that gets its description when it is first rendered: pi may create components during a call of the guest,
+ * A component that is made when it is first rendered, and for each width: pi may create components during a call of the guest,
  * which must not be entered again then.
  *
  * @implements {Component}
  */
-export class Drawing {
+class Drawing {
   /** @type {Component | undefined} */
   #component;
-  /** The width that it is described for. */
+  /** The width that it was made for. */
   #width = 0;
-  #describe;
-  #theme;
-  #host;
-  #padding;
+  #make;
 
-  /**
-   * @param {(width: number) => Description | undefined} describe gets the columns that it has
-   * @param {Theme} theme
-   * @param {import("./load.js").Host} host
-   * @param {number} padding columns on the left and on the right
-   */
-  constructor(describe, theme, host, padding) {
-    this.#describe = describe;
-    this.#theme = theme;
-    this.#host = host;
-    this.#padding = padding;
+  /** @param {(width: number) => Component | undefined} make */
+  constructor(make) {
+    this.#make = make;
   }
 
   /** @param {number} width */
   render(width) {
-    if (this.#width !== width) this.#component = this.#make(this.#describe(width - 2 * this.#padding)) ?? this.#component;
+    if (this.#width !== width) this.#component = this.#make(width) ?? this.#component;
     if (this.#component) this.#width = width;
     return this.#component?.render(width) ?? [];
   }
@@ -47,44 +36,32 @@ export class Drawing {
     this.#component = undefined;
     this.#width = 0;
   }
-
-  /** @param {Description | undefined} description */
-  #make(description) {
-    const { tui, codingAgent } = this.#host;
-    switch (description?.tag) {
-      case "lines": {
-        const lines = description.val.map((spans) => spans.map((span) => this.#style(span)).join(""));
-        return new tui.Text(lines.join("\n"), this.#padding, 0);
-      }
-      case "markdown":
-        return new tui.Markdown(plainText(description.val), this.#padding, 0, codingAgent.getMarkdownTheme());
-      default:
-        return undefined;
-    }
-  }
-
-  /** @param {Span} span */
-  #style({ text, color, bold }) {
-    const plain = plainText(text);
-    return this.#theme.fg(themeColor(color), bold ? this.#theme.bold(plain) : plain);
-  }
 }
 
 /**
- * Returns a function that renders drawings of the guest.
+ * Returns a function that renders drawings.
  *
- * @param {import("./calls.js").Calls} calls
  * @param {import("./load.js").Host} host
  * @param {number} padding columns on the left and on the right; pi's frame of a tool has its own
  */
-export function guestDrawing(calls, host, padding) {
+export function drawingWith({ tui, codingAgent }, padding) {
   /**
-   * @template {"drawToolCall" | "drawToolResult" | "drawMessage"} Name
    * @param {Theme} theme
-   * @param {Name} name
-   * @param {Parameters<import("./interface.js").GuestExports[Name]>} parameters
+   * @param {(width: number) => Description | undefined} describe gets the columns that it has
    */
-  return (theme, name, ...parameters) => new Drawing(() => calls.callNow(name, ...parameters), theme, host, padding);
+  return (theme, describe) =>
+    new Drawing((width) => {
+      const description = describe(width - 2 * padding);
+      if (description?.tag === "markdown") return new tui.Markdown(plainText(description.val), padding, 0, codingAgent.getMarkdownTheme());
+      const lines = description?.val.map((spans) => spans.map((span) => styled(theme, span)).join(""));
+      return lines && new tui.Text(lines.join("\n"), padding, 0);
+    });
+}
+
+/** @param {Theme} theme @param {Span} span */
+function styled(theme, { text, color, bold }) {
+  const plain = plainText(text);
+  return theme.fg(themeColor(color), bold ? theme.bold(plain) : plain);
 }
 
 /**

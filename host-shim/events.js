@@ -1,5 +1,5 @@
 // Converts pi's events to events of the interface, and the guest's outcomes to results of pi's handlers.
-import { NOT_GRANTED } from "./calls.js";
+import { NOT_GRANTED, unlessGone } from "./calls.js";
 import { plainText } from "./plain-text.js";
 import { plainMessage } from "./messages.js";
 import { levelOf } from "./models.js";
@@ -9,86 +9,63 @@ import { imagesOf } from "./session.js";
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Event} Event */
 /** @typedef {import("./models.js").Models} Models */
-/** @typedef {import("./interface.js").EventKind} EventKind */
 
 /** @type {readonly import("./interface.js").InputSource[]} */
 const SOURCES = ["interactive", "rpc", "extension"];
 /** @type {readonly import("./interface.js").SessionReason[]} */
 const REASONS = ["startup", "reload", "new", "resume", "fork", "quit"];
+/** @type {readonly (string | undefined)[]} */
+const STOP_REASONS = ["stop", "length", "error", "aborted", undefined];
 
 /**
  * An event of pi. Its fields are unknown: versions of pi differ in them.
  * @typedef {any} PiEvent
  */
 
-/** @typedef {keyof typeof EVENTS} PiEventName */
-
-/** The converter for each of pi's events, by pi's name. */
-export const EVENTS = {
-  session_start: (/** @type {PiEvent} */ { reason }) => event({ tag: "session-start", val: known(REASONS, reason) }),
-  session_tree: () => event({ tag: "session-tree" }),
-  session_compact: () => event({ tag: "session-compact" }),
-  session_shutdown: (/** @type {PiEvent} */ { reason }) => event({ tag: "session-shutdown", val: known(REASONS, reason) }),
-  input: (/** @type {PiEvent} */ { source }) => event({ tag: "input", val: known(SOURCES, source) }),
-  before_agent_start: () => event({ tag: "before-agent-start" }),
-  agent_start: () => event({ tag: "agent-start" }),
-  turn_start: () => event({ tag: "turn-start" }),
-  turn_end: () => event({ tag: "turn-end" }),
-  // Some versions of pi report an error if a tool was aborted.
-  agent_end: (/** @type {PiEvent} */ { messages }, /** @type {Context} */ context) =>
-    event({ tag: "agent-end", val: isAborted(context) ? "aborted" : lastStopReason(messages) }),
-  agent_before_settle: () => event({ tag: "agent-before-settle" }),
-  agent_settled: () => event({ tag: "agent-settled" }),
-  tool_call: (/** @type {PiEvent} */ call, /** @type {Context} */ _context, /** @type {ExtensionAPI} */ pi) =>
-    event({ tag: "tool-call", val: toolCall(call, pi) }),
-  model_select: (
-    /** @type {PiEvent} */ { model: { provider, id } },
-    /** @type {Context} */ context,
-    /** @type {ExtensionAPI} */ _pi,
-    /** @type {Models} */ models,
-  ) => event({ tag: "model-select", val: { model: { provider, id }, byGuest: models.selected({ provider, id }, context) } }),
-  thinking_level_select: (
-    /** @type {PiEvent} */ { level },
-    /** @type {Context} */ context,
-    /** @type {ExtensionAPI} */ _pi,
-    /** @type {Models} */ models,
-  ) => event({ tag: "thinking-level-select", val: { level: levelOf(level), byGuest: models.selectedLevel(level, context) } }),
-};
-
 /**
- * pi's name for each kind of event. `undefined`: not an event of pi, see `ui.watch-terminal`.
- * @type {Record<EventKind, PiEventName | undefined>}
+ * pi's name for a kind of event.
+ * @template {string} Kind
+ * @typedef {Kind extends `${infer First}-${infer Rest}` ? `${First}_${NameOf<Rest>}` : Kind} NameOf
  */
-const NAMES = {
-  "session-start": "session_start",
-  "session-tree": "session_tree",
-  "session-compact": "session_compact",
-  "session-shutdown": "session_shutdown",
-  input: "input",
-  "terminal-input": undefined,
-  "before-agent-start": "before_agent_start",
-  "agent-start": "agent_start",
-  "turn-end": "turn_end",
-  "agent-end": "agent_end",
-  "agent-before-settle": "agent_before_settle",
-  "agent-settled": "agent_settled",
-  "tool-call": "tool_call",
-  "model-select": "model_select",
-  "thinking-level-select": "thinking_level_select",
-  "turn-start": "turn_start",
+
+/** @typedef {NameOf<Exclude<import("./interface.js").EventKind, "terminal-input">>} PiEventName */
+
+/** @typedef {(event: PiEvent, context: Context, pi: ExtensionAPI, models: Models) => Event} Converter */
+
+/** The converter for each of pi's events, by pi's name. @type {Record<PiEventName, Converter>} */
+export const EVENTS = {
+  session_start: ({ reason }) => ({ tag: "session-start", val: known(REASONS, reason) }),
+  session_tree: () => ({ tag: "session-tree" }),
+  session_compact: () => ({ tag: "session-compact" }),
+  session_shutdown: ({ reason }) => ({ tag: "session-shutdown", val: known(REASONS, reason) }),
+  input: ({ source }) => ({ tag: "input", val: known(SOURCES, source) }),
+  before_agent_start: () => ({ tag: "before-agent-start" }),
+  agent_start: () => ({ tag: "agent-start" }),
+  turn_start: () => ({ tag: "turn-start" }),
+  turn_end: () => ({ tag: "turn-end" }),
+  agent_end: ({ messages }, context) => ({ tag: "agent-end", val: stopReason(messages, context) }),
+  agent_before_settle: () => ({ tag: "agent-before-settle" }),
+  agent_settled: () => ({ tag: "agent-settled" }),
+  tool_call: (call, _context, pi) => ({ tag: "tool-call", val: toolCall(call, pi) }),
+  model_select: ({ model: { provider, id } }, context, _pi, models) => {
+    const model = { provider, id };
+    return { tag: "model-select", val: { model, byGuest: models.selected(model, context) } };
+  },
+  thinking_level_select: ({ level }, context, _pi, models) => {
+    return { tag: "thinking-level-select", val: { level: levelOf(level), byGuest: models.selectedLevel(level, context) } };
+  },
 };
 
 /**
- * Returns pi's name for a kind of event; `undefined` if it is not an event of pi.
+ * Returns pi's name for a kind of event; `undefined` if it is not an event of pi, see `ui.watch-terminal`.
  * @param {string} kind
  */
 export function eventName(kind) {
-  if (!Object.hasOwn(NAMES, kind)) throw new Error(`The extension subscribes to the event "${kind}", which the loader does not know.`);
-  return NAMES[/** @type {EventKind} */ (kind)];
+  const name = kind.replaceAll("-", "_");
+  if (Object.hasOwn(EVENTS, name)) return /** @type {PiEventName} */ (name);
+  if (kind === "terminal-input") return undefined;
+  throw new Error(`The extension subscribes to the event "${kind}", which the loader does not know.`);
 }
-
-/** Gives a literal its type. @param {Event} event */
-const event = (event) => event;
 
 /**
  * @param {PiEvent} event
@@ -112,12 +89,9 @@ export function toolCall({ toolCallId, toolName, parentToolCallId: parent }, pi)
  * @param {string} name
  */
 function carriesCalls(pi, name) {
-  try {
-    const tool = /** @type {any} */ (pi.getAllTools().find((tool) => tool.name === name));
-    return typeof tool?.reachesTools === "function" && tool.sourceInfo?.source === "builtin";
-  } catch {
-    return false; // The session no longer exists.
-  }
+  const tools = /** @type {any[]} */ (unlessGone(() => pi.getAllTools()) ?? []);
+  const tool = tools.find((tool) => tool.name === name);
+  return typeof tool?.reachesTools === "function" && tool.sourceInfo?.source === "builtin";
 }
 
 /**
@@ -132,33 +106,19 @@ function known(values, value) {
   return values.includes(value) ? value : "other";
 }
 
-/** @param {Context} context */
-function isAborted(context) {
-  try {
-    return context.signal?.aborted;
-  } catch {
-    return false; // The session no longer exists.
-  }
-}
-
 /**
+ * Returns the stop reason of the last answer; `undefined` if there is none.
+ *
  * @param {{ role: string, stopReason?: string }[]} messages
+ * @param {Context} context
  * @returns {import("./interface.js").StopReason | undefined}
  */
-function lastStopReason(messages) {
+function stopReason(messages, context) {
+  // Some versions of pi report an error if a tool was aborted.
+  if (unlessGone(() => context.signal?.aborted)) return "aborted";
   const reason = messages.findLast(({ role }) => role === "assistant")?.stopReason;
-  switch (reason) {
-    case undefined:
-    case "stop":
-    case "length":
-    case "error":
-    case "aborted":
-      return reason;
-    case "toolUse":
-      return "tool-use";
-    default:
-      return "other";
-  }
+  if (reason === "toolUse") return "tool-use";
+  return STOP_REASONS.includes(reason) ? /** @type {any} */ (reason) : "other";
 }
 
 /**

@@ -1,6 +1,7 @@
 // Runs a command line as pi's own `bash` tool does: in pi's shell, in a process group that is killed as a whole. Only the
 // end of its output is kept.
 import { stripVTControlCharacters } from "node:util";
+import { messageOf, unlessGone } from "./calls.js";
 import { plainText } from "./plain-text.js";
 
 /** The maximum delay of `setTimeout`, in milliseconds: a longer one ends immediately. */
@@ -43,22 +44,16 @@ export function userShell({ SettingsManager, createLocalBashOperations, getAgent
 export async function runCommandLine(shell, { line, timeoutMs }, signal) {
   const start = performance.now();
   const tail = new Tail();
-  /** @type {"timed-out" | "cancelled" | undefined} */
-  let stopped;
+  // Its reason is how the command line ends.
   const stop = new AbortController();
-  /** @type {() => void} */
-  let abandon = () => {};
-  const abandoned = new Promise((resolve) => (abandon = () => resolve(undefined)));
+  const stopped = () => /** @type {"timed-out" | "cancelled" | undefined} */ (stop.signal.reason);
   /** @type {NodeJS.Timeout | undefined} */
   let grace;
-  const end = (/** @type {"timed-out" | "cancelled"} */ why) => {
-    if (stopped) return;
-    stopped = why;
-    stop.abort();
-    grace = setTimeout(abandon, GRACE);
-  };
-  const cancel = () => end("cancelled");
-  const timeout = setTimeout(() => end("timed-out"), Math.min(timeoutMs, MAX_TIMEOUT));
+  const abandoned = new Promise((resolve) => {
+    stop.signal.addEventListener("abort", () => (grace = setTimeout(resolve, GRACE)), { once: true });
+  });
+  const cancel = () => stop.abort("cancelled");
+  const timeout = setTimeout(() => stop.abort("timed-out"), Math.min(timeoutMs, MAX_TIMEOUT));
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
   /** @type {import("./interface.js").CommandEnd} */
@@ -67,9 +62,11 @@ export async function runCommandLine(shell, { line, timeoutMs }, signal) {
     const onData = (/** @type {Buffer} */ data) => tail.add(data);
     const exec = async () => shell().exec(line, { onData, signal: stop.signal });
     const ended = await Promise.race([exec(), abandoned]);
-    how = stopped ? { tag: stopped } : { tag: "exited", val: /** @type {any} */ (ended)?.exitCode ?? 1 };
+    const why = stopped();
+    how = why ? { tag: why } : { tag: "exited", val: /** @type {any} */ (ended)?.exitCode ?? 1 };
   } catch (error) {
-    how = stopped ? { tag: stopped } : { tag: "not-started", val: error instanceof Error ? error.message : String(error) };
+    const why = stopped();
+    how = why ? { tag: why } : { tag: "not-started", val: messageOf(error) };
   } finally {
     clearTimeout(timeout);
     clearTimeout(grace);
@@ -91,13 +88,7 @@ export async function runCommandLine(shell, { line, timeoutMs }, signal) {
  */
 export function showSeconds(text, show) {
   const start = performance.now();
-  const tick = () => {
-    try {
-      show(`${text} · ${Math.round((performance.now() - start) / 1000)} s`);
-    } catch {
-      // The session no longer exists.
-    }
-  };
+  const tick = () => unlessGone(() => show(`${text} · ${Math.round((performance.now() - start) / 1000)} s`));
   tick();
   const interval = setInterval(tick, 1000);
   return () => clearInterval(interval);

@@ -1,8 +1,8 @@
 // Connects pi and one component: registers the guest's tools, commands and renderers, delivers pi's events to it, and
 // provides its imports.
 import { actions } from "./actions.js";
-import { Calls, after } from "./calls.js";
-import { Commands } from "./commands.js";
+import { Calls, after, messageOf } from "./calls.js";
+import { registerCommand } from "./commands.js";
 import { Confinement } from "./sandbox/index.js";
 import { contextImports } from "./context.js";
 import { EVENTS, boundaryResult, eventName, handlerResult, refusal, toolCall } from "./events.js";
@@ -10,12 +10,12 @@ import { fileImports } from "./files.js";
 import { Guest, moment } from "./guest.js";
 import { Models } from "./models.js";
 import { installedPackages } from "./packages.js";
-import { Renderers } from "./renderers.js";
+import { registerEntryRenderer, registerMessageRenderer } from "./renderers.js";
 import { Requests } from "./requests.js";
 import { isNew, sessionImports } from "./session.js";
 import { storeImports } from "./store.js";
 import { Timers } from "./timers.js";
-import { BROKEN_CALL, OFF_CALL, Tools } from "./tools.js";
+import { BROKEN_CALL, OFF_CALL, RunningCalls, registerTool } from "./tools.js";
 import { Ui } from "./ui.js";
 import { View } from "./view.js";
 
@@ -26,6 +26,17 @@ import { View } from "./view.js";
 
 /** A call of `pi:extension/api`: the JavaScript name of the function, and its arguments. @typedef {[string, ...unknown[]]} Registration */
 
+/**
+ * The parts of an extension that others use.
+ * @typedef {object} Parts
+ * @property {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
+ * @property {import("./load.js").Host} host
+ * @property {import("./load.js").Manifest} manifest
+ * @property {Guest} guest
+ * @property {Calls} calls
+ * @property {Requests} requests
+ */
+
 /** The state of a guest that has no instance, for the user. */
 const OFF = "is switched off until a command of its own or /reload starts it again";
 
@@ -34,20 +45,20 @@ export class Extension {
   #handled = new Set();
   /** The events that the guest subscribed to. @type {Set<PiEventName>} */
   #subscribed = new Set();
+  /** The registrations that pi has accepted. @type {Set<string>} */
+  #registered = new Set();
   /** True if tool calls are refused while the guest is switched off. */
   #guarding = true;
-  /** The names of the registered flags. @type {Set<string>} */
-  #flags = new Set();
+  #running = new RunningCalls();
+  /** @type {Parts} */
+  #parts;
   #pi;
   #manifest;
   #guest;
   #calls;
+  #requests;
   #ui;
   #timers;
-  #requests;
-  #tools;
-  #commands;
-  #renderers;
   #confinement;
   #view;
   #models;
@@ -79,13 +90,11 @@ export class Extension {
     });
     this.#timers = new Timers(this.#calls);
     this.#requests = new Requests(host, manifest);
-    this.#tools = new Tools(pi, host, this.#guest, this.#calls, this.#requests);
-    this.#commands = new Commands(pi, host, manifest, this.#guest, this.#calls, this.#requests);
-    this.#renderers = new Renderers(pi, host, this.#calls);
+    this.#parts = { pi, host, manifest, guest: this.#guest, calls: this.#calls, requests: this.#requests };
     this.#confinement = new Confinement(pi, host, manifest.confine);
     this.#view = new View(pi);
-    this.#models = new Models(pi, manifest, this.#calls, (message) => this.#ui.showError(message));
-    this.#imports = this.#allImports(host);
+    this.#models = new Models(this.#parts, (message) => this.#ui.showError(message));
+    this.#imports = this.#allImports(host.codingAgent);
   }
 
   /**
@@ -111,7 +120,7 @@ export class Extension {
   #handle(name) {
     if (this.#handled.has(name)) return;
     this.#handled.add(name);
-    if (name === "tool_call") this.#tools.watchEnds();
+    if (name === "tool_call") this.#running.watchEnds(this.#pi);
     const on = /** @type {(name: string, handler: (event: PiEvent, context: Context) => unknown) => void} */ (this.#pi.on);
     on.call(this.#pi, name, (event, context) => {
       switch (name) {
@@ -121,7 +130,7 @@ export class Extension {
           return this.#onSessionShutdown(event, context);
         case "tool_call":
           return after(this.#onToolCall(event, context), (refused) => {
-            if (refused) this.#tools.end(event.toolCallId);
+            if (refused) this.#running.end(event.toolCallId);
             return refused;
           });
         case "before_agent_start":
@@ -166,7 +175,7 @@ export class Extension {
     try {
       return boundaryResult(boundary, event, this.#manifest, context.sessionManager);
     } catch (error) {
-      this.#ui.showError(`The entries after a turn were left out: ${error instanceof Error ? error.message : error}`);
+      this.#ui.showError(`The entries after a turn were left out: ${messageOf(error)}`);
       return undefined;
     }
   }
@@ -176,13 +185,13 @@ export class Extension {
    * @param {Context} context
    */
   #onToolCall(event, context) {
-    this.#tools.begin(toolCall(event, this.#pi));
+    this.#running.begin(toolCall(event, this.#pi));
     if (this.#guest.off && this.#guarding && this.#subscribed.has("tool_call")) return refusal(OFF_CALL);
     if (this.#guest.off || !this.#subscribed.has("tool_call")) {
       this.#confinement.notConfined(event);
       return undefined;
     }
-    const call = this.#calls.handleToolCall(context, event.input, moment(), EVENTS.tool_call(event, context, this.#pi));
+    const call = this.#calls.handleToolCall(context, event.input, moment(), EVENTS.tool_call(event, context, this.#pi, this.#models));
     return after(call, (outcome) => {
       if (!outcome) return refusal(BROKEN_CALL);
       if (outcome.tag !== "confine") {
@@ -223,7 +232,7 @@ export class Extension {
 
   #endSession() {
     this.#calls.dropDeferred();
-    this.#tools.endAll();
+    this.#running.endAll();
     this.#timers.stopAll();
     this.#ui.stopWatching();
     this.#requests.drop();
@@ -232,10 +241,10 @@ export class Extension {
   }
 
   /**
-   * @param {import("./load.js").Host} host
+   * @param {import("./load.js").Host["codingAgent"]} codingAgent
    * @returns {Imports}
    */
-  #allImports({ codingAgent }) {
+  #allImports(codingAgent) {
     const calls = this.#calls;
     const bases = {
       agentDir: codingAgent.getAgentDir,
@@ -248,7 +257,7 @@ export class Extension {
     return {
       "pi:extension/types": {},
       "pi:extension/api": { ...this.#registering(), ...actions(this.#pi, calls, this.#manifest, this.#view, this.#models) },
-      "pi:extension/context": contextImports(calls, this.#confinement, this.#models, this.#tools),
+      "pi:extension/context": contextImports(calls, this.#confinement, this.#models, this.#running),
       "pi:extension/session": sessionImports(calls, this.#manifest),
       "pi:extension/ui": this.#ui.imports(),
       "pi:extension/files": fileImports(this.#manifest.files, bases, installedPackages(codingAgent, bases)),
@@ -264,6 +273,11 @@ export class Extension {
    * @returns {Omit<Imports["pi:extension/api"], import("./actions.js").ActionName>}
    */
   #registering() {
+    const once = (/** @type {string} */ kind, /** @type {string} */ name, /** @type {() => void} */ register) => {
+      if (this.#registered.has(`${kind} ${name}`)) return;
+      this.#registered.add(`${kind} ${name}`);
+      register();
+    };
     return {
       on: (kind) => {
         const name = eventName(kind);
@@ -274,16 +288,12 @@ export class Extension {
       registerTool: (tool) => {
         // The event of a nested call carries the outer call, the execution does not.
         this.#handle("tool_call");
-        this.#tools.register(tool);
+        once("tool", tool.name, () => registerTool(this.#parts, this.#running, tool));
       },
-      registerCommand: (command) => this.#commands.register(command),
-      registerMessageRenderer: (customType) => this.#renderers.registerMessage(customType),
-      registerEntryRenderer: (customType) => this.#renderers.registerEntry(customType),
-      registerFlag: ({ name, description }) => {
-        if (this.#flags.has(name)) return;
-        this.#flags.add(name);
-        this.#pi.registerFlag(name, { type: "boolean", description });
-      },
+      registerCommand: (command) => once("command", command.name, () => registerCommand(this.#parts, command)),
+      registerMessageRenderer: (customType) => once("message", customType, () => registerMessageRenderer(this.#parts, customType)),
+      registerEntryRenderer: (customType) => once("entry", customType, () => registerEntryRenderer(this.#parts, customType)),
+      registerFlag: ({ name, description }) => once("flag", name, () => this.#pi.registerFlag(name, { type: "boolean", description })),
       guardTools: (guard) => {
         this.#guarding = guard;
         if (guard) this.#confinement.prepare();

@@ -2,6 +2,42 @@
 //
 // Invariant: this folder is independent of any particular extension. It loads every component that implements the world
 // of `wit/extension.wit`.
+//
+// The parts, and who calls whom:
+//
+//    pi ── index.cjs ── load.js            reads the manifest, compiles the component
+//     │                    │
+//     │                    ▼
+//     ├─ events ───▶ extension.js          adds the handlers, provides the imports, owns the other parts
+//     │                │   events.js           pi's events to the interface's, outcomes to results
+//     │                │   sandbox/            carries out the outcome `confine`
+//     │                ▼
+//     ├─ tools.js ─────┤                   the guest's tools, and the calls that run
+//     ├─ commands.js ──┤                   the guest's commands
+//     ├─ renderers.js ─┤                   its messages and entries, drawn by drawing.js
+//     ├─ timers.js ────┤
+//     │                ▼
+//     │             calls.js               one call at a time, with its context of pi
+//     │                │
+//     │                ▼
+//     │             guest.js               the instance: started again after a trap, switched off after three
+//     │                │
+//     │                ▼
+//     │          the component             exports of `pi:extension/guest`
+//     │                │
+//     │                ▼                   its imports:
+//     │◀─ api ─────── extension.js (registrations), actions.js, view.js, models.js
+//     │◀─ context ─── context.js, models.js, sandbox/
+//     │◀─ session ─── session.js, usage.js
+//     │◀─ ui ──────── ui.js, terminal-watch.js
+//     │   files ───── files.js, snapshot.js, packages.js: what the manifest grants
+//     │   store ───── store.js
+//     │   timers ──── timers.js
+//     │
+//     │             an outcome `pending` of a tool or a command goes to
+//     └◀─────────── requests.js            which shows dialogs.js or runs exec.js, and resumes the guest with the answer
+//
+// Below all of them: interface.js (version and types), json.js, plain-text.js, messages.js, local-time.js.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";

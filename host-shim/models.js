@@ -1,5 +1,6 @@
 // Models and thinking levels. pi sets a model asynchronously, and a guest's calls are synchronous: what a guest sets, and the
 // messages that it sends after that, is queued, and pi waits for the queue before it goes on after the guest's call.
+import { NOT_GRANTED, isGone, messageOf, unlessGone } from "./calls.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Model} Model */
@@ -33,12 +34,10 @@ export class Models {
   #tell;
 
   /**
-   * @param {import("@earendil-works/pi-coding-agent").ExtensionAPI} pi
-   * @param {import("./load.js").Manifest} manifest
-   * @param {import("./calls.js").Calls} calls
+   * @param {Pick<import("./extension.js").Parts, "pi" | "manifest" | "calls">} parts
    * @param {(message: string) => void} tell shows an error to the user
    */
-  constructor(pi, manifest, calls, tell) {
+  constructor({ pi, manifest, calls }, tell) {
     this.#pi = pi;
     this.#manifest = manifest;
     this.#calls = calls;
@@ -92,7 +91,7 @@ export class Models {
    */
   selected({ provider, id }, context) {
     if (this.#setting && areEqual(this.#setting, { provider, id })) return true;
-    if (this.#coming && exists(context)) this.#queueModel({ provider, id }, context);
+    if (this.#coming && !isGone(context)) this.#queueModel({ provider, id }, context);
     return false;
   }
 
@@ -133,8 +132,7 @@ export class Models {
       this.#setting = { provider, id };
       try {
         await this.#reporting(async () => {
-          if (await this.#pi.setModel(model)) return;
-          this.#tell(`${this.#manifest.name}: the model ${provider}/${id} is not set, because there is no key for it.`);
+          if (!(await this.#pi.setModel(model))) throw new Error(`the model ${provider}/${id} is not set, because there is no key for it.`);
         });
       } finally {
         this.#setting = undefined;
@@ -165,10 +163,30 @@ export class Models {
     );
   }
 
-  /**
-   * Does something that may change the level. pi may deliver the event of the change later, after the handlers of others.
-   * @param {() => unknown} work
-   */
+  /** Returns true if the model that pi is setting for the guest is in use. @param {Context} context */
+  #isSet(context) {
+    return this.#setting !== undefined && areEqual(this.#setting, unlessGone(() => context.model));
+  }
+
+  /** Adds something to the queue. An error is shown to the user, unless the session has ended. @param {() => unknown} work */
+  #queue(work) {
+    const context = this.#calls.context;
+    const before = this.#last;
+    const perform = async () => {
+      await before;
+      try {
+        await work();
+      } catch (error) {
+        if (!isGone(context)) this.#tell(`${this.#manifest.name}: ${messageOf(error)}`);
+      }
+      if (this.#last === last) this.#last = this.#coming = this.#comingLevel = undefined;
+    };
+    const last = perform();
+    this.#last = last;
+    this.#calls.waitFor(last);
+  }
+
+  /** Does what may change the level. pi may deliver the event of it later, after the handlers of others. @param {() => unknown} work */
   async #reporting(work) {
     const before = this.#pi.getThinkingLevel();
     this.#reported = false;
@@ -178,44 +196,8 @@ export class Models {
     this.#unreported = [...this.#unreported.slice(1 - MAX_UNREPORTED), now];
   }
 
-  /** Returns true if the model that pi is setting for the guest is in use. @param {Context} context */
-  #isSet(context) {
-    try {
-      return this.#setting !== undefined && areEqual(this.#setting, context.model);
-    } catch {
-      return false; // The session no longer exists.
-    }
-  }
-
-  /**
-   * Adds something to the queue. An error is shown to the user, unless the session has ended.
-   * @param {() => unknown} work
-   */
-  #queue(work) {
-    const done = this.#perform(work, this.#last);
-    const last = done.then(() => {
-      if (this.#last === last) this.#last = this.#coming = this.#comingLevel = undefined;
-    });
-    this.#last = last;
-    this.#calls.waitFor(last);
-  }
-
-  /**
-   * @param {() => unknown} work
-   * @param {Promise<void> | undefined} before
-   */
-  async #perform(work, before) {
-    const context = this.#calls.context;
-    await before;
-    try {
-      await work();
-    } catch (error) {
-      if (exists(context)) this.#tell(`${this.#manifest.name}: ${error instanceof Error ? error.message : error}`);
-    }
-  }
-
   #checkGrant() {
-    if (!this.#manifest.models) throw new Error("The manifest does not grant it.");
+    if (!this.#manifest.models) throw new Error(NOT_GRANTED);
   }
 }
 
@@ -243,16 +225,6 @@ function nameOf(model) {
  */
 function areEqual(model, other) {
   return model.provider === other?.provider && model.id === other.id;
-}
-
-/** @param {Context} context */
-function exists(context) {
-  try {
-    void context.cwd;
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Returns true if any kind of token costs something. @param {object | undefined} cost */

@@ -85,42 +85,37 @@ export class Requests {
   async #fulfil(context, ticket, request, signals, progress) {
     const controller = new AbortController();
     const pending = { ticket, controller };
-    const abort = () => controller.abort();
-    for (const signal of signals) {
-      if (signal.aborted) abort();
-      signal.addEventListener("abort", abort, { once: true });
-    }
+    const signal = AbortSignal.any([controller.signal, ...signals]);
     this.#pending.add(pending);
     try {
-      if (request.tag !== "exec") return await this.#dialogs.ask(context, request, controller.signal);
+      if (request.tag !== "exec") return await this.#dialogs.ask(context, request, signal);
       if (!this.#execGranted) return { tag: "not-granted" };
-      return { tag: "ran", val: await this.#exec(context, request.val, controller, progress) };
+      const end = progress.begin(() => controller.abort());
+      return { tag: "ran", val: await this.#exec(context, request.val, signal, progress, end) };
     } finally {
       this.#pending.delete(pending);
-      for (const signal of signals) signal.removeEventListener("abort", abort);
     }
   }
 
   /**
    * @param {Context} context
    * @param {CommandLine} commandLine
-   * @param {AbortController} controller
+   * @param {AbortSignal} signal
    * @param {Progress} progress
+   * @param {() => void} end ends the progress
    */
-  async #exec(context, commandLine, controller, progress) {
-    const end = progress.begin(() => controller.abort());
+  async #exec(context, commandLine, signal, progress, end) {
     const stopShowing = showSeconds(plainText(commandLine.progress), progress.show);
     const hide = () => {
       stopShowing();
       end();
     };
     // Immediately when the session ends: afterwards its user interface cannot be changed.
-    controller.signal.addEventListener("abort", hide, { once: true });
+    signal.addEventListener("abort", hide, { once: true });
     try {
-      const shell = () => userShell(this.#codingAgent, context.cwd);
-      return await runCommandLine(shell, commandLine, controller.signal);
+      return await runCommandLine(() => userShell(this.#codingAgent, context.cwd), commandLine, signal);
     } finally {
-      if (!controller.signal.aborted) hide();
+      if (!signal.aborted) hide();
     }
   }
 }

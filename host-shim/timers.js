@@ -15,28 +15,27 @@ export class Timers {
   /** @returns {import("./interface.js").Imports["pi:extension/timers"]} */
   imports() {
     return {
-      start: (id, delay) => this.#start(id, delay),
+      start: (id, delay) => this.#wait(this.#calls.knownContext, id, delay),
       stop: (id) => this.#stop(id),
     };
   }
 
   /**
+   * Replaces a running timer with the same id.
+   *
+   * @param {import("./calls.js").Context | undefined} context
    * @param {bigint} id
    * @param {number} delay
    */
-  #start(id, delay) {
+  #wait(context, id, delay) {
     this.#stop(id);
-    const context = this.#calls.knownContext;
-    const wait = (/** @type {number} */ rest) => {
-      const part = Math.min(rest, MAX_TIMEOUT);
-      const timer = setTimeout(() => {
-        if (rest > part) return wait(rest - part);
-        this.#running.delete(id);
-        this.#calls.call(context, "timer", moment(), id);
-      }, part);
-      this.#running.set(id, timer);
-    };
-    wait(delay);
+    const part = Math.min(delay, MAX_TIMEOUT);
+    const timer = setTimeout(() => {
+      if (delay > part) return this.#wait(context, id, delay - part);
+      this.#running.delete(id);
+      this.#calls.call(context, "timer", moment(), id);
+    }, part);
+    this.#running.set(id, timer);
   }
 
   /** @param {bigint} id */
@@ -46,7 +45,6 @@ export class Timers {
   }
 
   stopAll() {
-    for (const timer of this.#running.values()) clearTimeout(timer);
-    this.#running.clear();
+    for (const id of this.#running.keys()) this.#stop(id);
   }
 }

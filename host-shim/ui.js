@@ -1,4 +1,5 @@
 // The `pi:extension/ui` interface.
+import { unlessGone } from "./calls.js";
 import { exitsAfterPrompt } from "./context.js";
 import { plainText } from "./plain-text.js";
 import { TerminalWatch } from "./terminal-watch.js";
@@ -52,11 +53,7 @@ export class Ui {
    */
   showError(message) {
     const context = this.#calls.knownContext;
-    try {
-      if (context) notify(context, message, "error");
-    } catch {
-      // The session no longer exists.
-    }
+    if (context) unlessGone(() => notify(context, message, "error"));
   }
 
   stopWatching() {
@@ -65,13 +62,11 @@ export class Ui {
 
   /** Clears the texts and widgets of an instance that trapped. */
   clear() {
-    try {
+    unlessGone(() => {
       const { ui } = this.#calls.context;
       for (const key of this.#statuses) ui.setStatus(key, undefined);
       for (const key of this.#widgets) ui.setWidget(key, undefined);
-    } catch {
-      // The session no longer exists.
-    }
+    });
     this.#statuses.clear();
     this.#widgets.clear();
   }

@@ -20,6 +20,7 @@ export { resolveWrite } from "./write-target.js";
  * @property {string[]} writable absolute paths; with a slash at the end a folder, with all below it; `/` is everything
  * @property {boolean} network true if command lines reach the network
  * @property {string} notice what follows the output of a command line that failed because of its limits
+ * @property {string[]} [signs] parts of such an output, in lower case
  */
 
 /**

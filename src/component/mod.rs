@@ -142,8 +142,10 @@ impl Guest for Component {
         match host::perform(output) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
             Reply::Stop(reason) => guest::EventOutcome::Stop(reason),
-            Reply::Confine { writable, network, notice } => {
-                guest::EventOutcome::Confine(guest::Confinement { writable, network, notice })
+            Reply::Confine { writable, network, notice, signs } => {
+                let signs = signs.into_iter().map(Into::into).collect();
+                let limits = guest::Confinement { writable, network, notice, signs };
+                guest::EventOutcome::Confine(limits)
             }
             Reply::Inject { custom_type, content } => guest::EventOutcome::Inject(CustomMessage {
                 custom_type: custom_type.into(),

@@ -118,13 +118,14 @@ impl Engine {
                 self.refuse(refusal.rule(), text)
             }
             Permission::WithinPaths(writable) => {
-                Reply::Confine { writable, network: true, notice: String::new() }
+                Reply::Confine { writable, network: true, notice: String::new(), signs: Vec::new() }
             }
             Permission::Confined { writable, named, network } => {
                 let limits = Limits::of(active.phase, active.scope);
                 let Err(reason) = cx.host.can_confine()? else {
                     let notice = text::confinement_notice(named.as_deref(), network);
-                    return Ok(Reply::Confine { writable, network, notice });
+                    let signs = text::failure_signs(network);
+                    return Ok(Reply::Confine { writable, network, notice, signs });
                 };
                 let sandbox = limits.sandbox;
                 if !self.session.told_unconfined.contains(&sandbox) {

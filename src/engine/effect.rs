@@ -118,6 +118,8 @@ pub enum Reply {
         network: bool,
         /// Appended to the result of a command that fails because of these limits.
         notice: String,
+        /// Parts of the output of such a command, in lower case.
+        signs: Vec<&'static str>,
     },
     /// A message that goes to the model with the agent's run, not shown to the user.
     Inject {

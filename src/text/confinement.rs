@@ -93,6 +93,42 @@ pub fn refusal(active: &Active, tool: &str, refusal: &Refusal) -> String {
     }
 }
 
+/// The messages of programs that are refused to write.
+const WRITE_ERRORS: [&str; 9] = [
+    "read-only file system",
+    "erofs",
+    "operation not permitted",
+    "device or resource busy",
+    "ebusy",
+    "cross-device",
+    "inter-device",
+    "exdev",
+    "could not write index",
+];
+/// The messages of programs that reach into other processes.
+const PROCESS_ERRORS: [&str; 2] = ["ptrace", "leaksanitizer"];
+/// The messages of programs without a network.
+const NETWORK_ERRORS: [&str; 11] = [
+    "network is unreachable",
+    "name resolution",
+    "could not resolve",
+    "enetunreach",
+    "eai_again",
+    "enotfound",
+    "no such host",
+    "couldn't connect",
+    "could not connect",
+    "connection refused",
+    "econnrefused",
+];
+
+/// Returns what the output of a command contains that failed because of the limits, in lower case. Other causes give some of these
+/// messages too: the notice tells the rules, not the cause.
+pub fn failure_signs(network: bool) -> Vec<&'static str> {
+    let network: &[&str] = if network { &[] } else { &NETWORK_ERRORS };
+    [&WRITE_ERRORS, &PROCESS_ERRORS[..], network].concat()
+}
+
 /// Returns the line that is appended to the result of a command that failed because of the limits.
 ///
 /// `writable` has the paths that commands can write as the rules name them; `None` is everything.
@@ -153,4 +189,43 @@ pub(super) fn limits_note(phase: &Phase, scope: &Workflow) -> Option<String> {
         Sandbox::Off => ", no sandbox",
     };
     (!rules.is_empty()).then(|| format!("{}{sandbox}", rules.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_sign(output: &str, network: bool) -> bool {
+        let output = output.to_lowercase();
+        failure_signs(network).iter().any(|sign| output.contains(sign))
+    }
+
+    #[test]
+    fn outputs_of_commands_that_fail_because_of_limits() {
+        for output in [
+            "sh: cannot create x: Read-only file system",
+            "Error: EROFS: read-only file system, open 'x'",
+            "mv: inter-device move failed: '/tmp/a' to 'docs/plan.md'; unable to remove target",
+            "rm: cannot remove 'docs/plan.md': Device or resource busy",
+            "fatal: Could not write index",
+            "==7==LeakSanitizer has encountered a fatal error.",
+            "strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted",
+        ] {
+            assert!(is_sign(output, true) && is_sign(output, false), "{output}");
+        }
+        for output in [
+            "curl: (6) Could not resolve host: example.org",
+            "curl: (7) Failed to connect to localhost port 5432: Couldn't connect to server",
+            "getaddrinfo EAI_AGAIN example.org",
+            "connect ECONNREFUSED 127.0.0.1:80",
+        ] {
+            assert!(is_sign(output, false) && !is_sign(output, true), "{output}");
+        }
+        assert!(!is_sign("assertion failed", false));
+    }
+
+    #[test]
+    fn signs_are_in_lower_case() {
+        assert!(failure_signs(false).iter().all(|sign| *sign == sign.to_lowercase()));
+    }
 }

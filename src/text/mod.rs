@@ -36,7 +36,9 @@ pub use budget::{
     budget_nearly_used_up, budget_notice, budget_question, budget_refusal, no_amount,
     unknown_accepted, unpriced_model,
 };
-pub use confinement::{cannot_confine, confinement_notice, refusal, unconfined_notice};
+pub use confinement::{
+    cannot_confine, confinement_notice, failure_signs, refusal, unconfined_notice,
+};
 pub use context_prompt::{
     DEFAULT_ADVANCE_REMINDER, DefaultRole, context_prompt, context_reminder, phase_instructions,
 };

@@ -14,7 +14,7 @@ const context = { cwd: folder, isProjectTrusted: () => true, sessionManager: { g
 
 const results = lines.map((line, index) => {
   const event = { toolName: "bash", toolCallId: String(index), input: { command: line } };
-  const refused = confinement.confine(event, { writable: JSON.parse(writable), network: true, notice: "NOTICE" }, /** @type {any} */ (context));
+  const refused = confinement.confine(event, { writable: JSON.parse(writable), network: true, notice: "NOTICE", signs: ["read-only file system"] }, /** @type {any} */ (context));
   if (refused !== undefined) return { refused };
   const { status, stdout, stderr } = spawnSync("bash", ["-c", event.input.command], { cwd: folder, encoding: "utf8" });
   const changed = handlers.tool_result({ toolCallId: event.toolCallId, content: [{ type: "text", text: stderr }] });

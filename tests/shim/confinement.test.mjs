@@ -39,7 +39,7 @@ function confining(root, limits, manifest = { confine: true }, guarding = true) 
   const pi = standIn();
   const tools = [createEditToolDefinition(root), createWriteToolDefinition(root)].map((tool) => ({ ...tool, sourceInfo: { source: "builtin" } }));
   pi.behaviour.getAllTools = () => tools.map((tool) => ({ sourceInfo: { source: "cli" }, ...(pi.registered.get(`tool ${tool.name}`) ?? tool) }));
-  const outcome = limits ? { tag: "confine", val: { writable: [], network: true, notice: "Only docs/ is writable.", ...limits } } : { tag: "none" };
+  const outcome = limits ? { tag: "confine", val: { writable: [], network: true, notice: "Only docs/ is writable.", signs: ["read-only file system"], ...limits } } : { tag: "none" };
   const guest = plainGuest((imports) => ({
     init: () => {
       imports["pi:extension/api"].on("tool-call");
@@ -233,16 +233,12 @@ suite("a confined command line", () => {
 
   test("gets the notice if its limits made it fail", (t) => {
     const { root } = project(t);
-    const { pi, call, end, context } = confining(root, { network: false });
+    const { pi, call, end, context } = confining(root, { network: false, signs: ["read-only file system", "could not resolve"] });
     const result = (/** @type {string} */ id, /** @type {string} */ text) =>
       pi.emit("tool_result", { toolCallId: id, toolName: "bash", isError: true, content: [{ type: "text", text }] }, context)?.content.at(-1).text;
     const { toolCallId } = call("bash", { command: "true" });
     assert.equal(result(toolCallId, "sh: cannot create x: Read-only file system"), "Only docs/ is writable.");
-    assert.equal(result(toolCallId, "curl: (6) Could not resolve host: example.org"), "Only docs/ is writable.");
-    assert.equal(result(toolCallId, "curl: (7) Failed to connect to localhost port 5432: Couldn't connect to server"), "Only docs/ is writable.");
-    assert.equal(result(toolCallId, "mv: inter-device move failed: '/tmp/a' to 'docs/plan.md'; unable to remove target"), "Only docs/ is writable.");
-    assert.equal(result(toolCallId, "==7==LeakSanitizer has encountered a fatal error."), "Only docs/ is writable.");
-    assert.equal(result(toolCallId, "strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted"), "Only docs/ is writable.");
+    assert.equal(result(toolCallId, "curl: (6) COULD NOT RESOLVE host: example.org"), "Only docs/ is writable.");
     assert.equal(result(toolCallId, "assertion failed"), undefined);
     end(toolCallId);
     assert.equal(result(toolCallId, "Read-only file system"), undefined);

@@ -57,7 +57,8 @@ impl Session {
 
 fn confined(writable: &[&str], network: bool, notice: &str) -> Reply {
     let writable = writable.iter().map(|&path| path.to_owned()).collect();
-    Reply::Confine { writable, network, notice: notice.into() }
+    let signs = if notice.is_empty() { Vec::new() } else { text::failure_signs(network) };
+    Reply::Confine { writable, network, notice: notice.into(), signs }
 }
 
 fn refused(reason: &str) -> Reply {
