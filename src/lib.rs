@@ -17,13 +17,23 @@
 //!
 //! Nothing but `component` does I/O: time, randomness and files come in with the call.
 
-pub mod definition;
-pub mod engine;
-pub mod protocol;
-pub mod run;
-pub mod sorted;
-pub mod text;
-pub mod usage;
+#![cfg_attr(
+    target_arch = "wasm32",
+    allow(unused_imports, reason = "modules export what tests alone use, too")
+)]
+
+/// Declares modules that tests, fuzz targets and benchmarks see. In the component they are private, so that the compiler finds
+/// code that nothing uses.
+macro_rules! modules {
+    ($($name:ident)*) => { $(
+        #[cfg(not(target_arch = "wasm32"))]
+        pub mod $name;
+        #[cfg(target_arch = "wasm32")]
+        mod $name;
+    )* };
+}
+
+modules! { definition engine protocol run sorted text usage }
 
 #[cfg(target_arch = "wasm32")]
 mod component;

@@ -23,6 +23,7 @@ use super::read::unlisted::Lint;
 
 impl Library {
     /// Makes a library of workflows, and leaves out those whose references cannot be followed.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for tests"))]
     pub fn new(workflows: Vec<Workflow>, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut unplaced = Vec::new();
         let library = build(Parts { workflows, ..Parts::default() }, &mut unplaced);

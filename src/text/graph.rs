@@ -150,22 +150,6 @@ fn loops_from(scope: &Workflow) -> Option<usize> {
     last.filter(|&index| scope.loopable && index > 0)
 }
 
-/// Returns the phases of a workflow on one line, nested workflows by their names.
-pub fn phase_names(workflow: &Workflow, library: &Library) -> String {
-    let names = workflow.phases.iter().take(MAX_NAMES).map(|entry| match &entry.kind {
-        EntryKind::Phase(phase) => format!("{} {}", phase.emoji, phase.name),
-        EntryKind::Workflow { .. } => library.entry_name(entry).to_owned(),
-    });
-    let mut names: Vec<String> = names.collect();
-    if workflow.phases.len() > MAX_NAMES {
-        names.push("…".into());
-    }
-    on_one_line(&names.join(" → "))
-}
-
-/// Maximum number of phases on the line of [`phase_names`].
-const MAX_NAMES: usize = 12;
-
 /// Returns the reason why a run passed over the entry at this path when it came there last.
 fn passed_note(run: Option<&RunState>, path: &PhasePath) -> Option<String> {
     let passed = run?.progress.passed_over.get(&path.key())?;

@@ -55,7 +55,7 @@ pub use gate::{
     GATE_HAD, GATE_OPEN, approval_subject, gate_failed, gate_failed_elsewhere, gate_progress,
     gate_tail, kept_tail, sample_evidence, still_running,
 };
-pub use graph::{boxes, mermaid, phase_names};
+pub use graph::{boxes, mermaid};
 pub use inputs::{
     bad_input, input_question, missing_inputs, missing_options, no_input, open_quote,
     repeated_input, start_usage, unknown_input,

@@ -16,6 +16,7 @@ pub mod outcomes;
 pub mod paths;
 pub mod permission;
 pub mod results;
+#[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "the schemas and the reference are made of it natively"))]
 pub mod schema;
 pub mod seal;
 pub mod tools;

@@ -94,6 +94,7 @@ pub const MEANINGS: [(&str, &str); 24] = [
 
 /// Variables whose names end with a name of the workflow, with their meanings. `summary.ID` is known where `previousSummary`
 /// is, the others in every template.
+#[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for the reference"))]
 pub const NAMED: [(&str, &str); 3] = [
     (
         "summary.ID",

@@ -198,6 +198,7 @@ pub enum EntryKind {
     },
 }
 
+#[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for tests"))]
 impl Entry {
     /// Returns the entry of a phase, without conditions.
     pub fn phase(phase: impl Into<Rc<Phase>>) -> Self {
