@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PI_VERSIONS } from "../../pi/harness/pi.mjs";
 import { REFERENCE } from "./packages.mjs";
+import { share, unshare } from "./shared-values.mjs";
 
 /** @typedef {import("./play.mjs").PlayRecord} PlayRecord */
 
@@ -33,7 +34,7 @@ export function recorded(group, name) {
   assert.deepEqual(of, OF, `the record of ${group} is of other versions: npm run record`);
   const record = plays[name];
   assert.ok(record, `there is no record of ${group}: ${name}: npm run record -- ${group}`);
-  return structuredClone(record);
+  return record;
 }
 
 /**
@@ -54,7 +55,8 @@ export function assertRecorded(group, name, live) {
  */
 export function writeRecords(group, plays) {
   mkdirSync(FOLDER, { recursive: true });
-  writeFileSync(fileOf(group), `${JSON.stringify({ of: OF, plays }, null, 1)}\n`);
+  const { shared, value } = share(plays);
+  writeFileSync(fileOf(group), `${JSON.stringify({ of: OF, plays: value, shared }, null, 1)}\n`);
 }
 
 /**
@@ -62,7 +64,8 @@ export function writeRecords(group, plays) {
  * @returns {{ of: typeof OF, plays: Record<string, PlayRecord> }}
  */
 function read(group) {
-  return JSON.parse(readFileSync(fileOf(group), "utf8"));
+  const { of, plays, shared } = JSON.parse(readFileSync(fileOf(group), "utf8"));
+  return { of, plays: /** @type {Record<string, PlayRecord>} */ (unshare({ shared, value: plays })) };
 }
 
 /** @param {string} group */
