@@ -1,8 +1,9 @@
 // Converts pi's events to events of the interface, and the guest's outcomes to results of pi's handlers.
 import { NOT_GRANTED, unlessGone } from "./calls.js";
+import { known } from "./interface.js";
 import { plainText } from "./plain-text.js";
 import { plainMessage } from "./messages.js";
-import { levelOf } from "./models.js";
+import { LEVELS } from "./models.js";
 import { imagesOf } from "./session.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionAPI} ExtensionAPI */
@@ -52,7 +53,7 @@ export const EVENTS = {
     return { tag: "model-select", val: { model, byGuest: models.selected(model, context) } };
   },
   thinking_level_select: ({ level }, context, _pi, models) => {
-    return { tag: "thinking-level-select", val: { level: levelOf(level), byGuest: models.selectedLevel(level, context) } };
+    return { tag: "thinking-level-select", val: { level: known(LEVELS, level), byGuest: models.selectedLevel(level, context) } };
   },
 };
 
@@ -92,18 +93,6 @@ function carriesCalls(pi, name) {
   const tools = /** @type {any[]} */ (unlessGone(() => pi.getAllTools()) ?? []);
   const tool = tools.find((tool) => tool.name === name);
   return typeof tool?.reachesTools === "function" && tool.sourceInfo?.source === "builtin";
-}
-
-/**
- * Returns the value if the interface knows it. A later version of pi may have more.
- *
- * @template {string} Known
- * @param {readonly Known[]} values
- * @param {Known} value
- * @returns {Known | "other"}
- */
-function known(values, value) {
-  return values.includes(value) ? value : "other";
 }
 
 /**

@@ -156,13 +156,9 @@ export function filesBelow(fixed, cwd, more = () => []) {
    * @param {string} path
    * @returns {Place}
    */
-  const place = (name, path) => snapshot?.place(name, path) ?? look(name, path);
-
-  /**
-   * @param {string} name
-   * @param {string} path
-   */
-  const look = (name, path) => {
+  const place = (name, path) => {
+    const stored = snapshot?.place(name, path);
+    if (stored) return stored;
     const at = resolve(name, path);
     snapshot?.storePlace(name, path, at);
     return at;

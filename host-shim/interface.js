@@ -26,7 +26,6 @@ export const INTERFACE_VERSION = "0.3.0";
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").Tool} Tool
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").ToolCall} ToolCall
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").Command} Command
- * @typedef {import("../target/types/interfaces/pi-extension-api.js").Flag} Flag
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").Delivery} Delivery
  * @typedef {import("../target/types/interfaces/pi-extension-api.js").EventKind} EventKind
  * @typedef {import("../target/types/interfaces/pi-extension-files.js").DirEntry} DirEntry
@@ -38,7 +37,6 @@ export const INTERFACE_VERSION = "0.3.0";
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandOutcome} CommandOutcome
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").CommandResult} CommandResult
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Completion} Completion
- * @typedef {import("../target/types/interfaces/pi-extension-context.js").WriteTarget} WriteTarget
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Confinement} Confinement
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Boundary} Boundary
  * @typedef {import("../target/types/interfaces/pi-extension-guest.js").Event} Event
@@ -55,10 +53,21 @@ export const INTERFACE_VERSION = "0.3.0";
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Color} Color
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").CustomMessage} CustomMessage
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Drawing} Drawing
- * @typedef {import("../target/types/interfaces/pi-extension-types.js").Error} Error
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Mode} Mode
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Model} Model
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Moment} Moment
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").Span} Span
  * @typedef {import("../target/types/interfaces/pi-extension-types.js").ThinkingLevel} ThinkingLevel
  */
+
+/**
+ * Returns the value if the interface knows it. A later version of pi may have more.
+ *
+ * @template {string} Known
+ * @param {readonly Known[]} values
+ * @param {string} value
+ * @returns {Known | "other"}
+ */
+export function known(values, value) {
+  return values.find((known) => known === value) ?? "other";
+}

@@ -1,6 +1,7 @@
 // Models and thinking levels. pi sets a model asynchronously, and a guest's calls are synchronous: what a guest sets, and the
 // messages that it sends after that, is queued, and pi waits for the queue before it goes on after the guest's call.
 import { NOT_GRANTED, isGone, messageOf, unlessGone } from "./calls.js";
+import { known } from "./interface.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./interface.js").Model} Model */
@@ -8,7 +9,7 @@ import { NOT_GRANTED, isGone, messageOf, unlessGone } from "./calls.js";
 /** @typedef {import("./interface.js").Imports} Imports */
 
 /** @type {readonly ThinkingLevel[]} */
-const LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+export const LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** The maximum number of events that are waited for: a guest need not subscribe to them. */
 const MAX_UNREPORTED = 8;
@@ -48,7 +49,7 @@ export class Models {
   actions() {
     return this.#calls.guarded({
       setModel: (/** @type {Model} */ model) => this.#setModel(model),
-      getThinkingLevel: () => this.#comingLevel ?? levelOf(this.#pi.getThinkingLevel()),
+      getThinkingLevel: () => this.#comingLevel ?? known(LEVELS, this.#pi.getThinkingLevel()),
       setThinkingLevel: (/** @type {ThinkingLevel} */ level) => this.#setLevel(level),
     });
   }
@@ -106,8 +107,8 @@ export class Models {
     if (this.#settingLevel || this.#isSet(context)) return (this.#reported = true);
     const index = this.#unreported.indexOf(level);
     if (index >= 0) return this.#unreported.splice(index, 1).length > 0;
-    const known = levelOf(level);
-    if ((this.#coming || this.#comingLevel) && known !== "other") this.#queueLevel(known);
+    const own = known(LEVELS, level);
+    if ((this.#coming || this.#comingLevel) && own !== "other") this.#queueLevel(own);
     return false;
   }
 
@@ -199,16 +200,6 @@ export class Models {
   #checkGrant() {
     if (!this.#manifest.models) throw new Error(NOT_GRANTED);
   }
-}
-
-/**
- * Returns the level if the interface knows it. A later version of pi may have more.
- *
- * @param {string} level
- * @returns {ThinkingLevel}
- */
-export function levelOf(level) {
-  return LEVELS.find((known) => known === level) ?? "other";
 }
 
 /**

@@ -1,4 +1,4 @@
-// The sandbox is a part of its own: one module is its interface, and it knows nothing of the loader.
+// The modules of the loader: the sandbox is a part of its own with one interface, and knows nothing of the loader; load.js draws them all.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -32,4 +32,10 @@ test("only the sandbox's interface is imported from outside of its folder", () =
 test("the sandbox imports nothing of the loader", () => {
   const outward = imports(SANDBOX).filter(([, to]) => !isInside(to));
   assert.deepEqual(outward.filter(([, to]) => to !== "host-shim/plain-text.js"), []);
+});
+
+test("the head of load.js draws every module of the loader", () => {
+  const head = readFileSync(join(REPO, "host-shim/load.js"), "utf8").split("import ")[0];
+  const modules = readdirSync(join(REPO, "host-shim")).filter((file) => /\.c?js$/.test(file));
+  assert.deepEqual(modules.filter((file) => !head.includes(file)), []);
 });
