@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use super::*;
 use crate::definition::fixtures::Files;
 use crate::definition::{DirEntry, ReadError, Root, WorkflowFiles};
-use crate::protocol::{APPROVAL_TYPE, CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATUS_TYPE};
-use crate::run::{Active, RunState};
+use crate::protocol::{
+    APPROVAL_TYPE, CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE,
+};
+use crate::run::{Active, RunState, restore};
 use crate::text::{self, DefaultRole};
 
 /// An engine with its files and its user interface, and a clock that stands still.
@@ -18,6 +20,11 @@ struct Session {
     now: u64,
     /// The ticket of the last request.
     last_ticket: u64,
+    /// The state entries that the engine appended, newest first, and the run in them.
+    entries: Vec<String>,
+    run: Option<RunState>,
+    /// The status line.
+    status: Option<String>,
 }
 
 const NOW: u64 = 1_747_234_567_890;
@@ -51,8 +58,9 @@ impl Session {
                 );
             }
         }
+        let (engine, ui, entries) = (Engine::default(), Ui::Program, Vec::new());
         let mut session =
-            Self { engine: Engine::default(), files, ui: Ui::Program, now: NOW, last_ticket: 0 };
+            Self { engine, files, ui, now: NOW, last_ticket: 0, entries, run: None, status: None };
         let started =
             session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
         assert_eq!(started.effects, [Effect::SetStatus(None)]);
@@ -60,12 +68,35 @@ impl Session {
     }
 
     fn on(&mut self, event: Event) -> Output {
+        if let Event::Session { stored, .. } = &event {
+            self.run = stored.clone();
+        }
         let context = Context { unix_ms: self.now, random: 0, ui: self.ui, host: &self.files };
         let output = self.engine.handle(event, &context);
+        self.see(&output.effects);
         if let Reply::Ask { ticket, .. } = output.reply {
             self.last_ticket = ticket;
         }
         output
+    }
+
+    /// Keeps what effects store and show.
+    fn see(&mut self, effects: &[Effect]) {
+        for effect in effects {
+            match effect {
+                Effect::AppendEntry { custom_type: STATE_ENTRY_TYPE, data } => {
+                    self.entries.insert(0, data.to_string());
+                    self.run = restore(&self.entries);
+                }
+                Effect::SetStatus(line) => self.status.clone_from(line),
+                _ => {}
+            }
+        }
+    }
+
+    /// The run as it is stored.
+    fn stored_run(&self) -> Option<&RunState> {
+        self.run.as_ref()
     }
 
     fn with_ui(&mut self, has_ui: bool, event: Event) -> Output {
@@ -360,7 +391,7 @@ fn a_loop_restarts_the_scope_unless_it_is_forbidden() {
     assert_eq!(details, json!({ "looped": true, "to": "a" }));
     session.files.global.get_mut("flat/workflow.yaml").unwrap().push_str("loopable: false\n");
     let _ = session.on(Event::Session {
-        stored: session.engine.run.state().cloned(),
+        stored: session.stored_run().cloned(),
         in_view: None,
         facts: Facts::default(),
     });
@@ -385,7 +416,7 @@ fn a_cancel_needs_a_second_call_in_the_same_run_of_the_agent() {
         Event::AgentEnd { stop: Stop::Aborted },
         Event::BeforeAgentStart { role: DefaultRole::Worker },
         Event::Session {
-            stored: session.engine.run.state().cloned(),
+            stored: session.stored_run().cloned(),
             in_view: None,
             facts: Facts::default(),
         },
@@ -500,7 +531,7 @@ fn without_a_ui_the_agent_continues_at_once() {
 fn an_input_a_key_a_command_or_a_run_of_the_agent_stops_the_countdown() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat x");
-    let stored = session.engine.run.state().cloned();
+    let stored = session.stored_run().cloned();
     for event in [
         Event::Input { from_user: true },
         Event::Input { from_user: false },
@@ -608,9 +639,10 @@ fn a_new_phase_resets_the_counts() {
     let _ = session.command("workflow", "flat x");
     let _ = session.stop();
     let _ = idle_round(&mut session);
-    assert_eq!(session.engine.run.state().unwrap().progress.continuations, 1);
+    let _ = session.command("workflow", ":pause");
+    assert_eq!(session.stored_run().unwrap().progress.continuations, 1);
     session.step("next");
-    assert_eq!(session.engine.run.state().unwrap().progress.continuations, 0);
+    assert_eq!(session.stored_run().unwrap().progress.continuations, 0);
 }
 
 #[test]
@@ -840,7 +872,7 @@ fn a_run_whose_files_are_gone_waits_for_the_user() {
     let mut session = Session::new(&[("flat", &["a"])]);
     let _ = session.command("workflow", "flat x");
     session.files.global.clear();
-    let stored = session.engine.run.state().cloned();
+    let stored = session.stored_run().cloned();
     assert_eq!(
         session.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects[0],
         status("⏸ flat (paused: its files cannot be read)")
@@ -1033,7 +1065,7 @@ fn in_any_order_events_leave_one_consistent_state() {
         let yaml = session.files.global.get_mut("flat/workflow.yaml").unwrap();
         yaml.push_str("autoContinue: {delaySeconds: 1}\n");
         let _ = session.command("workflow", "flat x");
-        let mut stored = session.engine.run.state().unwrap().clone();
+        let mut stored = session.stored_run().unwrap().clone();
         let mut counting = false;
         for event in order {
             for effect in session.on(event).effects {
@@ -1048,7 +1080,7 @@ fn in_any_order_events_leave_one_consistent_state() {
                     _ => {}
                 }
             }
-            let run = session.engine.run.state().unwrap().clone();
+            let run = session.stored_run().unwrap().clone();
             assert_eq!(run.current_path, stored.current_path, "what is stored is what is so");
             assert_eq!(run.progress.paused, stored.progress.paused);
             assert!(session.engine.is_running());
@@ -1106,8 +1138,8 @@ fn in_a_terminal_the_command_alone_asks_for_workflow_and_task() {
     assert_eq!(request, Request::Input { title: "The build: what is the task?".into() });
     let answer = Answer::Entered("the thing".into());
     assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
-    assert_eq!(session.engine.run.state().unwrap().workflow_key, "build");
-    assert_eq!(session.engine.run.state().unwrap().task_description, "the thing");
+    assert_eq!(session.stored_run().unwrap().workflow_key, "build");
+    assert_eq!(session.stored_run().unwrap().task_description, "the thing");
     for (first, second) in [
         (Answer::Cancelled, None),
         (Answer::Selected(7), None),
@@ -1239,7 +1271,7 @@ fn in_a_terminal_a_start_without_a_task_asks_for_it() {
     assert_eq!(request, Request::Input { title: "The flat: what is the task?".into() });
     let answer = Answer::Entered("the thing".into());
     assert_eq!(session.on(Event::Answer { ticket, answer }).reply, Reply::Settle);
-    assert_eq!(session.engine.run.state().unwrap().task_description, "the thing");
+    assert_eq!(session.stored_run().unwrap().task_description, "the thing");
     let unknown = session.command("workflow", "nope");
     assert!(matches!(unknown.effects[..], [Effect::Notify { level: Level::Error, .. }]));
 }
@@ -1313,7 +1345,7 @@ fn a_task_that_is_too_long_is_refused() {
     assert!(!session.engine.is_running());
     let _ = session.command("workflow", &format!("flat  {} ", "é".repeat(10_000)));
     assert!(session.engine.is_running());
-    assert_eq!(session.engine.run.state().unwrap().task_description, "é".repeat(10_000));
+    assert_eq!(session.stored_run().unwrap().task_description, "é".repeat(10_000));
 }
 
 #[test]

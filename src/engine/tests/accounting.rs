@@ -25,7 +25,7 @@ impl Session {
 
     /// The turns of each phase of the newest stored state: of this visit, and of the earlier ones.
     fn turns(&self) -> Vec<(u32, u32)> {
-        let visits = &self.engine.run.state().unwrap().progress.visits;
+        let visits = &self.stored_run().unwrap().progress.visits;
         visits.values().map(|visit| (visit.usage.turns, visit.earlier.turns)).collect()
     }
 }
@@ -43,7 +43,7 @@ fn a_turn_belongs_to_the_phase_that_it_leaves() {
     session.has_used(4);
     let _ = session.step("loop");
     assert_eq!(session.turns(), [(0, 6), (3, 0)]);
-    let state = session.engine.run.state().unwrap();
+    let state = session.stored_run().unwrap();
     assert_eq!((state.usage().turns, state.usage().input), (9, 90));
 }
 
@@ -79,7 +79,7 @@ fn refused_calls_are_counted_until_the_next_state() {
         let _ = session.on(Event::ToolCall { name, carries_calls: false });
     }
     let _ = session.step("next");
-    let visits = session.engine.run.state().unwrap().progress.visits.clone();
+    let visits = session.stored_run().unwrap().progress.visits.clone();
     let refusals = visits.values().map(|visit| visit.usage.refusals.get("tools").copied());
     assert_eq!(refusals.collect::<Vec<_>>(), [Some(2), None]);
 }
@@ -92,7 +92,7 @@ fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
     *file = file.replacen("emoji", approval, 1);
     let _ = session.command("workflow", "w x");
     let times = |session: &Session| -> Vec<(u64, u64)> {
-        let visits = session.engine.run.state().unwrap().progress.visits.values();
+        let visits = session.stored_run().unwrap().progress.visits.values();
         visits.map(|visit| (visit.usage.work_ms, visit.usage.wait_ms)).collect()
     };
     session.files.newest_entry.set(Some(NOW));
@@ -109,7 +109,7 @@ fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
     session.now += 500_000;
     let _ = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert_eq!(times(&session), [(0, 2000), (30, 500_000), (0, 0)]);
-    let visits = &session.engine.run.state().unwrap().progress.visits;
+    let visits = &session.stored_run().unwrap().progress.visits;
     assert_eq!(visits.values().map(|visit| &*visit.name).collect::<Vec<_>>(), ["a", "b", "c"]);
     assert_eq!(
         visits.values().map(|visit| visit.usage.gate_attempts).collect::<Vec<_>>(),
@@ -119,7 +119,7 @@ fn the_time_since_the_newest_entry_is_work_only_while_the_agent_works() {
 
 /// The time at work and the time of waiting in the first phase of the newest stored state.
 fn times(session: &Session) -> (u64, u64) {
-    let visit = session.engine.run.state().unwrap().progress.visits.values().next().unwrap();
+    let visit = session.stored_run().unwrap().progress.visits.values().next().unwrap();
     (visit.usage.work_ms, visit.usage.wait_ms)
 }
 
@@ -169,11 +169,11 @@ fn a_dialog_that_is_open_is_waiting() {
 fn what_was_refused_on_another_branch_is_not_counted() {
     let mut session = begun();
     session.engine.meter.refused(crate::usage::Rule::Tools);
-    let stored = session.engine.run.state().cloned();
+    let stored = session.stored_run().cloned();
     let facts = Facts { at_work: true, ..Facts::default() };
     let _ = session.on(Event::Session { stored, in_view: None, facts });
     let _ = session.step("next");
-    assert_eq!(session.engine.run.state().unwrap().usage().refusals.len(), 0);
+    assert_eq!(session.stored_run().unwrap().usage().refusals.len(), 0);
 }
 
 /// The clock goes back with each step.
@@ -187,14 +187,14 @@ fn the_order_of_visits_is_that_of_the_steps_and_no_time_is_negative() {
         session.now = NOW - back * 100_000;
         let _ = session.command("workflow", command);
     }
-    let state = session.engine.run.state().unwrap().clone();
+    let state = session.stored_run().unwrap().clone();
     let order: Vec<&str> =
         state.visits_by(|visit| Some(visit.step)).iter().map(|(key, _)| *key).collect();
     assert_eq!(order, ["w:0", "w:1", "w:2", "w:3"]);
     assert!(state.progress.visits.values().all(|visit| visit.usage.work_ms == 0));
     session.now = NOW - 600_000;
     let _ = session.command("workflow", ":next");
-    let state = session.engine.run.state().unwrap();
+    let state = session.stored_run().unwrap();
     let report = crate::text::Report::of(state, crate::text::Circumstances::default())
         .markdown(|_| Ok(0))
         .unwrap();

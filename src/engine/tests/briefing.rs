@@ -37,7 +37,7 @@ impl Session {
     }
 
     fn stored(&self) -> Option<RunState> {
-        self.engine.run.state().cloned()
+        self.stored_run().cloned()
     }
 }
 

@@ -245,7 +245,7 @@ fn an_amount_is_one_of_the_measure_that_was_asked_for() {
     let (ticket, title) = asked(session.on(Event::Answer { ticket, answer: entered("2") }));
     assert!(title.contains("11 of 10 turns"), "{title}");
     let _ = session.on(Event::Answer { ticket, answer: entered("3") });
-    let allowances = &session.engine.run.state().unwrap().progress.allowances["/w"];
+    let allowances = &session.stored_run().unwrap().progress.allowances["/w"];
     let added = serde_json::to_value(&allowances.added).unwrap();
     assert_eq!(added, json!({ "cost": 2_100_000, "turns": 4 }));
     assert_eq!(session.pause(), None);
@@ -371,7 +371,7 @@ fn a_gate_that_waits_for_the_user_still_does_at_the_end_of_a_budget() {
     let (ticket, _) = asked(session.command("workflow", ":resume"));
     let _ = session.on(Event::Answer { ticket, answer: entered("5") });
     assert_eq!(session.pause(), None);
-    let attempts = &session.engine.run.state().unwrap().progress.gate_attempts;
+    let attempts = &session.stored_run().unwrap().progress.gate_attempts;
     assert!(attempts.is_empty(), "{attempts:?}");
 }
 
@@ -406,7 +406,7 @@ fn odd_values_of_a_stored_run_are_no_errors() {
     ];
     let all = "budget: {turns: 1, outputTokens: 1, cost: 1, time: 1}\n";
     let begun = with_budgets(all, "budget: {turns: 1, cost: 0.000001}\n");
-    let state = serde_json::to_value(begun.engine.run.state().unwrap()).unwrap();
+    let state = serde_json::to_value(begun.stored_run().unwrap()).unwrap();
     let places = [
         "/paused",
         "/allowances/~1w",
@@ -449,11 +449,11 @@ fn odd_values_of_a_stored_run_are_no_errors() {
             let _ = session.command("workflow", command);
             let _ = session.call();
         }
-        let newest = serde_json::to_string(session.engine.run.state().unwrap()).unwrap();
+        let newest = serde_json::to_string(session.stored_run().unwrap()).unwrap();
         let again = crate::run::restore([&*newest]).unwrap();
         assert_eq!(
             again.usage().cost.to_bits(),
-            session.engine.run.state().unwrap().usage().cost.to_bits()
+            session.stored_run().unwrap().usage().cost.to_bits()
         );
     }
 }

@@ -182,7 +182,7 @@ fn a_chat_in_a_pause_has_its_tools_until_it_tries_to_move_the_run() {
 fn a_restart_in_the_middle_ends_the_agents_run_too() {
     let mut session = Session::at_work();
     let _ = session.command("workflow", ":pause");
-    let stored = session.engine.run.state().cloned();
+    let stored = session.stored_run().cloned();
     let facts = Facts { at_work: true, ..Facts::default() };
     let _ = session.on(Event::Session { stored, in_view: None, facts });
     assert!(matches!(session.calls_tool("bash"), Reply::Stop(_)));

@@ -197,15 +197,15 @@ fn the_mark_is_stored_until_the_phase_has_started() {
     let mut session = at_work(&["a", "f", "b"]);
     session.stop();
     let _ = session.command("workflow", ":next");
-    let stored = session.engine.run.state().cloned();
+    let stored = session.stored_run().cloned();
     assert!(stored.as_ref().unwrap().progress.fresh_start);
     let facts = Facts::default();
     let _ = session.on(Event::Session { stored, in_view: None, facts });
     assert!(session.begins().is_some());
     session.keeps_turn("f");
-    assert!(!session.engine.run.state().unwrap().progress.fresh_start);
+    assert!(!session.stored_run().unwrap().progress.fresh_start);
     let _ = session.calls_step(NEXT);
-    assert!(!session.engine.run.state().unwrap().progress.fresh_start, "a shared phase has none");
+    assert!(!session.stored_run().unwrap().progress.fresh_start, "a shared phase has none");
 }
 
 #[test]

@@ -74,11 +74,11 @@ impl Session {
     }
 
     fn progress(&self) -> &crate::run::Progress {
-        &self.engine.run.state().unwrap().progress
+        &self.stored_run().unwrap().progress
     }
 
     fn phase(&self) -> &str {
-        &Active::resolve(self.engine.run.state().unwrap(), self.engine.definitions.library())
+        &Active::resolve(self.stored_run().unwrap(), self.engine.definitions.library())
             .unwrap()
             .phase
             .id
@@ -296,7 +296,7 @@ fn an_interrupted_command_is_no_failed_attempt() {
 fn an_answer_after_the_run_has_left_the_phase_has_no_effect() {
     let mut session = Session::gated(TESTS);
     let (ticket, _) = asked(session.call_next().reply);
-    let stored = session.engine.run.state().cloned();
+    let stored = session.stored_run().cloned();
     let _ = session.on(Event::Session { stored, in_view: None, facts: with_ui() });
     assert_eq!(session.answer(ticket, ran(0)), Output::default());
     assert_eq!(session.phase(), "a");
@@ -578,7 +578,7 @@ fn without_a_ui_a_project_needs_the_flag() {
     let (ticket, _) = asked(session.call_next().reply);
     let text = told(&session.answer(ticket, Answer::NoUi));
     assert!(!text.contains("--allow-workflow-commands"), "{text}");
-    let stored = session.engine.run.state().cloned();
+    let stored = session.stored_run().cloned();
     let last = session.without_ui(Event::SessionShutdown).effects;
     let line = "Workflow The flat: paused in * a: its gate runs commands of this project that you have not allowed (see --allow-workflow-commands).";
     assert!(last.starts_with(&notice(Level::Info, line)), "{last:?}");
@@ -716,7 +716,7 @@ fn attempts_of_gates_of_one_name_are_counted_apart() {
     let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
     let _ = session.command("workflow", "outer x");
     // The count that an earlier version stored by name counts for none of them.
-    let mut stored = session.engine.run.state().unwrap().clone();
+    let mut stored = session.stored_run().unwrap().clone();
     stored.progress.gate_attempts.insert("Same", 1);
     let facts = with_ui();
     let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts });
@@ -749,7 +749,7 @@ fn a_gate_holds_as_it_was_when_it_was_opened() {
 fn a_move_and_another_start_withdraw_the_gate() {
     let mut session = Session::gated(TESTS);
     let (ticket, _) = asked(session.call_next().reply);
-    let stored = session.engine.run.state().cloned();
+    let stored = session.stored_run().cloned();
     let output = session.on(Event::Session { stored, in_view: None, facts: with_ui() });
     assert_eq!(output.effects[0], Effect::CancelRequest { ticket });
 }
@@ -875,7 +875,7 @@ fn a_gate_that_was_changed_meanwhile_waits_for_the_user() {
         // Only that command continues the run.
         let _ = session.on(Event::Input { from_user: true });
         assert!(told(&session.next_later()).starts_with("The workflow is paused: its rules"));
-        let stored = session.engine.run.state().cloned();
+        let stored = session.stored_run().cloned();
         let facts = Facts { allow_commands: true, ..with_ui() };
         let _ = session.on(Event::Session { stored, in_view: None, facts });
         assert!(told(&session.next_later()).starts_with("The workflow is paused: its rules"));
@@ -938,7 +938,7 @@ fn without_a_ui_a_failed_gate_is_no_failed_command_while_the_agent_works_on_it()
 #[test]
 fn evidence_of_an_earlier_version_reads_as_that_of_this_one() {
     let session = Session::gated(APPROVE);
-    let state = session.engine.run.state().unwrap();
+    let state = session.stored_run().unwrap();
     for stored in ["the person said yes", "the user said yes"] {
         let evidence = crate::run::Evidence {
             label: "Ship it?".into(),

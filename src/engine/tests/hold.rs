@@ -45,6 +45,7 @@ impl Session {
 
     /// The run as the session has it.
     fn as_stored(&self) -> Option<RunState> {
+        // The seal that is taken from the files is stored with the next transition.
         let json = serde_json::to_string(self.engine.run.state().unwrap()).unwrap();
         crate::run::restore([json])
     }
@@ -65,8 +66,7 @@ impl Session {
     }
 
     fn status_line(&self) -> String {
-        text::status_line(self.engine.run.state(), self.engine.definitions.library(), false)
-            .unwrap()
+        self.status.clone().unwrap()
     }
 }
 
@@ -159,7 +159,7 @@ fn a_run_whose_rules_do_not_hold_is_paused_after_every_kind_of_reading() {
                     let words = "The workflow goes on: its files have its rules again.";
                     assert!(notices(&effects).contains(&words), "{effects:?}");
                     assert_eq!(session.refusal(), None);
-                    assert_eq!(session.status_line(), "The outer > * a [1/3]");
+                    assert_eq!(session.status_line(), "⏸ The outer > * a [1/3] (waits for you)");
                 }
                 1 => {
                     let _ = session.command("cancel-workflow", "");
@@ -239,7 +239,7 @@ fn texts_may_change_during_a_run() {
         assert!(notices(&effects).iter().all(|text| !text.contains("paused")), "{effects:?}");
         assert_eq!(session.refusal(), None);
     }
-    assert_eq!(session.status_line(), "Another > + a [1/3]");
+    assert_eq!(session.status_line(), "⏸ Another > + a [1/3] (waits for you)");
     let role = DefaultRole::Worker;
     let Reply::Inject { content, .. } = session.on(Event::BeforeAgentStart { role }).reply else {
         panic!()
@@ -482,7 +482,7 @@ fn a_run_that_cannot_be_read_is_held_until_it_is_cancelled() {
 #[test]
 fn a_run_with_a_missing_part_is_held_until_the_user_decides() {
     let mut session = Session::held_by_nothing();
-    let state = session.engine.run.state().unwrap().clone();
+    let state = session.stored_run().unwrap().clone();
     let mut data = serde_json::to_value(&state).unwrap();
     data["progress"]["version"] = 2.into();
     data["progress"]["entry"] = serde_json::json!({ "number": 7, "parts": 3 });

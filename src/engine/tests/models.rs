@@ -217,7 +217,7 @@ fn a_model_that_the_user_picks_after_an_error_or_escape_holds_for_the_visit() {
         let _ = session.obey(&effects);
         assert_eq!(session.uses(), "a/user:low");
         session.pick_model("b/small");
-        let state = session.engine.run.state().unwrap().clone();
+        let state = session.stored_run().unwrap().clone();
         let stored = serde_json::to_string(&state).unwrap();
         assert_eq!(session.restart(Some(stored)), "b/small:medium");
         assert_eq!(session.run(":resume"), "b/small:medium");

@@ -18,7 +18,9 @@ fn run(of_workflow: &str, of_phase: &str) -> Session {
 impl Session {
     fn paused_for(&mut self, reason: PauseReason) {
         let context = Context { unix_ms: self.now, random: 0, ui: self.ui, host: &self.files };
-        self.engine.pause(reason, &mut Cx::new(&context));
+        let mut cx = Cx::new(&context);
+        self.engine.pause(reason, &mut cx);
+        self.see(&cx.effects);
     }
 
     fn took(&self, turns: u32) {
@@ -26,8 +28,7 @@ impl Session {
     }
 
     fn line(&self) -> String {
-        text::status_line(self.engine.run.state(), self.engine.definitions.library(), false)
-            .unwrap()
+        self.status.clone().unwrap()
     }
 
     /// The notices with which a message of the user is answered.

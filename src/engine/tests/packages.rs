@@ -25,7 +25,7 @@ fn session(scope: PackageScope) -> Session {
 
 impl Session {
     fn key_of_run(&self) -> Option<&str> {
-        self.engine.run.state().filter(|state| state.is_running()).map(|state| &*state.workflow_key)
+        self.stored_run().filter(|state| state.is_running()).map(|state| &*state.workflow_key)
     }
 }
 

@@ -28,7 +28,7 @@ impl Session {
     }
 
     fn runs(&self) -> Option<&str> {
-        self.engine.run.state().filter(|state| state.is_running()).map(|state| &*state.workflow_key)
+        self.stored_run().filter(|state| state.is_running()).map(|state| &*state.workflow_key)
     }
 }
 

@@ -44,14 +44,14 @@ fn aborts(effects: &[Effect]) -> bool {
 #[test]
 fn the_agent_does_not_leave_a_phase_in_which_a_call_runs() {
     let mut session = Session::at_work_with(&["workflow_step", "bash", "read"]);
-    let state = session.engine.run.state().cloned();
+    let state = session.stored_run().cloned();
     for action in ["next", "loop", "cancel", "cancel"] {
         let text = format!("{:?}", session.step(action));
         assert!(
             text.contains("The phase is not left while a tool call runs: `bash`, `read`."),
             "{text}"
         );
-        assert_eq!(session.engine.run.state(), state.as_ref());
+        assert_eq!(session.stored_run(), state.as_ref());
     }
     assert!(format!("{:?}", session.step("status")).contains("Workflow"));
     session.files.running_tools = vec!["workflow_step".into()];
@@ -77,13 +77,13 @@ fn the_users_moves_end_the_calls_that_run_and_the_agent_goes_on() {
             prompt.is_some_and(|text| text.contains("The user moved the workflow on")),
             "{effects:?}"
         );
-        assert_eq!(session.engine.run.state().unwrap().progress.paused, None);
+        assert_eq!(session.stored_run().unwrap().progress.paused, None);
         // The user's own abort is a pause, as ever.
         let _ = session.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = session.on(Event::AgentStart);
         let _ = session.on(Event::AgentEnd { stop: Stop::Aborted });
         let _ = session.on(Event::AgentSettled);
-        assert!(session.engine.run.state().unwrap().progress.paused.is_some());
+        assert!(session.stored_run().unwrap().progress.paused.is_some());
     }
     let mut session = Session::at_work_with(&[]);
     let effects = session.command("workflow", ":next").effects;
@@ -137,7 +137,7 @@ fn a_start_ends_the_calls_of_the_run_that_it_replaces() {
     assert_eq!(prompts(&effects), [""; 0]);
     let effects = session.on(Event::AgentSettled).effects;
     assert!(matches!(&*prompts(&effects), [text] if text.contains('y')), "{effects:?}");
-    assert_eq!(session.engine.run.state().unwrap().progress.paused, None);
+    assert_eq!(session.stored_run().unwrap().progress.paused, None);
 }
 
 #[test]

@@ -33,7 +33,7 @@ impl Session {
     }
 
     fn is_started(&self) -> bool {
-        self.engine.run.state().is_some_and(RunState::is_running)
+        self.stored_run().is_some_and(RunState::is_running)
     }
 
     /// Starts `flat`; nothing is remembered. Returns the question, with its ticket.

@@ -514,7 +514,7 @@ fn a_value_that_the_files_refuse_meanwhile_is_asked_for_again() {
     let _ = session.engine.complete("", &session.files);
     let asked = session.on(Event::Answer { ticket, answer: Answer::Selected(1) });
     assert!(matches!(asked.reply, Reply::Ask { .. }), "{asked:?}");
-    assert_eq!(session.engine.run.state().unwrap().task_description, "first");
+    assert_eq!(session.stored_run().unwrap().task_description, "first");
 }
 
 #[test]
@@ -530,7 +530,7 @@ fn a_reason_keeps_the_beginning_of_long_values() {
     let _ = session.command("workflow", "w scope=api x");
     let _ = session.on(Event::AgentStart);
     session.goes(&[("", "c")]);
-    let state = session.engine.run.state().unwrap();
+    let state = session.stored_run().unwrap();
     let passed = serde_json::to_string(&state.progress.passed_over).unwrap();
     assert!(passed.len() < 500 && passed.contains("0xxx"), "{passed}");
 }
@@ -538,7 +538,7 @@ fn a_reason_keeps_the_beginning_of_long_values() {
 #[test]
 fn an_input_that_the_files_got_later_has_its_default() {
     let session = triage("");
-    let mut state = session.engine.run.state().unwrap().clone();
+    let mut state = session.stored_run().unwrap().clone();
     state.progress.inputs.clear();
     let library = session.engine.definitions.library();
     assert_eq!(state.inputs(1, library).len(), 0);
@@ -561,7 +561,7 @@ fn of_several_outcomes_the_last_before_the_entry_counts() {
     let _ = session.command("workflow", "w x");
     let _ = session.on(Event::AgentStart);
     session.goes(&[("good", "c"), ("bad", "b"), ("again", "c"), ("good", "c")]);
-    assert_eq!(session.engine.run.state().unwrap().current_path[0].phase_index, 2);
+    assert_eq!(session.stored_run().unwrap().current_path[0].phase_index, 2);
 }
 
 #[test]
@@ -583,7 +583,7 @@ fn odd_stored_values_do_not_open_anything() {
         json!({ "kind": "loops", "of": "x\ny", "outcome": "z", "times": -1 }),
         json!({ "kind": "loops", "of": "x\ny", "outcome": "z\n", "times": 3 }),
     ];
-    let newest = serde_json::to_value(triage("").engine.run.state().unwrap()).unwrap();
+    let newest = serde_json::to_value(triage("").stored_run().unwrap()).unwrap();
     let fields = ["inputs", "outcomes", "passedOver", "loops"];
     let mut stored = Vec::new();
     for (field, value) in fields.iter().flat_map(|field| odd.iter().map(move |odd| (field, odd))) {
