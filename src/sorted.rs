@@ -8,13 +8,12 @@ use std::fmt;
 use std::ops::{Deref, DerefMut, Index};
 
 use litemap::LiteMap;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use litemap::Entry;
 
 /// A map, in the order of its keys.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent, bound(deserialize = "K: Ord + Deserialize<'de>, V: Deserialize<'de>"))]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Map<K, V>(LiteMap<K, V>);
 
 impl<K, V> Map<K, V> {
@@ -135,6 +134,13 @@ impl<'a, K, V> IntoIterator for &'a mut Map<K, V> {
 
     fn into_iter(self) -> Self::IntoIter {
         (&mut self.0).into_iter()
+    }
+}
+
+/// As a map, also if it is empty: `litemap` writes a list then.
+impl<K: Serialize, V: Serialize> Serialize for Map<K, V> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self)
     }
 }
 
@@ -284,8 +290,58 @@ impl<T: Serialize> Serialize for Set<T> {
     }
 }
 
-impl<'de, T: Ord + Deserialize<'de>> Deserialize<'de> for Set<T> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Vec::deserialize(deserializer)?.into_iter().collect())
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Each change is a key, and true to insert it.
+        #[test]
+        fn a_map_is_as_that_of_std(changes in prop::collection::vec((0..20_u8, any::<bool>()), 0..60)) {
+            let (mut own, mut other) = (Map::new(), BTreeMap::new());
+            for (at, (key, inserts)) in changes.iter().enumerate() {
+                match inserts {
+                    true => prop_assert_eq!(own.insert(*key, at), other.insert(*key, at)),
+                    false => prop_assert_eq!(own.remove(key), other.remove(key)),
+                }
+                *own.entry(7).or_insert(0) += at;
+                *other.entry(7).or_insert(0) += at;
+                prop_assert_eq!(own.get(key), other.get(key));
+                prop_assert!(own.iter().eq(other.iter()));
+            }
+            prop_assert_eq!(serde_json::to_string(&own).unwrap(), serde_json::to_string(&other).unwrap());
+            prop_assert!(own.clone().into_keys().eq(other.clone().into_keys()));
+            prop_assert!(own.into_values().eq(other.into_values()));
+        }
+
+        #[test]
+        fn a_set_is_as_that_of_std(changes in prop::collection::vec((0..20_u8, any::<bool>()), 0..60)) {
+            let (mut own, mut other) = (Set::new(), BTreeSet::new());
+            for (element, inserts) in changes {
+                match inserts {
+                    true => prop_assert_eq!(own.insert(element), other.insert(element)),
+                    false => prop_assert_eq!(own.remove(&element), other.remove(&element)),
+                }
+                prop_assert_eq!(own.get(&element), other.get(&element));
+                prop_assert_eq!((own.first(), own.last()), (other.first(), other.last()));
+                prop_assert!(own.iter().eq(other.iter()));
+            }
+            own.retain(|element| element % 2 == 0);
+            other.retain(|element| element % 2 == 0);
+            prop_assert_eq!(own.pop_first(), other.pop_first());
+            prop_assert!(own.into_iter().eq(other));
+        }
+    }
+
+    #[test]
+    fn an_empty_map_is_a_map() {
+        assert_eq!(serde_json::to_string(&Map::<String, u8>::new()).unwrap(), "{}");
+        assert_eq!(serde_json::to_string(&Set::<u8>::new()).unwrap(), "[]");
     }
 }
