@@ -88,6 +88,11 @@ fn scalar() -> Value {
     one_of(&["string", "number", "boolean"].map(|kind| json!({ "type": kind })))
 }
 
+/// A scalar, or a list of scalars.
+fn literal() -> Value {
+    one_of(&[scalar(), json!({ "type": "array", "items": scalar() })])
+}
+
 fn property(field: &Field) -> Value {
     let mut about = field.about.to_owned();
     if let Kind::Template(variables) = field.kind {
@@ -125,6 +130,8 @@ fn kind(field: &Field) -> Value {
             json!({ "enum": words })
         }
         Kind::Bool => json!({ "type": type_of("boolean") }),
+        Kind::Decimal => json!({ "type": "number" }),
+        Kind::Literal => literal(),
         Kind::Number => json!({ "type": type_of("number"), "minimum": 0 }),
         Kind::WholeNumber(most) => {
             json!({ "type": type_of("integer"), "minimum": 0, "maximum": most })
@@ -151,10 +158,6 @@ fn kind(field: &Field) -> Value {
         }
         Kind::Inputs(fields) => {
             let mut input = object(fields);
-            let default = input["properties"]["default"].as_object_mut().unwrap();
-            default.remove("type");
-            default.remove("pattern");
-            default.extend(scalar().as_object().unwrap().clone());
             let options = json!({ "type": "array", "minItems": 1, "maxItems": MAX_OPTIONS });
             input.extend([
                 (
@@ -213,7 +216,7 @@ fn kind(field: &Field) -> Value {
             ]),
         }),
         Kind::Values => {
-            json!({ "type": "object", "minProperties": 1, "additionalProperties": scalar() })
+            json!({ "type": "object", "minProperties": 1, "additionalProperties": literal() })
         }
         Kind::Phases(most, fields) => {
             let entry = |name: &str| {

@@ -39,7 +39,7 @@ pub use model::files::{
     UserMessage, WorkflowFiles, WriteTarget,
 };
 pub use model::gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
-pub use model::inputs::{Given, Input, InputKind, is_name as is_input_name};
+pub use model::inputs::{Given, Input, is_name as is_input_name};
 pub use model::library::{LeftOut, Library, MAX_NESTING};
 pub use model::limits::{Limits, WriteFile};
 pub use model::models::{Aliases, KnownModel, Lack, Model, ModelSetting, Thinking, choose};
@@ -50,6 +50,7 @@ pub use model::permission::{Permission, Refusal, permission, wider_for_commands}
 pub use model::results::Results;
 pub use model::tools::{is_carrier, runs_commands, writes_path};
 pub use model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
+pub use model::value_type::{Bounds, ValueType};
 pub use model::values::ValueName;
 pub use model::workflow::{
     AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, OnMaxLoops,

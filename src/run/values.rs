@@ -30,9 +30,8 @@ impl RunState {
                 Some(EntryKind::Phase(_)) | None => return Map::new(),
             };
             let value = |input: &Input| match with.get(&input.name) {
-                Some(Given::Value(value)) => input.value(value),
                 Some(Given::Name(ValueName::Input(name))) => values.get(name).cloned(),
-                Some(Given::Name(_)) => None,
+                Some(given) => given.value(&input.kind),
                 None => input.default.clone(),
             };
             let inputs = library.get(&inner.workflow_key).map(|nested| &nested.inputs[..]);
@@ -86,8 +85,9 @@ impl RunState {
                     let value = inputs.get(name).map(String::as_str);
                     let input = workflow.inputs.iter().find(|input| input.name == *name);
                     let holds = input.zip(value);
-                    let holds = holds
-                        .is_some_and(|(input, value)| input.is_one_of(value, &condition.values));
+                    let holds = holds.is_some_and(|(input, value)| {
+                        input.kind.is_one_of(value, &condition.values)
+                    });
                     (value, holds)
                 }
                 ValueName::Outcome(id) => {

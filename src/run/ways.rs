@@ -100,8 +100,11 @@ impl WayStarts {
         let (mut combinations, mut is_cut) = (vec![given.clone()], false);
         let is_open =
             |input: &&Input| inputs.contains(&input.name) && !given.contains_key(&input.name);
-        let (listed, others): (Vec<&Input>, Vec<&Input>) =
-            workflow.inputs.iter().filter(is_open).partition(|input| !input.options().is_empty());
+        let (listed, others): (Vec<&Input>, Vec<&Input>) = workflow
+            .inputs
+            .iter()
+            .filter(is_open)
+            .partition(|input| !input.kind.options().is_empty());
         let missing: Vec<&Input> =
             others.into_iter().filter(|input| input.default.is_none()).collect();
         if !missing.is_empty() {
@@ -113,7 +116,7 @@ impl WayStarts {
                 values.insert(input.name.clone(), option.to_owned());
                 values
             };
-            let options = input.options();
+            let options = input.kind.options();
             combinations = combinations
                 .iter()
                 .flat_map(|values| options.iter().map(|option| with(values, option)))
@@ -151,7 +154,7 @@ fn used_inputs<'a>(
         let nested = used_inputs(key, library, known);
         used.extend(with.iter().filter_map(|(name, given)| match given {
             Given::Name(ValueName::Input(own)) if nested.contains(name) => Some(own.clone()),
-            Given::Name(_) | Given::Value(_) => None,
+            Given::Name(_) | Given::Value(_) | Given::List(_) => None,
         }));
     }
     known.insert(&workflow.key, used.clone());
@@ -399,7 +402,7 @@ fn passed_over(state: &RunState) -> Vec<(PhasePath, PassedOverReason)> {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
-    use crate::definition::{Condition, Entry, InputKind, Outcome, Target};
+    use crate::definition::{Condition, Entry, Outcome, Target, ValueType};
 
     const BOUNDS: WayBounds = WayBounds { loops: 3, ways: 100, steps: 10_000, work: 10_000 };
 
@@ -539,7 +542,7 @@ mod tests {
         assert_eq!((found.ways.len(), found.is_cut), (0, true));
     }
 
-    fn input(name: &str, kind: InputKind) -> Input {
+    fn input(name: &str, kind: ValueType) -> Input {
         Input { name: name.into(), kind, default: None, description: None }
     }
 
@@ -549,13 +552,13 @@ mod tests {
 
     #[test]
     fn inputs_that_conditions_use_have_all_their_values() {
-        let options = || InputKind::Choice(vec!["x".into(), "y".into()]);
+        let options = || ValueType::Choice(vec!["x".into(), "y".into()]);
         let mut root = workflow("w", &["a", "@s"]);
         root.inputs = vec![
             input("unused", options()),
-            input("own", InputKind::Flag),
+            input("own", ValueType::Flag),
             input("handed", options()),
-            input("text", InputKind::Text),
+            input("text", ValueType::Text),
         ];
         root.phases[0].when = when("own", "true");
         let with = [("inner", "handed"), ("idle", "unused")]
@@ -583,7 +586,7 @@ mod tests {
         );
         // A text has no list of values.
         nested.phases[0].when = when("inner", "z");
-        nested.inputs[0].kind = InputKind::Text;
+        nested.inputs[0].kind = ValueType::Text;
         let EntryKind::Workflow { with, .. } = &mut root.phases[1].kind else { panic!() };
         with.insert("inner".into(), Given::Name(ValueName::Input("text".into())));
         let library = library_of(vec![root, nested]);

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::definition::{Entry, Library, ToolPolicy};
 use crate::run::{Active, Outline, RunState};
 
-use super::inputs::inputs;
+use super::inputs::{inputs, value_text};
 use super::template::resolve_with;
 use super::ways::outcome_lines;
 use super::{confinement, gate, results, steps};
@@ -268,7 +268,14 @@ pub(super) fn value_variable<'a>(
     library: &Library,
 ) -> Option<Cow<'a, str>> {
     if let Some(name) = name.strip_prefix("input.") {
-        return state.inputs(depth, library).remove(name).map(Cow::Owned);
+        let value = state.inputs(depth, library).remove(name)?;
+        let path = state.current_path.at_depth(depth);
+        let workflow = path.last().and_then(|segment| library.get(&segment.workflow_key));
+        let input = workflow.and_then(|workflow| workflow.inputs.iter().find(|i| i.name == name));
+        return Some(Cow::Owned(match input {
+            Some(input) => value_text(&input.kind, value),
+            None => value,
+        }));
     }
     let id = name.strip_prefix("outcome.")?;
     let known = (1..=depth).rev().find(|depth| has_outcome(state, *depth, id, library))?;

@@ -48,6 +48,7 @@ pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
     let EntryKind::Workflow { key, with } = &entry.kind else { return Vec::new() };
     let given = with.iter().map(|(name, given)| match given {
         Given::Value(value) => format!("{name}={}", short(value)),
+        Given::List(items) => format!("{name}=[{}]", short(&items.join(", "))),
         Given::Name(outer) => format!("{name}={{{outer}}}"),
     });
     let given: Vec<String> = given.collect();

@@ -1,6 +1,6 @@
 //! Texts about the inputs of a workflow.
 
-use crate::definition::{Input, InputKind, Workflow, nearest, on_one_line};
+use crate::definition::{Bounds, Input, ValueType, Workflow, nearest, on_one_line};
 use crate::run::Active;
 
 use super::names::short_name;
@@ -11,11 +11,36 @@ pub(super) fn inputs(active: &Active, depth: usize) -> Option<String> {
     let segment = active.state.current_path.get(depth.checked_sub(1)?)?;
     let values = active.state.inputs(depth, active.library);
     let inputs = active.library.get(&segment.workflow_key)?.inputs.iter();
-    let inputs = inputs.filter_map(|Input { name, .. }| {
-        Some(format!("{name}: {}", on_one_line(values.get(name)?)))
+    let inputs = inputs.filter_map(|Input { name, kind, .. }| {
+        Some(format!("{name}: {}", value_on_one_line(kind, values.get(name)?)))
     });
     let inputs: Vec<String> = inputs.collect();
     (!inputs.is_empty()).then(|| inputs.join(", "))
+}
+
+/// Returns a value of this type on one line.
+pub(super) fn value_on_one_line(kind: &ValueType, value: &str) -> String {
+    match kind {
+        ValueType::List { .. } => format!("[{}]", on_one_line(&value.replace('\n', ", "))),
+        ValueType::Text | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => {
+            on_one_line(value)
+        }
+    }
+}
+
+/// Returns a value of this type as a text for the agent: of a list numbered lines.
+pub(super) fn value_text(kind: &ValueType, value: String) -> String {
+    match kind {
+        ValueType::List { .. } if value.is_empty() => "(none)".to_owned(),
+        ValueType::List { .. } => numbered(value.lines()),
+        ValueType::Text | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => value,
+    }
+}
+
+/// Returns items on numbered lines.
+pub(super) fn numbered<'a>(items: impl Iterator<Item = &'a str>) -> String {
+    let lines = items.enumerate().map(|(index, item)| format!("{}. {item}", index + 1));
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 /// Returns the error for a name that no input has.
@@ -42,9 +67,9 @@ pub fn unknown_input(name: &str, inputs: &[Input]) -> String {
 
 /// Returns the error for a value that is not of the type of its input.
 pub fn bad_input(input: &Input, value: &str) -> String {
-    let meant = nearest(value, input.options());
+    let meant = nearest(value, input.kind.options());
     let meant = meant.map_or_else(String::new, |meant| format!(" Did you mean `{meant}`?"));
-    let (name, expected) = (&input.name, input.expected());
+    let (name, expected) = (&input.name, input.kind.expected());
     format!("`{name}`: expected {expected}, found `{}`.{meant}", short_name(value))
 }
 
@@ -67,7 +92,7 @@ pub fn missing_inputs(missing: &[&Input]) -> String {
                 .description
                 .as_ref()
                 .map_or_else(String::new, |about| format!(": {}", short_name(about)));
-            format!("  {}=… ({}){about}", input.name, input.expected())
+            format!("  {}=… ({}){about}", input.name, input.kind.expected())
         })
         .collect();
     format!("These values are missing before the task:\n{}", lines.join("\n"))
@@ -75,7 +100,7 @@ pub fn missing_inputs(missing: &[&Input]) -> String {
 
 /// Returns the error of the command line for inputs that are missing.
 pub fn missing_options(missing: &[&Input]) -> String {
-    let option = |input: &&Input| format!("--input {}=… ({})", input.name, input.expected());
+    let option = |input: &&Input| format!("--input {}=… ({})", input.name, input.kind.expected());
     let options: Vec<String> = missing.iter().map(option).collect();
     format!("Inputs without a value: {}", options.join(", "))
 }
@@ -87,8 +112,20 @@ pub fn input_question(workflow: &Workflow, input: &Input) -> String {
         .as_ref()
         .map_or_else(String::new, |about| format!("\n│ {}", in_question(about)));
     // The others have options, or take any text.
-    let kind = if input.kind == InputKind::Number { " (a number)" } else { "" };
+    let kind = match &input.kind {
+        ValueType::Number(bounds) if *bounds == Bounds::default() => " (a number)".to_owned(),
+        ValueType::Number(_) => format!(" ({})", input.kind.expected()),
+        ValueType::Text | ValueType::Choice(_) | ValueType::Flag | ValueType::List { .. } => {
+            String::new()
+        }
+    };
     format!("{}: `{}`{kind}?{about}", in_question(&workflow.name), input.name)
+}
+
+/// Returns the title of the dialog for an item of a list, from 1.
+pub fn item_question(workflow: &Workflow, input: &Input, number: usize) -> String {
+    let question = input_question(workflow, input);
+    format!("{question}\n│ Text {number} of a list; an empty answer ends it.")
 }
 
 /// Returns the usage of the command for a workflow with this command name and these inputs.
@@ -103,10 +140,12 @@ pub fn start_usage(name: &str, inputs: &[Input]) -> String {
 /// Returns a line for each input of a workflow.
 pub(super) fn input_lines(workflow: &Workflow) -> Vec<String> {
     let line = |input: &Input| {
-        let default = input.default.as_ref().map(|value| format!(", default `{value}`"));
+        let default = input.default.as_ref();
+        let default =
+            default.map(|value| format!(", default `{}`", value_on_one_line(&input.kind, value)));
         let about = input.description.as_ref().map(|about| format!(": {about}"));
         let (default, about) = (default.unwrap_or_default(), about.unwrap_or_default());
-        let (name, expected) = (&input.name, input.expected());
+        let (name, expected) = (&input.name, input.kind.expected());
         on_one_line(&format!("{name}=… ({expected}{default}){about}"))
     };
     workflow.inputs.iter().map(line).collect()

@@ -283,7 +283,7 @@ pub fn session_name(workflow: &Workflow, task: &str) -> String {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
-    use crate::definition::{EntryKind, Input, InputKind};
+    use crate::definition::{EntryKind, Input, ValueType};
     use crate::definition::{schema, variables};
     use crate::run::Evidence;
     use crate::text::{DefaultRole, context_prompt};
@@ -331,7 +331,7 @@ mod tests {
         let template =
             || Some("<{input.note} {input.other} {outcome.a} {outcome.other}>".to_owned());
         let input =
-            Input { name: "note".into(), kind: InputKind::Text, default: None, description: None };
+            Input { name: "note".into(), kind: ValueType::Text, default: None, description: None };
         let mut root = Workflow {
             inputs: vec![input],
             initial_message: template().unwrap(),

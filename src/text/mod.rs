@@ -57,8 +57,8 @@ pub use gate::{
 };
 pub use graph::{boxes, mermaid};
 pub use inputs::{
-    bad_input, input_question, missing_inputs, missing_options, no_input, open_quote,
-    repeated_input, start_usage, unknown_input,
+    bad_input, input_question, item_question, missing_inputs, missing_options, no_input,
+    open_quote, repeated_input, start_usage, unknown_input,
 };
 pub use messages::{
     COMMAND_CANCELLED_MESSAGE, DEFAULT_BLOCK_REASON, DEFAULT_CANCELLED_MESSAGE,

@@ -127,8 +127,8 @@ fn titled(title: &str, text: &str) -> String {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
+    use crate::definition::{Bounds, Condition, Entry, Outcome, Target, ValueName, ValueType};
     use crate::definition::{Check, CheckKind, Gate, OnGateFail};
-    use crate::definition::{Condition, Entry, InputKind, Outcome, Target, ValueName};
 
     #[test]
     fn inputs_are_listed() {
@@ -139,8 +139,8 @@ mod tests {
             description: about.map(Into::into),
         };
         let inputs = vec![
-            input("scope", InputKind::Choice(vec!["a".into(), "b".into()]), Some("a"), None),
-            input("issue", InputKind::Number, None, Some("Its\nnumber")),
+            input("scope", ValueType::Choice(vec!["a".into(), "b".into()]), Some("a"), None),
+            input("issue", ValueType::Number(Bounds::default()), None, Some("Its\nnumber")),
         ];
         let library =
             Library::new(vec![Workflow { inputs, ..workflow("w", &["a"]) }], &mut Vec::new());
@@ -163,7 +163,7 @@ mod tests {
         let options = vec!["api".into(), "web".into()];
         outer.inputs = vec![Input {
             name: "scope".into(),
-            kind: InputKind::Choice(options),
+            kind: ValueType::Choice(options),
             default: None,
             description: None,
         }];

@@ -14,6 +14,7 @@ use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
 use crate::definition::model::results::Results;
+use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;
 use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Phase, Workflow};
@@ -213,10 +214,18 @@ impl<'a> Errors<'a> {
             ValueName::Input(name) => {
                 let inputs = &self.workflow.inputs;
                 if let Some(input) = inputs.iter().find(|input| input.name == *name) {
-                    let is_wrong = |value: &&String| input.value(value).is_none();
+                    if let ValueType::List { .. } = input.kind {
+                        let (field, suggestion) = ("when".into(), None);
+                        let expected = "a value that is no list".into();
+                        let found = format!("`{key}`");
+                        let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+                        return self
+                            .report(problem, &[when[0], when[1], when[2], Step::Name(&key)]);
+                    }
+                    let is_wrong = |value: &&String| input.kind.value(value).is_none();
                     let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
-                    let suggestion = meant_value(wrong, &input.options());
-                    let (expected, found) = (input.expected(), format!("`{wrong}`"));
+                    let suggestion = meant_value(wrong, &input.kind.options());
+                    let (expected, found) = (input.kind.expected(), format!("`{wrong}`"));
                     let field = format!("when.{key}");
                     let problem = FieldProblem::BadValue { field, expected, found, suggestion };
                     return self.report(problem, &at);
@@ -296,14 +305,15 @@ impl<'a> Errors<'a> {
                 })
             };
             let (found, suggestion) = match given {
-                Given::Value(value) if input.value(value).is_some() => continue,
+                given if given.value(&input.kind).is_some() => continue,
                 Given::Value(value) => {
-                    let meant = nearest(value, input.options()).map(ToOwned::to_owned);
+                    let meant = nearest(value, input.kind.options()).map(ToOwned::to_owned);
                     (format!("`{value}`"), meant)
                 }
+                Given::List(_) => ("a list".to_owned(), None),
                 Given::Name(ValueName::Input(name)) => match own(name) {
-                    Ok(own) if input.accepts(own) => continue,
-                    Ok(own) => (format!("`input.{name}`, which is {}", own.expected()), None),
+                    Ok(own) if input.kind.accepts(&own.kind) => continue,
+                    Ok(own) => (format!("`input.{name}`, which is {}", own.kind.expected()), None),
                     Err(meant) => {
                         (format!("`input.{name}`, which the workflow does not have"), meant)
                     }
@@ -311,7 +321,7 @@ impl<'a> Errors<'a> {
                 // Refused when the file is read.
                 Given::Name(_) => continue,
             };
-            let (field, expected) = (format!("with.{name}"), input.expected());
+            let (field, expected) = (format!("with.{name}"), input.kind.expected());
             let problem = FieldProblem::BadValue { field, expected, found, suggestion };
             self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Key(name)]);
         }
@@ -328,7 +338,7 @@ impl<'a> Errors<'a> {
         for input in nested.inputs.iter().filter(is_missing) {
             let (reference, name) = (key.to_owned(), input.name.clone());
             let problem =
-                WorkflowProblem::MissingInput { reference, name, expected: input.expected() };
+                WorkflowProblem::MissingInput { reference, name, expected: input.kind.expected() };
             self.report(problem, &here);
         }
     }

@@ -11,8 +11,8 @@ use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::gate::OnGateFail;
-use crate::definition::model::inputs::InputKind;
 use crate::definition::model::library::Library;
+use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::ValueName;
 use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Workflow};
 
@@ -108,11 +108,11 @@ impl<'a> Ways<'a> {
         let ValueName::Input(name) = source else { return [None].into() };
         let input = self.workflow.inputs.iter().find(|input| input.name == *name);
         match input.map(|input| &input.kind) {
-            Some(InputKind::Choice(options)) => {
+            Some(ValueType::Choice(options)) => {
                 options.iter().map(|option| Some(option.as_str())).collect()
             }
-            Some(InputKind::Flag) => [Some("true"), Some("false")].into(),
-            Some(InputKind::Text | InputKind::Number) | None => {
+            Some(ValueType::Flag) => [Some("true"), Some("false")].into(),
+            Some(ValueType::Text | ValueType::Number(_) | ValueType::List { .. }) | None => {
                 let conditions = self.workflow.phases.iter().flat_map(|entry| &entry.when);
                 let of_source = conditions.filter(|condition| condition.of == *source);
                 let named = of_source.flat_map(|condition| &condition.values);
@@ -265,7 +265,7 @@ impl<'a> Ways<'a> {
         match (value, of) {
             (None, _) => false,
             (Some(value), ValueName::Input(name)) => {
-                input(name).is_some_and(|input| input.is_one_of(value, values))
+                input(name).is_some_and(|input| input.kind.is_one_of(value, values))
             }
             (Some(value), _) => values.iter().any(|wanted| wanted == value),
         }

@@ -21,6 +21,7 @@ pub mod schema;
 pub mod seal;
 pub mod tools;
 pub mod totals;
+pub mod value_type;
 pub mod values;
 pub mod variables;
 pub mod words;

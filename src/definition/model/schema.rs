@@ -70,6 +70,10 @@ pub enum Kind {
     Values,
     /// A mapping of names to `next`, `loop`, `done` or the id of a phase.
     Outcomes,
+    /// A number.
+    Decimal,
+    /// A text, a number or a boolean, or a list of these.
+    Literal,
     /// One of these words, or a list of at least one name.
     WordOrNames(&'static [&'static str]),
     /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of the
@@ -112,6 +116,8 @@ impl Field {
             | Kind::Conditions
             | Kind::Values
             | Kind::Outcomes
+            | Kind::Decimal
+            | Kind::Literal
             | Kind::WordOrNames(_)
             | Kind::Phases(..)
             | Kind::Tests(_)
@@ -518,21 +524,37 @@ pub const PHASE_FIELDS: [Field; 19] = [
     ),
 ];
 
-/// The values of `type` of an input.
-pub const INPUT_TYPES: [&str; 4] = ["text", "number", "choice", "flag"];
+/// The values of `type` of an input or an output.
+pub const VALUE_TYPES: [&str; 5] = ["text", "number", "choice", "flag", "list"];
+
+const MIN: Field = field(
+    "min",
+    Kind::Decimal,
+    "no bound; of a list 0",
+    "The least value of a number, or the least number of items of a list.",
+);
+
+const MAX: Field = field(
+    "max",
+    Kind::Decimal,
+    "no bound; of a list 100",
+    "The greatest value of a number, or the greatest number of items of a list.",
+);
 
 /// The fields of an input.
-pub const INPUT_FIELDS: [Field; 4] = [
-    needed("type", Kind::OneOf(&INPUT_TYPES), Needed::Always, "The type of the value."),
+pub const INPUT_FIELDS: [Field; 6] = [
+    needed("type", Kind::OneOf(&VALUE_TYPES), Needed::Always, "The type of the value."),
     field(
         "options",
         Kind::Options,
         "none",
         "The values that a choice has; only of a choice, which needs them.",
     ),
+    MIN,
+    MAX,
     field(
         "default",
-        Kind::Text,
+        Kind::Literal,
         "of a flag `false`; others must be given",
         "The value of a run that gives none.",
     ),

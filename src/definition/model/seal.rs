@@ -275,6 +275,10 @@ impl Rules {
                     self.number(0);
                     self.text(value);
                 }
+                Given::List(items) => {
+                    self.number(3);
+                    self.list(items, |rules, item| rules.text(item));
+                }
                 Given::Name(ValueName::Input(name)) => {
                     self.number(1);
                     self.text(name);
@@ -381,7 +385,7 @@ impl Rules {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
-    use crate::definition::{InputKind, Library, Pattern, Target, Thinking};
+    use crate::definition::{Library, Pattern, Target, Thinking, ValueType};
 
     fn seal(change: impl Fn(&mut [Workflow])) -> String {
         let mut workflows = vec![
@@ -508,8 +512,8 @@ mod tests {
                 description: Some("D".into()),
             };
             w[0].inputs = vec![
-                input("a", InputKind::Text, None),
-                input("b", InputKind::Choice(vec![name("x"), name("y")]), Some("x")),
+                input("a", ValueType::Text, None),
+                input("b", ValueType::Choice(vec![name("x"), name("y")]), Some("x")),
             ];
             w[0].on_max_loops = OnMaxLoops::Next;
             let targets = [Target::Next, Target::Loop, Target::Done, Target::Phase(name("z"))];
@@ -518,7 +522,7 @@ mod tests {
             at(&mut w[0], 0).gate = gate(CheckKind::Approve { question: "Q".into() });
             at(&mut w[0], 0).gate.as_mut().unwrap().checks[0].outcome = Some(name("next"));
             w[1].inputs =
-                vec![input("i", InputKind::Flag, Some("true")), input("j", InputKind::Text, None)];
+                vec![input("i", ValueType::Flag, Some("true")), input("j", ValueType::Text, None)];
             let EntryKind::Workflow { with, .. } = &mut w[0].phases[1].kind else { panic!() };
             with.insert(name("i"), Given::Value(name("false")));
             with.insert(name("j"), Given::Name(ValueName::Input(name("a"))));
@@ -562,7 +566,7 @@ mod tests {
         }
         fn input(workflow: &mut Workflow, default: Option<&str>) {
             let default = default.map(Into::into);
-            let (name, kind) = ("i".into(), InputKind::Text);
+            let (name, kind) = ("i".into(), ValueType::Text);
             workflow.inputs.push(Input { name, kind, default, description: None });
         }
         fn when(workflow: &mut Workflow, values: &[&str]) {

@@ -1,16 +1,15 @@
 //! Reads the field `when` of an entry of `phases`.
 
 use super::fields::Fields;
-use super::inputs::{scalar, written};
-use super::values;
+use super::values::{self, scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::value::Expected;
 use crate::definition::model::blank::trim;
 use crate::definition::model::conditions::Condition;
-use crate::definition::model::inputs::MAX_VALUE;
 use crate::definition::model::schema::{MAX_CONDITIONS, MAX_OPTIONS};
+use crate::definition::model::value_type::MAX_VALUE;
 
 /// Reads the `when` of an entry of `phases`; `None` after an error. Names and values are checked with the workflow.
 pub(crate) fn read(fields: &mut Fields, index: usize, entry: &Yaml) -> Option<Vec<Condition>> {

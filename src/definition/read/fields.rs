@@ -474,6 +474,8 @@ fn find_empty<'a>(
             | Kind::Conditions
             | Kind::Values
             | Kind::Outcomes
+            | Kind::Decimal
+            | Kind::Literal
             | Kind::WordOrNames(_)
             | Kind::Tests(_) => {}
         }

@@ -21,6 +21,7 @@ pub(crate) mod rule_place;
 pub(crate) mod sources;
 pub(crate) mod templates;
 pub(crate) mod unlisted;
+pub(crate) mod value_type;
 pub(crate) mod values;
 pub(crate) mod workflow_file;
 pub(crate) mod yaml;

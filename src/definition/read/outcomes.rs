@@ -1,7 +1,7 @@
 //! Reads the field `outcomes` of a phase.
 
 use super::fields::Fields;
-use super::inputs::{scalar, written};
+use super::values::{scalar, written};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::model::blank::is_blank;

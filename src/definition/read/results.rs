@@ -1,7 +1,7 @@
 //! Reads the field `results` of a phase.
 
 use super::fields::Fields;
-use super::inputs::{scalar, written};
+use super::values::{scalar, written};
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;

@@ -1,5 +1,6 @@
-//! Reads names of values.
+//! Reads values, and names of values.
 
+use super::yaml::Yaml;
 use crate::definition::diagnostic::excerpt::short;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::model::values::ValueName;
@@ -16,4 +17,14 @@ pub(crate) fn read(field: &str, text: &str, forms: &[&str]) -> Result<ValueName,
     let (field, expected) = (field.to_owned(), either(forms));
     let found = format!("`{}`", short(text, 80));
     Err(FieldProblem::BadValue { field, expected, found, suggestion })
+}
+
+/// A value that is a text, a number or a boolean, as text.
+pub(crate) fn scalar(value: &Yaml) -> Option<String> {
+    if *value == Yaml::Null { None } else { value.scalar_text() }
+}
+
+/// A value as a diagnostic names it.
+pub(crate) fn written(value: &Yaml) -> String {
+    scalar(value).map_or_else(|| value.kind().to_string(), |text| format!("`{}`", short(&text, 80)))
 }

@@ -54,11 +54,11 @@ fn wrong_inputs_are_refused() {
         ),
         (
             "{a: {}}",
-            "w/workflow.yaml:4:13: `inputs.a.type`: expected `text`, `number`, `choice` or `flag`, found nothing",
+            "w/workflow.yaml:4:13: `inputs.a.type`: expected `text`, `number`, `choice`, `flag` or `list`, found nothing",
         ),
         (
             "{a: {type: nmber}}",
-            "w/workflow.yaml:4:20: `inputs.a.type`: expected `text`, `number`, `choice` or `flag`, found `nmber`",
+            "w/workflow.yaml:4:20: `inputs.a.type`: expected `text`, `number`, `choice`, `flag` or `list`, found `nmber`",
         ),
         (
             "{a: {type: text, defalt: x}}",
@@ -210,7 +210,7 @@ fn wrong_values_of_nested_workflows_are_refused() {
     for (values, expected) in [
         ("", "5:16: the nested workflow \"n\" needs a value of `half`: `api` or `web`"),
         (", with: x", "5:39: `with`: expected a mapping of names to values, found a string"),
-        (", with: {half: []}", "5:46: `with.half`: expected a value, found a list"),
+        (", with: {half: []}", "5:46: `with.half`: expected `api` or `web`, found a list"),
         (", with: {half: apj}", "5:46: `with.half`: expected `api` or `web`, found `apj`"),
         (
             ", with: {half: '{input.t}'}",

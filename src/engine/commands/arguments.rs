@@ -2,7 +2,7 @@
 
 use crate::sorted::Map;
 
-use crate::definition::{Input, is_input_name, is_space, trim};
+use crate::definition::{Input, ValueType, is_input_name, is_space, trim};
 use crate::text;
 
 /// The values of inputs by name, and the task.
@@ -12,8 +12,8 @@ pub struct Arguments {
     pub task: String,
 }
 
-/// Reads the values before the task: `NAME=VALUE`, with quotes as in a shell; `--` ends them. For a workflow without inputs
-/// all of the text is the task.
+/// Reads the values before the task: `NAME=VALUE`, with quotes as in a shell; `--` ends them. That of a list is given once for each
+/// of its items. For a workflow without inputs all of the text is the task.
 ///
 /// # Errors
 ///
@@ -37,6 +37,7 @@ pub fn read(inputs: &[Input], text: &str) -> Result<Arguments, String> {
         add(&mut arguments.values, inputs, name, &value)?;
         rest = trim(behind);
     }
+    settle(&mut arguments.values, inputs)?;
     arguments.task = trim(rest).to_owned();
     Ok(arguments)
 }
@@ -60,6 +61,7 @@ pub fn values(inputs: &[Input], given: &[(String, String)]) -> Result<Map<String
     for (name, value) in given {
         add(&mut values, inputs, name, value)?;
     }
+    settle(&mut values, inputs)?;
     Ok(values)
 }
 
@@ -72,11 +74,28 @@ fn add(
     let Some(input) = inputs.iter().find(|input| input.name == name) else {
         return Err(text::no_input(name, inputs));
     };
-    let value = input.value(value).ok_or_else(|| text::bad_input(input, value))?;
+    if let ValueType::List { .. } = input.kind {
+        let items = values.entry(name.to_owned()).or_default();
+        items.push_str(value);
+        items.push('\n');
+        return Ok(());
+    }
+    let value = input.kind.value(value).ok_or_else(|| text::bad_input(input, value))?;
     match values.insert(name.to_owned(), value) {
         Some(_) => Err(text::repeated_input(name)),
         None => Ok(()),
     }
+}
+
+/// Checks the lists when all of their items are there.
+fn settle(values: &mut Map<String, String>, inputs: &[Input]) -> Result<(), String> {
+    let is_list = |input: &&Input| matches!(input.kind, ValueType::List { .. });
+    for input in inputs.iter().filter(is_list) {
+        if let Some(items) = values.get_mut(&input.name) {
+            *items = input.kind.value(items).ok_or_else(|| text::bad_input(input, trim(items)))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the text that [`read`] reads as these values and this task.
@@ -84,7 +103,18 @@ pub fn written(inputs: &[Input], values: &Map<String, String>, task: &str) -> St
     if inputs.is_empty() {
         return task.to_owned();
     }
-    let values = values.iter().map(|(name, value)| format!("{name}={} ", quoted(value)));
+    let is_list = |name: &str| {
+        let input = inputs.iter().find(|input| input.name == name);
+        input.is_some_and(|input| matches!(input.kind, ValueType::List { .. }))
+    };
+    let values = values.iter().flat_map(|(name, value)| {
+        let items: Vec<&str> = match is_list(name) && !value.is_empty() {
+            true => value.lines().collect(),
+            false => vec![value],
+        };
+        let written = |item| format!("{name}={} ", quoted(item));
+        items.into_iter().map(written).collect::<Vec<String>>()
+    });
     format!("{}-- {task}", values.collect::<String>())
 }
 
@@ -120,17 +150,18 @@ fn is_escaped_in_quotes(text: &str, at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::InputKind;
+    use crate::definition::Bounds;
 
     fn inputs() -> Vec<Input> {
         let input =
             |name: &str, kind| Input { name: name.into(), kind, default: None, description: None };
         let options = vec!["api".into(), "web".into()];
         vec![
-            input("scope", InputKind::Choice(options)),
-            input("issue", InputKind::Number),
-            input("dry", InputKind::Flag),
-            input("note", InputKind::Text),
+            input("scope", ValueType::Choice(options)),
+            input("issue", ValueType::Number(Bounds::default())),
+            input("dry", ValueType::Flag),
+            input("note", ValueType::Text),
+            input("file", ValueType::List { min: 0, max: 3 }),
         ]
     }
 
@@ -154,13 +185,16 @@ mod tests {
         reads(r#"note="a \"b\" \\"'c'\ d x"#, &[("note", r#"a "b" \c d"#)], "x");
         reads(r#"note="C:\dir\\" x"#, &[("note", r"C:\dir\")], "x");
         reads("scope=web", &[("scope", "web")], "");
+        reads("file=a dry=true file='b c' x", &[("dry", "true"), ("file", "a\nb c")], "x");
+        reads("file= x", &[("file", "")], "x");
+        reads("file='a\n\n b' file= x", &[("file", "a\nb")], "x");
         reads("a == b", &[], "a == b");
         assert_eq!(read(&[], " scope=web x ").map(|read| read.task), Ok("scope=web x".into()));
     }
 
     #[test]
     fn written_arguments_are_read_back() {
-        let given = [("note", "a \"b\" \\ 'c'\nd=e"), ("issue", "12")];
+        let given = [("note", "a \"b\" \\ 'c'\nd=e"), ("issue", "12"), ("file", "a\nb c")];
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let values = values(&inputs(), &given).unwrap();
         for task in ["the task", "scope=web", "-- x", ""] {
@@ -180,6 +214,10 @@ mod tests {
             ("dry=yes x", "`dry`: expected `true` or `false`, found `yes`."),
             ("note='a x", "`note`: a quote is not closed."),
             ("issue=1 issue=2 x", "`issue` is given twice."),
+            (
+                "file=1 file=2 file=3 file=4 x",
+                "`file`: expected a list of at most 3 texts of one line and at most 1000 characters, 16000 in all, found `1 2 3 4`.",
+            ),
         ] {
             assert_eq!(read(&inputs(), text), Err(expected.into()), "{text}");
         }

@@ -1,6 +1,6 @@
 //! Completions of the arguments of `/workflow`.
 
-use crate::definition::{Input, Workflow, is_space};
+use crate::definition::{Input, ValueType, Workflow, is_space};
 use crate::engine::host::Host;
 use crate::text;
 
@@ -114,9 +114,11 @@ fn inputs(workflow: &Workflow, prefix: &str) -> Vec<Completion> {
     let completion = |text: String, about: &Input| Completion {
         value: format!("{before} {text}"),
         label: text,
-        description: about.description.clone().unwrap_or_else(|| about.expected()),
+        description: about.description.clone().unwrap_or_else(|| about.kind.expected()),
     };
-    let open = workflow.inputs.iter().filter(|input| !given.contains(&input.name));
+    let is_list = |input: &Input| matches!(input.kind, ValueType::List { .. });
+    let is_open = |input: &&Input| is_list(input) || !given.contains(&input.name);
+    let open = workflow.inputs.iter().filter(is_open);
     let completions: Vec<Completion> = match word.split_once('=') {
         None => open
             .filter(|input| input.name.starts_with(word))
@@ -126,7 +128,7 @@ fn inputs(workflow: &Workflow, prefix: &str) -> Vec<Completion> {
             .filter(|input| input.name == name)
             .flat_map(|input| {
                 let options =
-                    input.options().into_iter().filter(|option| option.starts_with(value));
+                    input.kind.options().into_iter().filter(|option| option.starts_with(value));
                 let option =
                     |option| completion(format!("{name}={}", arguments::quoted(option)), input);
                 options.map(option).collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 
 use crate::sorted::{Map, Set};
 
-use crate::definition::{Input, InputKind, is_blank, on_one_line};
+use crate::definition::{Input, ValueType, is_blank, on_one_line};
 use crate::text;
 
 use super::start::{Start, untrusted, usage};
@@ -64,7 +64,7 @@ impl Engine {
     pub(super) fn enter_missing_input(&mut self, start: &Start, cx: &mut Cx) -> Option<Reply> {
         let workflow = self.definitions.library().by_command_name(&start.command_name)?;
         let is_missing = |input: &&Input| match start.values.get(&input.name) {
-            Some(value) => input.value(value).is_none(),
+            Some(value) => input.kind.value(value).is_none(),
             None => input.default.is_none(),
         };
         let missing: Vec<&Input> = workflow.inputs.iter().filter(is_missing).collect();
@@ -74,10 +74,11 @@ impl Engine {
             return Some(Reply::None);
         }
         let title = text::input_question(workflow, first);
-        let options: Vec<String> = first.options().into_iter().map(ToOwned::to_owned).collect();
+        let options: Vec<String> =
+            first.kind.options().into_iter().map(ToOwned::to_owned).collect();
         let (name, start) = (first.name.clone(), start.clone());
         Some(match first.kind {
-            InputKind::Choice(_) | InputKind::Flag => {
+            ValueType::Choice(_) | ValueType::Flag => {
                 let shown = options.iter().map(|option| text::exact(option));
                 let shown = std::iter::once(NOT_STARTED.to_owned()).chain(shown).collect();
                 self.select(Waiter::User, title, shown, move |engine, chosen, cx| {
@@ -85,11 +86,50 @@ impl Engine {
                     engine.enter_input(start, &name, chosen.cloned(), cx)
                 })
             }
-            InputKind::Text | InputKind::Number => {
+            ValueType::List { .. } => {
+                let title = text::item_question(workflow, first, 1);
+                self.ask_item(start, name, Vec::new(), title)
+            }
+            ValueType::Text | ValueType::Number(_) => {
                 self.ask_text(Waiter::User, title, move |engine, given, cx| {
                     engine.enter_input(start, &name, given.filter(|text| !is_blank(text)), cx)
                 })
             }
+        })
+    }
+
+    /// Asks for an item of a list, behind these. An empty answer ends it; without any item and in a list that has some at least,
+    /// it starts nothing.
+    fn ask_item(
+        &mut self,
+        start: Start,
+        name: String,
+        mut items: Vec<String>,
+        title: String,
+    ) -> Reply {
+        self.ask_text(Waiter::User, title, move |engine, given, cx| {
+            let workflow = engine.definitions.library().by_command_name(&start.command_name);
+            let input = workflow.and_then(|workflow| {
+                Some((workflow, workflow.inputs.iter().find(|input| input.name == name)?))
+            });
+            let Some(((workflow, input), given)) = input.zip(given) else {
+                return engine.tell_not_started(cx);
+            };
+            let ValueType::List { min, max } = input.kind else {
+                return engine.start_or_ask(start, cx);
+            };
+            let is_end = is_blank(&given);
+            if is_end && items.is_empty() && min > 0 {
+                return engine.tell_not_started(cx);
+            }
+            if !is_end {
+                items.push(given);
+            }
+            if !is_end && items.len() < max {
+                let title = text::item_question(workflow, input, items.len() + 1);
+                return engine.ask_item(start, name, items, title);
+            }
+            engine.enter_input(start, &name, Some(items.join("\n")), cx)
         })
     }
 
@@ -105,7 +145,7 @@ impl Engine {
         let input =
             workflow.and_then(|workflow| workflow.inputs.iter().find(|input| input.name == name));
         let (Some(input), Some(given)) = (input, given) else { return self.tell_not_started(cx) };
-        match input.value(&given) {
+        match input.kind.value(&given) {
             Some(value) => {
                 start.values.insert(name.to_owned(), value);
             }

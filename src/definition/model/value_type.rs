@@ -1,0 +1,245 @@
+//! Types of values: of inputs, and of outputs.
+
+use super::blank::{is_blank, trim};
+use super::words::either;
+
+/// Maximum length of a value, and of an item of a list, in characters. The values stand in state entries of their run.
+pub const MAX_VALUE: usize = 1000;
+/// Maximum number of items of a list.
+pub const MAX_ITEMS: usize = 100;
+/// Maximum length of all items of a list together, in characters. A text of a state entry has no more bytes than these may take.
+pub const MAX_LIST: usize = 16_000;
+
+/// Type of a value. A value is a text; that of a list has an item on each line.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ValueType {
+    /// Any text that is not blank.
+    Text,
+    /// A number within these bounds.
+    Number(Bounds),
+    /// One of these texts.
+    Choice(Vec<String>),
+    /// `true` or `false`.
+    Flag,
+    /// Texts of one line, not blank.
+    List {
+        /// The least number of them.
+        min: usize,
+        /// The greatest number of them, at most [`MAX_ITEMS`].
+        max: usize,
+    },
+}
+
+/// Bounds of a number, both within the range.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Bounds {
+    /// The least value.
+    pub min: Option<f64>,
+    /// The greatest value.
+    pub max: Option<f64>,
+}
+
+impl Bounds {
+    fn contain(&self, number: f64) -> bool {
+        self.min.is_none_or(|min| min <= number) && self.max.is_none_or(|max| number <= max)
+    }
+}
+
+impl ValueType {
+    /// Returns the value that a text means, as it is stored; `None` if it is not of the type.
+    pub fn value(&self, text: &str) -> Option<String> {
+        let text = trim(text);
+        let is_valid = match self {
+            Self::Text => !text.is_empty() && text.chars().count() <= MAX_VALUE,
+            Self::Number(bounds) => {
+                text.parse::<f64>().is_ok_and(|number| number.is_finite() && bounds.contain(number))
+            }
+            Self::Choice(options) => options.iter().any(|option| option == text),
+            Self::Flag => text == "true" || text == "false",
+            Self::List { .. } => return self.list(&Vec::from_iter(text.lines())),
+        };
+        is_valid.then(|| text.to_owned())
+    }
+
+    /// Returns the value of a list with these items; `None` if it is not of the type. Blank items are left out.
+    pub fn list(&self, items: &[impl AsRef<str>]) -> Option<String> {
+        let Self::List { min, max } = self else { return None };
+        let items = items.iter().map(|item| trim(item.as_ref()));
+        let items: Vec<&str> = items.filter(|item| !is_blank(item)).collect();
+        let length = |item: &&str| item.chars().count();
+        let is_item = |item: &&str| length(item) <= MAX_VALUE && !item.contains(['\n', '\r']);
+        let is_valid = (*min..=*max).contains(&items.len())
+            && items.iter().all(is_item)
+            && items.iter().map(length).sum::<usize>() <= MAX_LIST;
+        is_valid.then(|| items.join("\n"))
+    }
+
+    /// Returns the values that can be given, if they are few.
+    pub fn options(&self) -> Vec<&str> {
+        match self {
+            Self::Choice(options) => options.iter().map(String::as_str).collect(),
+            Self::Flag => vec!["true", "false"],
+            Self::Text | Self::Number(_) | Self::List { .. } => Vec::new(),
+        }
+    }
+
+    /// Returns true if a value of this type is one of these.
+    pub fn is_one_of(&self, value: &str, values: &[String]) -> bool {
+        let number = |text: &str| text.parse::<f64>().ok();
+        values.iter().any(|other| match self {
+            Self::Number(_) => number(other).is_some() && number(other) == number(value),
+            Self::Text | Self::Choice(_) | Self::Flag | Self::List { .. } => other == value,
+        })
+    }
+
+    /// Returns true if each value of another type is one of this type.
+    pub fn accepts(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::List { min, max }, Self::List { min: least, max: most }) => {
+                min <= least && most <= max
+            }
+            (_, Self::List { .. }) | (Self::List { .. }, _) => false,
+            (Self::Text, _) => true,
+            (Self::Number(bounds), Self::Number(other)) => {
+                bounds.min.is_none_or(|min| other.min.is_some_and(|least| min <= least))
+                    && bounds.max.is_none_or(|max| other.max.is_some_and(|most| most <= max))
+            }
+            (_, Self::Choice(_) | Self::Flag) => {
+                other.options().into_iter().all(|option| self.value(option).is_some())
+            }
+            (_, Self::Text | Self::Number(_)) => false,
+        }
+    }
+
+    /// Returns a value for a preview, of this name.
+    pub fn sample(&self, name: &str) -> String {
+        match self {
+            Self::Text => format!("({name})"),
+            Self::Number(Bounds { min, max }) => {
+                let number = match (min, max) {
+                    (Some(min), _) if *min > 1.0 => *min,
+                    (_, Some(max)) if *max < 1.0 => *max,
+                    _ => 1.0,
+                };
+                number.to_string()
+            }
+            Self::Choice(_) | Self::Flag => self.options().first().copied().unwrap_or("").into(),
+            Self::List { min, max } => {
+                let count = (*min).max(2).min(*max);
+                let items: Vec<String> = (1..=count).map(|n| format!("({name} {n})")).collect();
+                items.join("\n")
+            }
+        }
+    }
+
+    /// Returns the possible values in words.
+    pub fn expected(&self) -> String {
+        match self {
+            Self::Text => format!("a text of 1 to {MAX_VALUE} characters"),
+            Self::Number(Bounds { min, max }) => match (min, max) {
+                (None, None) => "a number".into(),
+                (Some(min), None) => format!("a number of at least {min}"),
+                (None, Some(max)) => format!("a number of at most {max}"),
+                (Some(min), Some(max)) => format!("a number from {min} to {max}"),
+            },
+            Self::Choice(_) | Self::Flag => either(&self.options()),
+            Self::List { min, max } => {
+                let count = match (min, max) {
+                    (0, max) => format!("at most {max}"),
+                    (min, max) if min == max => min.to_string(),
+                    (min, max) => format!("{min} to {max}"),
+                };
+                let texts = if *max == 1 { "text" } else { "texts" };
+                let each = format!("of one line and at most {MAX_VALUE} characters");
+                format!("a list of {count} {texts} {each}, {MAX_LIST} in all")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(min: usize, max: usize) -> ValueType {
+        ValueType::List { min, max }
+    }
+
+    fn number(min: Option<f64>, max: Option<f64>) -> ValueType {
+        ValueType::Number(Bounds { min, max })
+    }
+
+    #[test]
+    fn lists_have_an_item_on_each_line() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(list(0, 3).value(" a \n\n b\r\n"), some("a\nb"));
+        assert_eq!(list(0, 3).value(""), some(""));
+        assert_eq!(list(1, 3).value(" \n "), None);
+        assert_eq!(list(0, 2).value("a\nb\nc"), None);
+        assert_eq!(list(0, 2).list(&["a", " ", "b"]), some("a\nb"));
+        assert_eq!(list(0, 2).list(&["a\nb"]), None);
+        assert_eq!(list(0, 2).list(&["a\rb"]), None);
+        assert_eq!(list(0, 2).list(&["ä".repeat(MAX_VALUE)]), Some("ä".repeat(MAX_VALUE)));
+        assert_eq!(list(0, 2).list(&["ä".repeat(MAX_VALUE + 1)]), None);
+        assert_eq!(list(0, 100).list(&vec!["x".repeat(200); 81]), None);
+        assert_eq!(ValueType::Text.list(&["a"]), None);
+    }
+
+    #[test]
+    fn numbers_are_within_their_bounds() {
+        for (kind, text, is_valid) in [
+            (number(None, None), "-1e300", true),
+            (number(None, None), "inf", false),
+            (number(None, None), "NaN", false),
+            (number(Some(1.0), None), "1", true),
+            (number(Some(1.0), None), "0.9", false),
+            (number(None, Some(2.0)), "2.0", true),
+            (number(None, Some(2.0)), "2.1", false),
+        ] {
+            assert_eq!(kind.value(text).is_some(), is_valid, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_type_accepts_another_one_with_each_of_its_values() {
+        let choice = |options: &[&str]| {
+            ValueType::Choice(options.iter().map(|&option| option.into()).collect())
+        };
+        for (kind, other, accepts) in [
+            (ValueType::Text, number(None, None), true),
+            (ValueType::Text, list(0, 1), false),
+            (list(0, 1), ValueType::Text, false),
+            (list(0, 5), list(1, 5), true),
+            (list(1, 5), list(0, 5), false),
+            (list(0, 5), list(0, 6), false),
+            (number(Some(1.0), None), number(Some(2.0), None), true),
+            (number(Some(1.0), None), number(None, Some(2.0)), false),
+            (number(Some(1.0), Some(3.0)), choice(&["1", "2"]), true),
+            (number(Some(1.0), Some(3.0)), choice(&["1", "4"]), false),
+            (choice(&["a", "b"]), choice(&["a"]), true),
+            (choice(&["a"]), choice(&["a", "b"]), false),
+            (choice(&["a"]), ValueType::Text, false),
+        ] {
+            assert_eq!(kind.accepts(&other), accepts, "{kind:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_sample_is_of_the_type() {
+        for kind in [
+            ValueType::Text,
+            number(None, None),
+            number(Some(3.0), None),
+            number(None, Some(-3.0)),
+            ValueType::Flag,
+            ValueType::Choice(vec!["a".into()]),
+            list(0, 100),
+            list(0, 1),
+            list(5, 5),
+            list(0, 0),
+        ] {
+            let sample = kind.sample("n");
+            assert_eq!(kind.value(&sample), Some(sample.clone()), "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Reads the type of an input or an output, with the fields that say more about it.
+
+use super::fields::Fields;
+use super::values::{scalar, written};
+use super::yaml::Yaml;
+use crate::definition::diagnostic::anchor::Step;
+use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::model::blank::{is_blank, trim};
+use crate::definition::model::inputs::is_name;
+use crate::definition::model::nearest::nearest;
+use crate::definition::model::schema::{MAX_OPTIONS, VALUE_TYPES};
+use crate::definition::model::value_type::{Bounds, MAX_ITEMS, MAX_VALUE, ValueType};
+use crate::definition::model::words::either;
+
+/// An entry of `inputs` or of `outputs`.
+#[derive(Clone, Copy)]
+pub(crate) struct Declaration<'a> {
+    /// `inputs` or `outputs`.
+    pub of: &'static str,
+    /// The fields that it may have.
+    pub known: &'static [&'static str],
+    pub name: &'a str,
+    pub value: &'a Yaml,
+}
+
+impl Declaration<'_> {
+    /// Reports a wrong field of it.
+    pub fn bad(&self, fields: &mut Fields, key: &str, expected: String, meant: Option<&str>) {
+        let found = self.value.get(key).map_or_else(|| "nothing".into(), written);
+        let field = format!("{}.{}.{key}", self.of, self.name);
+        let suggestion = meant.map(ToOwned::to_owned);
+        let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+        fields.report(&[Step::Key(self.of), Step::Key(self.name), Step::Key(key)], problem);
+    }
+
+    /// Reads its type; `None` after an error, also in its name and in the names of its fields.
+    pub fn value_type(&self, fields: &mut Fields) -> Option<ValueType> {
+        let Self { of, name, .. } = *self;
+        let at = [Step::Key(of), Step::Name(name)];
+        if !is_name(name) {
+            fields.report(&at, FieldProblem::BadName { field: of, name: name.to_owned() });
+            return None;
+        }
+        let Yaml::Map(entries) = self.value else {
+            let (field, found) = (format!("{of}.{name}"), self.value.kind().to_string());
+            let expected = "a mapping like `{ type: text }`".into();
+            fields.report(&at, FieldProblem::BadValue { field, expected, found, suggestion: None });
+            return None;
+        };
+        for (key, _) in entries {
+            if !self.known.contains(&&**key) {
+                let (field, known) = (key.clone(), self.known);
+                let problem = FieldProblem::UnknownPart { of, field, known };
+                fields.report(&[at[0], Step::Key(name), Step::Name(key)], problem);
+                return None;
+            }
+        }
+        let bounds = ["min", "max", "options"];
+        if bounds.iter().any(|key| self.value.get(key) == Some(&Yaml::Null)) {
+            // Reported as a field without a value.
+            return None;
+        }
+        let word = self.value.get("type").and_then(scalar).unwrap_or_default();
+        let belongs = |key: &str| match key {
+            "options" => word == "choice",
+            _ => word == "number" || word == "list",
+        };
+        let kind = match &*word {
+            "text" => ValueType::Text,
+            "number" => ValueType::Number(self.bounds(fields)?),
+            "choice" => ValueType::Choice(self.options(fields)?),
+            "flag" => ValueType::Flag,
+            "list" => self.counts(fields)?,
+            _ => {
+                self.bad(fields, "type", either(&VALUE_TYPES), nearest(&word, VALUE_TYPES));
+                return None;
+            }
+        };
+        let is_lost = |key: &&str| self.value.get(key).is_some() && !belongs(key);
+        if let Some(key) = bounds.into_iter().find(is_lost) {
+            let of = if key == "options" { "choice" } else { "number` or `type: list" };
+            self.bad(fields, key, format!("none without `type: {of}`"), None);
+            return None;
+        }
+        Some(kind)
+    }
+
+    fn options(&self, fields: &mut Fields) -> Option<Vec<String>> {
+        let Some(list) = self.value.get("options") else {
+            self.bad(fields, "options", "a list of texts with `type: choice`".into(), None);
+            return None;
+        };
+        let text = |option: &Yaml| Some(trim(&scalar(option)?).to_owned());
+        let texts: Option<Vec<String>> = list.items().iter().map(text).collect();
+        let is_option = |text: &String| !is_blank(text) && text.chars().count() <= MAX_VALUE;
+        let texts = texts.filter(|texts| {
+            (1..=MAX_OPTIONS).contains(&texts.len()) && texts.iter().all(is_option)
+        });
+        if texts.is_none() {
+            self.bad(fields, "options", format!("a list of 1 to {MAX_OPTIONS} texts"), None);
+        }
+        texts
+    }
+
+    fn bounds(&self, fields: &mut Fields) -> Option<Bounds> {
+        let mut number = |key: &str| match self.value.get(key) {
+            None => Some(None),
+            Some(Yaml::Number(number)) if number.is_finite() => Some(Some(*number)),
+            Some(_) => {
+                self.bad(fields, key, "a number".into(), None);
+                None
+            }
+        };
+        let bounds = Bounds { min: number("min")?, max: number("max")? };
+        if let Some((min, _)) = bounds.min.zip(bounds.max).filter(|(min, max)| min > max) {
+            self.bad(fields, "max", format!("a number of at least {min}"), None);
+            return None;
+        }
+        Some(bounds)
+    }
+
+    fn counts(&self, fields: &mut Fields) -> Option<ValueType> {
+        let mut count = |key: &str, least: usize, default: usize| {
+            let Some(value) = self.value.get(key) else { return Some(default) };
+            let count = match value {
+                Yaml::Number(number) => (least..=MAX_ITEMS).find(|count| *count as f64 == *number),
+                _ => None,
+            };
+            if count.is_none() {
+                let expected = format!("a whole number from {least} to {MAX_ITEMS}");
+                self.bad(fields, key, expected, None);
+            }
+            count
+        };
+        let min = count("min", 0, 0)?;
+        let max = count("max", min.max(1), MAX_ITEMS)?;
+        Some(ValueType::List { min, max })
+    }
+}
