@@ -15,8 +15,8 @@ import { imagesOf } from "./session.js";
 const SOURCES = ["interactive", "rpc", "extension"];
 /** @type {readonly import("./interface.js").SessionReason[]} */
 const REASONS = ["startup", "reload", "new", "resume", "fork", "quit"];
-/** @type {readonly (string | undefined)[]} */
-const STOP_REASONS = ["stop", "length", "error", "aborted", undefined];
+/** @type {readonly import("./interface.js").StopReason[]} */
+const STOP_REASONS = ["stop", "length", "error", "aborted"];
 
 /**
  * An event of pi. Its fields are unknown: versions of pi differ in them.
@@ -106,8 +106,8 @@ function stopReason(messages, context) {
   // Some versions of pi report an error if a tool was aborted.
   if (unlessGone(() => context.signal?.aborted)) return "aborted";
   const reason = messages.findLast(({ role }) => role === "assistant")?.stopReason;
-  if (reason === "toolUse") return "tool-use";
-  return STOP_REASONS.includes(reason) ? /** @type {any} */ (reason) : "other";
+  if (reason === undefined) return undefined;
+  return reason === "toolUse" ? "tool-use" : known(STOP_REASONS, reason);
 }
 
 /**
