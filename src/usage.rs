@@ -19,6 +19,8 @@ pub enum Rule {
     Tools,
     /// The paths that may be written.
     Write,
+    /// The paths that are hidden.
+    Hide,
     /// The sandbox for commands, which cannot be had.
     Sandbox,
     /// A gate that is being checked.
@@ -39,6 +41,7 @@ impl Rule {
         match self {
             Self::Tools => "tools",
             Self::Write => "write",
+            Self::Hide => "hide",
             Self::Sandbox => "sandbox",
             Self::Gate => "gate",
             Self::FreshStart => "freshStart",

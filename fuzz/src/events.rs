@@ -225,7 +225,7 @@ impl Play {
                 .unwrap();
         let (refused, confined) = match decision {
             Permission::Allowed => (false, false),
-            Permission::WithinPaths(_) | Permission::Confined { .. } => (false, true),
+            Permission::Within { .. } | Permission::Confined { .. } => (false, true),
             Permission::Refused(_) => (true, false),
         };
         assert_eq!(matches!(reply, Reply::Block(_)), refused, "{name:?} in {}", active.phase.id);

@@ -50,21 +50,21 @@ exit $?`;
  *
  * @param {Sandbox} sandbox
  */
-function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidden, fixed }) {
+function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidden, fixed, unreadable, standIns }) {
   const everything = writable.includes("/");
   const args = [...ISOLATION];
   if (!network) args.push("--unshare-net");
   args.push(everything ? "--bind" : "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc");
   if (!everything) {
     args.push("--bind", temporary, TEMPORARY, "--setenv", "TMPDIR", TEMPORARY);
-    for (const path of foldersOfMounts([cwd, ...hidden, ...writable])) {
+    for (const path of foldersOfMounts([cwd, ...hidden, ...unreadable, ...writable])) {
       removeLink(join(temporary, relative(TEMPORARY, path)));
       args.push("--tmpfs", path);
     }
     if (isBelow(cwd, TEMPORARY)) args.push("--ro-bind", cwd, cwd);
     for (const path of writable) args.push("--bind", path, path);
   }
-  for (const path of foldersAround([...hidden, ...fixed], writable)) args.push("--bind", path, path);
+  for (const path of foldersAround([...hidden, ...fixed, ...unreadable], writable)) args.push("--bind", path, path);
   for (const path of fixed) args.push(...withFixed(path));
   // It also holds the process ids of the session.
   if (writable.some((path) => isBelow(temporary, path))) args.push("--tmpfs", dirname(temporary));
@@ -74,6 +74,8 @@ function bubblewrapArguments({ writable, readOnly, network, cwd, temporary, hidd
     const isFile = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
     args.push(...(isFile ? ["--ro-bind", "/dev/null", path] : ["--tmpfs", path, "--remount-ro", path]));
   }
+  // The mount is read-only, so nobody can change the rights.
+  for (const path of unreadable) args.push("--ro-bind", lstatSync(path).isDirectory() ? standIns.folder : standIns.file, path);
   args.push("--chdir", cwd, "--seccomp", "3");
   return args;
 }

@@ -16,6 +16,8 @@ import { seatbeltLine } from "./seatbelt.js";
  * @property {string} temporary the folder for temporary files
  * @property {string[]} hidden folders and files that appear empty, whatever is writable
  * @property {string[]} fixed links in writable folders that stay as they are
+ * @property {string[]} unreadable files and folders that can be neither read nor written
+ * @property {import("./session-folder.js").StandIns} standIns what is in their place on Linux
  */
 
 /** The time in which the system must run an empty command line confined, in milliseconds. */
@@ -47,7 +49,7 @@ let proven = false;
  */
 export function canConfine() {
   if (proven) return;
-  const sandbox = { writable: [], readOnly: [], network: false, cwd: "/", temporary: tmpdir(), hidden: [], fixed: [] };
+  const sandbox = { writable: [], readOnly: [], network: false, cwd: "/", temporary: tmpdir(), hidden: [], fixed: [], unreadable: [], standIns: { file: "", folder: "" } };
   const { status, stderr, error } = spawnSync("/bin/sh", ["-c", confinedLine("exit 7", sandbox)], { timeout: PROBE_TIMEOUT, encoding: "utf8" });
   if (status !== 7) throw new Error(withHelp(plainText(stderr ?? "") || String(error)));
   proven = true;

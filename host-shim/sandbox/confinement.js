@@ -1,9 +1,11 @@
-// Carries out the outcome `confine`: runs the command line of pi's `bash` confined by the operating system, and lets pi's `edit`
-// and `write` reach the writable paths only.
+// Carries out the outcome `confine`: runs the command line of pi's `bash` confined by the operating system, and lets pi's file tools
+// reach the writable paths only, and nothing that is hidden.
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
+import { gitFoldersOf } from "./git-folders.js";
 import { linkedOutside } from "./hard-links.js";
+import { HiddenPaths } from "./hidden-paths.js";
 import { keyFolders } from "./key-folders.js";
 import { Placeholders } from "./placeholders.js";
 import { RunningCommands } from "./running-commands.js";
@@ -11,7 +13,7 @@ import { canConfine, confinedLine } from "./command-line.js";
 import { removeOwn, sessionFolder } from "./session-folder.js";
 import { plainText } from "../plain-text.js";
 import { FileTools } from "./file-tools.js";
-import { isBelow, realPath } from "./write-target.js";
+import { absolutePath, isBelow, realPath } from "./write-target.js";
 
 /** @typedef {import("@earendil-works/pi-coding-agent").ExtensionContext} Context */
 /** @typedef {import("./session-folder.js").SessionFolder} SessionFolder */
@@ -29,12 +31,17 @@ const MAX_NAMED = 5;
 export class Confinement {
   /** The limits of the command lines that were allowed and have not ended, by call. @type {Map<string, Limits>} */
   #commands = new Map();
+  /** The calls of `grep` that have not ended, by call: no command line may lead them elsewhere. @type {Set<string>} */
+  #searches = new Set();
+  #hiddenPaths = new HiddenPaths();
   #placeholders = new Placeholders();
   #running = new RunningCommands();
   /** The folder of the session; `undefined` until it is needed. @type {SessionFolder | undefined} */
   #folder;
   /** True if the ends of tool calls are observed. */
   #observing = false;
+  /** The folders of git that the last command line could not change, because something hidden is tracked. @type {string[]} */
+  #gitFolders = [];
   /** The writable paths that the last command line could not write, because they cannot be reached or searched. @type {string[]} */
   #readOnly = [];
   #pi;
@@ -90,15 +97,20 @@ export class Confinement {
     try {
       if (toolName === "bash" && typeof input?.command === "string") {
         this.#observe();
+        if (this.#searches.size > 0) throw new Error("a search by `grep` is running. Run one after the other");
         // Again for every call: one without limits could have put a link in its place.
         this.#folder = sessionFolder(context.sessionManager.getSessionId());
         input.command = this.#confinedLine(input.command, limits, context, this.#folder);
         this.#commands.set(toolCallId, limits);
         return undefined;
       }
-      if ((toolName === "edit" || toolName === "write") && typeof input?.path === "string") {
+      const hidden = () => this.#hiddenPaths.find(limits.hidden ?? [], context.cwd);
+      if ((toolName === "read" || toolName === "edit" || toolName === "write") && typeof input?.path === "string") {
         if (!this.#granted) throw new Error(NOT_GRANTED);
-        return this.#fileTools.confine(toolName, input, limits.writable);
+        return this.#fileTools.confine(toolName, input, { writable: limits.writable, hidden });
+      }
+      if (toolName === "grep" || toolName === "find" || toolName === "ls") {
+        return this.#confineSearch({ toolName, toolCallId, input }, hidden(), context);
       }
       return `The tool "${plainText(String(toolName))}" cannot be confined.`;
     } catch (error) {
@@ -108,22 +120,74 @@ export class Confinement {
   }
 
   /**
+   * Confines a search in a folder. Names are not hidden, so only `grep` is kept from folders around what is hidden; then nothing else
+   * may run that could put something else in the place of what it searches.
+   *
+   * @param {Call} call
+   * @param {import("./hidden-paths.js").Hidden} hidden
+   * @param {Context} context
+   * @returns {string | undefined} the reason for refusing the call
+   */
+  #confineSearch({ toolName, toolCallId, input }, hidden, context) {
+    if (this.#fileTools.isReplaced(toolName)) return `An extension has replaced the tool "${toolName}", so it cannot be confined.`;
+    const path = input?.path ?? ".";
+    if (typeof path !== "string") return `The tool "${toolName}" cannot be confined without a readable path.`;
+    const place = realPath(absolutePath(path, context.cwd));
+    if (hidden.isHidden(place)) return `${plainText(place)} is hidden.`;
+    if (toolName !== "grep") return undefined;
+    const inside = hidden.names().find((name) => isBelow(name, place));
+    if (inside !== undefined) return `${plainText(inside)} is hidden, and "grep" would search it. Search with "bash".`;
+    this.#observe();
+    this.#folder ??= sessionFolder(context.sessionManager.getSessionId());
+    if (this.#commands.size > 0 || this.#running.any(this.#folder.running)) return 'A command is running. Run "grep" after it, or search with "bash".';
+    this.#searches.add(toolCallId);
+    return undefined;
+  }
+
+  /**
+   * Returns the paths that a command line can neither read nor write. Those that do not exist are created for the time in which it
+   * runs: only what exists can be covered by a mount, and they may come meanwhile.
+   *
+   * @param {string[]} rules
+   * @param {Context} context
+   */
+  #unreadable(rules, context) {
+    if (rules.length === 0) return [];
+    const hidden = this.#hiddenPaths.find(rules, context.cwd);
+    for (const { path, directory } of process.platform === "linux" ? hidden.places : []) {
+      try {
+        this.#placeholders.create(directory ? `${path}/` : path);
+      } catch (error) {
+        if (isPassing(error)) throw error;
+        // It cannot be reached or created: no process of this user can.
+      }
+    }
+    // With what was created, since a name in another mount is found by the file.
+    const names = this.#hiddenPaths.find(rules, context.cwd).names();
+    return outermost(process.platform === "linux" ? names.filter(isThere) : names);
+  }
+
+  /**
    * @param {string} line
    * @param {Limits} limits
    * @param {Context} context
    * @param {SessionFolder} folder
    */
-  #confinedLine(line, { writable: paths, network }, context, { temporary, running }) {
+  #confinedLine(line, { writable: paths, hidden: rules = [], network }, context, { temporary, running, standIns }) {
     this.test();
     if (line.includes("\0")) throw new Error("it contains a NUL character");
     this.#readOnly = [];
+    const unreadable = this.#unreadable(rules, context);
+    this.#gitFolders = gitFoldersOf(unreadable).filter((path) => !unreadable.some((hidden) => isBelow(path, hidden)));
     const keys = this.#hide(outermost(paths));
+    keys.hidden = keys.hidden.filter((path) => !unreadable.some((other) => isBelow(path, other)));
     const writable = outermost(paths).filter((path) => this.#prepare(path));
     this.#clean(temporary, running);
     const cwd = realPath(context.cwd);
-    const readOnly = this.#readOnlyBelow(writable, running);
-    const sandbox = { writable: writable.map(withoutSlash), readOnly, network, cwd, temporary, ...keys };
-    const around = sandbox.hidden.find((path) => path !== cwd && isBelow(cwd, path));
+    const readOnly = [...this.#readOnlyBelow(writable, running), ...this.#gitFolders];
+    const visible = unreadable.filter((path) => !keys.hidden.some((other) => isBelow(path, other)));
+    const sandbox = { writable: writable.map(withoutSlash), readOnly, network, cwd, temporary, ...keys, unreadable: visible, standIns };
+    const around = [...sandbox.hidden, ...unreadable].find((path) => isBelow(cwd, path) && (path !== cwd || unreadable.includes(path)));
     if (around !== undefined) throw new Error(`commands do not see the folder ${around}`);
     const confined = this.#running.counted(confinedLine(this.#withPrefix(line, context), sandbox), running);
     if (Buffer.byteLength(confined) > MAX_LINE) throw new Error("it is too long");
@@ -257,7 +321,9 @@ export class Confinement {
     if (!(limits.signs?.some((sign) => output.includes(sign)) ?? isError)) return undefined;
     const named = this.#readOnly.slice(0, MAX_NAMED).join(", ");
     const readOnly = named && ` Read-only, because it cannot be reached or searched: ${named}${this.#readOnly.length > MAX_NAMED ? ", …" : ""}.`;
-    return { content: [...content, { type: "text", text: plainText(limits.notice + readOnly) }] };
+    const [git] = this.#gitFolders;
+    const ofGit = git === undefined ? "" : ` ${git} is read-only, because something hidden is tracked in it: its absence would be committed.`;
+    return { content: [...content, { type: "text", text: plainText(limits.notice + readOnly + ofGit) }] };
   }
 
   /**
@@ -265,11 +331,12 @@ export class Confinement {
    * @param {string} id
    */
   #ended(id) {
+    this.#searches.delete(id);
     if (this.#commands.delete(id)) this.#removePlaceholders();
   }
 
   #allEnded() {
-    for (const id of [...this.#commands.keys()]) this.#ended(id);
+    for (const id of [...this.#commands.keys(), ...this.#searches]) this.#ended(id);
   }
 
   /** Removes the placeholders unless a command line that may write them still runs. */
@@ -306,6 +373,15 @@ function lasting(look) {
  */
 function isPassing(error) {
   return ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO"].includes(error?.code);
+}
+
+/** @param {string} path */
+function isThere(path) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false; // It cannot be reached.
+  }
 }
 
 /** @param {string[]} paths */

@@ -1,17 +1,19 @@
-// The file operations of pi's `edit` and `write`, within writable paths.
+// The file operations of pi's `read`, `edit` and `write`, within writable paths and without hidden ones.
 //
 // A name can lead elsewhere between a check and the use of it. So a file is opened first, then the check asks where the opened
 // file is, and its content is reached through the descriptor. On Linux `O_PATH` opens without an effect on what is opened, the
 // kernel tells the place of a descriptor, and `/proc/self/fd/N/name` is a name in an opened folder, so that also new files and
 // folders are created in a folder that was checked. Elsewhere Node has no such means: there the place is the one that the
 // name leads to after the file was opened, and a link can be in the way of a new file or folder when it is created.
-import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, mkdirSync, openSync, readFile, readlinkSync, writeFile } from "node:fs";
+import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, mkdirSync, openSync, readFile, readSync, readlinkSync, writeFile } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 import { isBelow, realPath } from "./write-target.js";
 
-/** @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "nlink" | "isFile" | "isDirectory">} Stat */
+/** Tells what is hidden; see `Hidden` in `hidden-paths.js`. @typedef {Pick<import("./hidden-paths.js").Hidden, "check">} Hidden */
+
+/** @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isFile" | "isDirectory">} Stat */
 
 // Windows has not all of them.
 const { O_CREAT, O_DIRECTORY = 0, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY } = constants;
@@ -31,14 +33,15 @@ const read = promisify(readFile);
 const write = promisify(writeFile);
 
 /**
- * Returns the operations for `createEditToolDefinition` and `createWriteToolDefinition` of pi. Each one throws if it would read or
- * write a file that is not in these paths, or create something elsewhere.
+ * Returns the operations for `createReadToolDefinition`, `createEditToolDefinition` and `createWriteToolDefinition` of pi. Each one
+ * throws if it would read or write a file that is not in these paths or is hidden, or create something elsewhere.
  *
- * @param {string[]} writable absolute, without links
+ * @param {string[]} writable absolute, without links; `/` is everything
+ * @param {() => Hidden} [hidden] returns what is hidden now
  * @param {boolean} [byDescriptor] true on Linux
  */
-export function fileOperations(writable, byDescriptor = process.platform === "linux") {
-  const paths = new WritablePaths(writable);
+export function fileOperations(writable, hidden = () => ({ check() {} }), byDescriptor = process.platform === "linux") {
+  const paths = new Paths(writable, hidden);
   const files = byDescriptor ? new FilesByDescriptor(paths) : new FilesByName(paths);
   /**
    * @template T
@@ -57,6 +60,10 @@ export function fileOperations(writable, byDescriptor = process.platform === "li
       }
     });
   return {
+    /** @param {string} path */
+    readable: (path) => withFile(path, O_RDONLY, async () => {}),
+    /** The type of an image that pi shows; `undefined` for any other file. @param {string} path */
+    imageType: (path) => withFile(path, O_RDONLY, async (descriptor) => imageType(descriptor)),
     access: (/** @type {string} */ path) => withFile(path, O_RDWR, async () => {}),
     readFile: (/** @type {string} */ path) => withFile(path, O_RDONLY, read),
     writeFile: (/** @type {string} */ path, /** @type {string} */ content) =>
@@ -81,13 +88,38 @@ async function withRealPath(path, work) {
   }
 }
 
-/** The checks that both kinds of files make. */
-class WritablePaths {
-  #paths;
+/** The beginnings of the images that pi shows, as text of one byte a character. */
+const IMAGES = /** @type {const} */ ([
+  ["image/png", /^\x89PNG\r\n\x1a\n/],
+  ["image/jpeg", /^\xff\xd8\xff(?!\xf7)/],
+  ["image/gif", /^GIF8[79]a/],
+  ["image/webp", /^RIFF[^]{4}WEBP/],
+  ["image/bmp", /^BM[^]{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0/],
+]);
 
-  /** @param {string[]} paths */
-  constructor(paths) {
+/** @param {number} descriptor */
+function imageType(descriptor) {
+  const bytes = Buffer.alloc(32);
+  const begin = bytes.toString("latin1", 0, readSync(descriptor, bytes, 0, bytes.length, 0));
+  return IMAGES.find(([, form]) => form.test(begin))?.[0];
+}
+
+/** The checks that both kinds of files make. */
+class Paths {
+  #paths;
+  #hidden;
+
+  /**
+   * @param {string[]} paths
+   * @param {() => Hidden} hidden
+   */
+  constructor(paths, hidden) {
     this.#paths = paths;
+    this.#hidden = hidden;
+  }
+
+  get #everything() {
+    return this.#paths.includes("/");
   }
 
   /**
@@ -95,19 +127,24 @@ class WritablePaths {
    * @param {Stat} stat of the opened file
    */
   checkFile(place, stat) {
-    this.checkPlace(place);
+    this.#hidden().check(place, stat);
+    if (!this.#everything) this.checkPlace(place);
+    // To open another one could take for ever.
     if (!stat.isFile() && !stat.isDirectory()) throw new Error(`${place} is not a regular file`);
+    if (this.#everything) return;
     if (stat.isFile() && stat.nlink > 1) throw new Error(`${place} has other names (hard links), which would be changed too`);
   }
 
   /** @param {string} place of a file */
   checkPlace(place) {
-    if (!this.#paths.some((path) => isBelow(place, path))) throw new Error(`${place} may not be written`);
+    this.#hidden().check(place);
+    if (!this.#everything && !this.#paths.some((path) => isBelow(place, path))) throw new Error(`${place} may not be written`);
   }
 
   /** @param {string} place of a folder that is to be created */
   checkFolder(place) {
-    if (!this.#paths.some((path) => isBelow(place, path) || isBelow(path, place))) throw new Error(`${place} may not be created`);
+    this.#hidden().check(place);
+    if (!this.#everything && !this.#paths.some((path) => isBelow(place, path) || isBelow(path, place))) throw new Error(`${place} may not be created`);
   }
 }
 
@@ -129,7 +166,7 @@ class Opened {
   }
 
   get stat() {
-    return fstatSync(this.#descriptor);
+    return fstatSync(this.#descriptor, { bigint: true });
   }
 
   /** Its path. @returns {string} */
@@ -148,7 +185,7 @@ class Opened {
 class FilesByDescriptor {
   #paths;
 
-  /** @param {WritablePaths} paths */
+  /** @param {Paths} paths */
   constructor(paths) {
     this.#paths = paths;
   }
@@ -227,7 +264,7 @@ class FilesByDescriptor {
 class FilesByName {
   #paths;
 
-  /** @param {WritablePaths} paths */
+  /** @param {Paths} paths */
   constructor(paths) {
     this.#paths = paths;
   }
@@ -240,7 +277,7 @@ class FilesByName {
    */
   open(path, flags) {
     const place = realPath(path);
-    const found = lstatSync(place, { throwIfNoEntry: false });
+    const found = lstatSync(place, { throwIfNoEntry: false, bigint: true });
     if (found) this.#paths.checkFile(place, found);
     else this.#paths.checkPlace(place);
     const creating = !found && flags & O_CREAT ? O_CREAT | O_EXCL : 0;

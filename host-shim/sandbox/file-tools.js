@@ -1,4 +1,4 @@
-// Registers pi's `edit` and `write` with file operations that can be confined, call by call.
+// Registers pi's `read`, `edit` and `write` with file operations that can be confined, call by call.
 //
 // pi's own definitions do the work, so their schemas, texts, diffs and rendering are pi's. A call is judged before it runs, and
 // the judgement is kept with its arguments, of which pi passes the same object to the handler and to the tool. Nothing is opened
@@ -8,7 +8,8 @@
 // guards of paths among them, see it instead of the path.
 import { fileOperations } from "./file-operations.js";
 
-/** @typedef {"edit" | "write"} FileTool */
+/** @typedef {"read" | "edit" | "write"} FileTool */
+/** What a call may reach. @typedef {{ writable: string[], hidden: () => import("./hidden-paths.js").Hidden }} Reach */
 /** @typedef {import("@earendil-works/pi-coding-agent").ToolDefinition<any, any, any>} ToolDefinition */
 
 /** The reason for refusing a call that was not judged. */
@@ -19,7 +20,7 @@ export class FileTools {
   #registered = new Map();
   /** The tools that are registered since before the agent's current turn: it uses those that there were at its beginning. @type {Set<string>} */
   #inUse = new Set();
-  /** The writable paths of the calls that were allowed, by their arguments; `undefined` for a call without limits. @type {WeakMap<object, string[] | undefined>} */
+  /** What the calls that were allowed may reach, by their arguments; `undefined` for a call without limits. @type {WeakMap<object, Reach | undefined>} */
   #judged = new WeakMap();
   #pi;
   #codingAgent;
@@ -40,8 +41,8 @@ export class FileTools {
         for (const name of this.#registered.keys()) this.#inUse.add(name);
       });
     }
-    for (const name of /** @type {const} */ (["edit", "write"])) {
-      if (this.#registered.has(name) || this.#isReplaced(name)) continue;
+    for (const name of /** @type {const} */ (["read", "edit", "write"])) {
+      if (this.#registered.has(name) || this.isReplaced(name)) continue;
       const definition = this.#definition(name);
       this.#registered.set(name, definition);
       this.#pi.registerTool(definition);
@@ -53,19 +54,25 @@ export class FileTools {
    * @returns {ToolDefinition}
    */
   #definition(name) {
-    const { createEditToolDefinition, createWriteToolDefinition } = this.#codingAgent;
-    const create = name === "edit" ? createEditToolDefinition : createWriteToolDefinition;
+    const { createReadToolDefinition, createEditToolDefinition, createWriteToolDefinition } = this.#codingAgent;
     // The folder is that of the context of each call.
+    const create = (/** @type {Reach} */ { writable, hidden }) => {
+      const operations = fileOperations(writable, hidden);
+      if (name === "edit") return createEditToolDefinition("", { operations });
+      if (name === "write") return createWriteToolDefinition("", { operations });
+      const { readable: access, readFile, imageType: detectImageMimeType } = operations;
+      return createReadToolDefinition("", { operations: { access, readFile, detectImageMimeType } });
+    };
     /** @type {ToolDefinition} */
-    const own = create("");
+    const own = { read: createReadToolDefinition, edit: createEditToolDefinition, write: createWriteToolDefinition }[name]("");
     return {
       ...own,
       execute: async (id, parameters, ...rest) => {
         const input = /** @type {object} */ (parameters);
         if (!this.#judged.has(input)) throw new Error(NOT_JUDGED);
-        const writable = this.#judged.get(input);
+        const reach = this.#judged.get(input);
         /** @type {ToolDefinition} */
-        const tool = writable ? create("", { operations: fileOperations(writable) }) : own;
+        const tool = reach ? create(reach) : own;
         return tool.execute(id, input, ...rest);
       },
     };
@@ -80,23 +87,26 @@ export class FileTools {
   }
 
   /**
-   * Allows a call within writable paths.
+   * Allows a call within limits.
    *
    * @param {FileTool} name
    * @param {object} input its arguments
-   * @param {string[]} writable
+   * @param {Reach} reach
    * @returns {string | undefined} the reason for refusing the call
    */
-  confine(name, input, writable) {
-    if (this.#isReplaced(name)) return `An extension has replaced the tool "${name}", so it cannot be confined.`;
+  confine(name, input, reach) {
+    if (this.isReplaced(name)) return `An extension has replaced the tool "${name}", so it cannot be confined.`;
     this.register();
     if (!this.#inUse.has(name)) return `The tool "${name}" can be confined from the next message on. Make the call again.`;
-    this.#judged.set(input, writable);
+    this.#judged.set(input, reach);
     return undefined;
   }
 
-  /** @param {FileTool} name */
-  #isReplaced(name) {
+  /**
+   * Returns true if a tool of this name is not pi's.
+   * @param {string} name
+   */
+  isReplaced(name) {
     const found = this.#pi.getAllTools().find((tool) => tool.name === name);
     const own = this.#registered.get(name)?.promptGuidelines;
     // pi returns the list of a definition itself.

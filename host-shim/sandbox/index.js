@@ -1,14 +1,15 @@
 // The sandbox: lets a tool call reach what its limits allow, and nothing else. This module is its interface: what is outside of the
 // folder imports this file only, and the folder imports nothing from outside but `plain-text.js`.
 //
-//   Confinement   one for each session: judges calls, confines pi's `bash`, `edit` and `write`, and cleans up after them
+//   Confinement   one for each session: judges calls, confines pi's `bash` and file tools, and cleans up after them
 //   canConfine    tells if the system can confine command lines
 //   resolveWrite  the file that pi's `edit` and `write` would write for a path
 //
 //   confinement.js ─┬─ command-line.js ─┬─ bubblewrap.js ── seccomp.js      Linux
 //                   │                   └─ seatbelt.js                      macOS
-//                   ├─ file-tools.js ──── file-operations.js                pi's `edit` and `write`
-//                   └─ hard-links.js, key-folders.js, placeholders.js, running-commands.js, session-folder.js
+//                   ├─ file-tools.js ──── file-operations.js                pi's `read`, `edit` and `write`
+//                   └─ git-folders.js, hard-links.js, hidden-paths.js, key-folders.js, placeholders.js, running-commands.js,
+//                      session-folder.js
 //                      what is looked at, created and removed around a command line
 export { canConfine } from "./command-line.js";
 export { Confinement } from "./confinement.js";
@@ -18,6 +19,7 @@ export { resolveWrite } from "./write-target.js";
  * The limits of a tool call.
  * @typedef {object} Limits
  * @property {string[]} writable absolute paths; with a slash at the end a folder, with all below it; `/` is everything
+ * @property {string[]} [hidden] files and folders that cannot be read or written, as the argument `path` of pi's tools
  * @property {boolean} network true if command lines reach the network
  * @property {string} notice what follows the output of a command line that failed because of its limits
  * @property {string[]} [signs] parts of such an output, in lower case

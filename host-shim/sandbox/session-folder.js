@@ -1,7 +1,7 @@
 // The folder for temporary files of a session's confined command lines, and what is stored beside it. The folder above is not
 // visible in any sandbox.
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -12,6 +12,7 @@ import { realPath } from "./write-target.js";
  * @typedef {object} SessionFolder
  * @property {string} temporary the folder for temporary files: it outlives this process, as the session does
  * @property {string} running a folder with the process ids of the command lines
+ * @property {StandIns} standIns what is in the place of hidden files and folders
  */
 
 /**
@@ -25,15 +26,41 @@ export function sessionFolder(session) {
   const temporary = join(parent, name);
   const running = `${temporary}.${process.pid}.running`;
   for (const folder of [parent, temporary, running]) makePrivate(folder);
-  return { temporary, running };
+  const standIns = { file: `${temporary}.${process.pid}.file`, folder: `${temporary}.${process.pid}.folder` };
+  makeUnreadable(standIns);
+  return { temporary, running, standIns };
+}
+
+/**
+ * An empty file and an empty folder that nobody may read: without capabilities `root` neither.
+ * @typedef {{ file: string, folder: string }} StandIns
+ */
+
+/** @param {StandIns} standIns */
+function makeUnreadable({ file, folder }) {
+  for (const path of [file, folder]) {
+    const isFile = path === file;
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    const isUnreadable = stat && (stat.mode & 0o777) === 0 && (isFile ? stat.isFile() && stat.size === 0 && stat.nlink === 1 : stat.isDirectory());
+    if (isUnreadable) continue;
+    if (stat) remove(path);
+    if (isFile) closeSync(openSync(path, "wx", 0o000));
+    else mkdirSync(path, { mode: 0o000 });
+  }
 }
 
 /**
  * Removes what belongs to this process.
  * @param {SessionFolder} folder
  */
-export function removeOwn({ running }) {
-  rmSync(running, { recursive: true, force: true });
+export function removeOwn({ running, standIns }) {
+  for (const path of [running, standIns.file, standIns.folder]) remove(path);
+}
+
+/** Removes a file or folder, whatever its rights. @param {string} path */
+function remove(path) {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) chmodSync(path, 0o700);
+  rmSync(path, { recursive: true, force: true });
 }
 
 /** @param {string} folder */

@@ -21,15 +21,25 @@ const CASE_MATTERS = process.platform !== "darwin" && process.platform !== "win3
  * @returns {import("./index.js").WriteTarget}
  */
 export function resolveWrite(path, cwd) {
-  if (path.includes("\0")) throw new Error("The path contains a NUL character.");
-  const argument = normalized(path);
-  const absolute = isAbsolute(argument) ? resolve(argument) : resolve(cwd, argument);
-  const base = isAbsolute(argument) ? parse(absolute).root : cwd;
+  const absolute = absolutePath(path, cwd);
+  const base = isAbsolute(normalized(path)) ? parse(absolute).root : cwd;
   // `~` was expanded by now: the home directory may be reached through a link.
   const start = isBelow(absolute, homedir()) && /^@?~/.test(path) ? homedir() : base;
   const real = realPath(absolute);
   const unlinked = join(realPath(start), relative(start, absolute));
   return { path: slashes(real), linked: !isSame(real, unlinked) };
+}
+
+/**
+ * Returns the absolute path of an argument `path` of pi's tools.
+ *
+ * @param {string} path
+ * @param {string} cwd
+ */
+export function absolutePath(path, cwd) {
+  if (path.includes("\0")) throw new Error("The path contains a NUL character.");
+  const argument = normalized(path);
+  return isAbsolute(argument) ? resolve(argument) : resolve(cwd, argument);
 }
 
 /**

@@ -48,7 +48,7 @@ function confinement(writable) {
   confinement.test();
   return (/** @type {any} */ event) => {
     const context = /** @type {any} */ ({ cwd: event.cwd, isProjectTrusted: () => true, sessionManager: { getSessionId: () => "bench" } });
-    const refused = confinement.confine(event, { writable, network: false, notice: "" }, context);
+    const refused = confinement.confine(event, { writable, hidden: [], network: false, notice: "" }, context);
     if (refused !== undefined) throw new Error(refused);
   };
 }

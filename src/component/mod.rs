@@ -38,7 +38,7 @@ mod bindings {
 }
 
 /// The version of `wit/extension.wit` that this component implements.
-const INTERFACE_VERSION: &str = "0.3.0";
+const INTERFACE_VERSION: &str = "0.4.0";
 
 /// The messages that this component draws: its own, and those that the reference left in a session.
 const MESSAGE_TYPES: [&str; 5] = [
@@ -142,9 +142,9 @@ impl Guest for Component {
         match host::perform(output) {
             Reply::Block(reason) => guest::EventOutcome::Block(reason),
             Reply::Stop(reason) => guest::EventOutcome::Stop(reason),
-            Reply::Confine { writable, network, notice, signs } => {
+            Reply::Confine { writable, hidden, network, notice, signs } => {
                 let signs = signs.into_iter().map(Into::into).collect();
-                let limits = guest::Confinement { writable, network, notice, signs };
+                let limits = guest::Confinement { writable, hidden, network, notice, signs };
                 guest::EventOutcome::Confine(limits)
             }
             Reply::Inject { custom_type, content } => guest::EventOutcome::Inject(CustomMessage {

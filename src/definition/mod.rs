@@ -39,9 +39,10 @@ pub use model::files::{
     UserMessage, WorkflowFiles, WriteTarget,
 };
 pub use model::gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
+pub use model::hidden::HiddenCause;
 pub use model::inputs::{Given, Input, is_name as is_input_name};
 pub use model::library::{LeftOut, Library, MAX_NESTING};
-pub use model::limits::{Limits, WriteFile};
+pub use model::limits::{Limits, RuleFile};
 pub use model::models::{Aliases, KnownModel, Lack, Model, ModelSetting, Thinking, choose};
 pub use model::nearest::nearest;
 pub use model::outcomes::{Outcome, Target};

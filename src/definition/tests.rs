@@ -62,6 +62,7 @@ fn every_field_is_read() {
         tools: ToolPolicy::Only(vec!["read".into(), "7".into()]),
         confinement: Confinement {
             write: Some(vec![]),
+            hide: None,
             network: None,
             sandbox: Some(Sandbox::Off),
         },
@@ -114,6 +115,7 @@ fn every_field_is_read() {
             not_done_reminder: Some("N".into()),
             confinement: Confinement {
                 write: Some(vec!["docs/plan.md".into(), "tests/**/*.rs".into()]),
+                hide: None,
                 network: Some(false),
                 sandbox: Some(Sandbox::Preferred),
             },

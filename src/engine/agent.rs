@@ -117,17 +117,18 @@ impl Engine {
                 let text = text::refusal(&active, name, &refusal);
                 self.refuse(refusal.rule(), text)
             }
-            Permission::WithinPaths(writable) => {
-                Reply::Confine { writable, network: true, notice: String::new(), signs: Vec::new() }
+            Permission::Within { writable, hidden } => {
+                let (notice, signs) = (String::new(), Vec::new());
+                Reply::Confine { writable, hidden, network: true, notice, signs }
             }
-            Permission::Confined { writable, named, network } => {
+            Permission::Confined { writable, named, network, hidden } => {
                 let limits = Limits::of(active.phase, active.scope);
                 let Err(reason) = cx.host.can_confine()? else {
-                    let notice = text::confinement_notice(named.as_deref(), network);
-                    let signs = text::failure_signs(network);
-                    return Ok(Reply::Confine { writable, network, notice, signs });
+                    let notice = text::confinement_notice(named.as_deref(), network, limits.hide);
+                    let signs = text::failure_signs(network, limits.hide);
+                    return Ok(Reply::Confine { writable, hidden, network, notice, signs });
                 };
-                let sandbox = limits.sandbox;
+                let sandbox = limits.unconfined();
                 if !self.session.told_unconfined.contains(&sandbox) {
                     self.session.told_unconfined.push(sandbox);
                     cx.notify(Level::Warning, text::unconfined_notice(sandbox, &reason));

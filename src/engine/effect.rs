@@ -114,6 +114,8 @@ pub enum Reply {
     Confine {
         /// The files and directories that may be written; see [`Permission`](crate::definition::Permission).
         writable: Vec<String>,
+        /// The files and directories that cannot be read or written; see [`Permission`](crate::definition::Permission).
+        hidden: Vec<String>,
         /// Commands have the network.
         network: bool,
         /// Appended to the result of a command that fails because of these limits.

@@ -2,8 +2,8 @@
 
 use super::host::Host;
 use crate::definition::{
-    Limits, Permission, Phase, Refusal, Sandbox, Stale, ToolPolicy, Workflow, WriteFile,
-    is_carrier, on_one_line, permission, rule_place, runs_commands,
+    HiddenCause, Limits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy,
+    Workflow, is_carrier, on_one_line, permission, rule_place, runs_commands, writes_path,
 };
 
 /// The decision on a tool call.
@@ -31,7 +31,8 @@ pub fn may(
         let file = if own { phase.file.clone() } else { workflow.file() };
         rule_place(&file, keys, host)
     };
-    let write = || place(limits.write_file == WriteFile::Phase, &["write"]);
+    let write = || place(limits.write_file == RuleFile::Phase, &["write"]);
+    let hide = || place(limits.hide_file == RuleFile::Phase, &["hide"]);
     let network = || place(phase.confinement.network.is_some(), &["network"]);
     let sandbox = || place(phase.confinement.sandbox.is_some(), &["sandbox"]);
     let whitelist = || place(true, &["tools", "whitelist"]);
@@ -54,17 +55,24 @@ pub fn may(
             };
             ("allowed", reason)
         }
-        Permission::WithinPaths(_) => {
+        Permission::Within { .. } if limits.write.is_some() && writes_path(tool) => {
             ("allowed", format!("\"{}\" is in write, {}", path.unwrap_or_default(), write()?))
         }
-        Permission::Confined { writable, .. } => match (host.can_confine()?, limits.sandbox) {
+        Permission::Within { .. } => {
+            let path = path.unwrap_or(".");
+            ("allowed", format!("\"{path}\" is not in hide, {}", hide()?))
+        }
+        Permission::Confined { writable, .. } => match (host.can_confine()?, limits.unconfined()) {
             (Ok(()), _) => {
                 let mut rules = Vec::new();
-                if limits.write.is_some() {
+                if limits.write.is_some() && limits.hold_commands() {
                     let writable = shown(&writable, host)?;
                     rules.push(format!("writable: {writable}, and $TMPDIR, {}", write()?));
                 }
-                rules.push(if limits.network {
+                if !limits.hide.is_empty() {
+                    rules.push(format!("hidden: {}, {}", limits.hide.join(", "), hide()?));
+                }
+                rules.push(if limits.network || !limits.hold_commands() {
                     "with network".to_owned()
                 } else {
                     format!("no network, {}", network()?)
@@ -77,6 +85,7 @@ pub fn may(
             ),
             (Err(reason), Sandbox::Required | Sandbox::Off) => {
                 let rule = match limits.write {
+                    _ if !limits.hide.is_empty() => format!("hide, {}", hide()?),
                     Some(_) => format!("write, {}", write()?),
                     None => format!("network: false, {}", network()?),
                 };
@@ -108,6 +117,27 @@ pub fn may(
                 Refusal::Path { path, link_target, linked_rule: None } => {
                     let leads = link_target.map(|target| format!("leads to {target}, which "));
                     format!("\"{path}\" {}is not in write, {}", leads.unwrap_or_default(), write()?)
+                }
+                Refusal::Hidden { path, cause } => {
+                    let reason = match cause {
+                        HiddenCause::Listed { link_target: None } => {
+                            format!("\"{path}\" is hidden")
+                        }
+                        HiddenCause::Listed { link_target: Some(target) } => {
+                            format!("\"{path}\" leads to {target}, which is hidden")
+                        }
+                        HiddenCause::Around { rule } => {
+                            let path = if path.is_empty() { "." } else { &path };
+                            format!("\"{path}\" contains \"{rule}\", which is hidden")
+                        }
+                        HiddenCause::Unresolved { reason } => {
+                            format!("\"{path}\" may be hidden: {reason}")
+                        }
+                        HiddenCause::MayRead => {
+                            format!("\"{tool}\" may read hidden files; no tools.whitelist names it")
+                        }
+                    };
+                    format!("{reason}; hide, {}", hide()?)
                 }
                 Refusal::Unresolved { path, reason } => {
                     format!("\"{path}\" is not in write, {}: {reason}", write()?)

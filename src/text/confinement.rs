@@ -1,6 +1,8 @@
 //! The limits of a phase, in words: for the agent, and for the user.
 
-use crate::definition::{Limits, Phase, Refusal, Sandbox, Workflow, WriteFile, wider_for_commands};
+use crate::definition::{
+    HiddenCause, Limits, Phase, Refusal, RuleFile, Sandbox, Workflow, wider_for_commands,
+};
 use crate::run::Active;
 
 use super::messages::block_reason;
@@ -11,14 +13,14 @@ const TEMPORARY: &str = "temporary files ($TMPDIR)";
 /// Returns the line of the context prompt with the limits of the phase; `None` without limits.
 pub(super) fn limits_line(active: &Active) -> Option<String> {
     let limits = Limits::of(active.phase, active.scope);
-    if limits.write.is_none() && !limits.confine_commands() {
+    if limits.write.is_none() && !limits.hold_commands() {
         return None;
     }
     let mut line = match limits.write {
         Some(write) => format!("**Writable in this phase:** {}.", paths(write)),
         None => "**Network in this phase:** none.".to_owned(),
     };
-    if !limits.confine_commands() {
+    if !limits.hold_commands() {
         line.push_str(" This holds for commands too: write no other file with them.");
         return Some(line);
     }
@@ -40,6 +42,17 @@ pub(super) fn limits_line(active: &Active) -> Option<String> {
     Some(line)
 }
 
+/// Returns the line of the context prompt with the hidden paths of the phase; `None` without any.
+pub(super) fn hidden_line(active: &Active) -> Option<String> {
+    let limits = Limits::of(active.phase, active.scope);
+    (!limits.hide.is_empty()).then(|| {
+        format!(
+            "**Hidden in this phase:** {}. No tool and no command can read or write them; do not try to get at their content in another way. `grep` is refused around them: search with `bash`.",
+            paths(limits.hide)
+        )
+    })
+}
+
 /// Returns the paths of `write`.
 fn paths(write: &[String]) -> String {
     if write.is_empty() { "nothing".into() } else { shown(write).join(", ") }
@@ -51,7 +64,7 @@ fn wider(limits: &Limits) -> Vec<String> {
     for directory in
         limits.write.iter().copied().flatten().filter_map(|rule| wider_for_commands(rule))
     {
-        if limits.confine_commands() && !wider.contains(&directory) {
+        if limits.hold_commands() && !wider.contains(&directory) {
             wider.push(directory);
         }
     }
@@ -66,12 +79,16 @@ fn shown(write: &[String]) -> Vec<&str> {
 /// Returns the reason why the current phase refuses a tool call.
 pub fn refusal(active: &Active, tool: &str, refusal: &Refusal) -> String {
     let limits = Limits::of(active.phase, active.scope);
-    let file = match limits.write_file {
-        WriteFile::Phase => active.phase.file.clone(),
-        WriteFile::Workflow => active.scope.file(),
+    let file = |file: RuleFile| match file {
+        RuleFile::Phase => active.phase.file.clone(),
+        RuleFile::Workflow => active.scope.file(),
     };
-    let rule =
-        format!("Writable: {} (`write` in {file}).", paths(limits.write.unwrap_or_default()));
+    let rule = format!(
+        "Writable: {} (`write` in {}).",
+        paths(limits.write.unwrap_or_default()),
+        file(limits.write_file)
+    );
+    let hide = format!("`hide` in {}", file(limits.hide_file));
     let phase = &active.phase.name;
     match refusal {
         Refusal::Tool => block_reason(active, tool).unwrap_or_default(),
@@ -86,6 +103,27 @@ pub fn refusal(active: &Active, tool: &str, refusal: &Refusal) -> String {
             let leads = leads.unwrap_or_default();
             format!("[workflow] \"{path}\"{leads} cannot be written in the {phase} phase. {rule}")
         }
+        Refusal::Hidden { path, cause } => match cause {
+            HiddenCause::Listed { link_target } => {
+                let leads =
+                    link_target.as_ref().map(|target| format!(" (through a link: {target})"));
+                let leads = leads.unwrap_or_default();
+                format!("[workflow] \"{path}\"{leads} is hidden in the {phase} phase ({hide}).")
+            }
+            HiddenCause::Around { rule } => {
+                let path = if path.is_empty() { "." } else { path };
+                format!(
+                    "[workflow] \"{path}\" contains \"{rule}\", which is hidden in the {phase} phase ({hide}), so \"{tool}\" is refused there. Search with `bash`: its commands cannot read what is hidden."
+                )
+            }
+            HiddenCause::Unresolved { reason } => format!(
+                "[workflow] \"{path}\" may be hidden in the {phase} phase ({hide}): {}.",
+                reason.trim_end_matches('.')
+            ),
+            HiddenCause::MayRead => format!(
+                "[workflow] The tool \"{tool}\" is refused in the {phase} phase: it is not one of pi's own, so it may read hidden files ({hide}). A `tools.whitelist` that names the tool would allow it."
+            ),
+        },
         Refusal::Unresolved { path, reason } => format!(
             "[workflow] \"{path}\" cannot be written in the {phase} phase: {}. {rule}",
             reason.trim_end_matches('.')
@@ -122,23 +160,29 @@ const NETWORK_ERRORS: [&str; 11] = [
     "econnrefused",
 ];
 
+/// The errors of programs that are refused to read.
+const READ_ERRORS: [&str; 2] = ["permission denied", "eacces"];
+
 /// Returns what the output of a command contains that failed because of the limits, in lower case. Other causes give some of these
 /// messages too: the notice tells the rules, not the cause.
-pub fn failure_signs(network: bool) -> Vec<&'static str> {
+pub fn failure_signs(network: bool, hidden: &[String]) -> Vec<&'static str> {
     let network: &[&str] = if network { &[] } else { &NETWORK_ERRORS };
-    [&WRITE_ERRORS, &PROCESS_ERRORS[..], network].concat()
+    let reading: &[&str] = if hidden.is_empty() { &[] } else { &READ_ERRORS };
+    [&WRITE_ERRORS, &PROCESS_ERRORS[..], network, reading].concat()
 }
 
 /// Returns the line that is appended to the result of a command that failed because of the limits.
 ///
-/// `writable` has the paths that commands can write as the rules name them; `None` is everything.
-pub fn confinement_notice(writable: Option<&[String]>, network: bool) -> String {
+/// `writable` has the paths that commands can write as the rules name them; `None` is everything. `hidden` has those of `hide`.
+pub fn confinement_notice(writable: Option<&[String]>, network: bool, hidden: &[String]) -> String {
     let write = writable.map(|paths| {
         let paths: Vec<&str> = paths.iter().map(String::as_str).chain([TEMPORARY]).collect();
         format!("can write {} only", paths.join(", "))
     });
     let network = (!network).then(|| "have no network".to_owned());
-    let rules: Vec<String> = write.into_iter().chain(network).collect();
+    let hidden = (!hidden.is_empty())
+        .then(|| format!("cannot read or write {}, hidden here", paths(hidden)));
+    let rules: Vec<String> = write.into_iter().chain(network).chain(hidden).collect();
     let replacing = if writable.is_some_and(|paths| paths.iter().any(|path| !path.ends_with('/'))) {
         " A listed file cannot be replaced, as `sed -i` does."
     } else {
@@ -161,7 +205,7 @@ pub fn cannot_confine(reason: &str) -> String {
 pub fn unconfined_notice(sandbox: Sandbox, reason: &str) -> String {
     let result = match sandbox {
         Sandbox::Required => {
-            "The agent's commands are refused in phases with `write` or `network: false`"
+            "The agent's commands are refused in phases with `write`, `hide` or `network: false`"
         }
         Sandbox::Preferred | Sandbox::Off => {
             "The agent's commands run without a sandbox (`sandbox: preferred`)"
@@ -181,8 +225,9 @@ pub(super) fn limits_note(phase: &Phase, scope: &Workflow) -> Option<String> {
         };
         format!("writes {}{commands}", paths(write))
     });
+    let hidden = (!limits.hide.is_empty()).then(|| format!("hides {}", paths(limits.hide)));
     let network = (!limits.network).then(|| "no network".to_owned());
-    let rules: Vec<String> = write.into_iter().chain(network).collect();
+    let rules: Vec<String> = write.into_iter().chain(hidden).chain(network).collect();
     let sandbox = match limits.sandbox {
         Sandbox::Required => "",
         Sandbox::Preferred => ", sandbox preferred",
@@ -197,7 +242,7 @@ mod tests {
 
     fn is_sign(output: &str, network: bool) -> bool {
         let output = output.to_lowercase();
-        failure_signs(network).iter().any(|sign| output.contains(sign))
+        failure_signs(network, &[]).iter().any(|sign| output.contains(sign))
     }
 
     #[test]
@@ -226,6 +271,9 @@ mod tests {
 
     #[test]
     fn signs_are_in_lower_case() {
-        assert!(failure_signs(false).iter().all(|sign| *sign == sign.to_lowercase()));
+        let hidden = [".env".to_owned()];
+        assert!(failure_signs(false, &hidden).contains(&"permission denied"));
+        assert!(!failure_signs(false, &[]).contains(&"permission denied"));
+        assert!(failure_signs(false, &hidden).iter().all(|sign| *sign == sign.to_lowercase()));
     }
 }

@@ -97,6 +97,7 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
         tools_line(&phase.tools),
     ]);
     lines.extend(confinement::limits_line(active));
+    lines.extend(confinement::hidden_line(active));
     lines.extend([hand_over_line(active.needs_summary()), String::new()]);
     if let Some(requirements) = gate::requirements(active) {
         lines.extend([requirements, String::new()]);

@@ -128,6 +128,7 @@ pub fn status(active: &Active) -> String {
     let profiles = phase.profiles.as_ref().map_or("(none)".to_owned(), |names| names.join(", "));
     lines.push(format!("**Available profiles:** {profiles}"));
     lines.extend(confinement::limits_line(active));
+    lines.extend(confinement::hidden_line(active));
     lines.join("\n")
 }
 

@@ -105,7 +105,7 @@ fn a_command_is_confined_or_refused() {
     pi.host().failing.insert("can-confine", "There is none.");
     for calls in [
         &[
-            "notify warning: The agent's commands are refused in phases with `write` or `network: false`, because this system cannot confine them: There is none.",
+            "notify warning: The agent's commands are refused in phases with `write`, `hide` or `network: false`, because this system cannot confine them: There is none.",
         ][..],
         &[],
     ] {

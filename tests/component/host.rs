@@ -33,7 +33,7 @@ mod bindings {
 pub const AT: Moment = Moment { unix_ms: 1_747_234_567_890, random: 0 };
 
 /// The version of `wit/extension.wit`.
-pub const VERSION: &str = "0.3.0";
+pub const VERSION: &str = "0.4.0";
 
 /// The maximum lifetime of an instance in seconds: an endless loop must fail and not block the tests.
 const PATIENCE: u64 = 20;
@@ -771,7 +771,12 @@ impl Pi {
             EventOutcome::Stop(reason) => format!("stop: {reason}"),
             EventOutcome::Confine(limits) => {
                 let network = if limits.network { "network" } else { "no network" };
-                format!("confine {}, {network}: {}", limits.writable.join(" "), limits.notice)
+                let hidden = match &limits.hidden[..] {
+                    [] => String::new(),
+                    hidden => format!(", without {}", hidden.join(" ")),
+                };
+                let writable = limits.writable.join(" ");
+                format!("confine {writable}, {network}{hidden}: {}", limits.notice)
             }
             EventOutcome::Inject(message) => format!("inject {}", described(&message)),
             EventOutcome::Continue(message) => format!("continue {}", described(&message)),

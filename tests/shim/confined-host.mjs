@@ -1,10 +1,11 @@
 // Runs command lines confined, one after the other, as pi does. Prints their results as JSON.
 //
-//   node confined-host.mjs FOLDER WRITABLE LINE...      WRITABLE is a list in JSON
+//   node confined-host.mjs FOLDER LIMITS LINE...      LIMITS in JSON; a list has the writable paths
 import { spawnSync } from "node:child_process";
 import { Confinement } from "../../host-shim/sandbox/index.js";
 
-const [folder, writable, ...lines] = process.argv.slice(2);
+const [folder, given, ...lines] = process.argv.slice(2);
+const limits = Array.isArray(JSON.parse(given)) ? { writable: JSON.parse(given) } : JSON.parse(given);
 const codingAgent = { getAgentDir: () => folder, SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined }) } };
 /** @type {Record<string, (event: object) => any>} */
 const handlers = {};
@@ -14,7 +15,7 @@ const context = { cwd: folder, isProjectTrusted: () => true, sessionManager: { g
 
 const results = lines.map((line, index) => {
   const event = { toolName: "bash", toolCallId: String(index), input: { command: line } };
-  const refused = confinement.confine(event, { writable: JSON.parse(writable), network: true, notice: "NOTICE", signs: ["read-only file system"] }, /** @type {any} */ (context));
+  const refused = confinement.confine(event, { hidden: [], ...limits, network: true, notice: "NOTICE", signs: ["read-only file system"] }, /** @type {any} */ (context));
   if (refused !== undefined) return { refused };
   const { status, stdout, stderr } = spawnSync("bash", ["-c", event.input.command], { cwd: folder, encoding: "utf8" });
   const changed = handlers.tool_result({ toolCallId: event.toolCallId, content: [{ type: "text", text: stderr }] });

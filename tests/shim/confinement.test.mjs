@@ -7,7 +7,7 @@ import { constants, homedir, tmpdir, userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SettingsManager, createEditToolDefinition, createWriteToolDefinition } from "@earendil-works/pi-coding-agent";
+import { SettingsManager, createEditToolDefinition, createReadToolDefinition, createWriteToolDefinition } from "@earendil-works/pi-coding-agent";
 import { Confinement, resolveWrite } from "../../host-shim/sandbox/index.js";
 import { CODING_AGENT, loadInto, plainGuest, standIn } from "./pi-stand-in.mjs";
 
@@ -37,9 +37,9 @@ function project(t) {
  */
 function confining(root, limits, manifest = { confine: true }, guarding = true) {
   const pi = standIn();
-  const tools = [createEditToolDefinition(root), createWriteToolDefinition(root)].map((tool) => ({ ...tool, sourceInfo: { source: "builtin" } }));
+  const tools = [createReadToolDefinition(root), createEditToolDefinition(root), createWriteToolDefinition(root)].map((tool) => ({ ...tool, sourceInfo: { source: "builtin" } }));
   pi.behaviour.getAllTools = () => tools.map((tool) => ({ sourceInfo: { source: "cli" }, ...(pi.registered.get(`tool ${tool.name}`) ?? tool) }));
-  const outcome = limits ? { tag: "confine", val: { writable: [], network: true, notice: "Only docs/ is writable.", signs: ["read-only file system"], ...limits } } : { tag: "none" };
+  const outcome = limits ? { tag: "confine", val: { writable: [], hidden: [], network: true, notice: "Only docs/ is writable.", signs: ["read-only file system"], ...limits } } : { tag: "none" };
   const guest = plainGuest((imports) => ({
     init: () => {
       imports["pi:extension/api"].on("tool-call");
@@ -47,7 +47,7 @@ function confining(root, limits, manifest = { confine: true }, guarding = true) 
     },
     handleEvent: (/** @type {unknown} */ _, /** @type {{ tag: string }} */ event) => (event.tag === "tool-call" ? outcome : { tag: "none" }),
   }));
-  Object.assign(CODING_AGENT, { SettingsManager, createEditToolDefinition, createWriteToolDefinition });
+  Object.assign(CODING_AGENT, { SettingsManager, createEditToolDefinition, createReadToolDefinition, createWriteToolDefinition });
   loadInto(pi, guest, manifest, join(root, "agent"));
   const context = pi.context({
     cwd: root,

@@ -11,7 +11,7 @@ const codingAgent = { getAgentDir: () => folder, SettingsManager: { create: () =
 const confinement = new Confinement(/** @type {any} */ ({ on() {} }), /** @type {any} */ ({ codingAgent }), true);
 const event = { toolName: "bash", toolCallId: "call", input: { command: line } };
 const context = { cwd: folder, isProjectTrusted: () => true, sessionManager: { getSessionId: () => folder } };
-const refused = confinement.confine(event, { writable: [`${folder}/`], network: true, notice: "" }, /** @type {any} */ (context));
+const refused = confinement.confine(event, { writable: [`${folder}/`], hidden: [], network: true, notice: "" }, /** @type {any} */ (context));
 if (refused !== undefined) throw new Error(refused);
 spawn("bash", ["-c", event.input.command], { cwd: folder, detached: true, stdio: "ignore" });
 const end = performance.now() + Number(delay);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { profile, seatbeltLine } from "../../host-shim/sandbox/seatbelt.js";
 
-const SANDBOX = { writable: ["/p/docs"], readOnly: ["/p/docs/linked"], network: true, cwd: "/p", temporary: "/t", hidden: ["/home/.ssh"], fixed: ["/home/link"] };
+const SANDBOX = { writable: ["/p/docs"], readOnly: ["/p/docs/linked"], network: true, cwd: "/p", temporary: "/t", hidden: ["/home/.ssh"], fixed: ["/home/link"], unreadable: [], standIns: { file: "", folder: "" } };
 
 test("a profile allows what is listed after it has denied everything", () => {
   const rules = profile(SANDBOX).split("\n");
@@ -19,7 +19,14 @@ test("a profile allows what is listed after it has denied everything", () => {
 test("a profile without network, and one that may write everything", () => {
   assert.equal(profile({ ...SANDBOX, network: false }).split("\n").findLast((rule) => rule.includes("network")), "(deny network*)");
   const rules = profile({ ...SANDBOX, writable: ["/"] }).split("\n");
-  assert.deepEqual(rules.filter((rule) => rule.includes("file-")), ['(deny file-read* file-write* (subpath "/home/.ssh"))', '(deny file-write* (literal "/home/link"))']);
+  assert.deepEqual(rules.filter((rule) => rule.includes("file-")), ['(deny file-write* (subpath "/p/docs/linked"))', '(deny file-read* file-write* (subpath "/home/.ssh"))', '(deny file-write* (literal "/home/link"))']);
+});
+
+test("a profile hides paths, whatever is writable, and the folders above them keep their names", () => {
+  const rules = profile({ ...SANDBOX, writable: ["/"], unreadable: ["/p/tests/acceptance", "/p/.env"] }).split("\n");
+  for (const path of ["/p/tests/acceptance", "/p/.env"]) assert.ok(rules.includes(`(deny file-read* file-write* (subpath "${path}"))`), rules.join("\n"));
+  for (const path of ["/p", "/p/tests"]) assert.ok(rules.includes(`(deny file-write-unlink (literal "${path}"))`), rules.join("\n"));
+  assert.ok(!rules.includes('(deny file-write-unlink (literal "/"))'));
 });
 
 test("paths and command lines are quoted", () => {

@@ -5,9 +5,11 @@ use crate::definition::diagnostic::call::{CallProblem, Decision};
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::model::expected_calls::PhaseTest;
 use crate::definition::model::files::{Stale, WorkflowFiles};
+use crate::definition::model::hidden::HiddenCause;
 use crate::definition::model::library::Library;
 use crate::definition::model::limits::Limits;
 use crate::definition::model::permission::{Permission, Refusal, permission};
+use crate::definition::model::tools::writes_path;
 use crate::definition::model::workflow::{EntryKind, Phase, Workflow};
 
 /// Runs the tests of all phases, in each workflow that lists them.
@@ -48,13 +50,20 @@ fn wrong(
     let by = limits.write_file;
     let (allowed, decision) = match permission((phase, workflow), tool, false, &path, host)? {
         Permission::Allowed => (true, Decision::Allowed),
-        Permission::WithinPaths(_) => (true, Decision::Writable { by }),
+        Permission::Within { .. } if writes_path(tool) && limits.write.is_some() => {
+            (true, Decision::Writable { by })
+        }
+        Permission::Within { .. } => (true, Decision::Allowed),
         Permission::Confined { .. } => (true, Decision::Confined),
         Permission::Refused(Refusal::Tool) => (false, Decision::Tools),
         Permission::Refused(Refusal::MayWrite) => (false, Decision::MayWrite { by }),
         Permission::Refused(Refusal::Path { .. } | Refusal::Unresolved { .. }) => {
             (false, Decision::Path { by })
         }
+        Permission::Refused(Refusal::Hidden { cause, .. }) => (
+            false,
+            Decision::Hidden { by: limits.hide_file, may_read: cause == HiddenCause::MayRead },
+        ),
     };
     let problem = || CallProblem::WrongTest {
         call: test.call.clone(),

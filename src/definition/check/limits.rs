@@ -9,10 +9,9 @@ use crate::definition::model::confinement::{Confinement, Sandbox};
 use crate::definition::model::files::{Stale, WorkflowFiles};
 use crate::definition::model::gate::{CheckKind, Gate};
 use crate::definition::model::library::Library;
-use crate::definition::model::limits::{Limits, WriteFile};
-use crate::definition::model::permission::{
-    Permission, below, is_everything, is_glob, permission, resolve, split,
-};
+use crate::definition::model::limits::{Limits, RuleFile};
+use crate::definition::model::permission::{Permission, is_everything, is_glob, permission, split};
+use crate::definition::model::places::{below, resolve};
 use crate::definition::model::tools::{COMMAND_TOOLS, FILE_TOOLS, is_of_pi};
 use crate::definition::model::workflow::{EntryKind, Phase, Show, ToolPolicy, Workflow};
 
@@ -66,8 +65,10 @@ impl LimitsLint<'_> {
         let Workflow { confinement, .. } = workflow;
         let file = workflow.file();
         self.links(confinement, &file)?;
+        self.hidden(confinement, &file)?;
         for phase in workflow.own_phases() {
             self.links(&phase.confinement, &phase.file)?;
+            self.hidden(&phase.confinement, &phase.file)?;
             let limits = Limits::of(phase, workflow);
             if limits.write.is_some() || !limits.network {
                 let own = phase.confinement.sandbox.is_some();
@@ -84,13 +85,33 @@ impl LimitsLint<'_> {
     fn links(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
         for (index, path) in own.write.iter().flatten().enumerate() {
             if may_mean_folder(path) {
-                let problem = LimitProblem::MaybeFolder { path: path.clone() };
+                let problem = LimitProblem::MaybeFolder { field: "write", path: path.clone() };
                 self.report(file, problem, &[Step::Key("write"), Step::Item(index)]);
             }
             let target = resolve(split(path).0, self.host)?.ok();
             if let Some(target) = target.filter(|target| target.linked) {
                 let problem = LimitProblem::LinkedPath { path: path.clone(), target: target.path };
                 self.report(file, problem, &[Step::Key("write"), Step::Item(index)]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports hidden paths that contain the project, and those that look like folders.
+    fn hidden(&mut self, own: &Confinement, file: &str) -> Result<(), Stale> {
+        for (index, path) in own.hide.iter().flatten().enumerate() {
+            let at = [Step::Key("hide"), Step::Item(index)];
+            if may_mean_folder(path) {
+                let problem = LimitProblem::MaybeFolder { field: "hide", path: path.clone() };
+                self.report(file, problem, &at);
+            }
+            let target = resolve(path, self.host)?.ok();
+            let project = self.host.resolve_write(".")?.ok();
+            if target
+                .zip(project)
+                .is_some_and(|(target, project)| below(&project.path, &target.path).is_some())
+            {
+                self.report(file, LimitProblem::HidesProject { path: path.clone() }, &at);
             }
         }
         Ok(())
@@ -114,7 +135,7 @@ impl LimitsLint<'_> {
     /// Reports the globs that hold commands to a folder only.
     fn globs(&mut self, phase: &Phase, workflow_file: &str, limits: &Limits) {
         let runs_commands = phase.tools.allows("bash") || names(phase, &COMMAND_TOOLS);
-        if !runs_commands || !limits.confine_commands() {
+        if !runs_commands || !limits.hold_commands() {
             return;
         }
         for (index, path) in limits.write.unwrap_or_default().iter().enumerate() {
@@ -127,8 +148,8 @@ impl LimitsLint<'_> {
                 LimitProblem::CommandsInFolder { path: path.clone(), folder: folder.to_owned() };
             let at = [Step::Key("write"), Step::Item(index)];
             match limits.write_file {
-                WriteFile::Phase => self.report(&phase.file, problem, &at),
-                WriteFile::Workflow => self.report(workflow_file, problem, &at),
+                RuleFile::Phase => self.report(&phase.file, problem, &at),
+                RuleFile::Workflow => self.report(workflow_file, problem, &at),
             }
         }
     }
@@ -174,8 +195,8 @@ impl LimitsLint<'_> {
             let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
             let Some(last) = before.last() else { continue };
             let file = match Limits::of(last, workflow).write_file {
-                WriteFile::Phase => last.file.clone(),
-                WriteFile::Workflow => workflow.file(),
+                RuleFile::Phase => last.file.clone(),
+                RuleFile::Workflow => workflow.file(),
             };
             let problem = LimitProblem::UnwritableGateFile { path: path.clone(), file };
             match phase {
@@ -196,7 +217,7 @@ impl LimitsLint<'_> {
             for tool in FILE_TOOLS.into_iter().chain(COMMAND_TOOLS) {
                 let argument = || Ok(Some(path.to_owned()));
                 let may = match permission((phase, workflow), tool, false, &argument, self.host)? {
-                    Permission::Allowed | Permission::WithinPaths(_) => true,
+                    Permission::Allowed | Permission::Within { .. } => true,
                     Permission::Confined { writable, .. } => {
                         writable.iter().any(|base| below(&target.path, base).is_some())
                     }

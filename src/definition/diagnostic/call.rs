@@ -2,7 +2,7 @@
 
 use super::description::{Description, failure, suggestion};
 use super::value::ValueKind;
-use crate::definition::model::limits::WriteFile;
+use crate::definition::model::limits::RuleFile;
 
 /// The problems of `tests` of a phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub enum Decision {
     /// `write` allows the path.
     Writable {
         /// The file in which `write` stands.
-        by: WriteFile,
+        by: RuleFile,
     },
     /// It runs in a sandbox.
     Confined,
@@ -31,12 +31,19 @@ pub enum Decision {
     /// `write` refuses it: the tool may write files.
     MayWrite {
         /// The file in which `write` stands.
-        by: WriteFile,
+        by: RuleFile,
     },
     /// `write` does not list the path.
     Path {
         /// The file in which `write` stands.
-        by: WriteFile,
+        by: RuleFile,
+    },
+    /// `hide` refuses it.
+    Hidden {
+        /// The file in which `hide` stands.
+        by: RuleFile,
+        /// The tool may read files.
+        may_read: bool,
     },
 }
 
@@ -61,6 +68,9 @@ impl CallProblem {
                     (Decision::MayWrite { .. }, _) => wrong.help(
                         "the tool may write files; a `tools.whitelist` that names it would allow it",
                     ),
+                    (Decision::Hidden { may_read: true, .. }, _) => wrong.help(
+                        "the tool may read files; a `tools.whitelist` that names it would allow it",
+                    ),
                     (Decision::Path { .. }, Some(writable)) => {
                         wrong.help(format!("`write` has {writable}"))
                     }
@@ -69,7 +79,8 @@ impl CallProblem {
                         | Decision::Writable { .. }
                         | Decision::Confined
                         | Decision::Tools
-                        | Decision::Path { .. },
+                        | Decision::Path { .. }
+                        | Decision::Hidden { .. },
                         _,
                     ) => wrong,
                 }
@@ -82,8 +93,8 @@ impl Decision {
     /// Says that the test of a call wants the opposite.
     fn contradiction(self, call: &str, workflow: &str) -> String {
         let of = |by| match by {
-            WriteFile::Phase => "of this phase",
-            WriteFile::Workflow => "of workflow.yaml",
+            RuleFile::Phase => "of this phase",
+            RuleFile::Workflow => "of workflow.yaml",
         };
         let (decided, wanted) = match self {
             Self::Allowed => ("is allowed: no rule refuses it".to_owned(), "refused"),
@@ -93,6 +104,7 @@ impl Decision {
             Self::MayWrite { by } | Self::Path { by } => {
                 (format!("is refused by `write` {}", of(by)), "allowed")
             }
+            Self::Hidden { by, .. } => (format!("is refused by `hide` {}", of(by)), "allowed"),
         };
         format!(
             "in the workflow \"{workflow}\", `{call}` {decided}, and the test wants it {wanted}"

@@ -1,4 +1,4 @@
-//! The fields `write`, `network` and `sandbox`.
+//! The fields `write`, `hide`, `network` and `sandbox`.
 
 use super::description::{Description, error, warning};
 use super::value::ValueKind;
@@ -7,13 +7,15 @@ use super::value::ValueKind;
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the message of each kind says what it means")]
 pub enum LimitProblem {
-    NotPaths { found: ValueKind },
-    TooManyPaths { limit: usize },
+    NotPaths { field: &'static str, found: ValueKind },
+    TooManyPaths { field: &'static str, limit: usize },
+    HiddenGlob { path: String },
+    HidesProject { path: String },
     ControlCharacter { field: &'static str },
     ExcludedPath { path: String },
     ParentAfterWildcard { path: String },
     CommandsInFolder { path: String, folder: String },
-    MaybeFolder { path: String },
+    MaybeFolder { field: &'static str, path: String },
     LinkedPath { path: String, target: String },
     UnwritableGateFile { path: String, file: String },
     NoToolWrites,
@@ -25,12 +27,22 @@ impl LimitProblem {
     /// Severity, message and help of each.
     pub(crate) fn describe(&self) -> Description {
         match self {
-            Self::NotPaths { found } => {
-                error(format!("`write`: expected a list of paths, found {found}"))
-                    .help("write a list such as `write: [docs/]`; `write: []` allows nothing")
+            Self::NotPaths { field, found } => {
+                let effect = if *field == "hide" { "hides" } else { "allows" };
+                error(format!("`{field}`: expected a list of paths, found {found}")).help(format!(
+                    "write a list such as `{field}: [docs/]`; `{field}: []` {effect} nothing"
+                ))
             }
-            Self::TooManyPaths { limit } => {
-                error(format!("`write` must not have more than {limit} entries"))
+            Self::HiddenGlob { path } => error(format!(
+                "`hide`: `{path}` is a pattern; only files and folders can be hidden"
+            ))
+            .help("list the file, or the folder that it is in"),
+            Self::HidesProject { path } => {
+                warning(format!("`hide`: `{path}` contains the project, so every command is refused"))
+                    .help("list the files and folders in it that are to be hidden")
+            }
+            Self::TooManyPaths { field, limit } => {
+                error(format!("`{field}` must not have more than {limit} entries"))
                     .help("list the folders that the files are in")
             }
             Self::ControlCharacter { field } => {
@@ -48,8 +60,8 @@ impl LimitProblem {
                 "`write`: commands can write everything in `{folder}`, not only `{path}`"
             ))
             .help("a sandbox knows folders and files, but no wildcards; `edit` and `write` are held to the glob"),
-            Self::MaybeFolder { path } => warning(format!(
-                "`write`: `{path}` names a file, unless there is a folder of this name"
+            Self::MaybeFolder { field, path } => warning(format!(
+                "`{field}`: `{path}` names a file, unless there is a folder of this name"
             ))
             .help(format!("did you mean `{path}/`?")),
             Self::LinkedPath { path, target } => warning(format!(

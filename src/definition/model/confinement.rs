@@ -1,10 +1,12 @@
-//! The fields `write`, `network` and `sandbox` of a file.
+//! The fields `write`, `hide`, `network` and `sandbox` of a file.
 
-/// `write`, `network` and `sandbox` of one file.
+/// `write`, `hide`, `network` and `sandbox` of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Confinement {
     /// The paths and globs that may be written; empty: nothing; `None`: not given.
     pub write: Option<Vec<String>>,
+    /// The files and folders that the agent cannot read or write; empty: none; `None`: not given.
+    pub hide: Option<Vec<String>>,
     /// Commands have the network.
     pub network: Option<bool>,
     /// Handling of commands.

@@ -1,4 +1,4 @@
-//! The limits that hold in a phase: the files that may be written, and the network.
+//! The limits that hold in a phase: the files that may be written, those that are hidden, and the network.
 
 use super::confinement::Sandbox;
 use super::workflow::{Phase, Workflow};
@@ -9,20 +9,30 @@ pub struct Limits<'a> {
     /// The paths and globs that may be written; `None`: everything.
     pub write: Option<&'a [String]>,
     /// The file in which `write` stands; that of the phase without `write`.
-    pub write_file: WriteFile,
+    pub write_file: RuleFile,
+    /// The files and folders that the agent cannot read or write.
+    pub hide: &'a [String],
+    /// The file in which `hide` stands; that of the phase without `hide`.
+    pub hide_file: RuleFile,
     /// Commands have the network.
     pub network: bool,
     /// Handling of commands.
     pub sandbox: Sandbox,
 }
 
-/// The file in which a phase's `write` stands.
+/// The file in which a rule of a phase stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WriteFile {
+pub enum RuleFile {
     /// That of the phase.
     Phase,
     /// The `workflow.yaml`.
     Workflow,
+}
+
+impl RuleFile {
+    fn of(own: bool, default: bool) -> Self {
+        if default && !own { Self::Workflow } else { Self::Phase }
+    }
 }
 
 impl<'a> Limits<'a> {
@@ -31,11 +41,9 @@ impl<'a> Limits<'a> {
         let (own, default) = (&phase.confinement, &workflow.confinement);
         Self {
             write: own.write.as_deref().or(default.write.as_deref()),
-            write_file: if own.write.is_none() && default.write.is_some() {
-                WriteFile::Workflow
-            } else {
-                WriteFile::Phase
-            },
+            write_file: RuleFile::of(own.write.is_some(), default.write.is_some()),
+            hide: own.hide.as_deref().or(default.hide.as_deref()).unwrap_or_default(),
+            hide_file: RuleFile::of(own.hide.is_some(), default.hide.is_some()),
             network: own.network.or(default.network).unwrap_or(true),
             sandbox: own.sandbox.or(default.sandbox).unwrap_or_default(),
         }
@@ -43,6 +51,16 @@ impl<'a> Limits<'a> {
 
     /// Returns true if commands are confined.
     pub fn confine_commands(&self) -> bool {
+        self.hold_commands() || !self.hide.is_empty()
+    }
+
+    /// Returns true if commands are held to `write` and `network`. With `sandbox: off` they are held to `hide` only.
+    pub fn hold_commands(&self) -> bool {
         self.sandbox != Sandbox::Off && (self.write.is_some() || !self.network)
+    }
+
+    /// The handling of commands where the system cannot confine them: whatever `sandbox` says, nothing reads what is hidden.
+    pub fn unconfined(&self) -> Sandbox {
+        if self.hide.is_empty() { self.sandbox } else { Sandbox::Required }
     }
 }

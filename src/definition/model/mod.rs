@@ -7,6 +7,7 @@ pub mod confinement;
 pub mod expected_calls;
 pub mod files;
 pub mod gate;
+pub mod hidden;
 pub mod inputs;
 pub mod library;
 pub mod limits;
@@ -15,6 +16,7 @@ pub mod nearest;
 pub mod outcomes;
 pub mod paths;
 pub mod permission;
+pub mod places;
 pub mod results;
 #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "the schemas and the reference are made of it natively"))]
 pub mod schema;

@@ -7,9 +7,14 @@ use crate::protocol::STEP_TOOL_NAME;
 use crate::usage;
 
 use super::files::{Stale, WorkflowFiles, WriteTarget};
+use super::hidden::{HiddenCause, host_paths, refuses};
 use super::limits::Limits;
+use super::places::{below, resolve};
 use super::tools::{READING_TOOLS, runs_commands, writes_path};
 use super::workflow::{Phase, ToolPolicy, Workflow};
+
+/// The path that contains all others.
+const EVERYTHING: &str = "/";
 
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
@@ -18,8 +23,13 @@ const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 pub enum Permission {
     /// It is allowed.
     Allowed,
-    /// A file tool may write these paths.
-    WithinPaths(Vec<String>),
+    /// A file tool may reach some files only.
+    Within {
+        /// The paths that it may write, as those of commands; of a tool that reads only, everything.
+        writable: Vec<String>,
+        /// See [`Self::Confined`].
+        hidden: Vec<String>,
+    },
     /// A command may run confined.
     Confined {
         /// The files and directories that may be written, directories with everything below: absolute paths without
@@ -30,6 +40,8 @@ pub enum Permission {
         named: Option<Vec<String>>,
         /// It has the network.
         network: bool,
+        /// The files and directories that it cannot read or write, as the rules name them.
+        hidden: Vec<String>,
     },
     /// It is refused.
     Refused(Refusal),
@@ -58,6 +70,13 @@ pub enum Refusal {
         /// The reason, for the user.
         reason: String,
     },
+    /// `hide` refuses it.
+    Hidden {
+        /// The argument of the call; empty without one.
+        path: String,
+        /// The reason.
+        cause: HiddenCause,
+    },
 }
 
 impl Refusal {
@@ -66,6 +85,7 @@ impl Refusal {
         match self {
             Self::Tool => usage::Rule::Tools,
             Self::MayWrite | Self::Path { .. } | Self::Unresolved { .. } => usage::Rule::Write,
+            Self::Hidden { .. } => usage::Rule::Hide,
         }
     }
 }
@@ -97,20 +117,46 @@ pub fn permission(
         if !limits.confine_commands() {
             return Ok(Permission::Allowed);
         }
-        let (writable, named) = match limits.write {
+        let (writable, named) = match limits.write.filter(|_| limits.hold_commands()) {
             Some(rules) => {
                 let resolved = Writable::resolve(rules, host)?;
                 (resolved.paths(), Some(resolved.named()))
             }
-            None => (vec!["/".to_owned()], None),
+            None => (vec![EVERYTHING.to_owned()], None),
         };
-        return Ok(Permission::Confined { writable, named, network: limits.network });
+        let network = limits.network || !limits.hold_commands();
+        let hidden = host_paths(limits.hide);
+        return Ok(Permission::Confined { writable, named, network, hidden });
     }
-    let Some(rules) = limits.write else { return Ok(Permission::Allowed) };
+    let reads = READING_TOOLS.contains(&tool);
+    if !limits.hide.is_empty() {
+        let path = path()?;
+        let cause = if reads || writes_path(tool) {
+            refuses(limits.hide, tool, path.as_deref(), host)?
+        } else {
+            (!carries_calls && !whitelist).then_some(HiddenCause::MayRead)
+        };
+        if let Some(cause) = cause {
+            let path = path.unwrap_or_default();
+            return Ok(Permission::Refused(Refusal::Hidden { path, cause }));
+        }
+    }
+    let everything = || match limits.hide {
+        [] => Permission::Allowed,
+        hide => {
+            Permission::Within { writable: vec![EVERYTHING.to_owned()], hidden: host_paths(hide) }
+        }
+    };
+    if reads {
+        return Ok(everything());
+    }
     if writes_path(tool) {
-        return within(rules, path()?, host);
+        return match limits.write {
+            Some(rules) => within(rules, limits.hide, path()?, host),
+            None => Ok(everything()),
+        };
     }
-    if READING_TOOLS.contains(&tool) || carries_calls || whitelist {
+    if limits.write.is_none() || carries_calls || whitelist {
         return Ok(Permission::Allowed);
     }
     Ok(Permission::Refused(Refusal::MayWrite))
@@ -119,6 +165,7 @@ pub fn permission(
 /// Decides on a call of a tool that writes a file.
 fn within(
     rules: &[String],
+    hide: &[String],
     path: Option<String>,
     host: &dyn WorkflowFiles,
 ) -> Result<Permission, Stale> {
@@ -131,7 +178,7 @@ fn within(
         Ok(target) => {
             let writable = Writable::resolve(rules, host)?;
             if writable.contains(&target) {
-                Permission::WithinPaths(writable.paths())
+                Permission::Within { writable: writable.paths(), hidden: host_paths(hide) }
             } else {
                 let linked_rule = writable.linked_rule(&target);
                 let link_target = target.linked.then_some(target.path);
@@ -218,24 +265,6 @@ impl Writable {
         }
         paths
     }
-}
-
-/// The rest of a path below a directory; empty for the directory itself, `None` elsewhere.
-pub(crate) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
-    let rest = path.strip_prefix(directory)?;
-    if rest.is_empty() || directory.ends_with('/') { Some(rest) } else { rest.strip_prefix('/') }
-}
-
-/// Returns the file to which the fixed part of a rule leads.
-pub(crate) fn resolve(
-    fixed: &str,
-    host: &dyn WorkflowFiles,
-) -> Result<Result<WriteTarget, String>, Stale> {
-    // pi's tools remove an `@` at the beginning of their argument; a rule with one names a file.
-    if fixed.starts_with('@') {
-        return host.resolve_write(&format!("./{fixed}"));
-    }
-    host.resolve_write(if fixed.is_empty() { "." } else { fixed })
 }
 
 /// A glob without empty components and `.`; with `/` at its end it is everything below.

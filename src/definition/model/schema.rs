@@ -141,8 +141,8 @@ pub enum Needed {
 pub const MAX_PHASES: usize = 1000;
 /// Maximum length of a countdown, in seconds.
 pub const MAX_DELAY_SECONDS: u32 = 3600;
-/// Maximum number of entries of `write`.
-pub const MAX_WRITE: usize = 100;
+/// Maximum number of entries of `write`, and of `hide`.
+pub const MAX_PATHS: usize = 100;
 /// Maximum number of entries of both lists of `tests`.
 pub const MAX_TESTS: usize = 100;
 /// The values of `sandbox`.
@@ -194,7 +194,7 @@ pub(crate) const fn names<const N: usize>(fields: &[Field; N]) -> [&'static str;
 /// The fields of a `workflow.yaml`.
 ///
 /// Specification: configuration reference, "`workflow.yaml` Field Reference".
-pub const WORKFLOW_FIELDS: [Field; 28] = [
+pub const WORKFLOW_FIELDS: [Field; 29] = [
     needed("name", Kind::Text, Needed::Always, "The workflow's name for users."),
     needed(
         "commandName",
@@ -318,6 +318,7 @@ pub const WORKFLOW_FIELDS: [Field; 28] = [
         "What a run may take. A nested workflow's bounds what is spent in it. At the end of it the run pauses, and you are asked for more.",
     ),
     WRITE,
+    HIDE,
     NETWORK,
     SANDBOX,
     GATE,
@@ -351,9 +352,16 @@ pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];
 
 const WRITE: Field = field(
     "write",
-    Kind::Paths(MAX_WRITE),
+    Kind::Paths(MAX_PATHS),
     "everything may be written",
     "What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's directory; `[]` is nothing. In `workflow.yaml` the default of its phases.",
+);
+
+const HIDE: Field = field(
+    "hide",
+    Kind::Paths(MAX_PATHS),
+    "nothing is hidden",
+    "Files, and folders with everything below (`tests/acceptance/`), that the agent cannot read or write, also with commands; relative to the project's directory, no globs. `[]` is nothing. In `workflow.yaml` the default of its phases.",
 );
 
 const NETWORK: Field = field(
@@ -447,7 +455,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 19] = [
+pub const PHASE_FIELDS: [Field; 20] = [
     needed(
         "id",
         Kind::Text,
@@ -463,6 +471,7 @@ pub const PHASE_FIELDS: [Field; 19] = [
         "The tools that the agent may use. `workflow_step` is always allowed.",
     ),
     WRITE,
+    HIDE,
     NETWORK,
     SANDBOX,
     field(

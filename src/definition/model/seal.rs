@@ -5,7 +5,7 @@
 //! | which workflows and phases there are, by key and id, in their order | names, emojis, descriptions |
 //! | the root that each workflow comes from | the folder below the root |
 //! | tool lists | `availableProfiles`, which are for information only |
-//! | `write`, `network` and `sandbox` of phases and of the workflow | `tests`, which a check runs |
+//! | `write`, `hide`, `network` and `sandbox` of phases and of the workflow | `tests`, which a check runs |
 //! | gates with all that is in them, `gateAttempts`, `onGateFail` | instructions, messages, templates |
 //! | `context` and `budget` of phases and of the workflow, `results` | |
 //! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
@@ -23,7 +23,7 @@
 //! | --- | --- |
 //! | 1 | all but those of the later versions |
 //! | 2 | with `write`, `network` and `sandbox` |
-//! | 3 | with all others but `results` |
+//! | 3 | with all others but `results` and `hide` |
 //! | 4 | all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
@@ -55,7 +55,7 @@ pub const VERSION: u32 = 4;
 pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
-    let version = if has(has_results) {
+    let version = if has(has_results) || has(has_hidden) {
         4
     } else if needs_third {
         3
@@ -76,6 +76,12 @@ pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
 fn has_limits(workflow: &Workflow) -> bool {
     workflow.confinement != Confinement::default()
         || workflow.own_phases().any(|phase| phase.confinement != Confinement::default())
+}
+
+/// Returns true if a workflow or one of its own phases hides files.
+fn has_hidden(workflow: &Workflow) -> bool {
+    workflow.confinement.hide.is_some()
+        || workflow.own_phases().any(|phase| phase.confinement.hide.is_some())
 }
 
 /// Returns true if a phase of a workflow does not get all results.
@@ -237,7 +243,10 @@ impl Rules {
         if self.version < 2 {
             return;
         }
-        let Confinement { write, network, sandbox } = confinement;
+        let Confinement { write, hide, network, sandbox } = confinement;
+        if self.version >= 4 {
+            self.option(hide.as_ref(), |rules, hide| rules.set(hide));
+        }
         self.option(write.as_ref(), |rules, write| rules.set(write));
         self.option(network.as_ref(), |rules, network| rules.number(u64::from(*network)));
         self.option(sandbox.as_ref(), |rules, sandbox| {
@@ -482,7 +491,7 @@ mod tests {
         sandbox: Option<Sandbox>,
     ) -> Confinement {
         let write = write.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
-        Confinement { write, network, sandbox }
+        Confinement { write, network, sandbox, ..Confinement::default() }
     }
 
     /// The same for runs with contexts, models and budgets.
@@ -669,6 +678,19 @@ mod tests {
             seal(move |w| at(&mut w[0], 0).confinement = confinement.clone())
         };
         assert_eq!(written(&["a", "b"]), written(&["b", "a", "b"]));
+    }
+
+    #[test]
+    fn what_is_hidden_is_in_it() {
+        let of = |paths: &[&str]| {
+            let paths: Vec<String> = paths.iter().map(|&path| path.into()).collect();
+            seal(move |w| at(&mut w[0], 2).confinement.hide = Some(paths.clone()))
+        };
+        let root = seal(|w| w[0].confinement.hide = Some(vec![".env".into()]));
+        assert!(of(&[]).starts_with("4:") && root.starts_with("4:"));
+        let seals = [root, of(&[]), of(&[".env"]), of(&[".env", "a/"]), seal(|_| {})];
+        assert_eq!(Set::from(seals).len(), 5);
+        assert_eq!(of(&["a", "b"]), of(&["b", "a", "b"]));
     }
 
     #[test]

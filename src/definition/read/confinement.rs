@@ -1,4 +1,4 @@
-//! Reads the fields `write`, `network` and `sandbox`.
+//! Reads the fields `write`, `hide`, `network` and `sandbox`.
 
 use super::fields::{Fields, not_a_list};
 use super::yaml::Yaml;
@@ -12,29 +12,39 @@ use crate::definition::model::blank::is_blank;
 use crate::definition::model::confinement::{Confinement, Sandbox};
 use crate::definition::model::gate::{MAX_EXPANSIONS, expansions};
 use crate::definition::model::permission::{is_glob, split};
-use crate::definition::model::schema::{MAX_WRITE, SANDBOXES};
+use crate::definition::model::schema::{MAX_PATHS, SANDBOXES};
 
-/// Reads `write`, `network` and `sandbox`. `None` if one of them is invalid: an error must not remove a limit.
+/// Reads `write`, `hide`, `network` and `sandbox`. `None` if one of them is invalid: an error must not remove a limit.
 pub(crate) fn read(fields: &mut Fields) -> Option<Confinement> {
-    let (write, network, sandbox) = (write(fields), network(fields), sandbox(fields));
-    Some(Confinement { write: write?, network: network?, sandbox: sandbox? })
+    let write = paths(fields, "write", rule);
+    let hide = paths(fields, "hide", hidden);
+    let (network, sandbox) = (network(fields), sandbox(fields));
+    Some(Confinement { write: write?, hide: hide?, network: network?, sandbox: sandbox? })
 }
 
-fn write(fields: &mut Fields) -> Option<Option<Vec<String>>> {
-    let items = match fields.tree.root.get("write") {
+/// Reads a list of paths; the inner `None` without the field, the outer one after an error.
+fn paths(
+    fields: &mut Fields,
+    field: &'static str,
+    rule: fn(&Yaml) -> Result<String, Problem>,
+) -> Option<Option<Vec<String>>> {
+    let items = match fields.tree.root.get(field) {
         None | Some(Yaml::Null) => return Some(None),
         Some(Yaml::List(items)) => items.clone(),
         Some(other) => {
-            let problem = match not_a_list("write".into(), "a list of paths", other) {
-                FieldProblem::WrongType { found, .. } => LimitProblem::NotPaths { found }.into(),
+            let problem = match not_a_list(field.into(), "a list of paths", other) {
+                FieldProblem::WrongType { found, .. } => {
+                    LimitProblem::NotPaths { field, found }.into()
+                }
                 problem => Problem::from(problem),
             };
-            fields.report(&[Step::Key("write")], problem);
+            fields.report(&[Step::Key(field)], problem);
             return None;
         }
     };
-    if items.len() > MAX_WRITE {
-        fields.report(&[Step::Key("write")], LimitProblem::TooManyPaths { limit: MAX_WRITE });
+    if items.len() > MAX_PATHS {
+        let problem = LimitProblem::TooManyPaths { field, limit: MAX_PATHS };
+        fields.report(&[Step::Key(field)], problem);
         return None;
     }
     let mut sound = true;
@@ -42,12 +52,12 @@ fn write(fields: &mut Fields) -> Option<Option<Vec<String>>> {
     for (index, item) in items.iter().enumerate() {
         match rule(item) {
             Ok(rule) => {
-                let at = [Step::Key("write"), Step::Item(index)];
-                sound &= fields.check_literal(&at, "write", &rule).is_some();
+                let at = [Step::Key(field), Step::Item(index)];
+                sound &= fields.check_literal(&at, field, &rule).is_some();
                 rules.push(rule);
             }
             Err(problem) => {
-                fields.report(&[Step::Key("write"), Step::Item(index)], problem);
+                fields.report(&[Step::Key(field), Step::Item(index)], problem);
                 sound = false;
             }
         }
@@ -55,19 +65,19 @@ fn write(fields: &mut Fields) -> Option<Option<Vec<String>>> {
     sound.then_some(Some(rules))
 }
 
+/// Reads an entry of `hide`.
+fn hidden(item: &Yaml) -> Result<String, Problem> {
+    let path = path("hide", item)?;
+    if is_glob(&path) || path.starts_with('!') {
+        return Err(LimitProblem::HiddenGlob { path }.into());
+    }
+    Ok(path)
+}
+
+/// Reads an entry of `write`.
 pub(crate) fn rule(item: &Yaml) -> Result<String, Problem> {
     let field = "write";
-    let Yaml::String(path) = item else {
-        let (expected, found) = (Expected::String, item.kind());
-        return Err(FieldProblem::WrongType { field: field.into(), expected, found }.into());
-    };
-    let path = path.replace('\\', "/");
-    if is_blank(&path) {
-        return Err(FieldProblem::Blank { field: field.into() }.into());
-    }
-    if path.contains(char::is_control) {
-        return Err(LimitProblem::ControlCharacter { field }.into());
-    }
+    let path = path(field, item)?;
     let (_, glob) = split(&path);
     let glob = glob.unwrap_or_default();
     // The library takes a `!` at the beginning of a glob for its negation.
@@ -118,4 +128,20 @@ fn sandbox(fields: &mut Fields) -> Option<Option<Sandbox>> {
     }
     let kinds = [Sandbox::Required, Sandbox::Preferred, Sandbox::Off];
     fields.choice("sandbox", &SANDBOXES).map(|index| kinds.get(index).copied())
+}
+
+/// Reads a path with `/`.
+fn path(field: &'static str, item: &Yaml) -> Result<String, Problem> {
+    let Yaml::String(path) = item else {
+        let (expected, found) = (Expected::String, item.kind());
+        return Err(FieldProblem::WrongType { field: field.into(), expected, found }.into());
+    };
+    let path = path.replace('\\', "/");
+    if is_blank(&path) {
+        return Err(FieldProblem::Blank { field: field.into() }.into());
+    }
+    if path.contains(char::is_control) {
+        return Err(LimitProblem::ControlCharacter { field }.into());
+    }
+    Ok(path)
 }

@@ -410,6 +410,7 @@ fn rule_meant(key: &str) -> Option<&'static str> {
         | "toolblocklist" | "toolblacklist" | "denylist" | "blocklist" | "deny" | "denied"
         | "disallow" => Some("tools.blacklist"),
         "cost" | "maxcost" => Some("budget"),
+        "hidden" | "unreadable" => Some("hide"),
         "tool" => Some("tools"),
         "when" => Some("when"),
         "with" => Some("with"),

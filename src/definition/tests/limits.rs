@@ -42,7 +42,7 @@ fn limits_are_read() {
         ),
     ] {
         let write = write.map(|write| write.into_iter().map(str::to_owned).collect());
-        let expected = Confinement { write, network, sandbox };
+        let expected = Confinement { write, network, sandbox, ..Confinement::default() };
         assert_eq!(limits(lines), (Some(expected), vec![]), "{lines}");
     }
 }
@@ -124,10 +124,10 @@ fn limits_of_a_phase_stand_before_those_of_the_workflow() {
         let write = limits.write.map(<[String]>::to_vec);
         (write, limits.write_file, limits.network, limits.sandbox, limits.confine_commands())
     };
-    assert_eq!(of("w", 0), (Some(vec![]), WriteFile::Phase, true, Sandbox::Off, false));
+    assert_eq!(of("w", 0), (Some(vec![]), RuleFile::Phase, true, Sandbox::Off, false));
     let default = Some(vec!["a".to_owned()]);
-    assert_eq!(of("w", 1), (default, WriteFile::Workflow, false, Sandbox::Required, true));
-    assert_eq!(of("i", 0), (None, WriteFile::Phase, true, Sandbox::Required, false), "not nested");
+    assert_eq!(of("w", 1), (default, RuleFile::Workflow, false, Sandbox::Required, true));
+    assert_eq!(of("i", 0), (None, RuleFile::Phase, true, Sandbox::Required, false), "not nested");
 }
 
 #[test]

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::definition::fixtures::{Files, phase, workflow};
-use crate::definition::model::permission::{below, resolve, split};
+use crate::definition::model::permission::split;
+use crate::definition::model::places::{below, resolve};
 use crate::definition::read::confinement;
 use crate::definition::read::yaml::Yaml;
 
@@ -29,7 +30,7 @@ fn writes(rules: &[&str], allowed: &[&str], refused: &[&str]) {
     {
         for tool in ["edit", "write"] {
             let decision = decide(&phase, tool, Some(path), &host);
-            let found = matches!(decision, Permission::WithinPaths(_));
+            let found = matches!(decision, Permission::Within { .. });
             assert_eq!(found, expected, "{path:?} with {rules:?}: {decision:?}");
             assert_eq!(!found, matches!(decision, Permission::Refused(Refusal::Path { .. })));
         }
@@ -111,6 +112,7 @@ fn commands_are_confined_where_there_is_a_limit() {
         writable: owned(writable),
         named: (writable != ["/"]).then(|| owned(named)),
         network,
+        hidden: vec![],
     };
     let mut limited = limited(Some(&rules), ToolPolicy::All);
     let writable = [
@@ -200,7 +202,12 @@ fn a_path_that_is_not_known_is_refused() {
         Permission::Refused(Refusal::Unresolved { path: path.into(), reason: reason.into() })
     };
     assert_eq!(decide("write", Some("a")), refused("a", "the host does not tell"));
-    let nothing = Permission::Confined { writable: vec![], named: Some(vec![]), network: true };
+    let nothing = Permission::Confined {
+        writable: vec![],
+        named: Some(vec![]),
+        network: true,
+        hidden: vec![],
+    };
     assert_eq!(decide("bash", None), nothing);
     let without =
         permission((&phase, &workflow("w", &[])), "edit", false, &|| Ok(None), &Files::default());
@@ -251,7 +258,7 @@ proptest! {
         let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
         let confinement = Confinement { write: Some(rules.clone()), ..Confinement::default() };
         let phase = Phase { confinement, ..phase("a") };
-        if let Permission::WithinPaths(writable) = decide(&phase, "write", Some(&path), &host) {
+        if let Permission::Within { writable, .. } = decide(&phase, "write", Some(&path), &host) {
             let target = host.resolve_write(&path).unwrap().unwrap().path;
             let of_rule = |rule: &String| {
                 let base = resolve(split(rule).0, &host).unwrap().unwrap();
@@ -260,7 +267,7 @@ proptest! {
             prop_assert!(rules.iter().any(of_rule), "{target}");
             let held = |base: &String| below(&target, base).is_some_and(|rest| !rest.is_empty() || !base.ends_with('/'));
             prop_assert!(writable.iter().any(held), "{target}");
-            let Permission::Confined { writable: of_commands, named, network: true } =
+            let Permission::Confined { writable: of_commands, named, network: true, .. } =
                 decide(&phase, "bash", None, &host)
             else {
                 panic!()
@@ -284,4 +291,112 @@ proptest! {
             let _ = decide(&phase, "write", Some(&path), &Files::default());
         }
     }
+}
+
+/// A phase that hides these paths.
+fn hiding(rules: &[&str], tools: ToolPolicy) -> Phase {
+    let hide = Some(rules.iter().map(|rule| (*rule).to_owned()).collect());
+    let confinement = Confinement { hide, ..Confinement::default() };
+    Phase { confinement, tools, ..phase("a") }
+}
+
+#[test]
+fn file_tools_do_not_reach_what_is_hidden() {
+    let host = Files { linked: vec!["/project/link".into()], ..Files::default() };
+    let phase = hiding(&["tests/acceptance/", ".env", "~/.ssh/", "@a"], ToolPolicy::All);
+    let is_hidden = |tool: &str, path: Option<&str>| match decide(&phase, tool, path, &host) {
+        Permission::Refused(Refusal::Hidden { .. }) => true,
+        Permission::Within { writable, hidden } => {
+            assert_eq!(writable, ["/"]);
+            assert_eq!(hidden, ["tests/acceptance/", ".env", "~/.ssh/", "./@a"]);
+            false
+        }
+        other => panic!("{other:?}"),
+    };
+    for path in [
+        "tests/acceptance",
+        "tests/acceptance/a",
+        "./x/../tests/acceptance/b/c",
+        "/project/.env",
+        "@.env",
+        "~/.ssh/id",
+        "@@a",
+    ] {
+        for tool in ["read", "edit", "write", "grep", "find", "ls"] {
+            assert!(is_hidden(tool, Some(path)), "{tool} {path}");
+        }
+    }
+    for path in ["tests/x", "tests/acceptance2/a", ".env.example", "src", "~/ssh", "a"] {
+        for tool in ["read", "edit", "write", "grep", "find", "ls"] {
+            assert!(!is_hidden(tool, Some(path)), "{tool} {path}");
+        }
+    }
+    // Names are no secret, so only `grep` is kept away from the folders around it.
+    for path in [Some("tests"), Some("."), Some("/"), Some("~"), None] {
+        assert!(is_hidden("grep", path), "{path:?}");
+        for tool in ["find", "ls"] {
+            assert!(!is_hidden(tool, path), "{tool} {path:?}");
+        }
+    }
+    assert!(is_hidden("read", None) && is_hidden("write", Some("a\0")));
+}
+
+#[test]
+fn tools_that_may_read_anything_need_a_whitelist() {
+    let host = Files::default();
+    let may_read =
+        Permission::Refused(Refusal::Hidden { path: String::new(), cause: HiddenCause::MayRead });
+    let phase = hiding(&[".env"], ToolPolicy::All);
+    assert_eq!(decide(&phase, "deploy", None, &host), may_read);
+    let listed = hiding(&[".env"], ToolPolicy::Only(vec!["deploy".into()]));
+    assert_eq!(decide(&listed, "deploy", None, &host), Permission::Allowed);
+    let nothing = hiding(&[], ToolPolicy::All);
+    for tool in ["deploy", "bash", "read", "grep"] {
+        assert_eq!(decide(&nothing, tool, None, &host), Permission::Allowed, "{tool}");
+    }
+}
+
+#[test]
+fn commands_are_confined_by_hide_whatever_sandbox_says() {
+    let host = Files::default();
+    let mut phase = hiding(&[".env"], ToolPolicy::All);
+    let confined = |writable: &[&str], network| Permission::Confined {
+        writable: writable.iter().map(|&path| path.to_owned()).collect(),
+        named: (writable != ["/"]).then(|| vec!["docs/".into()]),
+        network,
+        hidden: vec![".env".into()],
+    };
+    assert_eq!(decide(&phase, "bash", None, &host), confined(&["/"], true));
+    phase.confinement.write = Some(vec!["docs/".into()]);
+    phase.confinement.network = Some(false);
+    for sandbox in [None, Some(Sandbox::Required), Some(Sandbox::Preferred)] {
+        phase.confinement.sandbox = sandbox;
+        assert_eq!(decide(&phase, "bash", None, &host), confined(&["/project/docs/"], false));
+    }
+    phase.confinement.sandbox = Some(Sandbox::Off);
+    assert_eq!(decide(&phase, "bash", None, &host), confined(&["/"], true));
+    // `write` still holds for file tools.
+    let outside = decide(&phase, "write", Some("src/x"), &host);
+    assert!(matches!(outside, Permission::Refused(Refusal::Path { .. })), "{outside:?}");
+    let hidden = vec![".env".to_owned()];
+    let writable = vec!["/project/docs/".to_owned()];
+    assert_eq!(
+        decide(&phase, "write", Some("docs/x"), &host),
+        Permission::Within { writable, hidden }
+    );
+}
+
+#[test]
+fn a_phase_has_the_hidden_paths_of_its_workflow_unless_it_has_its_own() {
+    let host = Files::default();
+    let mut workflow = workflow("w", &[]);
+    workflow.confinement.hide = Some(vec![".env".into()]);
+    let hidden = |phase: &Phase| {
+        let path = || Ok(Some(".env".to_owned()));
+        let decision = permission((phase, &workflow), "read", false, &path, &host).unwrap();
+        matches!(decision, Permission::Refused(Refusal::Hidden { .. }))
+    };
+    assert!(hidden(&phase("a")));
+    assert!(!hidden(&hiding(&["tests/"], ToolPolicy::All)));
+    assert!(!hidden(&hiding(&[], ToolPolicy::All)));
 }

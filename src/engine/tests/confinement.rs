@@ -57,8 +57,8 @@ impl Session {
 
 fn confined(writable: &[&str], network: bool, notice: &str) -> Reply {
     let writable = writable.iter().map(|&path| path.to_owned()).collect();
-    let signs = if notice.is_empty() { Vec::new() } else { text::failure_signs(network) };
-    Reply::Confine { writable, network, notice: notice.into(), signs }
+    let signs = if notice.is_empty() { Vec::new() } else { text::failure_signs(network, &[]) };
+    Reply::Confine { writable, hidden: vec![], network, notice: notice.into(), signs }
 }
 
 fn refused(reason: &str) -> Reply {
@@ -206,7 +206,7 @@ fn where_commands_cannot_be_confined_they_are_refused_and_the_user_is_told_once(
     );
     let effects = notice(
         Level::Warning,
-        "The agent's commands are refused in phases with `write` or `network: false`, because this system cannot confine them: bubblewrap is not installed.",
+        "The agent's commands are refused in phases with `write`, `hide` or `network: false`, because this system cannot confine them: bubblewrap is not installed.",
     );
     assert_eq!(session.calls("bash"), Output { effects, reply: block.clone() });
     assert!(!session.engine.agent.worked);
@@ -354,4 +354,53 @@ fn the_limits_are_shown_to_the_user() {
     let effects = session.command("workflow", ":status").effects;
     let status = format!("{effects:?}");
     assert!(status.contains("     writes docs/, a.md, no network\\n"), "{status}");
+}
+
+#[test]
+fn hidden_files_are_refused_told_and_handed_to_the_host() {
+    let hide = |paths: &[&str]| Confinement {
+        hide: Some(paths.iter().map(|&path| path.to_owned()).collect()),
+        ..Confinement::default()
+    };
+    let default = Confinement { sandbox: Some(Sandbox::Preferred), ..hide(&["secrets/"]) };
+    let mut session = limited(hide(&["tests/acceptance/", ".env"]), default, ToolPolicy::All);
+    let prompt = session.prompt();
+    let line = "**Hidden in this phase:** tests/acceptance/, .env. No tool and no command";
+    assert!(prompt.contains(line), "{prompt}");
+    let hidden = vec!["tests/acceptance/".to_owned(), ".env".to_owned()];
+    let writable = vec!["/".to_owned()];
+    let within = |notice: &str| Reply::Confine {
+        writable: writable.clone(),
+        hidden: hidden.clone(),
+        network: true,
+        notice: notice.into(),
+        signs: if notice.is_empty() { Vec::new() } else { text::failure_signs(true, &hidden) },
+    };
+    assert_eq!(session.writes("read", Some("src/x")), within(""));
+    assert_eq!(
+        session.writes("read", Some(".env")),
+        refused("[workflow] \".env\" is hidden in the A phase (`hide` in phases/a.md).")
+    );
+    assert_eq!(
+        session.writes("grep", None),
+        refused(
+            "[workflow] \".\" contains \"tests/acceptance/\", which is hidden in the A phase (`hide` in phases/a.md), so \"grep\" is refused there. Search with `bash`: its commands cannot read what is hidden."
+        )
+    );
+    assert_eq!(
+        session.calls("deploy").reply,
+        refused(
+            "[workflow] The tool \"deploy\" is refused in the A phase: it is not one of pi's own, so it may read hidden files (`hide` in phases/a.md). A `tools.whitelist` that names the tool would allow it."
+        )
+    );
+    assert_eq!(
+        session.calls("bash").reply,
+        within(
+            "[workflow] Commands run in a sandbox in this phase. They cannot read or write tests/acceptance/, .env, hidden here. Debuggers, strace and LeakSanitizer do not work in it."
+        )
+    );
+    // Not even where commands may run without a sandbox.
+    session.files.cannot_confine = Some(MISSING.into());
+    let reply = session.calls("bash").reply;
+    assert!(matches!(reply, Reply::Block(ref text) if text.contains(MISSING)), "{reply:?}");
 }

@@ -171,3 +171,30 @@ fn a_command_that_cannot_be_confined() {
     asked.default.sandbox = Some(Sandbox::Off);
     asked.says("bash", None, "allowed: sandbox: off, .pi/workflows/w/workflow.yaml:3");
 }
+
+#[test]
+fn hidden_paths_are_named_with_their_rule() {
+    let mut asked = Asked::new();
+    let phase = PHASE.replace("network: false", "hide: [tests/acceptance/, .env]");
+    asked.files.project.insert("w/a.md".into(), phase);
+    asked.own.hide = Some(names(&["tests/acceptance/", ".env"]));
+    let rule = "hide, .pi/workflows/w/a.md:9";
+    asked.says("read", Some(".env"), &format!("refused: \".env\" is hidden; {rule}"));
+    let around = "refused: \".\" contains \"tests/acceptance/\", which is hidden";
+    asked.says("grep", None, &format!("{around}; {rule}"));
+    let may_read = "refused: \"deploy\" may read hidden files; no tools.whitelist names it";
+    asked.says("deploy", None, &format!("{may_read}; {rule}"));
+    asked.says("ls", Some("tests"), "allowed: \"tests\" is not in hide, .pi/workflows/w/a.md:9");
+    asked.says(
+        "bash",
+        None,
+        "confined: hidden: tests/acceptance/, .env, .pi/workflows/w/a.md:9; with network",
+    );
+    asked.own.sandbox = Some(Sandbox::Preferred);
+    asked.files.cannot_confine = Some("there is none".into());
+    asked.says(
+        "bash",
+        None,
+        &format!("refused: {rule}; this system has no sandbox: there is none"),
+    );
+}

@@ -1,0 +1,248 @@
+// What is hidden from a tool call: files, and folders with everything below, by all names that they have here.
+//
+// A rule names a path, through links or not, whether it exists or not. What it leads to has other names too: those in other mounts
+// of its file system, and hard links. Both are looked for at every call, since whatever runs beside pi can make them.
+import { lstatSync, readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+import { absolutePath, isBelow, realPath } from "./write-target.js";
+
+/** A place that is hidden. @typedef {{ path: string, directory: boolean }} Place `directory` as the rule says, if it does not exist */
+/** @typedef {Pick<import("node:fs").BigIntStats | import("node:fs").Stats, "dev" | "ino" | "nlink" | "isDirectory">} Stat */
+
+/** Errors of a path that no process of this user reaches. */
+const UNREACHABLE = ["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"];
+
+export class HiddenPaths {
+  /** The places to which each path has led: who removes a link does not get at what it led to. @type {Map<string, Set<string>>} */
+  #places = new Map();
+
+  /**
+   * Returns what rules hide now.
+   *
+   * @param {string[]} rules as the argument `path` of pi's tools
+   * @param {string} cwd
+   */
+  find(rules, cwd) {
+    /** @type {Map<string, Place>} */
+    const places = new Map();
+    for (const rule of rules) {
+      const directory = /[/\\]$/.test(rule);
+      for (const path of this.#placesOf(absolutePath(rule, cwd))) places.set(path, { path, directory });
+    }
+    return new Hidden([...places.values()], cwd);
+  }
+
+  /** @param {string} path absolute */
+  #placesOf(path) {
+    const places = this.#places.get(path) ?? new Set();
+    this.#places.set(path, places);
+    try {
+      places.add(realPath(path));
+    } catch (error) {
+      if (!UNREACHABLE.includes(codeOf(error)) && !/too many links/i.test(String(error))) throw error;
+    }
+    return places;
+  }
+}
+
+export class Hidden {
+  /** The names of the places, without those of hard links. @type {string[]} */
+  #names;
+  /** The files and folders themselves. @type {Set<string>} */
+  #ids = new Set();
+  #cwd;
+
+  /**
+   * @param {Place[]} places absolute, without links
+   * @param {string} cwd
+   */
+  constructor(places, cwd) {
+    this.places = places;
+    this.#cwd = cwd;
+    const names = new Set(places.map(({ path }) => path));
+    for (const { path } of places) {
+      const stat = statOf(path);
+      if (stat) this.#ids.add(idOf(stat));
+    }
+    for (const path of otherMounts([...names])) names.add(path);
+    this.#names = [...names];
+  }
+
+  /**
+   * Returns all names of what is hidden, those of hard links in the working directory too.
+   * @throws {Error} if there may be names that are not found
+   */
+  names() {
+    const { missing, example } = this.#linked();
+    if (missing.size === 0) return this.#names;
+    const names = [...this.#names];
+    const visit = (/** @type {Buffer} */ path, /** @type {Stat} */ stat) => {
+      const count = missing.get(idOf(stat));
+      const name = path.toString();
+      if (count === undefined || this.#isBelowName(name)) return;
+      if (!Buffer.from(name).equals(path)) throw new Error(`${name}, which is not UTF-8, is another name (hard link) of something hidden`);
+      names.push(name);
+      missing.set(idOf(stat), count - 1);
+    };
+    /** @type {string[]} */
+    const closed = [];
+    eachFileWithNames([realPath(this.#cwd)], visit, (name) => this.#isBelowName(name), (folder) => closed.push(folder));
+    if ([...missing.values()].some((count) => count > 0)) {
+      const where = closed.length > 0 ? `in ${closed[0]}, which cannot be searched, or outside` : "outside";
+      throw new Error(`the hidden file ${example} has another name (hard link) ${where} of the working directory, by which it could be read`);
+    }
+    return names;
+  }
+
+  /**
+   * Throws if a file is hidden.
+   *
+   * @param {string} place its path, without links
+   * @param {Stat} [stat] if it exists
+   */
+  check(place, stat) {
+    if (this.isHidden(place) || (stat && !stat.isDirectory() && stat.nlink > 1 && this.#linked().ids.has(idOf(stat)))) throw new Error(`${place} is hidden`);
+  }
+
+  /**
+   * Returns true if a path, or a folder that contains it, is hidden.
+   * @param {string} place absolute, without links
+   */
+  isHidden(place) {
+    if (this.#isBelowName(place)) return true;
+    for (let path = place; ; path = dirname(path)) {
+      const stat = statOf(path);
+      if (stat && this.#ids.has(idOf(stat))) return true;
+      if (path === dirname(path)) return false;
+    }
+  }
+
+  /** @param {string} path */
+  #isBelowName(path) {
+    return this.#names.some((name) => isBelow(path, name));
+  }
+
+  /** Returns the hidden files with several names, and how many of the names are not among what is hidden. */
+  #linked() {
+    /** @type {Map<string, number>} */
+    const missing = new Map();
+    let example = "";
+    const visit = (/** @type {Buffer} */ path, /** @type {Stat} */ stat) => {
+      missing.set(idOf(stat), (missing.get(idOf(stat)) ?? Number(stat.nlink)) - 1);
+    };
+    const paths = this.places.map(({ path }) => path);
+    const outermost = paths.filter((path) => !paths.some((other) => other !== path && isBelow(path, other)));
+    eachFileWithNames(outermost, visit);
+    const ids = new Set(missing.keys());
+    for (const [id, count] of [...missing]) if (count <= 0) missing.delete(id);
+    if (missing.size > 0) {
+      eachFileWithNames(outermost, (path, stat) => {
+        if (missing.has(idOf(stat))) example ||= path.toString();
+      });
+    }
+    return { ids, missing, example };
+  }
+}
+
+/**
+ * Calls a function for each file in some folders that has several names.
+ *
+ * @param {string[]} paths absolute
+ * @param {(path: Buffer, stat: Stat) => void} visit
+ * @param {(path: string) => boolean} [isLeftOut]
+ * @param {(folder: string) => unknown} [atClosed] called with a folder that cannot be searched
+ */
+function eachFileWithNames(paths, visit, isLeftOut = () => false, atClosed = refuseClosed) {
+  const ahead = paths.map((path) => Buffer.from(path));
+  for (let path = ahead.pop(); path !== undefined; path = ahead.pop()) {
+    const stat = statOf(path);
+    if (!stat) continue;
+    if (!stat.isDirectory()) {
+      if (stat.nlink > 1) visit(path, stat);
+      continue;
+    }
+    for (const name of entriesOf(path, stat, atClosed)) {
+      const entry = Buffer.concat([path, Buffer.from("/"), name]);
+      if (!isLeftOut(entry.toString())) ahead.push(entry);
+    }
+  }
+}
+
+/**
+ * Returns the names in a folder. That of another user, who has closed it, has none: no file in it can be reached.
+ *
+ * @param {Buffer} folder
+ * @param {import("node:fs").BigIntStats} stat
+ * @param {(folder: string) => unknown} atClosed
+ */
+function entriesOf(folder, stat, atClosed) {
+  try {
+    return readdirSync(folder, { encoding: "buffer" });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return [];
+    if (UNREACHABLE.includes(code) && Number(stat.uid) !== process.getuid?.()) return [];
+    atClosed(folder.toString());
+    return [];
+  }
+}
+
+/** @param {string} folder @returns {never} */
+function refuseClosed(folder) {
+  throw new Error(`the folder ${folder} cannot be searched for other names (hard links) of what is hidden`);
+}
+
+/**
+ * Returns the names that paths have in other mounts of their file systems.
+ * @param {string[]} paths absolute, without links
+ */
+function otherMounts(paths) {
+  // macOS shows the volume with the user's files at a second place.
+  if (process.platform === "darwin") return paths.map((path) => join("/System/Volumes/Data", path));
+  if (process.platform !== "linux") return [];
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n").filter(Boolean).map(mountOf);
+  return paths.flatMap((path) => {
+    const around = mounts.filter(({ point }) => isBelow(path, point));
+    // Of several the innermost, and of those at one place the last one, is the one in view.
+    const own = around.reduce((found, mount) => (mount.point.length >= found.point.length ? mount : found), around[0]);
+    if (own === undefined) return [];
+    const inside = join(own.root, relative(own.point, path));
+    return mounts.flatMap((mount) => {
+      if (mount === own || mount.device !== own.device) return [];
+      if (isBelow(inside, mount.root)) {
+        const name = join(mount.point, relative(mount.root, inside));
+        return isSame(name, path) ? [name] : [];
+      }
+      return isBelow(mount.root, inside) && statOf(mount.point) ? [mount.point] : [];
+    });
+  });
+}
+
+/** @param {string} line of `/proc/self/mountinfo` */
+function mountOf(line) {
+  const [, , device, root, point] = line.split(" ").map((word) => word.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8))));
+  return { device, root, point };
+}
+
+/** @param {string} a @param {string} b */
+function isSame(a, b) {
+  const [one, other] = [statOf(a), statOf(b)];
+  return one !== undefined && other !== undefined && a !== b && idOf(one) === idOf(other);
+}
+
+/** @param {string | Buffer} path */
+function statOf(path) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  } catch (error) {
+    if (UNREACHABLE.includes(codeOf(error)) || codeOf(error) === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+/** @param {Stat} stat */
+const idOf = ({ dev, ino }) => `${dev}:${ino}`;
+
+/** @param {unknown} error */
+const codeOf = (error) => String(/** @type {NodeJS.ErrnoException} */ (error)?.code);
