@@ -12,6 +12,7 @@
 //! | [`text`] | what users and models read |
 //! | [`engine`] | events in, effects out |
 //! | [`protocol`] | names of entries, messages, the tool and the commands; below all that use them |
+//! | [`usage`] | what a part of a run took |
 //! | [`sorted`] | maps and sets as sorted lists |
 //! | `component` | the only place that knows the WIT interface |
 //!

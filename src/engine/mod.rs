@@ -12,6 +12,7 @@
 //! | `ask` | requests to the user and the host, and what follows from their answers |
 //! | `agent` | events of the agent's work, and of tool calls |
 //! | `ending` | the end of the agent's run when the run of the workflow pauses |
+//! | `running` | the tool calls that run when a phase is left |
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
 //! | `countdown` | the end of a countdown, and the wait for the user |
 //! | `briefing` | the context prompt: when the model gets it, and when a reminder |
