@@ -1,6 +1,8 @@
 // Runs a command line as pi's own `bash` tool does: in pi's shell, in a process group that is killed as a whole. Only the
 // end of its output is kept.
+import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
+
 import { messageOf, unlessGone } from "./calls.js";
 import { plainText } from "./plain-text.js";
 
@@ -28,9 +30,25 @@ export function userShell({ SettingsManager, createLocalBashOperations, getAgent
   const prefix = settings.getShellCommandPrefix();
   const operations = createLocalBashOperations({ shellPath: settings.getShellPath() });
   return {
-    exec: (/** @type {string} */ line, /** @type {Parameters<typeof operations.exec>[2]} */ options) =>
-      operations.exec(prefix ? `${prefix}\n${line}` : line, cwd, options),
+    /** @param {string} line @param {[string, string][]} variables @param {Parameters<typeof operations.exec>[2]} options */
+    exec: (line, variables, options) => {
+      const env = variables.length > 0 ? { env: environment(getAgentDir(), variables) } : {};
+      return operations.exec(prefix ? `${prefix}\n${line}` : line, cwd, { ...options, ...env });
+    },
   };
+}
+
+/**
+ * Returns the environment that pi gives command lines, with more variables. pi takes one that is given in the place of its own.
+ *
+ * @param {string} agentDir
+ * @param {[string, string][]} variables
+ * @returns {NodeJS.ProcessEnv}
+ */
+function environment(agentDir, variables) {
+  const path = Object.keys(process.env).find((name) => name.toUpperCase() === "PATH") ?? "PATH";
+  const folders = [join(agentDir, "bin"), process.env[path]].filter(Boolean);
+  return { ...process.env, [path]: folders.join(delimiter), ...Object.fromEntries(variables) };
 }
 
 /**
@@ -41,7 +59,7 @@ export function userShell({ SettingsManager, createLocalBashOperations, getAgent
  * @param {AbortSignal} signal
  * @returns {Promise<import("./interface.js").CommandResult>}
  */
-export async function runCommandLine(shell, { line, timeoutMs }, signal) {
+export async function runCommandLine(shell, { line, timeoutMs, env = [] }, signal) {
   const start = performance.now();
   const tail = new Tail();
   // Its reason is how the command line ends.
@@ -60,7 +78,7 @@ export async function runCommandLine(shell, { line, timeoutMs }, signal) {
   let how;
   try {
     const onData = (/** @type {Buffer} */ data) => tail.add(data);
-    const exec = async () => shell().exec(line, { onData, signal: stop.signal });
+    const exec = async () => shell().exec(line, env, { onData, signal: stop.signal });
     const ended = await Promise.race([exec(), abandoned]);
     const why = stopped();
     how = why ? { tag: why } : { tag: "exited", val: /** @type {any} */ (ended)?.exitCode ?? 1 };

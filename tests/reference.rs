@@ -112,6 +112,7 @@ fn value(field: &Field) -> String {
         Kind::WordOrNames(words) => format!("`{}`, or list of names", words.join("`, `")),
         Kind::Conditions => "mapping of `input.NAME` or `outcome.ID` to a value or a list".into(),
         Kind::Values => "mapping of names to values".into(),
+        Kind::Variables => "mapping of names of variables to names of values".into(),
         Kind::Decimal => "number".into(),
         Kind::Literal => "value, or list of values".into(),
         Kind::Mapping { switch: true, .. } => "`true`, `false`, or a mapping, see below".into(),

@@ -90,7 +90,7 @@ fn scalar() -> Value {
 
 /// A scalar, or a list of scalars.
 fn literal() -> Value {
-    one_of(&[scalar(), json!({ "type": "array", "items": scalar() })])
+    one_of(&[scalar(), json!({ "type": "array", "minItems": 1, "items": scalar() })])
 }
 
 fn property(field: &Field) -> Value {
@@ -214,6 +214,13 @@ fn kind(field: &Field) -> Value {
                 scalar(),
                 json!({ "type": "array", "minItems": 1, "maxItems": MAX_OPTIONS, "items": scalar() }),
             ]),
+        }),
+        Kind::Variables => json!({
+            "type": type_of("object"),
+            "minProperties": 1,
+            "maxProperties": 50,
+            "propertyNames": { "pattern": "^[A-Z_][A-Z0-9_]*$", "maxLength": 60 },
+            "additionalProperties": { "type": "string", "pattern": "^(task$|(input|outcome|summary)\\.)" },
         }),
         Kind::Values => {
             json!({ "type": "object", "minProperties": 1, "additionalProperties": literal() })

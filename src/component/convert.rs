@@ -174,8 +174,8 @@ fn pending(ticket: u64, request: Request) -> guest::Pending {
         Request::Input { title } => {
             guest::Request::Input(guest::TextInput { title, placeholder: String::new() })
         }
-        Request::Exec { command, timeout_ms, progress } => {
-            guest::Request::Exec(guest::CommandLine { line: command, timeout_ms, progress })
+        Request::Exec { command: line, env, timeout_ms, progress } => {
+            guest::Request::Exec(guest::CommandLine { line, timeout_ms, progress, env })
         }
     };
     guest::Pending { ticket, request }

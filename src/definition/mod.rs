@@ -38,7 +38,7 @@ pub use model::files::{
     DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root, Stale, Surroundings,
     UserMessage, WorkflowFiles, WriteTarget,
 };
-pub use model::gate::{Check, CheckKind, Gate, OnGateFail, Pattern, expansions};
+pub use model::gate::{Check, CheckKind, Command, Gate, OnGateFail, Pattern, Variable, expansions};
 pub use model::hidden::HiddenCause;
 pub use model::inputs::{Given, Input, is_name as is_input_name};
 pub use model::library::{LeftOut, Library, MAX_NESTING};

@@ -101,8 +101,8 @@ impl Engine {
         command: Command,
         then: impl FnOnce(&mut Self, Ran, &mut Cx) -> Reply + 'static,
     ) -> Reply {
-        let Command { line: command, timeout_ms, progress } = command;
-        let request = Request::Exec { command, timeout_ms, progress };
+        let Command { line: command, env, timeout_ms, progress } = command;
+        let request = Request::Exec { command, env, timeout_ms, progress };
         self.ask(purpose.into(), false, request, |engine, answer, cx| {
             let ran = match answer {
                 Answer::Ran { end, duration_ms, output } => Ran::Ended { end, duration_ms, output },
@@ -146,6 +146,8 @@ pub(super) enum YesOrNo {
 /// A command that the host is to run.
 pub(super) struct Command {
     pub line: String,
+    /// Variables of its environment, with their values.
+    pub env: Vec<(String, String)>,
     /// Its time limit, in milliseconds.
     pub timeout_ms: u32,
     /// The text that is shown while it runs.

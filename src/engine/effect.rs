@@ -197,6 +197,8 @@ pub enum Request {
     Exec {
         /// The command line.
         command: String,
+        /// Variables of its environment, with their values, which have no NUL.
+        env: Vec<(String, String)>,
         /// Its time limit, in milliseconds.
         timeout_ms: u32,
         /// The text that is shown while it runs.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::names::phase_title;
-use crate::definition::{Check, CheckKind, Library, Phase};
+use crate::definition::{Check, CheckKind, Command, Library, Phase, Variable};
 use crate::run::{Active, Evidence, PhasePath, RunState};
 
 /// Maximum number of lines of a command's output for the agent.
@@ -59,20 +59,29 @@ pub(super) fn requirements(active: &Active) -> Option<String> {
 /// Returns the requirement of a check.
 fn requirement(check: &Check) -> String {
     let (label, what) = match &check.kind {
-        CheckKind::Run { command, .. } => (command, format!("`{command}` ends with exit status 0")),
+        CheckKind::Run { command, .. } => {
+            (command.line(), format!("`{}` ends with exit status 0{}", command.line(), env(command)))
+        }
         CheckKind::File { path, contains } => {
             let contains = contains
                 .as_ref()
                 .map_or(String::new(), |pattern| format!(" and contains /{pattern}/"));
-            (path, format!("the file `{path}` exists, is not empty{contains}"))
+            (path.as_str(), format!("the file `{path}` exists, is not empty{contains}"))
         }
-        CheckKind::Approve { question } => (question, format!("the user says yes: {question}")),
+        CheckKind::Approve { question } => (question.as_str(), format!("the user says yes: {question}")),
     };
     if check.label == label.split_whitespace().collect::<Vec<_>>().join(" ") {
         what
     } else {
         format!("{}: {what}", check.label)
     }
+}
+
+/// Returns the variables of a command in words, in brackets.
+fn env(command: &Command) -> String {
+    let variable = |Variable { name, value }: &Variable| format!("`{name}` is {value}");
+    let variables: Vec<String> = command.env().iter().map(variable).collect();
+    if variables.is_empty() { String::new() } else { format!(" ({})", variables.join(", ")) }
 }
 
 /// Returns the text shown while a command runs.

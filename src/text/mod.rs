@@ -74,6 +74,7 @@ pub use questions::{
     in_question, replacement_notice, replacement_question, start_another_question,
 };
 pub use report::{Circumstances, Outcome, PhaseReport, Report};
+pub use results::summary_of;
 pub use run_preview::RunPreview;
 pub use status_line::status_line;
 pub use status_panel::{phase_panel, status_panel};

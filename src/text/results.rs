@@ -144,7 +144,7 @@ pub(super) fn previous(state: &RunState) -> Option<&str> {
 
 /// Returns the summary of the phase with this id: of several, the one in the innermost scope, else the newest. Without one the newest
 /// of the phases of the nested workflow with this key.
-pub(super) fn summary_of<'a>(state: &'a RunState, id: &str) -> Option<&'a str> {
+pub fn summary_of<'a>(state: &'a RunState, id: &str) -> Option<&'a str> {
     let summaries = state.summaries();
     let of_phase =
         summaries.iter().filter(|(_, summary)| summary.id == id).max_by_key(|(path, summary)| {

@@ -159,7 +159,7 @@ impl<'a> RunPreview<'a> {
 
 fn commands(gate: &Gate) -> impl Iterator<Item = &str> {
     gate.checks.iter().filter_map(|check| match &check.kind {
-        CheckKind::Run { command, .. } => Some(&**command),
+        CheckKind::Run { command, .. } => Some(command.shown()),
         CheckKind::File { .. } | CheckKind::Approve { .. } => None,
     })
 }

@@ -55,6 +55,22 @@ for (const version of VERSIONS) {
       await rpc.close();
     });
 
+    test("gets values of the run as variables, whatever is in them", async (t) => {
+      const task = "$(touch made) `touch made` \"'; touch made # {task} *";
+      const { sandbox } = await stage(t, [{ calls: [{ name: "workflow_step", arguments: { action: "next", summary: "-rf ~\n$(touch made)" } }] }, next, { text: "Over." }], {
+        globalFiles: workflow("hello", ["plan", { id: "build", gate: [{ run: 'printf "%s|%s|%s" "$TASK" "$DID" "$WHAT" > got', env: { TASK: "task", DID: "summary.plan", WHAT: "input.what" } }] }], {
+          autoContinue: false,
+          inputs: { what: { type: "text", default: "../*" } },
+        }),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(`/workflow hello ${task}`);
+      assert.equal(evidence(await rpc.entries(), "hello:1")[0].result, "exit status 0");
+      assert.equal(readFileSync(join(sandbox.project, "got"), "utf8"), `${task}|-rf ~\n$(touch made)|../*`);
+      assert.equal(existsSync(join(sandbox.project, "made")), false);
+      await rpc.close();
+    });
+
     test("is stopped with all its children when it takes too long", async (t) => {
       const command = "echo begun; sh -c 'sleep 1.5; touch late' & sleep 60";
       const { model, sandbox } = await stage(t, [next, REST], {

@@ -7,26 +7,27 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLocalBashOperations } from "@earendil-works/pi-coding-agent";
-import { runCommandLine, showSeconds } from "../../host-shim/exec.js";
+import { runCommandLine, showSeconds, userShell } from "../../host-shim/exec.js";
 
 const folder = mkdtempSync(join(tmpdir(), "exec-test-"));
 after(() => rmSync(folder, { recursive: true }));
 
-/** pi's shell in a folder. */
-const shell = (cwd = folder) => () => {
-  const operations = createLocalBashOperations();
-  return {
-    exec: (/** @type {string} */ line, /** @type {Parameters<typeof operations.exec>[2]} */ options) =>
-      operations.exec(line, cwd, options),
-  };
+/** pi without settings of the user. @type {any} */
+const CODING_AGENT = {
+  createLocalBashOperations,
+  getAgentDir: () => join(folder, "agent"),
+  SettingsManager: { create: () => ({ getShellCommandPrefix: () => undefined, getShellPath: () => undefined }) },
 };
+
+/** pi's shell in a folder. */
+const shell = (cwd = folder) => () => userShell(CODING_AGENT, cwd);
 
 /**
  * @param {string} line
- * @param {{ timeoutMs?: number, signal?: AbortSignal, cwd?: string }} [options]
+ * @param {{ timeoutMs?: number, signal?: AbortSignal, cwd?: string, env?: [string, string][] }} [options]
  */
-const run = (line, { timeoutMs = 20_000, signal = new AbortController().signal, cwd } = {}) =>
-  runCommandLine(shell(cwd), { line, timeoutMs, progress: "" }, signal);
+const run = (line, { timeoutMs = 20_000, signal = new AbortController().signal, cwd, env = [] } = {}) =>
+  runCommandLine(shell(cwd), { line, timeoutMs, progress: "", env }, signal);
 
 /** Returns true if a process runs and is not a zombie. @param {number} pid */
 function lives(pid) {
@@ -121,8 +122,32 @@ suite("a command line", () => {
     const broken = () => {
       throw new Error("No bash shell found.");
     };
-    const result = await runCommandLine(broken, { line: "true", timeoutMs: 1000, progress: "" }, new AbortController().signal);
+    const result = await runCommandLine(broken, { line: "true", timeoutMs: 1000, progress: "", env: [] }, new AbortController().signal);
     assert.deepEqual(result.end, { tag: "not-started", val: "No bash shell found." });
+  });
+});
+
+suite("the environment", () => {
+  test("has the variables, in the place of those of pi, and all of pi's own", async () => {
+    process.env.EXEC_TEST_OF_PI = "pi's";
+    const value = `$(touch made) \`id\` "'\\ *\n-rf {task}`;
+    const { output } = await run('printf "%s|%s|%s" "$VALUE" "$EXEC_TEST_OF_PI" "$PATH"; test -e made', { env: [["VALUE", value]] });
+    delete process.env.EXEC_TEST_OF_PI;
+    const [given, ofPi, path] = output.split("|");
+    assert.deepEqual([given, ofPi], [value, "pi's"]);
+    assert.ok(path.startsWith(`${join(folder, "agent", "bin")}:`) && path.includes(String(process.env.PATH)), path);
+  });
+
+  test("of a line without variables is pi's", async () => {
+    const { output } = await run('test -z "$VALUE" && echo none');
+    assert.equal(output, "none\n");
+  });
+
+  test("that no program can have starts nothing", async () => {
+    for (const value of ["a\0b", "x".repeat(200_000)]) {
+      const { end } = await run("touch started", { env: [["VALUE", value]] });
+      assert.equal(end.tag, "not-started");
+    }
   });
 });
 

@@ -8,7 +8,7 @@ use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
-use crate::definition::model::gate::{Check, Gate};
+use crate::definition::model::gate::{Check, CheckKind, Gate, Variable};
 use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
@@ -102,6 +102,7 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
             EntryKind::Phase(phase) => {
                 errors.outcomes(phase);
                 errors.results(phase);
+                errors.variables(phase.gate.as_ref(), Some(phase));
             }
             EntryKind::Workflow { key, with } => errors.values(index, key, with),
         }
@@ -110,6 +111,7 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
         let exits = exits(&workflow.key, workflows);
         errors.checks(gate, &exits, None);
     }
+    errors.variables(workflow.gate.as_ref(), None);
     if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut Map::new()) {
         let problem = WorkflowProblem::TooManyEntries { limit: MAX_ENTRIES };
         errors.report(problem, &[Step::Key("phases")]);
@@ -201,6 +203,69 @@ impl<'a> Errors<'a> {
                 Some(phase) => self.report_in_phase(phase, problem, &at),
                 None => self.report(problem, &at),
             }
+        }
+    }
+
+    /// The values of the variables of commands: of a gate of a phase, or of the workflow.
+    fn variables(&mut self, gate: Option<&Gate>, phase: Option<&Phase>) {
+        let checks = gate.iter().flat_map(|gate| &gate.checks).enumerate();
+        let commands = checks.filter_map(|(index, check)| match &check.kind {
+            CheckKind::Run { command, .. } => Some((index, command)),
+            CheckKind::File { .. } | CheckKind::Approve { .. } => None,
+        });
+        for (index, command) in commands {
+            for Variable { name, value } in command.env() {
+                let Some((expected, meant)) = self.unknown(value) else { continue };
+                let problem = FieldProblem::BadValue {
+                    field: format!("gate.env.{name}"),
+                    expected,
+                    found: format!("`{value}`"),
+                    suggestion: meant,
+                };
+                let at =
+                    [Step::Key("gate"), Step::Item(index), Step::Key("env"), Step::Key(name)];
+                match phase {
+                    Some(phase) => self.report_in_phase(phase, problem, &at),
+                    None => self.report(problem, &at),
+                }
+            }
+        }
+    }
+
+    /// Returns what is expected in the place of a value that the workflow does not have, and the name that may be meant; `None`
+    /// if it has the value.
+    fn unknown(&self, value: &ValueName) -> Option<(String, Option<String>)> {
+        let meant = |of: &str, word, known: &mut dyn Iterator<Item = &'a str>| {
+            nearest(of, known).map(|meant| format!("{word}.{meant}"))
+        };
+        let entries = self.workflow.phases.iter();
+        match value {
+            ValueName::Input(name) => {
+                let names: Set<&str> = self.workflow.inputs.iter().map(|input| &*input.name).collect();
+                let expected = || listed(&names, "an input of the workflow");
+                (!names.contains(&**name))
+                    .then(|| (expected(), meant(name, "input", &mut names.iter().copied())))
+            }
+            ValueName::Outcome(id) => {
+                let has_outcomes = |entry: &&Entry| {
+                    entry.as_phase().is_none_or(|phase| !phase.outcomes.is_empty())
+                };
+                let mut ids = entries.filter(has_outcomes);
+                let expected =
+                    "the outcome of a phase with outcomes, or of a nested workflow, of the workflow";
+                let is_known = ids.clone().any(|entry| entry.is_called(id));
+                (!is_known).then(|| {
+                    (expected.to_owned(), meant(id, "outcome", &mut ids.by_ref().map(Entry::id)))
+                })
+            }
+            ValueName::Summary(id) => {
+                let all = self.workflows.values().flat_map(|workflow| &workflow.phases);
+                let is_known = all.clone().any(|entry| entry.is_called(id));
+                let expected = "the summary of a phase, or of a nested workflow".to_owned();
+                (!is_known).then(|| (expected, meant(id, "summary", &mut all.map(Entry::id))))
+            }
+            // Refused when the file is read.
+            ValueName::Output { .. } | ValueName::Task => None,
         }
     }
 

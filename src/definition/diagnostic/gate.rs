@@ -1,6 +1,8 @@
 //! Gates and their checks.
 
 use super::description::{Description, error, suggestion, warning};
+use super::excerpt::short;
+use crate::definition::model::gate::RESERVED_VARIABLES;
 use crate::definition::model::words::list;
 
 /// The problems of gates.
@@ -11,6 +13,8 @@ pub enum GateProblem {
     NotOneKind { kinds: Vec<&'static str> },
     UnknownCheckField { field: String, known: &'static [&'static str] },
     MisplacedCheckField { field: &'static str, of: &'static str },
+    EnvSize { limit: usize },
+    BadVariable { name: String },
     BadDuration,
     BadExpression { words: String },
     BadGlob { field: &'static str, path: String },
@@ -58,6 +62,18 @@ impl GateProblem {
             Self::MisplacedCheckField { field, of } => {
                 error(format!("`{field}` belongs to a check with `{of}`"))
             }
+            Self::EnvSize { limit } => {
+                error(format!("`gate.env` must have from 1 to {limit} variables"))
+            }
+            Self::BadVariable { name } => error(format!(
+                "`gate.env`: `{}` cannot be the name of a variable",
+                short(name, 80)
+            ))
+            .help(format!(
+                "write a name of capital letters, digits and `_` that has no other meaning; such are {}",
+                list(&RESERVED_VARIABLES)
+            ))
+            .marking(name),
             Self::BadDuration => error(
                 "`gate.timeout`: expected a duration like `90s` or `10m`, or a number of seconds, at most a day",
             ),

@@ -30,6 +30,13 @@ impl VariableProblem {
             Self::NotReplaced { field, name, named } => {
                 let message = format!("`{field}`: `{{{name}}}` is not replaced here");
                 let kind = if *named { error(message) } else { warning(message) };
+                if *named && field == "gate.run" {
+                    return kind
+                        .help(format!(
+                            "write `env: {{ NAME: {name} }}` beside `run`, and `\"$NAME\"` in its place"
+                        ))
+                        .marking(&format!("{{{name}}}"));
+                }
                 kind.help("variables are replaced in the text of a phase and in the templates of `workflow.yaml`")
                     .marking(&format!("{{{name}}}"))
             }

@@ -4,6 +4,8 @@ use regex_lite::{Regex, RegexBuilder};
 use std::cell::OnceCell;
 use std::fmt;
 
+use super::values::ValueName;
+
 /// Maximum size of a compiled regular expression, in bytes.
 const MAX_EXPRESSION: usize = 1 << 16;
 
@@ -37,8 +39,8 @@ pub struct Check {
 pub enum CheckKind {
     /// A command line ends with exit status 0.
     Run {
-        /// For the shell; not blank.
-        command: String,
+        /// The command line.
+        command: Command,
         /// Its time limit, in milliseconds.
         timeout_ms: u32,
     },
@@ -54,6 +56,83 @@ pub enum CheckKind {
         /// The question; not blank.
         question: String,
     },
+}
+
+/// A command line with values of the run, which it gets as variables of its environment: never as a part of the line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Command {
+    /// For the shell; not blank.
+    line: String,
+    /// In the order of the file.
+    env: Vec<Variable>,
+    /// See [`Command::shown`].
+    shown: String,
+}
+
+/// A variable of a command's environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name; see [`is_variable`].
+    pub name: String,
+    /// The value of the run that it has.
+    pub value: ValueName,
+}
+
+impl Command {
+    /// A command line with these variables.
+    pub fn new(line: String, env: Vec<Variable>) -> Self {
+        let comment = |Variable { name, value }: &Variable| {
+            format!("\n# {name} is {value}, from {}", value.giver())
+        };
+        let comments: String = env.iter().map(comment).collect();
+        Self { shown: format!("{line}{comments}"), line, env }
+    }
+
+    /// The line for the shell.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+
+    /// The variables.
+    pub fn env(&self) -> &[Variable] {
+        &self.env
+    }
+
+    /// What a user agrees to, and what the agreement is remembered for: the line, and a comment for each variable that tells
+    /// which value of a run it is and who gives it. The values themselves are not in it: each run has others.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+}
+
+/// A command line without variables.
+impl From<&str> for Command {
+    fn from(line: &str) -> Self {
+        Self::new(line.to_owned(), Vec::new())
+    }
+}
+
+/// Maximum length of the name of a variable, in bytes.
+const MAX_VARIABLE: usize = 60;
+
+/// Names that mean something to the shell, the linker, or programs that many commands run, and beginnings of such names.
+pub const RESERVED_VARIABLES: [&str; 24] = [
+    "BASH_*", "CDPATH", "DYLD_*", "EDITOR", "ENV", "GIT_*", "GLOBIGNORE", "HOME", "IFS", "LANG",
+    "LC_*", "LD_*", "NODE_*", "NPM_*", "OLDPWD", "PAGER", "PATH", "PERL*", "PI_*", "PS*", "PWD",
+    "PYTHON*", "RUBY*", "SHELL*",
+];
+
+/// Returns true if a text can be the name of a variable: capital letters, digits and `_`, and not one of
+/// [`RESERVED_VARIABLES`].
+pub fn is_variable(name: &str) -> bool {
+    let is_reserved = |reserved: &&str| match reserved.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == *reserved,
+    };
+    (1..=MAX_VARIABLE).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && !RESERVED_VARIABLES.iter().any(is_reserved)
 }
 
 /// The target of a failure of a gate.

@@ -68,6 +68,8 @@ pub enum Kind {
     Conditions,
     /// A mapping of names to values.
     Values,
+    /// A mapping of names of variables to names of values.
+    Variables,
     /// A mapping of names to `next`, `loop`, `done` or the id of a phase.
     Outcomes,
     /// A number.
@@ -115,6 +117,7 @@ impl Field {
             | Kind::Inputs(_)
             | Kind::Conditions
             | Kind::Values
+            | Kind::Variables
             | Kind::Outcomes
             | Kind::Decimal
             | Kind::Literal
@@ -400,7 +403,7 @@ const ON_GATE_FAIL: Field = field(
 );
 
 /// The fields of a check of a gate.
-pub const CHECK_FIELDS: [Field; 7] = [
+pub const CHECK_FIELDS: [Field; 8] = [
     field(
         "run",
         Kind::Text,
@@ -420,6 +423,12 @@ pub const CHECK_FIELDS: [Field; 7] = [
         Kind::Duration("10m"),
         "10m",
         "Maximum duration of the command of `run`, at most a day.",
+    ),
+    field(
+        "env",
+        Kind::Variables,
+        "",
+        "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `outcome.ID`, `summary.ID` or `task`.",
     ),
     field(
         "contains",

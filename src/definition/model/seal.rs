@@ -23,7 +23,7 @@
 //! | --- | --- |
 //! | 1 | all but those of the later versions |
 //! | 2 | with `write`, `network` and `sandbox` |
-//! | 3 | with all others but `results` and `hide` |
+//! | 3 | with all others but `results`, `hide`, and `env` of commands |
 //! | 4 | all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
@@ -36,7 +36,7 @@ use sha2::{Digest, Sha256};
 use super::budget::{Budget, Measure};
 use super::conditions::Condition;
 use super::confinement::{Confinement, Sandbox};
-use super::gate::{Check, CheckKind, Gate, OnGateFail};
+use super::gate::{Check, CheckKind, Gate, OnGateFail, Variable};
 use super::inputs::{Given, Input};
 use super::outcomes::Outcome;
 use super::results::Results;
@@ -55,7 +55,7 @@ pub const VERSION: u32 = 4;
 pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
-    let version = if has(has_results) || has(has_hidden) {
+    let version = if has(has_results) || has(has_hidden) || has(has_env) {
         4
     } else if needs_third {
         3
@@ -82,6 +82,14 @@ fn has_limits(workflow: &Workflow) -> bool {
 fn has_hidden(workflow: &Workflow) -> bool {
     workflow.confinement.hide.is_some()
         || workflow.own_phases().any(|phase| phase.confinement.hide.is_some())
+}
+
+/// Returns true if a command of a gate gets values of the run.
+fn has_env(workflow: &Workflow) -> bool {
+    let of_phases = workflow.own_phases().filter_map(|phase| phase.gate.as_ref());
+    workflow.gate.iter().chain(of_phases).flat_map(|gate| &gate.checks).any(|check| {
+        matches!(&check.kind, CheckKind::Run { command, .. } if !command.env().is_empty())
+    })
 }
 
 /// Returns true if a phase of a workflow does not get all results.
@@ -348,8 +356,14 @@ impl Rules {
             match kind {
                 CheckKind::Run { command, timeout_ms } => {
                     rules.number(0);
-                    rules.text(command);
+                    rules.text(command.line());
                     rules.number(u64::from(*timeout_ms));
+                    if rules.version >= 4 {
+                        rules.list(command.env(), |rules, Variable { name, value }| {
+                            rules.text(name);
+                            rules.text(&value.to_string());
+                        });
+                    }
                 }
                 CheckKind::File { path, contains } => {
                     rules.number(1);
@@ -394,7 +408,7 @@ impl Rules {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
-    use crate::definition::{Library, Pattern, Target, Thinking, ValueType};
+    use crate::definition::{Command, Library, Pattern, Target, Thinking, ValueType};
 
     fn seal(change: impl Fn(&mut [Workflow])) -> String {
         let mut workflows = vec![
@@ -691,6 +705,24 @@ mod tests {
         let seals = [root, of(&[]), of(&[".env"]), of(&[".env", "a/"]), seal(|_| {})];
         assert_eq!(Set::from(seals).len(), 5);
         assert_eq!(of(&["a", "b"]), of(&["b", "a", "b"]));
+    }
+
+    #[test]
+    fn variables_of_commands_are_in_it() {
+        let of = |variables: &[(&str, &str)]| {
+            let variable = |&(name, value): &(&str, &str)| Variable {
+                name: name.into(),
+                value: ValueName::parse(value).unwrap(),
+            };
+            let env = variables.iter().map(variable).collect();
+            let command = Command::new("a".into(), env);
+            seal(move |w| {
+                at(&mut w[0], 2).gate = gate(CheckKind::Run { command: command.clone(), timeout_ms: 1 });
+            })
+        };
+        let seals = [of(&[]), of(&[("A", "task")]), of(&[("B", "task")]), of(&[("A", "summary.a")])];
+        assert!(seals[1].starts_with("4:") && !seals[0].starts_with("4:"));
+        assert_eq!(Set::from(seals).len(), 4);
     }
 
     #[test]

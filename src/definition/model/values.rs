@@ -64,6 +64,15 @@ impl ValueName {
         text.split_once('.').is_some_and(|(word, _)| FIRST_WORDS.contains(&word))
     }
 
+    /// Who gives the value, in words.
+    pub fn giver(&self) -> &'static str {
+        match self {
+            Self::Input(_) => "the start of the run, or `with`",
+            Self::Output { .. } | Self::Outcome(_) | Self::Summary(_) => "the agent",
+            Self::Task => "the user",
+        }
+    }
+
     /// The form of the name, one of the constants.
     pub fn form(&self) -> &'static str {
         match self {

@@ -474,6 +474,7 @@ fn find_empty<'a>(
             | Kind::Dollars(_)
             | Kind::Conditions
             | Kind::Values
+            | Kind::Variables
             | Kind::Outcomes
             | Kind::Decimal
             | Kind::Literal

@@ -2,6 +2,7 @@
 
 use super::budget::duration;
 use super::fields::Fields;
+use super::values;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::excerpt::short;
@@ -10,9 +11,11 @@ use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::value::{Expected, ValueKind};
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::gate::{
-    Check, CheckKind, Gate, MAX_EXPANSIONS, OnGateFail, Pattern, expansions,
+    Check, CheckKind, Command, Gate, MAX_EXPANSIONS, OnGateFail, Pattern, Variable, expansions,
+    is_variable,
 };
 use crate::definition::model::schema::{CHECK_FIELDS, MAX_GATE_ATTEMPTS, names};
+use crate::definition::model::values::ValueName;
 
 /// Default time limit of a command, in milliseconds.
 const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;
@@ -26,6 +29,13 @@ const MAX_CHECKS: usize = 50;
 
 /// Maximum length of a label, in characters.
 const MAX_LABEL: usize = 100;
+
+/// Maximum number of variables of a command.
+const MAX_VARIABLES: usize = 50;
+
+/// The forms of the names of values that a command can get.
+const VALUES: [&str; 4] =
+    [ValueName::INPUT, ValueName::OUTCOME, ValueName::SUMMARY, ValueName::TASK];
 
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 
@@ -128,6 +138,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let (label, contains) = (text("label"), text("contains"));
     let outcome = text("outcome");
     let timeout = timeout(fields, index, item);
+    let env = env(fields, index, item);
     for (field, text) in
         ["run", "file", "approve", "label"].into_iter().zip([&run, &file, &approve, &label])
     {
@@ -136,13 +147,13 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
         sound &= fields.check_literal(&at, &format!("gate.{field}"), text).is_some();
     }
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
-    let (timeout_ms, outcome) = (timeout?, outcome?);
+    let (timeout_ms, outcome, env) = (timeout?, outcome?, env?);
     // Errors that follow from one of these are not reported.
     sound.then_some(())?;
     let kinds: Vec<&'static str> =
         KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
     if let &[kind] = &kinds[..] {
-        let others = [("timeout", "run"), ("contains", "file")].into_iter();
+        let others = [("timeout", "run"), ("env", "run"), ("contains", "file")].into_iter();
         let has = |field| item.get(field).is_some_and(|value| *value != Yaml::Null);
         let mut misplaced = others.filter(|&(field, of)| kind != of && has(field)).peekable();
         sound = misplaced.peek().is_none();
@@ -152,7 +163,10 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
         sound.then_some(())?;
     }
     let (default_label, kind) = match (run, file, approve) {
-        (Some(command), None, None) => (command.clone(), CheckKind::Run { command, timeout_ms }),
+        (Some(line), None, None) => {
+            let command = Command::new(line.clone(), env);
+            (line, CheckKind::Run { command, timeout_ms })
+        }
         (None, Some(path), None) => {
             let path = path.replace('\\', "/");
             if path.starts_with('/')
@@ -203,6 +217,44 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let label = label.unwrap_or(default_label);
     let label = short(&label.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LABEL);
     Some(Check { label, kind, outcome })
+}
+
+/// `env`: a mapping of names of variables to names of values.
+fn env(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Vec<Variable>> {
+    let here = [Step::Key("gate"), Step::Item(index), Step::Key("env")];
+    let entries = match item.get("env") {
+        None => return Some(Vec::new()),
+        // Reported as a field without a value.
+        Some(Yaml::Null) => return None,
+        Some(Yaml::Map(entries)) if (1..=MAX_VARIABLES).contains(&entries.len()) => entries,
+        Some(Yaml::Map(_)) => {
+            fields.report(&here, GateProblem::EnvSize { limit: MAX_VARIABLES });
+            return None;
+        }
+        Some(other) => {
+            wrong_type(fields, &here, "gate.env", "a mapping", other.kind());
+            return None;
+        }
+    };
+    let mut variables = Vec::new();
+    for (name, value) in entries {
+        if !is_variable(name) {
+            let at = [here[0], here[1], here[2], Step::Name(name)];
+            fields.report(&at, GateProblem::BadVariable { name: name.clone() });
+            continue;
+        }
+        let field = format!("gate.env.{name}");
+        let at = [here[0], here[1], here[2], Step::Key(name)];
+        let Yaml::String(text) = value else {
+            wrong_type(fields, &at, &field, "the name of a value", value.kind());
+            continue;
+        };
+        match values::read(&field, text, &VALUES) {
+            Ok(value) => variables.push(Variable { name: name.clone(), value }),
+            Err(problem) => fields.report(&at, problem),
+        }
+    }
+    (variables.len() == entries.len()).then_some(variables)
 }
 
 /// `timeout`: a duration like `90s` or `10m`, or a number of seconds.

@@ -12,6 +12,10 @@ pub(crate) fn read(field: &str, text: &str, forms: &[&str]) -> Result<ValueName,
     let suggestion = match ValueName::parse(text) {
         Ok(name) if is_allowed(&name) => return Ok(name),
         Ok(_) => None,
+        Err(_) if text.starts_with('{') && text.ends_with('}') => {
+            Some(text.trim_matches(['{', '}']).to_owned())
+                .filter(|name| ValueName::parse(name).as_ref().is_ok_and(is_allowed))
+        }
         Err(meant) => meant.filter(|meant| ValueName::parse(meant).as_ref().is_ok_and(is_allowed)),
     };
     let (field, expected) = (field.to_owned(), either(forms));

@@ -66,7 +66,15 @@ impl Engine {
                 CheckKind::Run { command, timeout_ms } => {
                     let (number, of) = gate.position();
                     let progress = text::gate_progress(&check.label, number, of);
-                    let command = Command { line: command, timeout_ms, progress };
+                    let env = match gate.env() {
+                        Ok(env) => env,
+                        Err(why) => {
+                            gate.record(CheckResult::new(false, why));
+                            return self.close_gate(gate, Outcome::Failed, cx);
+                        }
+                    };
+                    let line = command.line().to_owned();
+                    let command = Command { line, env, timeout_ms, progress };
                     let purpose = gate.purpose();
                     let then = if_stands_or_record(gate, keep_result, Self::command_ran);
                     return self.exec(purpose, command, then);

@@ -1,6 +1,6 @@
 //! A gate whose checks are being made.
 
-use crate::definition::{Check, CheckKind, Gate};
+use crate::definition::{Check, CheckKind, Gate, ValueName};
 use crate::run::{Active, Evidence, PhasePath, RunState};
 use crate::text;
 
@@ -94,6 +94,8 @@ pub struct GateToPass {
 struct PlannedCheck {
     check: Check,
     gate: usize,
+    /// The variables of its command, with their values when the gate was opened.
+    env: Vec<(String, String)>,
 }
 
 impl OpenGate {
@@ -106,8 +108,11 @@ impl OpenGate {
         let attempts = &active.state.progress.gate_attempts;
         let (mut gates, mut checks) = (Vec::new(), Vec::new());
         for (gate, ahead) in active.gates_ahead(outcome.as_deref()).into_iter().enumerate() {
-            let planned = |check: &Check| PlannedCheck { check: check.clone(), gate };
-            checks.extend(ahead.checks.into_iter().map(planned));
+            let planned = |check: &Check| {
+                let env = environment(check, active, ahead.depth);
+                PlannedCheck { check: check.clone(), gate, env }
+            };
+            checks.extend(ahead.checks.iter().copied().map(planned));
             gates.push(GateToPass {
                 gate: ahead.gate.clone(),
                 of: ahead.of.to_owned(),
@@ -171,6 +176,24 @@ impl OpenGate {
         self.checks.get(self.done).map(|planned| &planned.check)
     }
 
+    /// The variables of the command of that check, with their values.
+    ///
+    /// # Errors
+    ///
+    /// If a value cannot be one, in words: it has a NUL character, or more than [`MAX_VARIABLE`] bytes.
+    pub fn env(&self) -> Result<Vec<(String, String)>, String> {
+        let env = self.checks.get(self.done).map(|planned| planned.env.clone()).unwrap_or_default();
+        for (name, value) in &env {
+            if value.contains('\0') {
+                return Err(format!("the value of {name} has a NUL character"));
+            }
+            if value.len() > MAX_VARIABLE {
+                return Err(format!("the value of {name} is longer than {MAX_VARIABLE} bytes"));
+            }
+        }
+        Ok(env)
+    }
+
     /// The gate of that check.
     pub fn current_gate(&self) -> Option<&GateToPass> {
         self.checks.get(self.done).and_then(|planned| self.gates.get(planned.gate))
@@ -187,17 +210,17 @@ impl OpenGate {
         (self.done + 1, self.checks.len())
     }
 
-    /// The commands of workflows that are not the user's own, each once, with the name of the phase or workflow that has
+    /// What the user must agree to of the commands of workflows that are not the user's own, each once, with the name of the phase or workflow that has
     /// the gate.
     pub fn foreign_commands(&self) -> Vec<(&str, &str, &text::GateSource)> {
         let mut commands: Vec<(&str, &str, &text::GateSource)> = Vec::new();
-        for PlannedCheck { check, gate } in &self.checks {
+        for PlannedCheck { check, gate, .. } in &self.checks {
             if let (CheckKind::Run { command, .. }, Some(gate)) =
                 (&check.kind, self.gates.get(*gate))
                 && let Some(source) = &gate.source
-                && commands.iter().all(|(known, ..)| known != command)
+                && commands.iter().all(|(known, ..)| *known != command.shown())
             {
-                commands.push((command, &gate.of, source));
+                commands.push((command.shown(), &gate.of, source));
             }
         }
         commands
@@ -228,6 +251,30 @@ impl OpenGate {
         };
         self.evidence.iter().map(kept).collect()
     }
+}
+
+/// Maximum length of a value in the environment, in bytes: Linux bounds a variable by 128 KiB.
+const MAX_VARIABLE: usize = 100_000;
+
+/// The variables of a check of a workflow at this depth of the path, with their values; a value that the run does not have is
+/// empty.
+fn environment(check: &Check, active: &Active, depth: usize) -> Vec<(String, String)> {
+    let CheckKind::Run { command, .. } = &check.kind else { return Vec::new() };
+    if command.env().is_empty() {
+        return Vec::new();
+    }
+    let Active { state, library, .. } = *active;
+    let inputs = state.inputs(depth, library);
+    let value = |name: &ValueName| match name {
+        ValueName::Input(name) => inputs.get(name).cloned(),
+        ValueName::Outcome(id) => state.outcome(depth, id, library).map(ToOwned::to_owned),
+        ValueName::Summary(id) => text::summary_of(state, id).map(ToOwned::to_owned),
+        ValueName::Task => Some(state.task_description.clone()),
+        // Refused when the file is read.
+        ValueName::Output { .. } => None,
+    };
+    let variables = command.env().iter();
+    variables.map(|of| (of.name.clone(), value(&of.value).unwrap_or_default())).collect()
 }
 
 /// Result of a check.

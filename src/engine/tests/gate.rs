@@ -45,10 +45,14 @@ impl Session {
         session.begun()
     }
 
-    fn begun(mut self) -> Self {
+    fn begun(self) -> Self {
+        self.begun_with("flat x")
+    }
+
+    fn begun_with(mut self, arguments: &str) -> Self {
         let _ = self.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
         // With a user interface the start asks for the commands of a project.
-        let _ = self.without_ui(Event::Command { name: "workflow", arguments: "flat x" });
+        let _ = self.without_ui(Event::Command { name: "workflow", arguments });
         let _ = self.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
         let _ = self.on(Event::AgentStart);
         self
@@ -98,7 +102,7 @@ fn a_command_that_succeeds_passes_the_gate() {
     let (ticket, request) = asked(session.call_next().reply);
     let command = "make test".to_owned();
     let progress = "Gate 1/1: the tests".to_owned();
-    assert_eq!(request, Request::Exec { command, timeout_ms: 600_000, progress });
+    assert_eq!(request, Request::Exec { command, env: Vec::new(), timeout_ms: 600_000, progress });
     let output = session.answer(ticket, ran(0));
     assert!(told(&output).starts_with(PASSED));
     let Effect::AppendEntry { data, .. } = &output.effects[0] else { panic!() };
@@ -975,4 +979,73 @@ fn the_question_about_a_command_names_the_gate_of_the_project() {
     let (_, request) = asked(session.call_next().reply);
     let Request::Select { title, .. } = request else { panic!("{request:?}") };
     assert!(title.starts_with("This project's gate of \"The outer\" runs:"), "{title}");
+}
+
+/// A gate whose command gets the task, the outcome of `a`, its summary, and an input.
+const VARIABLES: &str = "gate: [{run: 'make \"$WHAT\"', label: make, env: {WHAT: input.what, TASK: task, HOW: outcome.a, DID: summary.a}}]\n";
+
+/// A run in phase `b` with [`VARIABLES`], whose input and summary of `a` have this value.
+fn with_variables(value: &str, is_project: bool) -> Session {
+    let mut session = Session::new(&[("flat", &["a", "b", "c"])]);
+    session.write_gate("flat/a.md", "outcomes: { good: next, bad: next }\n");
+    session.write_gate("flat/b.md", VARIABLES);
+    let workflow = session.files.global.get_mut("flat/workflow.yaml").unwrap();
+    workflow.push_str("inputs: { what: { type: text, default: none } }\n");
+    if is_project {
+        session.files.project = std::mem::take(&mut session.files.global);
+    }
+    let what = value.replace('\0', "").replace('\\', "\\\\").replace('"', "\\\"");
+    let mut session = session.begun_with(&format!("flat what=\"{what}\" The task"));
+    let input = json!({ "action": "next", "outcome": "good", "summary": value }).to_string();
+    let _ = session.on(Event::Step { input: &input, nested: false });
+    session
+}
+
+#[test]
+fn a_command_gets_values_by_name_and_not_in_its_line() {
+    for value in ["api", "$(touch x)", "`id`; rm -rf ~ # \"'", "-rf", "a\nb", "{task}", "*", "\u{1b}[31m"] {
+        let mut session = with_variables(value, false);
+        let (_, request) = asked(session.call_next().reply);
+        let Request::Exec { command, env, .. } = request else { panic!("{request:?}") };
+        assert_eq!(command, "make \"$WHAT\"");
+        let env: crate::sorted::Map<&str, &str> = env.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert_eq!([env["WHAT"], env["HOW"], env["DID"], env["TASK"]], [value, "good", value, "The task"]);
+        assert_eq!(env.len(), 4);
+    }
+}
+
+#[test]
+fn a_value_that_no_variable_can_have_fails_the_check() {
+    let mut session = with_variables("a\0b", false);
+    let text = told(&session.call_next());
+    assert!(text.contains("the value of DID has a NUL character"), "{text}");
+}
+
+#[test]
+fn the_user_agrees_to_the_line_and_to_what_its_variables_are() {
+    let mut session = with_variables("api", true);
+    let (ticket, request) = asked(session.call_next().reply);
+    let Request::Select { title, options } = request else { panic!("{request:?}") };
+    for line in [
+        "make \"$WHAT\"",
+        "# WHAT is input.what, from the start of the run, or `with`",
+        "# TASK is task, from the user",
+        "# HOW is outcome.a, from the agent",
+        "# DID is summary.a, from the agent",
+    ] {
+        assert!(title.contains(line), "{title}");
+    }
+    assert!(!title.contains("api"), "the values are of one run: {title}");
+    let session_long = options.iter().position(|option| option == "Yes, for this session").unwrap();
+    let (_, request) = asked(session.answer(ticket, Answer::Selected(session_long)).reply);
+    assert!(matches!(request, Request::Exec { .. }), "{request:?}");
+    // The same line with another value behind a name needs another consent.
+    let phase = session.files.project.get_mut("flat/b.md").unwrap();
+    *phase = phase.replacen("WHAT: input.what", "WHAT: summary.a", 1);
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: with_ui() });
+    let _ = session.without_ui(Event::Command { name: "workflow", arguments: "flat y" });
+    let input = json!({ "action": "next", "outcome": "good", "summary": "S" }).to_string();
+    let _ = session.on(Event::Step { input: &input, nested: false });
+    let (_, request) = asked(session.call_next().reply);
+    assert!(matches!(request, Request::Select { .. }), "{request:?}");
 }
