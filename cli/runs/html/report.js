@@ -43,11 +43,13 @@ const OUTCOMES = {
 const RULES = {
   tools: "Tools of the phase",
   write: "Paths that may be written",
+  hide: "Hidden paths",
   sandbox: "Commands cannot be confined here",
   gate: "A gate is being checked",
   freshStart: "A fresh start is ahead",
   budget: "A budget is used up",
   seal: "Rules of the run that the files no longer give",
+  pause: "The run is paused",
 };
 
 const TOKENS = /** @type {const} */ ([["input", "Input"], ["output", "Output"], ["cacheRead", "Cache read"], ["cacheWrite", "Cache written"]]);
