@@ -90,7 +90,7 @@ fn scalar() -> Value {
 
 /// A scalar, or a list of scalars.
 fn literal() -> Value {
-    one_of(&[scalar(), json!({ "type": "array", "minItems": 1, "items": scalar() })])
+    one_of(&[scalar(), json!({ "type": "array", "items": scalar() })])
 }
 
 fn property(field: &Field) -> Value {
@@ -170,6 +170,13 @@ fn kind(field: &Field) -> Value {
                 ),
                 ("else".into(), json!({ "properties": { "options": false } })),
             ]);
+            input.insert(
+                "allOf".into(),
+                json!([{
+                    "if": { "required": ["type"], "properties": { "type": { "const": "list" } } },
+                    "else": { "properties": { "default": scalar() } },
+                }]),
+            );
             json!({
                 "type": type_of("object"),
                 "minProperties": 1,
@@ -190,7 +197,7 @@ fn kind(field: &Field) -> Value {
             let kinds = ["run", "file", "approve"];
             let one = kinds.map(|name| requires(&[name]));
             check.insert("oneOf".into(), json!(one));
-            let of = json!({ "timeout": ["run"], "contains": ["file"] });
+            let of = json!({ "timeout": ["run"], "env": ["run"], "contains": ["file"] });
             check.insert("dependencies".into(), of);
             json!({ "type": type_of("array"), "minItems": 1, "maxItems": 50, "items": check })
         }

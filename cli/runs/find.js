@@ -25,7 +25,7 @@ import { readSessions, taskOf } from "./sessions.js";
  * The newest state of a run, the lines of all its states in the order of the file, and what the entries after it tell.
  * @typedef {{ taskId: string, lines: Line[], entry: StateEntry, later: Later }} Newest
  *
- * What the entries after a state tell: the usage that belongs to the run, if another run began, if some of them are lost, and the time of
+ * The reading of the entries after a state: the usage that belongs to the run, if another run began, if some of them are lost, and the time of
  * the newest one, NaN if unknown.
  * @typedef {{ since?: import("../../host-shim/interface.js").Usage, replaced: boolean, isLost?: boolean, lastAt: number }} Later
  */

@@ -9,7 +9,7 @@
 import { fileOperations } from "./file-operations.js";
 
 /** @typedef {"read" | "edit" | "write"} FileTool */
-/** What a call may reach. @typedef {{ writable: string[], hidden: () => import("./hidden-paths.js").Hidden }} Reach */
+/** The files that a call may write, and those that it may not read. @typedef {{ writable: string[], hidden: () => import("./hidden-paths.js").Hidden }} Reach */
 /** @typedef {import("@earendil-works/pi-coding-agent").ToolDefinition<any, any, any>} ToolDefinition */
 
 /** The reason for refusing a call that was not judged. */
@@ -20,7 +20,7 @@ export class FileTools {
   #registered = new Map();
   /** The tools that are registered since before the agent's current turn: it uses those that there were at its beginning. @type {Set<string>} */
   #inUse = new Set();
-  /** What the calls that were allowed may reach, by their arguments; `undefined` for a call without limits. @type {WeakMap<object, Reach | undefined>} */
+  /** The reach of the calls that were allowed, by their arguments; `undefined` for a call without limits. @type {WeakMap<object, Reach | undefined>} */
   #judged = new WeakMap();
   #pi;
   #codingAgent;

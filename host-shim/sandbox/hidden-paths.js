@@ -1,4 +1,4 @@
-// What is hidden from a tool call: files, and folders with everything below, by all names that they have here.
+// The paths that are hidden from a tool call: files, and folders with everything below, by all names that they have here.
 //
 // A rule names a path, through links or not, whether it exists or not. What it leads to has other names too: those in other mounts
 // of its file system, and hard links. Both are looked for at every call, since whatever runs beside pi can make them.

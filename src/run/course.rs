@@ -32,7 +32,7 @@ pub enum Ending {
     Current,
 }
 
-/// What the time of a run was spent with.
+/// The use of a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doing {
     Work,
@@ -93,7 +93,7 @@ struct Gate {
     duration_ms: u64,
 }
 
-/// What the course needs of a visit.
+/// The part of a visit that the course needs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Left {
     ended_at: Option<u64>,
@@ -101,7 +101,7 @@ struct Left {
     gate: Gate,
 }
 
-/// What the course needs of a state.
+/// The part of a state that the course needs.
 #[derive(Debug, Clone)]
 struct Moment {
     key: String,

@@ -68,7 +68,7 @@ test("the component accepts exactly the values that the schemas accept", (t) => 
     const text = JSON.stringify(fields);
     writeFileSync(join(folder, path), path.endsWith(".md") ? `---\n${text}\n---\nDo it.\n` : text);
   };
-  write("s/workflow.yaml", { name: "S", show: "workflows", phases: ["a.md"] });
+  write("s/workflow.yaml", { name: "S", show: "workflows", phases: ["a.md"], inputs: { x: { type: "list", default: [] } } });
   write("s/a.md", GOOD.phase);
   writeFileSync(join(folder, "w/x"), "---\nid: x\nname: X\nemoji: x\n---\nDo it.\n");
   const workflows = openWorkflows([{ name: "project", path: folder }]);
@@ -105,6 +105,8 @@ test("the component accepts exactly the values that the schemas accept", (t) => 
   compare("workflow", { name: "W", show: "workflows", phases: ["a.md"] });
   compare("workflow", { name: "W", show: "user", phases: ["a.md"] });
   compare("workflow", { show: "workflows", phases: ["a.md"] });
+  for (const type of ["list", "text", "number"]) compare("workflow", { ...GOOD.workflow, inputs: { a: { type, default: [] } } });
+  for (const other of [{ run: "x" }, { file: "x" }]) compare("phase", { ...GOOD.phase, gate: [{ ...other, env: { TASK: "task" } }] });
   assert.deepEqual(disagreements, []);
 });
 

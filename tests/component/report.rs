@@ -105,7 +105,7 @@ fn a_state_that_is_not_a_run_is_an_error() {
         let start: String = state.chars().take(200).collect();
         assert_eq!(error, format!("The run cannot be read: {expected}"), "{start}");
     }
-    // What can be read of a run that is held is reported.
+    // The readable part of a run that is held is reported.
     let held = report(&with("taskDescription", json!("x".repeat(2 << 20)))).unwrap();
     let why = "its stored state cannot be read in full: a text in it is longer than 1048576 bytes";
     assert!(held.markdown.contains(&format!("**Outcome:** paused: {why}\n")), "{}", held.markdown);

@@ -339,7 +339,7 @@ fn ask(name: &str) -> Pending {
 
 fn run(about: &str, line: &str, timeout_ms: u32) -> Pending {
     let (line, progress) = (line.to_owned(), format!("running: {line}"));
-    pending(about, Request::Exec(CommandLine { line, timeout_ms, progress }))
+    pending(about, Request::Exec(CommandLine { line, timeout_ms, progress, env: Vec::new() }))
 }
 
 fn pending(about: &str, request: Request) -> Pending {

@@ -1,4 +1,4 @@
-// What `hide` of a phase hides: the agent cannot read it in any way. The same ways read it without `hide`, so that these tests can
+// The paths that `hide` of a phase names: the agent cannot read it in any way. The same ways read it without `hide`, so that these tests can
 // fail.
 
 import assert from "node:assert/strict";

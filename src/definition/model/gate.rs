@@ -98,7 +98,7 @@ impl Command {
         &self.env
     }
 
-    /// What a user agrees to, and what the agreement is remembered for: the line, and a comment for each variable that tells
+    /// The text that a user agrees to, by which the agreement is remembered: the line, and a comment for each variable that tells
     /// which value of a run it is and who gives it. The values themselves are not in it: each run has others.
     pub fn shown(&self) -> &str {
         &self.shown

@@ -61,7 +61,7 @@ pub(crate) fn refuses(
         Err(reason) => return Ok(Some(HiddenCause::Unresolved { reason })),
     };
     for rule in rules {
-        // What the host cannot resolve, it cannot reach either.
+        // A path that the host cannot resolve cannot be reached either.
         let Ok(WriteTarget { path: hidden, .. }) = resolve(rule, host)? else { continue };
         if below(&target.path, &hidden).is_some() {
             let link_target = target.linked.then_some(target.path);

@@ -64,7 +64,7 @@ impl ValueName {
         text.split_once('.').is_some_and(|(word, _)| FIRST_WORDS.contains(&word))
     }
 
-    /// Who gives the value, in words.
+    /// The party that gives the value, in words.
     pub fn giver(&self) -> &'static str {
         match self {
             Self::Input(_) => "the start of the run, or `with`",

@@ -22,7 +22,7 @@ pub(super) enum Outcome {
     Paused(PauseReason),
 }
 
-/// What the agent or the user who asked to leave a phase is told, where the run does not move on.
+/// The answer to the agent or the user who asked to leave a phase, where the run does not move on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// A check failed, and the run stays.

@@ -210,7 +210,7 @@ impl OpenGate {
         (self.done + 1, self.checks.len())
     }
 
-    /// What the user must agree to of the commands of workflows that are not the user's own, each once, with the name of the phase or workflow that has
+    /// The texts that the user must agree to, of the commands of workflows that are not the user's own, each once, with the name of the phase or workflow that has
     /// the gate.
     pub fn foreign_commands(&self) -> Vec<(&str, &str, &text::GateSource)> {
         let mut commands: Vec<(&str, &str, &text::GateSource)> = Vec::new();
