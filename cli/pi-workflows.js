@@ -29,7 +29,7 @@ const USAGE = `Usage: pi-workflows COMMAND [options]; for one command: pi-workfl
   graph NAME         a workflow as a Mermaid flowchart
   show NAME          a workflow with its nested workflows, and its templates filled in
   run-through NAME   the messages to an agent that goes through all phases; no model is needed
-                     with --all-ways: the ways to the end by the outcomes of phases
+                     with --all-ways: the ways to the end by the outcomes and outputs of phases
   may WORKFLOW PHASE TOOL [ARGUMENT]
                      allowed, confined or refused, and the line of the rule that decides; ARGUMENT is
                      the path for edit and write; PHASE is the id of a phase of WORKFLOW itself
@@ -58,6 +58,9 @@ Options:
                      of run-through: the outcomes of the phase with this id at its first, second, ...
                      visit, the last one also later; default: the first outcome that does not lead
                      back
+  --output ID.NAME=VALUE
+                     of run-through: an output of the phase with this id; once for each output, and for
+                     each item of a list; default: a sample
   --all-ways         of run-through: lists all ways, each with at most one loop of each workflow
   --global           of new: writes to ~/.pi/agent/workflows/NAME
   --package          of new: writes a pi package; NAME may be @SCOPE/NAME
@@ -84,6 +87,7 @@ const OPTIONS = {
   task: TEXT,
   input: TEXTS,
   outcome: TEXTS,
+  output: TEXTS,
   "all-ways": FLAG,
   strict: FLAG,
   global: FLAG,
@@ -106,6 +110,7 @@ const OPTIONS = {
  * @property {string} [task]
  * @property {string[]} [input]
  * @property {string[]} [outcome]
+ * @property {string[]} [output]
  * @property {boolean} [all-ways]
  * @property {boolean} [strict]
  * @property {boolean} [global]
@@ -130,7 +135,7 @@ const COMMANDS = {
   check: { takes: ["[DIR]"], options: ["dir", "strict", "format", "tools", "profiles"], run: check },
   graph: { takes: ["NAME"], options: ["dir"], run: ([name], { dir }) => using(dir, (workflows) => workflows.graph(name)) },
   show: { takes: ["NAME"], options: ["dir", "task"], run: ([name], { dir, task }) => using(dir, (workflows) => workflows.show(name, sample(task))) },
-  "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "all-ways"], run: runThrough },
+  "run-through": { takes: ["NAME"], options: ["dir", "task", "input", "outcome", "output", "all-ways"], run: runThrough },
   may: { takes: ["WORKFLOW", "PHASE", "TOOL", "[ARGUMENT]"], options: ["dir"], run: may },
   list: { takes: [], options: ["dir"], run: list },
   new: { takes: ["NAME"], options: ["dir", "global", "package", "from"], run: create },
@@ -154,12 +159,13 @@ async function check([word], options) {
 function runThrough([name], { dir, task, "all-ways": allWays, ...given }) {
   const inputs = pairs("input", "NAME=VALUE", given.input);
   if (allWays) {
-    const unfit = task !== undefined ? "task" : given.outcome !== undefined ? "outcome" : undefined;
+    const unfit = task !== undefined ? "task" : given.outcome !== undefined ? "outcome" : given.output !== undefined ? "output" : undefined;
     if (unfit !== undefined) throw new Failure(`--all-ways takes no --${unfit}.`);
     return using(dir, (workflows) => workflows.allWays(name, inputs));
   }
   const outcomes = pairs("outcome", "ID=NAME[,NAME...]", given.outcome).map(([id, names]) => /** @type {[string, string[]]} */ ([id, names.split(",").map((name) => name.trim())]));
-  return using(dir, (workflows) => workflows.runThrough(name, sample(task), inputs, outcomes));
+  const outputs = pairs("output", "ID.NAME=VALUE", given.output);
+  return using(dir, (workflows) => workflows.runThrough(name, sample(task), inputs, outcomes, outputs));
 }
 
 /**

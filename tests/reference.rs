@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pi_workflows::definition::schema::{
     AUTO_CONTINUE_FIELDS, BUDGET_FIELDS, CHECK_FIELDS, ENTRY_FIELDS, Field, INPUT_FIELDS, Kind,
-    Needed, PHASE_FIELDS, TESTS_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
+    Needed, OUTPUT_FIELDS, PHASE_FIELDS, TESTS_FIELDS, TOOLS_FIELDS, WORKFLOW_FIELDS,
 };
 use pi_workflows::definition::variables::{MEANINGS, NAMED, PHASE_VARIABLES};
 use pi_workflows::definition::{AutoContinue, DEFAULT_MAX_LOOPS};
@@ -28,6 +28,7 @@ fn the_tables_of_the_reference_are_up_to_date() {
             ("input fields", fields(&INPUT_FIELDS, "inputs.NAME.")),
             ("budget fields", fields(&BUDGET_FIELDS, "budget.")),
             ("phase fields", fields(&PHASE_FIELDS, "")),
+            ("output fields", fields(&OUTPUT_FIELDS, "outputs.NAME.")),
             ("tools fields", fields(&TOOLS_FIELDS, "tools.")),
             ("tests fields", fields(&TESTS_FIELDS, "tests.")),
             ("check fields", fields(&CHECK_FIELDS, "gate[].")),
@@ -44,8 +45,10 @@ fn the_tables_of_the_skill_are_up_to_date() {
         + &rows(&INPUT_FIELDS, "inputs.NAME.")
         + &rows(&AUTO_CONTINUE_FIELDS, "autoContinue.")
         + &rows(&BUDGET_FIELDS, "budget.");
-    let of_phase =
-        fields(&PHASE_FIELDS, "") + &rows(&TOOLS_FIELDS, "tools.") + &rows(&TESTS_FIELDS, "tests.");
+    let of_phase = fields(&PHASE_FIELDS, "")
+        + &rows(&OUTPUT_FIELDS, "outputs.NAME.")
+        + &rows(&TOOLS_FIELDS, "tools.")
+        + &rows(&TESTS_FIELDS, "tests.");
     are_up_to_date(
         SKILL,
         &[
@@ -110,7 +113,7 @@ fn value(field: &Field) -> String {
         Kind::Phases(most, _) => format!("list of 1 to {most} entries, see below"),
         Kind::Outcomes => "mapping of names to targets".into(),
         Kind::WordOrNames(words) => format!("`{}`, or list of names", words.join("`, `")),
-        Kind::Conditions => "mapping of `input.NAME` or `outcome.ID` to a value or a list".into(),
+        Kind::Conditions => "mapping of names of values to a value or a list".into(),
         Kind::Values => "mapping of names to values".into(),
         Kind::Variables => "mapping of names of variables to names of values".into(),
         Kind::Decimal => "number".into(),
@@ -121,6 +124,7 @@ fn value(field: &Field) -> String {
         Kind::Count(most) => format!("whole number from 1 to {most}"),
         Kind::Duration(like) => format!("duration like `{like}`, or a number of seconds"),
         Kind::Inputs(_) => "mapping of names to inputs, see below".into(),
+        Kind::Outputs(_) => "mapping of names to outputs, see below".into(),
         Kind::Dollars(most) => format!("number above 0, at most {most}"),
     }
 }
@@ -175,7 +179,8 @@ fn variables_of_fields() -> String {
         if variables.iter().any(|name| name == "`{previousSummary}`") {
             variables.push("`{summary.ID}`".into());
         }
-        variables.extend(["`{input.NAME}`".into(), "`{outcome.ID}`".into()]);
+        variables.extend(["`{input.NAME}`".into(), "`{output.ID.NAME}`".into()]);
+        variables.push("`{outcome.ID}`".into());
         format!("| {} | {} |\n", names.join(", "), variables.join(" "))
     };
     "| template | variables |\n| --- | --- |\n".to_owned()
@@ -230,6 +235,7 @@ fn the_skill_names_every_field_and_variable() {
         &AUTO_CONTINUE_FIELDS,
         &BUDGET_FIELDS,
         &PHASE_FIELDS,
+        &OUTPUT_FIELDS,
         &TOOLS_FIELDS,
         &TESTS_FIELDS,
     ]

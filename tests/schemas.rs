@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use pi_workflows::definition::schema::{
-    Field, Kind, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, Needed, PHASE_FIELDS,
-    WORKFLOW_FIELDS,
+    Field, Kind, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS, Needed,
+    PHASE_FIELDS, WORKFLOW_FIELDS,
 };
 use serde_json::{Map, Value, json};
 
@@ -80,7 +80,7 @@ fn needed(fields: &[Field], when: Needed) -> Vec<&'static str> {
     fields.iter().filter(|field| field.needed == when).map(|field| field.name).collect()
 }
 
-/// The pattern of the name of an input or an outcome.
+/// The pattern of the name of an input, an output or an outcome.
 const NAME: &str = "^[A-Za-z0-9_-]{1,60}$";
 
 /// A text, a number or a boolean.
@@ -156,7 +156,8 @@ fn kind(field: &Field) -> Value {
         Kind::Count(most) => {
             json!({ "type": type_of("integer"), "minimum": 1, "maximum": most })
         }
-        Kind::Inputs(fields) => {
+        Kind::Inputs(fields) | Kind::Outputs(fields) => {
+            let most = if matches!(field.kind, Kind::Inputs(_)) { MAX_INPUTS } else { MAX_OUTPUTS };
             let mut input = object(fields);
             let options = json!({ "type": "array", "minItems": 1, "maxItems": MAX_OPTIONS });
             input.extend([
@@ -170,17 +171,19 @@ fn kind(field: &Field) -> Value {
                 ),
                 ("else".into(), json!({ "properties": { "options": false } })),
             ]);
-            input.insert(
-                "allOf".into(),
-                json!([{
-                    "if": { "required": ["type"], "properties": { "type": { "const": "list" } } },
-                    "else": { "properties": { "default": scalar() } },
-                }]),
-            );
+            if fields.iter().any(|field| field.name == "default") {
+                input.insert(
+                    "allOf".into(),
+                    json!([{
+                        "if": { "required": ["type"], "properties": { "type": { "const": "list" } } },
+                        "else": { "properties": { "default": scalar() } },
+                    }]),
+                );
+            }
             json!({
                 "type": type_of("object"),
                 "minProperties": 1,
-                "maxProperties": MAX_INPUTS,
+                "maxProperties": most,
                 "propertyNames": { "pattern": NAME },
                 "additionalProperties": input,
             })
@@ -216,7 +219,7 @@ fn kind(field: &Field) -> Value {
             "type": type_of("object"),
             "minProperties": 1,
             "maxProperties": MAX_CONDITIONS,
-            "propertyNames": { "pattern": "^(input|outcome)\\..+$" },
+            "propertyNames": { "pattern": "^(input|output|outcome)\\..+$" },
             "additionalProperties": one_of(&[
                 scalar(),
                 json!({ "type": "array", "minItems": 1, "maxItems": MAX_OPTIONS, "items": scalar() }),
@@ -227,7 +230,7 @@ fn kind(field: &Field) -> Value {
             "minProperties": 1,
             "maxProperties": 50,
             "propertyNames": { "pattern": "^[A-Z_][A-Z0-9_]*$", "maxLength": 60 },
-            "additionalProperties": { "type": "string", "pattern": "^(task$|(input|outcome|summary)\\.)" },
+            "additionalProperties": { "type": "string", "pattern": "^(task$|(input|output|outcome|summary)\\.)" },
         }),
         Kind::Values => {
             json!({ "type": "object", "minProperties": 1, "additionalProperties": literal() })

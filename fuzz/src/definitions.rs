@@ -37,7 +37,7 @@ pub fn check(data: &[u8]) {
     for (_, workflow) in library.for_users() {
         let samples: Vec<(String, String)> =
             workflow.inputs.iter().map(|input| (input.name.clone(), input.sample())).collect();
-        let _ = run_through(&folder, &library, workflow, "a task", &samples, &[]);
+        let _ = run_through(&folder, &library, workflow, "a task", &samples, &[], &[]);
         let _ = all_ways(&library, workflow, &samples);
     }
 }

@@ -90,6 +90,7 @@ fn library(template: &str) -> Library {
             summary_required: None,
             context: None,
             outcomes: Vec::new(),
+            outputs: Vec::new(),
             gate: None,
             model: Vec::new(),
             thinking: None,

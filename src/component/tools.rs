@@ -67,13 +67,14 @@ impl wit::Guest for Component {
         task: String,
         inputs: Vec<(String, String)>,
         outcomes: Vec<(String, Vec<String>)>,
+        outputs: Vec<(String, String)>,
     ) -> Result<String, String> {
         let library = library()?;
         let workflow = find(&library, &name)?;
         if workflow.command_name.is_empty() {
             return Err(format!("\"{name}\" can only run as part of another workflow."));
         }
-        run_through(&Files, &library, workflow, &task, &inputs, &outcomes)
+        run_through(&Files, &library, workflow, &task, &inputs, &outcomes, &outputs)
     }
 
     fn all_ways(name: String, inputs: Vec<(String, String)>) -> Result<String, String> {

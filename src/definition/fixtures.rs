@@ -199,6 +199,7 @@ pub fn phase(id: &str) -> Phase {
         summary_required: None,
         context: None,
         outcomes: Vec::new(),
+        outputs: Vec::new(),
         gate: None,
         model: Vec::new(),
         thinking: None,

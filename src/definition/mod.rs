@@ -46,6 +46,7 @@ pub use model::limits::{Limits, RuleFile};
 pub use model::models::{Aliases, KnownModel, Lack, Model, ModelSetting, Thinking, choose};
 pub use model::nearest::nearest;
 pub use model::outcomes::{Outcome, Target};
+pub use model::outputs::Output;
 pub use model::paths::{is_key, is_within};
 pub use model::permission::{Permission, Refusal, permission, wider_for_commands};
 pub use model::results::Results;

@@ -5,9 +5,9 @@ use crate::sorted::Map;
 use serde_json::Value;
 
 use super::host::Host;
-use crate::definition::{Entry, Input, Library, Workflow};
+use crate::definition::{Entry, Input, Library, Output, Workflow};
 use crate::protocol::{COMPLETE_TYPE, WORKFLOW_COMMAND};
-use crate::run::{Active, WayBounds, WayStarts, ways};
+use crate::run::{Active, OutputValue, Outputs, WayBounds, WayStarts, ways};
 use crate::text::{self, DefaultRole, sample_evidence};
 
 use super::commands::arguments;
@@ -15,6 +15,7 @@ use super::context::{Context, Cx, Ui};
 use super::effect::{Effect, Level, Reply};
 use super::event::{Event, Facts, Stop};
 use super::state::{Caller, Engine};
+use super::step_tool::handing_over;
 
 /// Maximum number of steps that are played.
 const MAX_STEPS: usize = 500;
@@ -28,12 +29,15 @@ pub type GivenInputs = [(String, String)];
 /// The outcomes of phases by their ids: at the first, second, … visit; the last is repeated.
 pub type GivenOutcomes = [(String, Vec<String>)];
 
+/// The outputs of phases, each with its name `ID.NAME`; that of a list is given once for each of its items.
+pub type GivenOutputs = [(String, String)];
+
 /// Plays `/workflow NAME TASK` and `next` up to the end or the first pause, and returns what the agent and the user are told. A
-/// phase whose outcome is not given has its first one that does not lead back, or else its first.
+/// phase whose outcome is not given has its first one that does not lead back, or else its first; an output that is not given has a sample.
 ///
 /// # Errors
 ///
-/// The notice to the user if the workflow cannot be started; or an error for an input or outcome that it does not have.
+/// The notice to the user if the workflow cannot be started; or an error for an input, an outcome or an output that it does not have.
 pub fn run_through(
     host: &dyn Host,
     library: &Library,
@@ -41,6 +45,7 @@ pub fn run_through(
     task: &str,
     inputs: &GivenInputs,
     outcomes: &GivenOutcomes,
+    outputs: &GivenOutputs,
 ) -> Result<String, String> {
     let values = arguments::values(&workflow.inputs, inputs)?;
     let is_missing = |input: &&Input| input.default.is_none() && !values.contains_key(&input.name);
@@ -49,8 +54,10 @@ pub fn run_through(
         return Err(text::missing_options(&missing));
     }
     let outcomes = planned(outcomes, workflow, library)?;
+    let outputs = planned_outputs(outputs, workflow, library)?;
     let context = Context { unix_ms: START_MS, random: 0, ui: Ui::None, host };
-    let mut play = Play { engine: Engine::default(), context, outcomes, script: Vec::new() };
+    let engine = Engine::default();
+    let mut play = Play { engine, context, outcomes, outputs, script: Vec::new() };
     let facts = Facts::default();
     play.effects(Event::Session { stored: None, in_view: None, facts });
     let arguments = arguments::written(&workflow.inputs, &values, task);
@@ -74,10 +81,8 @@ pub fn run_through(
         }
     }
     for step in 2..=MAX_STEPS {
-        let (outcome, answer) = play.next();
-        let outcome =
-            outcome.map_or(String::new(), |outcome| format!(" and the outcome {outcome}"));
-        let call = format!("calls workflow_step with next{outcome}, and is told");
+        let (with, answer) = play.next();
+        let call = format!("calls workflow_step with next{with}, and is told");
         if !play.engine.is_running() {
             play.write(&format!("It {call}"), &answer);
             return Ok(play.end());
@@ -144,11 +149,34 @@ fn planned(
     Ok(planned)
 }
 
+/// The outputs by their names `ID.NAME`, each of a phase that the workflow has or one nested in it.
+fn planned_outputs(
+    given: &GivenOutputs,
+    workflow: &Workflow,
+    library: &Library,
+) -> Result<Map<String, String>, String> {
+    let mut known: Vec<Input> = Vec::new();
+    for phase in library.entries(workflow).filter_map(Entry::as_phase) {
+        for Output { name, kind, .. } in &phase.outputs {
+            let name = format!("{}.{name}", phase.id);
+            if known.iter().all(|other| other.name != name) {
+                known.push(Input { name, kind: kind.clone(), default: None, description: None });
+            }
+        }
+    }
+    if let Some((name, _)) = given.iter().find(|(name, _)| known.iter().all(|of| of.name != *name)) {
+        return Err(text::no_output(name, &known));
+    }
+    arguments::values(&known, given)
+}
+
 struct Play<'a> {
     engine: Engine,
     context: Context<'a>,
     /// The outcomes that are given, by the ids of the phases.
     outcomes: Map<String, Vec<String>>,
+    /// The outputs that are given, by their names `ID.NAME`.
+    outputs: Map<String, String>,
     script: Vec<String>,
 }
 
@@ -174,19 +202,37 @@ impl Play<'_> {
         given.or_else(|| names().find(leads_on)).or_else(|| names().next()).cloned()
     }
 
+    /// The outputs of the current phase.
+    fn outputs(&self, active: &Active) -> Outputs {
+        let value = |Output { name, kind, is_optional, .. }: &Output| {
+            let given = self.outputs.get(&format!("{}.{name}", active.phase.id)).cloned();
+            // Another phase of this id may have it.
+            let given = given.filter(|given| kind.value(given).is_some());
+            let text = given.or_else(|| (!is_optional).then(|| kind.sample(name)))?;
+            Some((name.clone(), OutputValue::of_text(kind, &text)?))
+        };
+        active.phase.outputs.iter().filter_map(value).collect()
+    }
+
     /// The outcome and the result of `next`, as if every gate were passed.
-    fn next(&mut self) -> (Option<String>, String) {
+    fn next(&mut self) -> (String, String) {
         self.context.unix_ms += 1;
-        let caller = Caller { summary: Some("(what the agent hands over)".into()), nested: false };
         let active = self.engine.active();
+        let outputs = active.as_ref().map(|active| self.outputs(active)).filter(|of| !of.is_empty());
+        let summary = Some("(what the agent hands over)".into());
+        let caller = Caller { summary, outputs, nested: false };
         let outcome = active.as_ref().and_then(|active| self.outcome(active));
-        let evidence = active.map(|active| sample_evidence(&active, outcome.as_deref()));
+        let evidence = active.map(|active| {
+            let left = handing_over(&active, Some(&caller));
+            sample_evidence(&active.with(&left), outcome.as_deref())
+        });
         let evidence = evidence.unwrap_or_default();
         let mut cx = Cx::new(&self.context);
-        match self.engine.advance_by_agent(&caller, outcome.as_deref(), evidence, &mut cx) {
-            Reply::Tool(result) => (outcome, result.text),
-            _ => (outcome, String::new()),
-        }
+        let text = match self.engine.advance_by_agent(&caller, outcome.as_deref(), evidence, &mut cx) {
+            Reply::Tool(result) => result.text,
+            _ => String::new(),
+        };
+        (text::call_with(outcome.as_deref(), caller.outputs.as_ref()), text)
     }
 
     fn end(mut self) -> String {
@@ -235,7 +281,7 @@ mod tests {
         let inputs: Vec<(String, String)> = inputs.collect();
         let outcomes: Vec<(String, Vec<String>)> = outcomes.collect();
         let workflow = library.get("w").unwrap();
-        run_through(files, &library, workflow, "the task", &inputs, &outcomes)
+        run_through(files, &library, workflow, "the task", &inputs, &outcomes, &[])
     }
 
     fn titles(script: &str) -> Vec<&str> {
@@ -441,7 +487,7 @@ Outcomes lead back at most once in each workflow here; a run may go back more of
         let (library, _) = Library::load(&files()).unwrap();
         let workflow = library.get("w").unwrap();
         let gone = Files::default();
-        let refused = run_through(&gone, &library, workflow, "the task", &[], &[]).unwrap_err();
+        let refused = run_through(&gone, &library, workflow, "the task", &[], &[], &[]).unwrap_err();
         assert!(refused.starts_with("Unknown workflow: \"w\""), "{refused}");
     }
 }

@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 use crate::definition::{is_blank, trim};
 use crate::protocol::STEP_TOOL_NAME;
-use crate::run::{Active, Arrival, Evidence, Leaving, LoopError, PauseReason, RunState};
-use crate::run::{leave, restart};
+use crate::run::{
+    Active, Arrival, Evidence, Leaving, LoopError, Outputs, PauseReason, PhasePath, RunState,
+    WrongOutput, given_outputs, leave, restart,
+};
 use crate::text;
 
 use super::ask::YesOrNo;
@@ -61,11 +63,18 @@ impl StepTool {
                 "outcome": {
                     "type": "string",
                     "description": "With \"next\": the outcome of the current phase, where its instructions list outcomes"
+                },
+                "outputs": {
+                    "type": "object",
+                    "description": "With \"next\": the outputs of the current phase by name, where its instructions list outputs"
                 }
             }
         })
     }
 }
+
+/// The number of calls with missing or wrong outputs in a visit after which the run pauses.
+const MAX_OUTPUTS_REFUSED: u32 = 5;
 
 const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
 
@@ -135,10 +144,13 @@ impl Engine {
         }
         let summary = input.get("summary").and_then(Value::as_str);
         let summary = summary.filter(|summary| !is_blank(summary)).map(str::to_owned);
-        let caller = Caller { summary, nested };
+        let caller = Caller { summary, outputs: None, nested };
         let outcome = input.get("outcome").and_then(Value::as_str).map(trim);
         match action {
-            Move::Next => self.step_next(caller, outcome.unwrap_or_default(), cx),
+            Move::Next => {
+                let outputs = input.get("outputs").unwrap_or(&Value::Null);
+                self.step_next(caller, outcome.unwrap_or_default(), outputs, cx)
+            }
             Move::Loop => self.step_loop(&caller, cx),
             Move::Cancel => self.step_cancel(cancel_asked, nested, cx),
         }
@@ -205,7 +217,13 @@ impl Engine {
         }
     }
 
-    fn step_next(&mut self, caller: Caller, outcome: &str, cx: &mut Cx) -> Reply {
+    fn step_next(
+        &mut self,
+        mut caller: Caller,
+        outcome: &str,
+        outputs: &Value,
+        cx: &mut Cx,
+    ) -> Reply {
         let Some(before) = self.active() else {
             return result(NO_WORKFLOW, json!({ "active": false }));
         };
@@ -224,6 +242,13 @@ impl Engine {
         let paused = before.state.progress.paused.as_ref();
         let waits_at_gate = paused.is_some_and(|pause| pause.reason.keeps_phase());
         let paused = text::paused(&before);
+        // Those of an earlier call of this visit stand.
+        if !outputs.is_null() || before.state.handed_outputs().is_none() {
+            match outputs_of_call(&before, outputs) {
+                Ok(outputs) => caller.outputs = Some(outputs).filter(|outputs| !outputs.is_empty()),
+                Err(text) => return self.refuse_outputs(paused.filter(|_| waits_at_gate), text, cx),
+            }
+        }
         let gate = self.gates_ahead(Requester::Agent(caller.clone()), outcome.clone());
         match (gate, paused) {
             (Some(_), _) if self.pending.has_gate() => gate_result(text::GATE_OPEN),
@@ -234,6 +259,42 @@ impl Engine {
             }
             (Some(gate), _) => self.begin_gate(gate, cx),
             (None, _) => self.advance_by_agent(&caller, outcome.as_deref(), Vec::new(), cx),
+        }
+    }
+
+    /// Refuses a `next` with missing or wrong outputs. The fifth one of a visit pauses the run; in a pause that keeps the phase, which
+    /// `paused` tells, none counts.
+    fn refuse_outputs(&mut self, paused: Option<String>, mut text: String, cx: &mut Cx) -> Reply {
+        if let Some(paused) = paused {
+            self.end_agents_run();
+            return result(paused, json!({ "active": true, "gate": "paused" }));
+        }
+        let mut times = 0;
+        if let Some(key) = self.running().map(|state| state.current_path.key()) {
+            self.amend(|progress| {
+                if let Some(visit) = progress.visits.get_mut(&key) {
+                    visit.outputs_refused = visit.outputs_refused.saturating_add(1);
+                    times = visit.outputs_refused;
+                }
+            });
+        }
+        if times >= MAX_OUTPUTS_REFUSED {
+            let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
+            let reason = PauseReason::Outputs { of, times };
+            text.push_str(&format!(
+                "\n\nThe workflow is paused: {reason}. Stop here and wait for the user."
+            ));
+            self.pause(reason, cx);
+        }
+        result(text, json!({ "active": true, "error": "outputs required" }))
+    }
+
+    /// Pauses a run that has come from this path into a nested workflow without an output that it needs.
+    pub(super) fn pause_without_output(&mut self, before: &PhasePath, cx: &mut Cx) {
+        let library = self.definitions.library();
+        let reason = self.running().and_then(|state| state.missing_value(before, library));
+        if let Some(reason) = reason.filter(|_| self.pause_reason().is_none()) {
+            self.pause(reason, cx);
         }
     }
 
@@ -248,13 +309,14 @@ impl Engine {
         let Some(before) = self.active() else {
             return result(UNAVAILABLE, json!({ "active": false, "stale": true }));
         };
-        let left = handing_over(&before, caller.summary.as_deref()).with_evidence(evidence);
+        let left = handing_over(&before, Some(caller)).with_evidence(evidence);
         let (new, arrival) = match leave(&left, outcome, before.library) {
             Ok(moved) => moved,
             Err(error) => return self.pause_after_loops(&left, outcome, error, cx),
         };
         let new = new.moved_from(before.state, Leaving::Done, cx.unix_ms);
         let from = before.phase.name.clone();
+        let from_path = before.state.current_path.clone();
         let (mut text, to) = match (arrival, Active::resolve(&new, before.library)) {
             (Arrival::Phase, Some(after)) => {
                 (text::advanced(&before, &after, outcome), after.phase.name.clone())
@@ -264,7 +326,11 @@ impl Engine {
         self.agent.worked = true;
         self.transition(new, cx);
         if arrival == Arrival::Phase {
-            text.push_str(&self.give_prompt_in_result(caller.nested));
+            self.pause_without_output(&from_path, cx);
+            match self.pause_reason().is_some() {
+                true => text.extend(self.active().and_then(|active| text::paused(&active))),
+                false => text.push_str(&self.give_prompt_in_result(caller.nested)),
+            }
         }
         let mut details = json!({ "advanced": true, "from": from, "to": to });
         if let Some((fields, outcome)) = details.as_object_mut().zip(outcome) {
@@ -303,7 +369,7 @@ impl Engine {
             return result(text, json!({ "active": true, "gate": "paused" }));
         }
         let library = before.library;
-        let new = match restart(&handing_over(&before, caller.summary.as_deref()), library) {
+        let new = match restart(&handing_over(&before, Some(caller)), library) {
             Ok(new) => new.moved_from(before.state, Leaving::Again, cx.unix_ms),
             Err(error) => {
                 match error {
@@ -385,12 +451,29 @@ impl Engine {
     }
 }
 
-/// The run, its phase having handed over this summary.
-pub(super) fn handing_over(active: &Active, summary: Option<&str>) -> RunState {
-    match summary {
-        Some(summary) => active.state.with_summary(active.phase, summary),
-        None => active.state.clone(),
+/// The run, its phase having handed over what this call gives.
+pub(super) fn handing_over(active: &Active, caller: Option<&Caller>) -> RunState {
+    let mut state = active.state.clone();
+    if let Some(summary) = caller.and_then(|caller| caller.summary.as_deref()) {
+        state = state.with_summary(active.phase, summary);
     }
+    if let Some(outputs) = caller.and_then(|caller| caller.outputs.as_ref()) {
+        state = state.with_outputs(active.phase, outputs.clone());
+    }
+    state
+}
+
+/// The outputs that a call gives.
+///
+/// # Errors
+///
+/// The refusal, if they are not those of the phase.
+fn outputs_of_call(active: &Active, given: &Value) -> Result<Outputs, String> {
+    let Active { phase, state, .. } = active;
+    let outputs = given_outputs(phase, given).and_then(|outputs| {
+        if state.has_room_for(&outputs) { Ok(outputs) } else { Err(vec![WrongOutput::TooLong]) }
+    });
+    outputs.map_err(|wrong| text::outputs_wrong(phase, &wrong))
 }
 
 /// The result of the tool.

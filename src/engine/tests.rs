@@ -1104,6 +1104,7 @@ mod hold;
 mod may;
 mod models;
 mod moved;
+mod outputs;
 mod packages;
 mod replacement;
 mod report;

@@ -84,13 +84,14 @@ impl<'a> Active<'a> {
 
     /// Returns true if the phase cannot be left without a summary: it says so, or one that may be next starts fresh.
     pub fn needs_summary(&self) -> bool {
-        let is_fresh = |outcome: Option<&str>| {
-            let next = self.after(outcome);
-            next.is_some_and(|next| {
+        let leads_to_fresh = |left: &RunState| {
+            let after = self.outcomes().into_iter().map(|outcome| self.with(left).after(outcome));
+            after.flatten().any(|next| {
                 Active::resolve(&next, self.library).is_some_and(|next| next.is_fresh())
             })
         };
-        self.phase.summary_required == Some(true) || self.outcomes().into_iter().any(is_fresh)
+        self.phase.summary_required == Some(true)
+            || self.with_possible_outputs().is_none_or(|left| left.iter().any(leads_to_fresh))
     }
 
     /// Returns true if the run is inside a nested workflow.

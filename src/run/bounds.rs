@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::progress::MAX_VISITS;
 use super::stored::MAX_TOOLS;
-use super::{PhasePath, Progress, RunState};
+use super::{PhasePath, Progress, RunState, RunStatus};
 
 /// Maximum length of a text in an entry, in bytes. The texts of a run that matter to its rules are shorter.
 const MAX_TEXT: usize = 64 << 10;
@@ -35,7 +35,7 @@ impl RunState {
     /// accept changed files again and again.
     pub(super) fn bound_lists(&mut self) {
         self.forget_oldest();
-        if self.progress.outcomes.len() > MAX_VISITS {
+        if self.progress.outcomes.len().max(self.progress.outputs.len()) > MAX_VISITS {
             self.drop_outcomes();
         }
         let progress = &mut self.progress;
@@ -47,7 +47,7 @@ impl RunState {
     }
 
     /// Drops half of what makes the run long and matters least: evidence, then visits, the oldest first, then the reasons of
-    /// entries that were passed over, tools, outcomes that no condition can name; of a run that has ended, the rest. Returns false
+    /// entries that were passed over, tools, outcomes and outputs that no condition can name; of a run that has ended, the rest. Returns false
     /// if there is nothing of these.
     pub(super) fn lighten(&mut self) -> bool {
         let oldest_first = |state: &Self, with_evidence: bool| -> Vec<String> {
@@ -95,25 +95,28 @@ impl RunState {
         self.drop_outcomes() || self.drop_past()
     }
 
-    /// Drops the outcomes that no condition can name: those in nested workflows that the run has left and that have no visit for
-    /// the user to go back to. The others stay however many they are, for an outcome that is not there changes what is passed
+    /// Drops the outcomes and outputs that no condition can name: those in nested workflows that the run has left and that have no
+    /// visit for the user to go back to. The others stay however many they are, for one that is not there changes what is passed
     /// over; too many hold the run where it is read. Returns false if none was dropped.
     fn drop_outcomes(&mut self) -> bool {
-        if !self.is_running() {
-            let had_some = !self.progress.outcomes.is_empty();
-            self.progress.outcomes.clear();
-            return had_some;
+        let Progress { outcomes, outputs, .. } = &mut self.progress;
+        let before = outcomes.len() + outputs.len();
+        if self.status != RunStatus::Running {
+            outcomes.clear();
+            outputs.clear();
+            return before > 0;
         }
         let mut open = Set::new();
         let visited = self.progress.visits.keys().filter_map(PhasePath::parse);
         for path in visited.chain([self.current_path.clone()]) {
             open.extend(path.scopes().map(|path| path.outer_key()));
         }
-        let before = self.progress.outcomes.len();
-        self.progress
-            .outcomes
-            .keep(|key| PhasePath::parse(key).is_none_or(|path| open.contains(&path.outer_key())));
-        self.progress.outcomes.len() < before
+        let is_open =
+            |key: &str| PhasePath::parse(key).is_none_or(|path| open.contains(&path.outer_key()));
+        let Progress { outcomes, outputs, .. } = &mut self.progress;
+        outcomes.keep(is_open);
+        outputs.keep(is_open);
+        outcomes.len() + outputs.len() < before
     }
 
     /// Drops all that a run that has ended may lack: its end is always stored. Returns false if it goes on or has nothing of it.

@@ -27,8 +27,8 @@ pub(super) const MAX_PARTS_LENGTH: u64 = 16 << 20;
 pub(super) const MARK: &str = "entry";
 
 /// The fields of `progress` whose records are stored by key.
-pub(super) const RECORDS: [&str; 6] =
-    ["visits", "outcomes", "passedOver", "allowances", "loops", "gateAttempts"];
+pub(super) const RECORDS: [&str; 7] =
+    ["visits", "outcomes", "outputs", "passedOver", "allowances", "loops", "gateAttempts"];
 /// The fields of `progress` that stand in every entry.
 pub(super) const SMALL: [&str; 10] = [
     "version",
@@ -179,8 +179,8 @@ fn marked(mut data: Value, mark: Mark) -> Value {
 
 /// Returns true if a complete entry is short.
 fn is_small(state: &RunState) -> bool {
-    let Progress { visits, outcomes, passed_over, .. } = &state.progress;
-    if visits.len() + outcomes.len() + passed_over.len() > MAX_FEW {
+    let Progress { visits, outcomes, outputs, passed_over, .. } = &state.progress;
+    if visits.len() + outcomes.len() + outputs.len() + passed_over.len() > MAX_FEW {
         return false;
     }
     let without_task = RunState { task_description: String::new(), ..state.clone() };
@@ -209,6 +209,7 @@ fn part(new: &RunState, old: &RunState) -> Value {
         tools_hidden,
         inputs,
         outcomes,
+        outputs,
         passed_over,
         allowances,
         others,
@@ -217,6 +218,7 @@ fn part(new: &RunState, old: &RunState) -> Value {
     let mut changed = Map::new();
     changed_records(&mut changed, "visits", visits, &was.visits);
     changed_records(&mut changed, "outcomes", outcomes, &was.outcomes);
+    changed_records(&mut changed, "outputs", outputs, &was.outputs);
     changed_records(&mut changed, "passedOver", passed_over, &was.passed_over);
     changed_records(&mut changed, "allowances", allowances, &was.allowances);
     changed_records(&mut changed, "loops", loops, &was.loops);
@@ -235,6 +237,7 @@ fn part(new: &RunState, old: &RunState) -> Value {
         loops: Records::default(),
         visits: Records::default(),
         outcomes: Records::default(),
+        outputs: Records::default(),
         passed_over: Records::default(),
         allowances: Records::default(),
         tools_added: Vec::new(),

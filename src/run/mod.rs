@@ -6,13 +6,16 @@
 mod active;
 mod bounds;
 mod budget;
+mod choices;
 mod course;
 mod gates;
 mod journal;
 mod outline;
+mod outputs;
 pub(crate) mod path;
 mod progress;
 mod records;
+mod results;
 mod rules;
 mod seen;
 mod state;
@@ -28,12 +31,14 @@ pub use course::{Course, Doing, Ending, Entry, Span, Stay};
 pub use gates::{Evidence, GateAhead};
 pub use journal::{Journal, Mark};
 pub use outline::{Outline, Step};
+pub use outputs::{HandedOutputs, MAX_OUTPUTS, OutputValue, Outputs, WrongOutput, given_outputs};
 pub use path::{PhasePath, Segment};
 pub use progress::{
     Broken, Leaving, PassedOver, PassedOverReason, Pause, PauseReason, Pick, Progress, UsersModel,
     Visit,
 };
 pub use records::Records;
+pub use results::PhaseResult;
 pub use rules::{
     PROGRESS_VERSION, Seal, is_of_later_version, pause_reason, reason_to_hold, stored_pause,
 };

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::definition::{Condition, Measure, Model, ModelSetting, short};
 use crate::usage::{Usage, is_default};
 
-use super::{Allowance, Evidence, PhasePath, Records, RunState, Seal, Summary, Unusable};
+use super::{Allowance, Evidence, HandedOutputs, PhasePath, Records, RunState, Seal, Summary, Unusable};
 
 /// Maximum number of visits that are kept, the last ones.
 pub(super) const MAX_VISITS: usize = 5000;
@@ -71,6 +71,10 @@ pub struct Progress {
     /// The outcome with which each phase and each nested workflow was left last, by the [`PhasePath::key`] of its entry.
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub outcomes: Records<String>,
+    /// The outputs with which each phase was left last, by [`PhasePath::key`]; none of a phase that was left without them. Of the
+    /// current phase those that it has handed over in this visit, or else those of the last one.
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    pub outputs: Records<HandedOutputs>,
     /// The entries that were passed over when the run came to them last, by [`PhasePath::key`].
     #[serde(skip_serializing_if = "Records::is_empty")]
     pub passed_over: Records<PassedOver>,
@@ -137,6 +141,8 @@ impl Pause {
             | PauseReason::Limit { .. }
             | PauseReason::Gate { .. }
             | PauseReason::Loops { .. }
+            | PauseReason::Outputs { .. }
+            | PauseReason::MissingOutput { .. }
             | PauseReason::Approval { .. }
             | PauseReason::Commands { .. }
             | PauseReason::ModelError => return None,
@@ -184,6 +190,21 @@ pub enum PauseReason {
         of: String,
         outcome: String,
         times: u32,
+    },
+    /// The agent has tried this number of times to leave the phase with missing or wrong outputs.
+    Outputs {
+        /// The name of the phase.
+        of: String,
+        times: u32,
+    },
+    /// A nested workflow has begun without an output that `with` gives it: the phase was left without it.
+    MissingOutput {
+        /// The name of the nested workflow.
+        of: String,
+        /// The name of its input.
+        input: String,
+        /// `output.ID.NAME`.
+        output: String,
     },
     /// The user has not approved yet.
     Approval { question: String },
@@ -245,7 +266,11 @@ impl PauseReason {
     pub fn is_at_exit(&self) -> bool {
         matches!(
             self,
-            Self::Gate { .. } | Self::Loops { .. } | Self::Approval { .. } | Self::Commands { .. }
+            Self::Gate { .. }
+                | Self::Loops { .. }
+                | Self::Outputs { .. }
+                | Self::Approval { .. }
+                | Self::Commands { .. }
         )
     }
 
@@ -271,7 +296,9 @@ impl PauseReason {
 
     /// Returns true if only `/workflow :resume` ends it, not a message of the user.
     pub fn needs_resume(&self) -> bool {
-        self.is_of_rules() || self.is_of_budget() || matches!(self, Self::Unknown(_))
+        self.is_of_rules()
+            || self.is_of_budget()
+            || matches!(self, Self::MissingOutput { .. } | Self::Unknown(_))
     }
 }
 
@@ -308,6 +335,9 @@ pub struct Visit {
     /// The usage of the earlier visits.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub earlier: Usage,
+    /// The number of calls in this visit that were refused because outputs were missing or wrong.
+    #[serde(skip_serializing_if = "is_default")]
+    pub outputs_refused: u32,
     /// The evidence of its gate, of the last attempt to leave it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
@@ -346,7 +376,7 @@ pub struct PassedOver {
 pub enum PassedOverReason {
     /// A condition of it did not hold.
     Condition {
-        /// Its key: `input.NAME` or `outcome.ID`.
+        /// Its key: `input.NAME`, `output.ID.NAME` or `outcome.ID`.
         of: String,
         /// The value of the run, if it had one.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -481,6 +511,11 @@ impl RunState {
             Some(PauseReason::Loops { .. }) => {
                 new.progress.loops.remove(&new.current_path.scope_key());
             }
+            Some(PauseReason::Outputs { .. }) => {
+                if let Some(visit) = new.progress.visits.get_mut(&new.current_path.key()) {
+                    visit.outputs_refused = 0;
+                }
+            }
             Some(reason) if reason.is_at_exit() => new.progress.gate_attempts.clear(),
             Some(_) | None => {}
         }
@@ -527,6 +562,7 @@ impl RunState {
             summary: None,
             usage: Usage::default(),
             earlier: Usage::default(),
+            outputs_refused: 0,
             evidence: Vec::new(),
             model: None,
             picked: None,
@@ -537,6 +573,7 @@ impl RunState {
         visit.ended_at = None;
         (visit.skipped, visit.unfinished) = (false, false);
         visit.evidence.clear();
+        visit.outputs_refused = 0;
         (visit.model, visit.picked) = (None, None);
         visit.number = visit.number.saturating_add(1);
         self.forget_oldest();

@@ -137,6 +137,8 @@ impl PauseReason {
             | Self::Limit { .. }
             | Self::Gate { .. }
             | Self::Loops { .. }
+            | Self::Outputs { .. }
+            | Self::MissingOutput { .. }
             | Self::Approval { .. }
             | Self::Commands { .. }
             | Self::Budget { .. }

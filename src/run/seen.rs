@@ -19,7 +19,7 @@ impl<'a> Active<'a> {
         entry.is_some_and(|entry| names.iter().any(|name| entry.is_called(name)))
     }
 
-    /// Returns the state as the current phase gets it: without the summaries and the evidence that its `results` leave out.
+    /// Returns the state as the current phase gets it: without the summaries, the outputs and the evidence that its `results` leave out.
     /// With such `results` it does not tell either which entries an outcome passed over.
     ///
     /// **Invariant: each text for the agent about its phase is made from this state.**
@@ -33,6 +33,11 @@ impl<'a> Active<'a> {
             if let Some(visit) = state.progress.visits.get_mut(key) {
                 visit.summary = None;
                 visit.evidence.clear();
+            }
+        }
+        for key in self.state.progress.outputs.keys().filter(is_hidden) {
+            if let Some(handed) = state.progress.outputs.get_mut(key) {
+                handed.is_hidden = true;
             }
         }
         for (key, passed) in self.state.progress.passed_over.iter() {

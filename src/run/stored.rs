@@ -12,7 +12,7 @@ use super::journal::{MARK, MAX_PARTS, MAX_PARTS_LENGTH, Mark, RECORDS, SMALL};
 use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{
-    Allowance, Broken, Evidence, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
+    Allowance, Broken, Evidence, HandedOutputs, OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
     Progress, Records, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
@@ -311,6 +311,7 @@ fn bound(data: &mut Value, is_short: bool) -> Result<(), Unusable> {
         bounded(progress, "visits", MAX_VISITS);
         bounded(progress, "inputs", MAX_COUNTS);
         bounded(progress, "outcomes", MAX_VISITS);
+        bounded(progress, "outputs", MAX_VISITS);
         bounded(progress, "passedOver", MAX_VISITS);
         bounded(progress, "allowances", MAX_VISITS);
         bounded(progress, "toolsAdded", MAX_TOOLS);
@@ -445,6 +446,7 @@ fn progress(data: &Value) -> Progress {
             "forgotten" => progress.forgotten = usage(value),
             "inputs" => progress.inputs = map(value, string),
             "outcomes" => progress.outcomes = records(value, string),
+            "outputs" => progress.outputs = records(value, outputs),
             "passedOver" => progress.passed_over = records(value, passed_over),
             "allowances" => progress.allowances = records(value, allowance),
             // Of the entry, not of the run.
@@ -531,6 +533,14 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
             outcome: string(get(reason, "outcome")?)?,
             times: times()?,
         },
+        "outputs" => {
+            PauseReason::Outputs { of: string(get(reason, "of")?)?, times: times()? }
+        }
+        "missingOutput" => PauseReason::MissingOutput {
+            of: string(get(reason, "of")?)?,
+            input: string(get(reason, "input")?)?,
+            output: string(get(reason, "output")?)?,
+        },
         "approval" => PauseReason::Approval { question: string(get(reason, "question")?)? },
         "commands" => PauseReason::Commands { package: get(reason, "package").and_then(string) },
         "budget" => PauseReason::Budget {
@@ -560,6 +570,7 @@ fn visit(data: &Value) -> Option<Visit> {
         summary: get(data, "summary").and_then(summary),
         usage: get(data, "usage").map(usage).unwrap_or_default(),
         earlier: get(data, "earlier").map(usage).unwrap_or_default(),
+        outputs_refused: get(data, "outputsRefused").and_then(number).unwrap_or_default(),
         evidence: get(data, "evidence").map(evidence).unwrap_or_default(),
         model: get(data, "model").and_then(string),
         picked: match get(data, "picked").and_then(Value::as_str) {
@@ -588,6 +599,24 @@ fn summary(data: &Value) -> Option<Summary> {
         name: string(get(data, "name")?)?,
         text: string(get(data, "text")?)?,
         step: get(data, "step")?.as_u64()?,
+    })
+}
+
+fn outputs(data: &Value) -> Option<HandedOutputs> {
+    let value = |value: &Value| {
+        Some(match value {
+            Value::Bool(flag) => OutputValue::Flag(*flag),
+            Value::Number(number) => OutputValue::Number(number.clone()),
+            Value::Array(_) => OutputValue::List(strings(value)),
+            Value::String(text) => OutputValue::Text(text.clone()),
+            Value::Null | Value::Object(_) => return None,
+        })
+    };
+    Some(HandedOutputs {
+        name: string(get(data, "name")?)?,
+        step: get(data, "step")?.as_u64()?,
+        values: map(get(data, "values")?, value),
+        is_hidden: false,
     })
 }
 
@@ -819,9 +848,22 @@ mod tests {
             summary: Some(summary),
             usage: usage.clone(),
             earlier: Usage { turns: 1, ..Usage::default() },
+            outputs_refused: 4,
             evidence: vec![evidence.clone(), Evidence { tail: String::new(), ..evidence }],
             model: Some("p/m:high".into()),
             picked: Some(Pick::Model),
+        };
+        let outputs = HandedOutputs {
+            name: "* A".into(),
+            step: 4,
+            values: [
+                ("flag".to_owned(), OutputValue::Flag(true)),
+                ("list".to_owned(), OutputValue::List(vec!["a".into(), "b".into()])),
+                ("number".to_owned(), OutputValue::Number(3.into())),
+                ("text".to_owned(), OutputValue::Text("3".into())),
+            ]
+            .into(),
+            is_hidden: false,
         };
         let model = |id: &str| Model { provider: "p".into(), id: id.into() };
         let of = "w".to_owned();
@@ -841,6 +883,12 @@ mod tests {
             PauseReason::Limit { times: 2 },
             PauseReason::Gate { label, times: 3 },
             PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2 },
+            PauseReason::Outputs { of: "r".into(), times: 5 },
+            PauseReason::MissingOutput {
+                of: "r".into(),
+                input: "i".into(),
+                output: "output.a.b".into(),
+            },
             PauseReason::Approval { question },
             PauseReason::Commands { package: None },
             PauseReason::Commands { package: Some("@acme/kit".into()) },
@@ -875,6 +923,7 @@ mod tests {
                 forgotten: usage.clone(),
                 inputs: [("i".to_owned(), "v".to_owned())].into(),
                 outcomes: [("a:0".to_owned(), "small".to_owned())].into(),
+                outputs: [("a:0".to_owned(), outputs.clone())].into(),
                 passed_over: [
                     PassedOverReason::Condition {
                         of: "outcome.t".into(),

@@ -157,10 +157,14 @@ pub fn enter(state: &RunState, library: &Library) -> RunState {
 }
 
 impl RunState {
-    /// Returns the run with one more step.
+    /// Returns the run with one more step, which leaves its phase: with the outputs that this visit has handed over, or with none.
     pub(super) fn stepped(&self) -> Self {
         let global_step_count = self.global_step_count.saturating_add(1);
-        Self { global_step_count, ..self.clone() }
+        let mut new = Self { global_step_count, ..self.clone() };
+        if self.handed_outputs().is_none() {
+            new.progress.outputs.remove(&self.current_path.key());
+        }
+        new
     }
 
     /// Counts a restart of the innermost scope.
@@ -194,10 +198,11 @@ impl RunState {
         self.progress.passed_over.insert(self.current_path.key(), passed);
     }
 
-    /// Drops the outcomes in the nested workflow of the current entry and what was passed over in it: it begins anew.
+    /// Drops the outcomes and outputs in the nested workflow of the current entry and what was passed over in it: it begins anew.
     fn forget_below(&mut self) {
         let below = self.current_path.below();
         self.progress.outcomes.keep(|key| !key.starts_with(&below));
+        self.progress.outputs.keep(|key| !key.starts_with(&below));
         self.progress.passed_over.keep(|key| !key.starts_with(&below));
     }
 

@@ -1,17 +1,19 @@
-//! The values that conditions and templates name: inputs and outcomes.
+//! The values that conditions and templates name: inputs, outcomes and outputs.
+
+use std::borrow::Cow;
 
 use crate::sorted::Map;
 
 use crate::definition::{Condition, EntryKind, Given, Input, Library, ValueName};
 
-use super::RunState;
+use super::{OutputValue, RunState};
 
 impl RunState {
     /// Returns the values of the inputs of the workflow at this depth of the path, by name; 1 is the root.
     ///
     /// Those of the root are stored with the run; an input that the files got later has its default. Those of a nested
-    /// workflow follow from them: the entry that nests it gives a value or that of an input of the outer workflow, and others
-    /// have their defaults.
+    /// workflow follow from them: the entry that nests it gives a value, or that of an input of the outer workflow or of an output, and others
+    /// have their defaults, and so have those that get an output with which its phase was not left.
     pub fn inputs(&self, depth: usize, library: &Library) -> Map<String, String> {
         let mut values = self.progress.inputs.clone();
         let root = self.current_path.first().and_then(|root| library.get(&root.workflow_key));
@@ -20,7 +22,8 @@ impl RunState {
                 values.insert(input.name.clone(), default.clone());
             }
         }
-        for nesting in self.current_path.get(..depth).unwrap_or_default().windows(2) {
+        let path = self.current_path.get(..depth).unwrap_or_default();
+        for (depth, nesting) in (1..).zip(path.windows(2)) {
             let [outer, inner] = nesting else { continue };
             let entry = library
                 .get(&outer.workflow_key)
@@ -31,6 +34,10 @@ impl RunState {
             };
             let value = |input: &Input| match with.get(&input.name) {
                 Some(Given::Name(ValueName::Input(name))) => values.get(name).cloned(),
+                Some(Given::Name(ValueName::Output { phase, name })) => {
+                    let output = self.given_output(depth, phase, name, library);
+                    output.map(|output| output.text().into_owned()).or_else(|| input.default.clone())
+                }
                 Some(given) => given.value(&input.kind),
                 None => input.default.clone(),
             };
@@ -45,6 +52,19 @@ impl RunState {
     /// the path: that with which it was left last. `None` if there is none. Of several the last before the current entry
     /// counts; if these have none, the last of all.
     pub fn outcome(&self, depth: usize, id: &str, library: &Library) -> Option<&str> {
+        let outcome = |key: &str| self.progress.outcomes.get(key).map(String::as_str);
+        self.of_entry(depth, id, library, outcome)
+    }
+
+    /// Returns what `find` finds for an entry of this name in the workflow at this depth of the path, by the key of its path: for
+    /// the last one before the current entry, or else the last of all.
+    pub(super) fn of_entry<T>(
+        &self,
+        depth: usize,
+        id: &str,
+        library: &Library,
+        find: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
         let path = self.current_path.at_depth(depth);
         let last = path.last()?;
         let entries = &library.get(&last.workflow_key)?.phases;
@@ -52,9 +72,8 @@ impl RunState {
         let latest_first = (0..at).rev().chain((at..entries.len()).rev());
         let called = latest_first
             .filter(|index| entries.get(*index).is_some_and(|entry| entry.is_called(id)));
-        let mut outcomes =
-            called.filter_map(|index| self.progress.outcomes.get(&path.with_index(index).key()));
-        outcomes.next().map(String::as_str)
+        let mut found = called.filter_map(|index| find(&path.with_index(index).key()));
+        found.next()
     }
 
     /// Returns the first of these conditions of an entry of the innermost workflow that does not hold, with the value of
@@ -82,9 +101,9 @@ impl RunState {
         when.iter().find_map(|condition| {
             let (value, holds) = match &condition.of {
                 ValueName::Input(name) => {
-                    let value = inputs.get(name).map(String::as_str);
+                    let value = inputs.get(name).map(|value| Cow::Borrowed(value.as_str()));
                     let input = workflow.inputs.iter().find(|input| input.name == *name);
-                    let holds = input.zip(value);
+                    let holds = input.zip(value.as_deref());
                     let holds = holds.is_some_and(|(input, value)| {
                         input.kind.is_one_of(value, &condition.values)
                     });
@@ -93,11 +112,19 @@ impl RunState {
                 ValueName::Outcome(id) => {
                     let value = self.outcome(depth, id, library);
                     let is_value = |value| condition.values.iter().any(|other| other == value);
-                    (value, value.is_some_and(is_value))
+                    (value.map(Cow::Borrowed), value.is_some_and(is_value))
                 }
-                ValueName::Output { .. } | ValueName::Summary(_) | ValueName::Task => (None, false),
+                ValueName::Output { phase, name } => {
+                    let value = self.output(depth, phase, name, library).map(OutputValue::text);
+                    let output = workflow.output(phase, name);
+                    let holds = output.zip(value.as_deref()).is_some_and(|(output, value)| {
+                        output.kind.is_one_of(value, &condition.values)
+                    });
+                    (value, holds)
+                }
+                ValueName::Summary(_) | ValueName::Task => (None, false),
             };
-            (!holds).then(|| (condition, value.map(ToOwned::to_owned)))
+            (!holds).then(|| (condition, value.map(Cow::into_owned)))
         })
     }
 }

@@ -1,13 +1,16 @@
-//! The ways from the start of a workflow to its end, by the outcomes of its phases.
+//! The ways from the start of a workflow to its end, by the outcomes and outputs of its phases.
 //!
 //! The agent's `loop`, failed gates and the user's controls are not ways.
 
 use crate::sorted::{Map, Set};
 use std::collections::VecDeque;
 
-use crate::definition::{EntryKind, Given, Input, Library, OnMaxLoops, ValueName, Workflow};
+use crate::definition::{Input, Library, OnMaxLoops, Workflow};
 
-use super::{Active, Arrival, Leaving, PassedOverReason, PhasePath, RunState, begin, leave};
+use super::{
+    Active, Arrival, Leaving, Outputs, PassedOverReason, PhasePath, RunState, begin, leave,
+};
+use super::choices::{OutputChoices, condition_values};
 
 /// Bounds of the search for ways.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +41,8 @@ pub enum WayStep {
     Phase {
         path: PhasePath,
         outcome: Option<String>,
+        /// The outputs that conditions use.
+        outputs: Outputs,
         /// The outcome leads back, and the run went on instead: it was there as often as `maxLoops` allows.
         goes_on: bool,
     },
@@ -96,7 +101,8 @@ impl WayStarts {
         given: &Map<String, String>,
         library: &Library,
     ) -> Result<Self, Vec<&'a Input>> {
-        let inputs = used_inputs(&workflow.key, library, &mut Map::new());
+        let inputs = condition_values(&workflow.key, library, &mut Map::new());
+        let inputs: Set<String> = inputs.into_keys().collect();
         let (mut combinations, mut is_cut) = (vec![given.clone()], false);
         let is_open =
             |input: &&Input| inputs.contains(&input.name) && !given.contains_key(&input.name);
@@ -128,37 +134,6 @@ impl WayStarts {
         let run = |values| RunState::new(&workflow.key, "", 0, 0).with_inputs(workflow, &values);
         Ok(Self { runs: combinations.into_iter().map(run).collect(), inputs, is_cut })
     }
-}
-
-/// The inputs of a workflow that its conditions use, or those of nested workflows through `with`. `known` has those of other
-/// workflows.
-fn used_inputs<'a>(
-    key: &str,
-    library: &'a Library,
-    known: &mut Map<&'a str, Set<String>>,
-) -> Set<String> {
-    if let Some(used) = known.get(key) {
-        return used.clone();
-    }
-    let Some(workflow) = library.get(key) else { return Set::new() };
-    let mut used = Set::new();
-    for entry in &workflow.phases {
-        used.extend(entry.when.iter().filter_map(|condition| match &condition.of {
-            ValueName::Input(name) => Some(name.clone()),
-            ValueName::Output { .. }
-            | ValueName::Outcome(_)
-            | ValueName::Summary(_)
-            | ValueName::Task => None,
-        }));
-        let EntryKind::Workflow { key, with } = &entry.kind else { continue };
-        let nested = used_inputs(key, library, known);
-        used.extend(with.iter().filter_map(|(name, given)| match given {
-            Given::Name(ValueName::Input(own)) if nested.contains(name) => Some(own.clone()),
-            Given::Name(_) | Given::Value(_) | Given::List(_) => None,
-        }));
-    }
-    known.insert(&workflow.key, used.clone());
-    used
 }
 
 /// Returns the ways of these runs, the shortest first.
@@ -214,7 +189,11 @@ impl Search<'_> {
     /// Leaves a phase with each of its outcomes.
     fn leave(&mut self, state: &RunState, last: Option<usize>) {
         let Some(active) = Active::resolve(state, self.library) else { return };
-        for outcome in active.outcomes() {
+        let OutputChoices { choices, is_cut } = OutputChoices::of(&active);
+        self.found.is_cut |= is_cut;
+        let exits = active.outcomes().into_iter();
+        let exits = exits.flat_map(|outcome| choices.iter().map(move |outputs| (outcome, outputs)));
+        for (outcome, outputs) in exits {
             let loops = outcome.and_then(|outcome| active.outcome_leads_back(outcome));
             let max_loops = active.scope.max_loops;
             if let (Some(outcome), true) = (
@@ -225,31 +204,33 @@ impl Search<'_> {
                 let key = state.current_path.key();
                 if active.scope.on_max_loops == OnMaxLoops::Next
                     && !self.after_loops.contains_key(&key)
-                    && let Some(end) = self.after_loops(state, outcome, last)
+                    && let Some(end) = self.after_loops(state, outcome, outputs, last)
                 {
                     self.after_loops.insert(key, end);
                 }
                 continue;
             }
-            match self.take(state, outcome, last) {
+            match self.take(state, outcome, outputs, last) {
                 (last, Some((new, arrival))) => self.go_on(&new, arrival, last),
                 (last, None) => self.end(state, WayEnd::Paused { max_loops }, last),
             }
         }
     }
 
-    /// Leaves a phase with this outcome; `None` if the run pauses.
+    /// Leaves a phase with this outcome and these outputs; `None` if the run pauses.
     fn take(
         &mut self,
         state: &RunState,
         outcome: Option<&str>,
+        outputs: &Outputs,
         last: Option<usize>,
     ) -> (Option<usize>, Option<(RunState, Arrival)>) {
         let progress = &state.progress;
         self.work += progress.outcomes.len() + progress.passed_over.len();
         self.work += state.current_path.len();
-        let left = leave(state, outcome, self.library).ok();
         let active = Active::resolve(state, self.library);
+        let handing_over = active.map(|active| state.with_outputs(active.phase, outputs.clone()));
+        let left = handing_over.and_then(|state| leave(&state, outcome, self.library).ok());
         let is_last = active.zip(outcome).is_some_and(|(active, outcome)| {
             let loops = active.outcome_leads_back(outcome);
             loops.is_some_and(|loops| loops >= active.scope.max_loops)
@@ -257,6 +238,7 @@ impl Search<'_> {
         let step = WayStep::Phase {
             path: state.current_path.clone(),
             outcome: outcome.map(ToOwned::to_owned),
+            outputs: outputs.clone(),
             goes_on: left.is_some() && is_last,
         };
         let last = self.link(step, last);
@@ -268,12 +250,13 @@ impl Search<'_> {
         (Some(last), moved)
     }
 
-    /// Takes an outcome that leads back as often as `maxLoops` allows, the phases between with the outcomes that they had last,
-    /// and then goes on to the end. Loops that are like the one before are one step. `None` if that is not found.
+    /// Takes an outcome that leads back as often as `maxLoops` allows, the phases between with the outcomes and outputs that they had
+    /// last, and then goes on to the end. Loops that are like the one before are one step. `None` if that is not found.
     fn after_loops(
         &mut self,
         from: &RunState,
         outcome: &str,
+        outputs: &Outputs,
         last: Option<usize>,
     ) -> Option<(RunState, Option<usize>)> {
         let (mut state, mut last) = (from.clone(), last);
@@ -282,6 +265,8 @@ impl Search<'_> {
         for _ in 0..MAX_STEPS_AFTER {
             let active = Active::resolve(&state, self.library)?;
             let is_there = !goes_on && state.current_path == from.current_path;
+            let leaving = state.with_outputs(active.phase, outputs.clone());
+            let OutputChoices { choices, .. } = OutputChoices::of(&active);
             let taken = match is_there {
                 true => Some(outcome.to_owned()),
                 false => onward(&active).map(ToOwned::to_owned),
@@ -297,12 +282,15 @@ impl Search<'_> {
                     *state.progress.loops.get_or_insert(&key, u32::default) = max_loops;
                 }
                 goes_on = more == 0 || is_repeated;
-                let mut leaving = state.clone();
+                let mut leaving = leaving;
                 let key = state.current_path.key();
                 leaving.progress.outcomes.insert(key, outcome.to_owned());
                 before = Some(leaving);
             }
-            let (step, moved) = self.take(&state, taken.as_deref(), last);
+            let known = state.progress.outputs.get(&state.current_path.key());
+            let known = known.map(|handed| &handed.values).filter(|_| !is_there);
+            let given = if is_there { Some(outputs) } else { known.or_else(|| choices.first()) };
+            let (step, moved) = self.take(&state, taken.as_deref(), given?, last);
             let (new, arrival) = moved?;
             last = self.passed(step, &new);
             state = new;
@@ -374,7 +362,13 @@ fn is_alike(a: &RunState, b: &RunState) -> bool {
         let loops = state.progress.loops.iter().filter(|(key, _)| **key != *scope);
         loops.map(|(key, count)| (key.to_owned(), *count)).collect()
     };
-    a.progress.outcomes == b.progress.outcomes && others(a) == others(b)
+    let outputs = |state: &RunState| -> Vec<(String, Outputs)> {
+        let outputs = state.progress.outputs.iter();
+        outputs.map(|(key, handed)| (key.to_owned(), handed.values.clone())).collect()
+    };
+    a.progress.outcomes == b.progress.outcomes
+        && outputs(a) == outputs(b)
+        && others(a) == others(b)
 }
 
 impl Active<'_> {
@@ -402,7 +396,9 @@ fn passed_over(state: &RunState) -> Vec<(PhasePath, PassedOverReason)> {
 mod tests {
     use super::*;
     use crate::definition::fixtures::{phase, workflow};
-    use crate::definition::{Condition, Entry, Outcome, Target, ValueType};
+    use crate::definition::{
+        Condition, Entry, EntryKind, Given, Outcome, Target, ValueName, ValueType,
+    };
 
     const BOUNDS: WayBounds = WayBounds { loops: 3, ways: 100, steps: 10_000, work: 10_000 };
 
@@ -428,16 +424,18 @@ mod tests {
         ways(&WayStarts::of(workflow, &Map::new(), library).unwrap(), library, bounds)
     }
 
-    /// The ways in short: the ids with the outcomes, `!` behind one that goes on; `-id` is passed over.
+    /// The ways in short: the ids with the outcomes and outputs, `!` behind one that goes on; `-id` is passed over.
     fn in_short(ways: &Ways, library: &Library) -> Vec<String> {
         let id = |path: &PhasePath| {
             let last = path.last().unwrap();
             library.get(&last.workflow_key).unwrap().phases[last.phase_index].id().to_owned()
         };
         let step = |step: &WayStep| match step {
-            WayStep::Phase { path, outcome, goes_on } => {
+            WayStep::Phase { path, outcome, outputs, goes_on } => {
                 let outcome = outcome.as_ref().map_or(String::new(), |name| format!(":{name}"));
-                format!("{}{outcome}{}", id(path), if *goes_on { "!" } else { "" })
+                let outputs = outputs.iter().map(|(name, value)| format!(":{name}={}", value.text()));
+                let outputs: String = outputs.collect();
+                format!("{}{outcome}{outputs}{}", id(path), if *goes_on { "!" } else { "" })
             }
             WayStep::Laps { more } => format!("+{more}"),
             WayStep::PassedOver { path, .. } => format!("-{}", id(path)),

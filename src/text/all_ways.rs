@@ -10,7 +10,7 @@ const MAX_PHASES: usize = 100;
 /// Maximum number of reasons of a way that are shown, and of entries that are passed over for one reason.
 const MAX_PASSED: usize = 10;
 
-/// Returns the ways, one paragraph each: the phases by their ids with the outcomes, the entries that are passed over with the
+/// Returns the ways, one paragraph each: the phases by their ids with the outcomes and the outputs that decide, the entries that are passed over with the
 /// reasons. `loops` is the bound of the search.
 pub fn all_ways(workflow: &Workflow, library: &Library, ways: &Ways, loops: u32) -> String {
     let count = ways.ways.len().saturating_add(ways.others);
@@ -40,13 +40,16 @@ fn in_words(way: &Way, number: usize, library: &Library) -> String {
     let mut passed: Vec<(String, Vec<String>)> = Vec::new();
     for step in &way.steps {
         match step {
-            WayStep::Phase { path, outcome, goes_on } => {
-                let outcome = match (outcome, goes_on) {
-                    (None, _) => String::new(),
-                    (Some(outcome), false) => format!(" ({outcome})"),
-                    (Some(outcome), true) => format!(" ({outcome}, and on after maxLoops)"),
+            WayStep::Phase { path, outcome, outputs, goes_on } => {
+                let mut left: Vec<String> = outcome.iter().cloned().collect();
+                let outputs = outputs.iter();
+                left.extend(outputs.map(|(name, value)| format!("{name}={}", short(&value.text()))));
+                left.extend(goes_on.then(|| "and on after maxLoops".to_owned()));
+                let left = match left.is_empty() {
+                    true => String::new(),
+                    false => format!(" ({})", left.join(", ")),
                 };
-                phases.push(format!("{}{outcome}", entry(path, library)));
+                phases.push(format!("{}{left}", entry(path, library)));
             }
             WayStep::Laps { more } => {
                 phases.push(format!("… ({more} loop{} more)", if *more == 1 { "" } else { "s" }));

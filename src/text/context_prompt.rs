@@ -3,10 +3,11 @@
 use crate::sorted::Set;
 use std::borrow::Cow;
 
-use crate::definition::{Entry, Library, ToolPolicy};
+use crate::definition::{Entry, Library, ToolPolicy, Workflow};
 use crate::run::{Active, Outline, RunState};
 
 use super::inputs::{inputs, value_text};
+use super::outputs::{expected_outputs, output_text};
 use super::template::resolve_with;
 use super::ways::outcome_lines;
 use super::{confinement, gate, results, steps};
@@ -101,6 +102,13 @@ pub fn context_prompt(active: &Active, role: DefaultRole) -> String {
     lines.extend([hand_over_line(active.needs_summary()), String::new()]);
     if let Some(requirements) = gate::requirements(active) {
         lines.extend([requirements, String::new()]);
+    }
+    if !phase.outputs.is_empty() {
+        lines.push(
+            "**Outputs:** with `next`, give workflow_step an object `outputs` with these:".into(),
+        );
+        lines.extend(expected_outputs(phase));
+        lines.push(String::new());
     }
     if !phase.outcomes.is_empty() {
         lines.push(
@@ -235,8 +243,8 @@ fn variable<'a>(name: &str, active: &Active<'a>, depth: usize) -> Option<Cow<'a,
     })
 }
 
-/// Returns the value of a variable that names an input, an outcome or a summary: `input.NAME`, `outcome.ID`,
-/// `previousSummary` or `summary.ID`. `None` for any other name, and for an input or a phase that there is not.
+/// Returns the value of a variable that names an input, an output, an outcome or a summary: `input.NAME`, `output.ID.NAME`,
+/// `outcome.ID`, `previousSummary` or `summary.ID`. `None` for any other name, and for an input or a phase that there is not.
 ///
 /// `depth` is that of the workflow whose template it is, from 1 for the root: its inputs are meant, and its phases before those of
 /// the workflows around it.
@@ -261,7 +269,7 @@ pub(super) fn run_variable<'a>(
     Some(Cow::Borrowed(summary.unwrap_or(NONE)))
 }
 
-/// Returns the value of a variable that names an input or an outcome, as [`run_variable`] does.
+/// Returns the value of a variable that names an input, an output or an outcome, as [`run_variable`] does.
 pub(super) fn value_variable<'a>(
     name: &str,
     state: &'a RunState,
@@ -269,25 +277,34 @@ pub(super) fn value_variable<'a>(
     library: &Library,
 ) -> Option<Cow<'a, str>> {
     if let Some(name) = name.strip_prefix("input.") {
-        let value = state.inputs(depth, library).remove(name)?;
+        let value = state.inputs(depth, library).remove(name);
         let path = state.current_path.at_depth(depth);
         let workflow = path.last().and_then(|segment| library.get(&segment.workflow_key));
         let input = workflow.and_then(|workflow| workflow.inputs.iter().find(|i| i.name == name));
-        return Some(Cow::Owned(match input {
-            Some(input) => value_text(&input.kind, value),
-            None => value,
-        }));
+        return match (input, value) {
+            (Some(input), Some(value)) => Some(Cow::Owned(value_text(&input.kind, value))),
+            (None, value) => value.map(Cow::Owned),
+            // Of a nested workflow that has begun without an output.
+            (Some(_), None) => Some(Cow::Borrowed(NONE)),
+        };
+    }
+    // The innermost workflow around the template, with its depth, that has such an entry.
+    let find = |has: &dyn Fn(&Workflow) -> bool| {
+        (1..=depth).rev().find(|depth| {
+            let segment = state.current_path.get(depth - 1);
+            segment.and_then(|segment| library.get(&segment.workflow_key)).is_some_and(has)
+        })
+    };
+    if let Some(of) = name.strip_prefix("output.") {
+        // The id of a phase may have dots.
+        let (id, name) = of.rsplit_once('.')?;
+        let depth = find(&|workflow| workflow.output(id, name).is_some())?;
+        let value = state.output(depth, id, name, library);
+        return Some(value.map_or(Cow::Borrowed(NONE), |value| Cow::Owned(output_text(value))));
     }
     let id = name.strip_prefix("outcome.")?;
-    let known = (1..=depth).rev().find(|depth| has_outcome(state, *depth, id, library))?;
-    Some(Cow::Borrowed(state.outcome(known, id, library).unwrap_or(NONE)))
-}
-
-/// Returns true if the workflow at this depth of the path has an entry of this name.
-fn has_outcome(state: &RunState, depth: usize, id: &str, library: &Library) -> bool {
-    let segment = depth.checked_sub(1).and_then(|index| state.current_path.get(index));
-    let workflow = segment.and_then(|segment| library.get(&segment.workflow_key));
-    workflow.is_some_and(|workflow| workflow.phases.iter().any(|entry| entry.is_called(id)))
+    let depth = find(&|workflow| workflow.phases.iter().any(|entry| entry.is_called(id)))?;
+    Some(Cow::Borrowed(state.outcome(depth, id, library).unwrap_or(NONE)))
 }
 
 /// Returns the profiles of all phases of the root workflow and of the workflows nested in it, without duplicates.
@@ -301,7 +318,6 @@ fn all_profiles<'a>(active: &Active<'a>) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::Workflow;
     use crate::definition::fixtures::{phase, workflow};
     use crate::run::RunState;
     use crate::run::path::path_to;

@@ -92,7 +92,7 @@ pub fn fresh_notice(active: &Active, messages: usize, left_out: u64) -> String {
         1 => Some(format!("1 {one}")),
         count => Some(format!("{count} {more}")),
     };
-    seen.extend(counted(active.seen().summaries().len(), "result", "results"));
+    seen.extend(counted(active.seen().results().len(), "result", "results"));
     seen.extend(counted(messages, "message of yours", "messages of yours"));
     let left_out = match left_out {
         0..1000 => format!("{left_out} bytes"),

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::names::phase_title;
+use super::outputs::output_lines;
 use crate::definition::{Check, CheckKind, Command, Library, Phase, Variable};
-use crate::run::{Active, Evidence, PhasePath, RunState};
+use crate::run::{Active, Evidence, Outputs, PhasePath, RunState};
 
 /// Maximum number of lines of a command's output for the agent.
 const MAX_TAIL_LINES: usize = 40;
@@ -37,9 +38,12 @@ pub(super) fn requirements(active: &Active) -> Option<String> {
     let outcomes = active.outcomes();
     // Each check once, with the outcomes for which it is made.
     let mut checks: Vec<(&Check, Vec<&str>)> = Vec::new();
-    for outcome in &outcomes {
-        for check in active.gates_ahead(*outcome).into_iter().flat_map(|ahead| ahead.checks) {
+    let left = active.with_possible_outputs().unwrap_or_else(|| vec![active.state.clone()]);
+    let left: Vec<Active> = left.iter().map(|left| active.with(left)).collect();
+    for (outcome, left) in outcomes.iter().flat_map(|outcome| left.iter().map(move |left| (outcome, left))) {
+        for check in left.gates_ahead(*outcome).into_iter().flat_map(|ahead| ahead.checks) {
             match checks.iter_mut().find(|(known, _)| std::ptr::eq(*known, check)) {
+                Some((_, of)) if outcome.is_none_or(|outcome| of.contains(&outcome)) => {}
                 Some((_, of)) => of.extend(outcome),
                 None => checks.push((check, outcome.iter().copied().collect())),
             }
@@ -160,6 +164,7 @@ pub fn approval_subject(
     phase: &Phase,
     evidence: &[Evidence],
     summary: Option<&str>,
+    outputs: &Outputs,
 ) -> Option<String> {
     let mut parts = Vec::new();
     if !evidence.is_empty() {
@@ -169,6 +174,10 @@ pub fn approval_subject(
     if let Some(summary) = summary {
         let title = phase_title(phase);
         parts.push(format!("**The agent's summary of {title}:**\n\n{}", summary.trim()));
+    }
+    if !outputs.is_empty() {
+        let title = phase_title(phase);
+        parts.push(format!("**The agent's outputs of {title}:**\n\n{}", output_lines(outputs)));
     }
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }

@@ -11,6 +11,7 @@ use crate::run::{PhasePath, RunState};
 
 use super::budget::budget_note;
 use super::confinement::limits_note;
+use super::outputs::outputs_note;
 use super::ways::{short, when_note};
 
 /// Maximum number of phases in a diagram.
@@ -106,7 +107,7 @@ fn loops(count: u32) -> String {
 }
 
 /// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the results, the model, the limits, the budget, the
-/// gate and the outcomes below it.
+/// gate, the outputs and the outcomes below it.
 pub fn noted(
     name: &str,
     phase: &Phase,
@@ -125,6 +126,7 @@ pub fn noted(
         .chain(gate_note(gate));
     let notes = notes
         .chain(failure_note(gate, scope, library))
+        .chain(outputs_note(phase))
         .chain(outcomes_note(phase, scope, library))
         .chain(loops_note(phase, scope));
     let notes = notes.map(|note| format!("{indent}{note}"));

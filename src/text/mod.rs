@@ -17,6 +17,7 @@ mod inputs;
 mod messages;
 mod models;
 mod names;
+mod outputs;
 mod pause;
 mod preview;
 mod questions;
@@ -67,6 +68,7 @@ pub use messages::{
 };
 pub use models::no_model;
 pub use names::{origin, phase_title, short_name, task_too_long};
+pub use outputs::{call_with, no_output, outputs_wrong};
 pub use pause::{ended_line, held, held_notice, pause_notice, paused, run_name, unfinished_line};
 pub use preview::preview;
 pub use questions::{

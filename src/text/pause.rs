@@ -41,6 +41,14 @@ impl fmt::Display for PauseReason {
                 let (of, outcome) = (short(of), short(outcome));
                 write!(f, "“{of}” leads back with `{outcome}`, after {times} loop{s} (maxLoops)")
             }
+            Self::Outputs { of, times } => {
+                let s = if *times == 1 { "" } else { "s" };
+                write!(f, "the agent gave missing or wrong outputs of “{}” in {times} call{s}", short(of))
+            }
+            Self::MissingOutput { of, input, output } => {
+                let (of, input, output) = (short(of), short(input), short(output));
+                write!(f, "“{of}” needs `{output}` for its input `{input}`, and the phase was left without it")
+            }
             Self::Approval { question } => {
                 write!(f, "it waits for your answer to “{}”", short_name(question))
             }
@@ -103,6 +111,8 @@ impl PauseReason {
             Self::Limit { .. } => "too many continuations",
             Self::Gate { .. } => "the gate is not passed",
             Self::Loops { .. } => "too many loops",
+            Self::Outputs { .. } => "outputs are wrong",
+            Self::MissingOutput { .. } => "an output is missing",
             Self::Approval { .. } => "it waits for your answer",
             Self::Commands { .. } => "commands are not allowed",
             Self::Budget { .. } => "the budget is used up",
@@ -141,6 +151,9 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         }
         PauseReason::Commands { .. } => {
             "Your next message resumes it, or /workflow :resume; then the gate asks you again."
+        }
+        PauseReason::MissingOutput { .. } => {
+            "/workflow :resume goes on without it; /workflow :back goes to the phase before."
         }
         reason if reason.needs_resume() => "/workflow :resume ends the pause.",
         _ => "Your next message resumes it, or /workflow :resume.",

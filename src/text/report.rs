@@ -8,9 +8,12 @@ use crate::sorted::Map;
 use serde::Serialize;
 
 use crate::definition::{Stale, on_one_line, short};
-use crate::run::{Evidence, MAX_TASK, PauseReason, PhasePath, RunState, RunStatus, cut};
+use crate::run::{
+    Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, RunState, RunStatus, cut,
+};
 use crate::usage::Usage;
 
+use super::outputs::output_on_one_line;
 use super::gate::{duration, evidence_lines, fenced};
 use super::step_result::local_time;
 use super::usage::{cost, tokens, warm_ups};
@@ -125,6 +128,9 @@ pub struct PhaseReport<'a> {
     models: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<&'a str>,
+    /// The outputs with which it was left last, each in the JSON type of its type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outputs: Option<&'a Outputs>,
     /// The evidence of its gate, of the last attempt to leave it.
     evidence: &'a [Evidence],
     /// The indices of the entries in the key.
@@ -201,6 +207,7 @@ impl<'a> Report<'a> {
         sections.extend(section("Skipped by the user", self.skipped()));
         sections.extend(section("Passed over", self.passed_over()));
         sections.extend(section("Gates", self.checks()));
+        sections.extend(section("Outputs", self.outputs()));
         sections.extend(section("Summaries", self.summaries()));
         Ok(sections.join("\n\n"))
     }
@@ -342,6 +349,18 @@ impl<'a> Report<'a> {
         parts
     }
 
+    fn outputs(&self) -> Vec<String> {
+        let phases = self.phases.iter().filter_map(|phase| Some((phase, phase.outputs?)));
+        let line = |(output, value): (&String, &OutputValue)| {
+            format!("- {}: {}", name(output), inline(&output_on_one_line(value), MAX_BLOCK))
+        };
+        let outputs = |(phase, outputs): (&PhaseReport, &Outputs)| {
+            let lines: Vec<String> = outputs.iter().map(line).collect();
+            format!("**{}**\n\n{}", phase.title(), lines.join("\n"))
+        };
+        phases.take(MAX_ROWS).map(outputs).collect()
+    }
+
     fn summaries(&self) -> Vec<String> {
         let phases = self.phases.iter().filter_map(|phase| Some((phase, phase.summary?)));
         let summary = |(phase, summary): (&PhaseReport, &str)| {
@@ -397,6 +416,7 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
             models: usage.models.keys().cloned().collect(),
             usage,
             summary: visit.summary.as_ref().map(|summary| &*summary.text),
+            outputs: state.progress.outputs.get(key).map(|handed| &handed.values),
             evidence: &visit.evidence,
             path,
         };

@@ -1,7 +1,9 @@
-//! The summaries of the phases so far, for later phases and for the user.
+//! The summaries and outputs of the phases so far, for later phases and for the user.
 
 use crate::definition::{Library, is_key};
-use crate::run::{PhasePath, RunState, Summary, cut};
+use crate::run::{Outputs, PhasePath, RunState, Summary, cut};
+
+use super::outputs::output_lines;
 
 /// Maximum length of the list in a context prompt, in characters.
 const MAX_RESULTS: usize = 12_000;
@@ -38,10 +40,16 @@ struct Group<'a> {
     path: PhasePath,
     /// Name of the nested workflow; `None` for a phase.
     name: Option<&'a str>,
-    phases: Vec<(Vec<&'a str>, &'a Summary)>,
+    phases: Vec<(Vec<&'a str>, Shown<'a>)>,
 }
 
-/// Returns the list of summaries in the context prompt, newest last; `None` without summaries.
+/// The result of a phase: its summary, and a list item for each of its outputs.
+struct Shown<'a> {
+    name: &'a str,
+    text: String,
+}
+
+/// Returns the list of results in the context prompt, newest last; `None` without results.
 ///
 /// If the list would be too long, the oldest summaries are shortened or left out.
 pub(super) fn results(state: &RunState, library: &Library) -> Option<String> {
@@ -52,10 +60,10 @@ pub(super) fn results(state: &RunState, library: &Library) -> Option<String> {
         let heading = group.name.map(|name| format!("### {name}"));
         let mut room = left.saturating_sub(heading.as_deref().map_or(0, length));
         let mut texts = Vec::new();
-        for (scopes, summary) in group.phases.iter().rev() {
+        for (scopes, shown) in group.phases.iter().rev() {
             let title = match group.name {
-                Some(_) => format!("#### {}{}", scope_names(scopes), summary.name),
-                None => format!("### {}", summary.name),
+                Some(_) => format!("#### {}{}", scope_names(scopes), shown.name),
+                None => format!("### {}", shown.name),
             };
             let most = room.saturating_sub(length(&title));
             if most == 0 {
@@ -63,7 +71,7 @@ pub(super) fn results(state: &RunState, library: &Library) -> Option<String> {
                 (room, left) = (0, 0);
                 continue;
             }
-            let text = cut(&summary.text, most);
+            let text = cut(&shown.text, most);
             room = room.saturating_sub(length(&title) + length(&text));
             left = room;
             texts.push(format!("{title}\n{text}"));
@@ -87,16 +95,22 @@ fn length(text: &str) -> usize {
     text.chars().count() + OVERHEAD
 }
 
-/// Returns a list item in Markdown for each phase with a summary, oldest first. The more there are, the less is shown of each.
+/// Returns the summary of a phase, and below it a list item for each of its outputs.
+fn result_text(summary: Option<&Summary>, outputs: Option<&Outputs>) -> String {
+    let parts = summary.map(|summary| summary.text.clone()).into_iter().chain(outputs.map(output_lines));
+    parts.collect::<Vec<String>>().join("\n")
+}
+
+/// Returns a list item in Markdown for each phase with a result, oldest first. The more there are, the less is shown of each.
 pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     let mut lines = Vec::new();
-    let length = Length::shared(state.summaries().len());
+    let length = Length::shared(state.results().len());
     for group in groups(state, library) {
         lines.extend(group.name.map(|name| format!("- {name}")));
         let indent = if group.name.is_some() { "  " } else { "" };
-        lines.extend(group.phases.iter().map(|(scopes, summary)| {
-            let title = format!("{indent}- {}{}:", scope_names(scopes), summary.name);
-            match &excerpt(&summary.text, length)[..] {
+        lines.extend(group.phases.iter().map(|(scopes, shown)| {
+            let title = format!("{indent}- {}{}:", scope_names(scopes), shown.name);
+            match &excerpt(&shown.text, length)[..] {
                 [line] => format!("{title} {line}"),
                 lines => {
                     let lines = lines.iter().map(|line| format!("\n{indent}  {line}"));
@@ -108,9 +122,9 @@ pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
     lines
 }
 
-/// Returns the beginning of a summary for the user, without blank lines.
-pub(super) fn excerpt_of(text: &str) -> Vec<String> {
-    excerpt(text, MAX_EXCERPT)
+/// Returns the beginning of a result for the user, without blank lines.
+pub(super) fn excerpt_of(summary: Option<&Summary>, outputs: Option<&Outputs>) -> Vec<String> {
+    excerpt(&result_text(summary, outputs), MAX_EXCERPT)
 }
 
 fn excerpt(text: &str, length: Length) -> Vec<String> {
@@ -163,16 +177,17 @@ fn shared(state: &RunState, path: &PhasePath) -> usize {
 
 fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
-    for (path, summary) in state.summaries() {
+    for (path, result) in state.results() {
         let depth = shared(state, &path).min(path.len() - 1);
         let outer = path.at_depth(depth + 1);
         let mut names = path.iter().skip(depth + 1).map(|segment| {
             library.get(&segment.workflow_key).map_or("(a workflow that is gone)", |w| &*w.name)
         });
         let name = names.next();
-        let phase = (names.collect(), summary);
+        let text = result_text(result.summary, result.outputs);
+        let phase = (names.collect(), Shown { name: result.name, text });
         match groups.iter().position(|group| group.path == outer && group.name == name) {
-            // The newest summary of a group decides its position.
+            // The newest result of a group decides its position.
             Some(index) => {
                 let mut group = groups.remove(index);
                 group.phases.push(phase);

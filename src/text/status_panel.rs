@@ -70,7 +70,8 @@ pub fn status_panel(
         let summary = visit.and_then(|visit| visit.summary.as_ref());
         let evidence = gate::phase_evidence_lines(state, &step.path);
         lines.extend(evidence.map(|line| format!("     {line}")));
-        let excerpt = summary.map(|summary| results::excerpt_of(&summary.text)).unwrap_or_default();
+        let handed = progress.outputs.get(&step.path.key());
+        let excerpt = results::excerpt_of(summary, handed.map(|handed| &handed.values));
         lines.extend(excerpt.iter().map(|line| format!("     {line}")));
     }
     if outline.total > steps.len() as u64 {

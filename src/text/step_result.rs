@@ -153,9 +153,11 @@ fn position(active: &Active) -> String {
     .join("\n")
 }
 
-/// Returns the next step; where an outcome decides on it, the one that is next in order.
+/// Returns the next step; where an outcome or an output decides on it, the one that is next in order.
 fn next(active: &Active, outline: Outline) -> String {
-    let after = active.after(None).filter(|_| active.phase.outcomes.is_empty());
+    let leads_one_way = active.phase.outcomes.is_empty()
+        && active.with_possible_outputs().is_some_and(|left| left.len() == 1);
+    let after = active.after(None).filter(|_| leads_one_way);
     let number = match &after {
         Some(after) => {
             Active::resolve(after, active.library).map(|next| Outline::of(&next).current)

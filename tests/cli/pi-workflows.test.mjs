@@ -254,6 +254,34 @@ test("run-through goes the way of the inputs and outcomes", (t) => {
   assert.ok(stdout.includes('a "b" \\ c=d'), stdout);
 });
 
+/** A plan whose outputs decide on the design and on a nested workflow. */
+const PLANNED = {
+  ...workflow("plan", [{ id: "plan", outputs: { size: { type: "choice", options: ["small", "large"] }, tasks: { type: "list" }, n: { type: "number", optional: true } } }, { id: "design", when: { "output.plan.size": "large" } }, { id: "@deep", with: { n: "{output.plan.n}" } }, { id: "build", instructions: "{output.plan.tasks}" }]),
+  ...workflow("deep", [{ id: "dig", when: { "input.n": 2 } }, "done"], { show: "workflows", commandName: undefined, initialMessage: undefined, inputs: { n: { type: "number", default: 1 } } }),
+};
+
+test("run-through goes the way of the outputs, and --all-ways lists their ways", (t) => {
+  const { run } = place(t, PLANNED);
+  assert.deepEqual(run(["check", "--strict"]), { status: 0, stdout: "2 workflows, no errors.\n", stderr: "" });
+  const { stdout, stderr } = run(["run-through", "plan", "--output", "plan.size=large", "--output", "plan.tasks=one two", "--output", "plan.tasks=three", "--output", "plan.n=2"]);
+  assert.equal(stderr, "");
+  assert.ok(stdout.includes("━━ Step 2: it calls workflow_step with next and the outputs n: 2, size: large, tasks: [one two, three], and is told ━━\n\n✓ Advanced: Plan → 🔹 Design\n"), stdout);
+  assert.ok(stdout.includes("\n1. one two\n2. three\n") && stdout.includes("Entered subworkflow 'The deep': Design → 🔹 Dig"), stdout);
+  assert.match(run(["run-through", "plan"]).stdout, /with next and the outputs size: small, tasks: \[\(tasks 1\), \(tasks 2\)\], and is told ━━\n\n✓ Entered subworkflow 'The deep': Plan → 🔹 Done\nPassed over: Design \(output\.plan\.size is small, not large\), Dig/);
+  const ways = run(["run-through", "plan", "--all-ways"]).stdout.trimEnd().split("\n\n");
+  assert.equal(ways[0], "6 ways through The plan:");
+  assert.ok(ways.some((way) => /^\d\. plan \(n=2, size=large\) → design → deep > dig → deep > done → build → DONE$/.test(way)), ways.join("\n"));
+  assert.ok(ways.some((way) => /^\d\. plan \(size=small\) → deep > done → build → DONE\n {3}passed over: design \(output\.plan\.size is small, not large\)/.test(way)), ways.join("\n"));
+  for (const [options, error] of /** @type {[string[], string][]} */ ([
+    [["--output", "plan.size=larg"], "`plan.size`: expected `small` or `large`, found `larg`. Did you mean `large`?\n"],
+    [["--output", "plan.siz=large"], "There is no output `plan.siz`. Did you mean `plan.size`? There are plan.size, plan.tasks, plan.n.\n"],
+    [["--output", "size"], '--output takes ID.NAME=VALUE, but is "size".\n'],
+    [["--all-ways", "--output", "plan.size=large"], "--all-ways takes no --output.\n"],
+  ])) {
+    assert.deepEqual(run(["run-through", "plan", ...options]), { status: 2, stdout: "", stderr: error });
+  }
+});
+
 test("run-through --all-ways lists the ways", (t) => {
   const { run } = place(t, { ...BRANCHES, ...FLOW, ...PART });
   const { status, stdout: web, stderr } = run(["run-through", "fix", "--all-ways", "--input", "scope=web"]);

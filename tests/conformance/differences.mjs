@@ -367,8 +367,8 @@ export const DIFFERENCES = [
   },
   {
     number: 61,
-    reference: "Ignores `outcomes` in a phase file and `onMaxLoops` in `workflow.yaml`: `next` leads to the next phase.",
-    ours: "`next` needs one of the outcomes and leads where the outcome does; without one it is refused. A way back counts as a loop.",
+    reference: "Ignores `outcomes` and `outputs` in a phase file, and `onMaxLoops` in `workflow.yaml`: `next` leads to the next phase.",
+    ours: "`next` needs one of the outcomes and leads where the outcome does; without one it is refused. A way back counts as a loop. `outputs` are values that `next` must give, with their types.",
     why: "A review leads to a fix or to the end.",
   },
   {

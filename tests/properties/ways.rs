@@ -1,12 +1,13 @@
-//! Properties of runs through workflows with inputs, outcomes and conditions.
+//! Properties of runs through workflows with inputs, outcomes, outputs and conditions.
 
 use std::collections::BTreeMap;
 
 use pi_workflows::definition::{Entry, EntryKind, Library, Target, Workflow};
 use pi_workflows::engine::{Engine, Event, Facts, Ui};
 use pi_workflows::run::{
-    Active, Arrival, Leaving, PassedOver, PassedOverReason, PauseReason, PhasePath, RunState,
-    WayBounds, WayEnd, WayStarts, WayStep, begin, leave, restart, restore, ways,
+    Active, Arrival, Leaving, Outputs, PassedOver, PassedOverReason, PauseReason, PhasePath,
+    RunState, Way, WayBounds, WayEnd, WayStarts, WayStep, begin, given_outputs, leave, restart,
+    restore, ways,
 };
 use pi_workflows::sorted::Map;
 use pi_workflows::text::{boxes, mermaid};
@@ -18,6 +19,27 @@ use super::one_level::Files;
 /// Names of outcomes. The first entries of a list are the outcomes of a phase.
 const OUTCOMES: [&str; 3] = ["ok", "odd", "bad"];
 const MAX_LOOPS: u32 = 3;
+
+const OUTPUTS: &str =
+    "outputs: { g: { type: choice, options: [s, l] }, h: { type: flag }, k: { type: number } }\n";
+
+/// Returns true if the phase at this place has outputs.
+fn has_outputs(at: usize) -> bool {
+    at.is_multiple_of(2)
+}
+
+/// The outputs that a number stands for.
+fn outputs(number: usize) -> serde_json::Value {
+    let (g, h, k) = (["s", "l"][number % 2], (number / 2).is_multiple_of(2), number / 4 % 3 + 1);
+    serde_json::json!({ "g": g, "h": h, "k": k })
+}
+
+/// The run, its phase having handed over the outputs that a number stands for, if it has any.
+fn handing_over(active: &Active, number: usize) -> RunState {
+    let given = outputs(number);
+    let given = if active.phase.outputs.is_empty() { &serde_json::Value::Null } else { &given };
+    active.state.with_outputs(active.phase, given_outputs(active.phase, given).unwrap())
+}
 
 /// Random numbers that an entry of `phases` is made of.
 #[derive(Debug, Clone)]
@@ -52,7 +74,8 @@ fn raw_entry() -> impl Strategy<Value = RawEntry> {
 }
 
 /// Workflows `w0` to `w2` with the inputs `c` (`x` or `y`), `f` (a flag) and `n` (a number). Each contains phases and workflows
-/// with higher numbers. Conditions refer to inputs and to the outcomes of earlier entries.
+/// with higher numbers. Conditions refer to inputs, and to the outcomes and outputs of earlier entries. The phases at even places have
+/// the outputs `g` (`s` or `l`), `h` (a flag) and `k` (a number).
 pub fn branching_files() -> impl Strategy<Value = Files> {
     let entries = prop::collection::vec(raw_entry(), 1..5);
     let workflow = (entries, 0..=MAX_LOOPS, any::<bool>())
@@ -73,7 +96,7 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
         (0..raw.entries.len()).filter(|&at| nested(&raw.entries[at]).is_none()).collect();
     let mut folder = BTreeMap::new();
     let mut yaml = format!(
-        "name: W{index}\ncommandName: w{index}\ninitialMessage: go\nmaxLoops: {}\nonMaxLoops: {}\ninputs:\n  c: {{ type: choice, options: [x, y] }}\n  f: {{ type: flag }}\n  n: {{ type: number, default: 1 }}\nphases:\n",
+        "name: W{index}\ncommandName: w{index}\ninitialMessage: go\nmaxLoops: {}\nonMaxLoops: {}\ninputs:\n  c: {{ type: choice, options: [x, y] }}\n  f: {{ type: flag, default: true }}\n  n: {{ type: number, default: 1 }}\nphases:\n",
         raw.max_loops,
         if raw.goes_on { "next" } else { "pause" },
     );
@@ -83,8 +106,13 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
             Some(number) => {
                 let (choice, flag) = entry.with;
                 let choice = ["x", "y", "'{input.c}'"][usize::from(choice)];
+                let planned = phases.iter().find(|phase| **phase < at && has_outputs(**phase));
+                let (flag, n) = match planned.filter(|_| flag) {
+                    Some(phase) => (format!("output.p{phase}.h"), format!("output.p{phase}.k")),
+                    None => (flag.to_string(), "input.n".to_owned()),
+                };
                 fields.push(format!("subworkflow: w{number}"));
-                fields.push(format!("with: {{ c: {choice}, f: {flag}, n: '{{input.n}}' }}"));
+                fields.push(format!("with: {{ c: {choice}, f: {flag}, n: {n} }}"));
             }
             None => {
                 fields.push(format!("phase: p{at}.md"));
@@ -100,8 +128,9 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
                 });
                 let outcomes: String = outcomes.collect();
                 let field = if outcomes.is_empty() { "" } else { "outcomes:\n" };
+                let outputs = if has_outputs(at) { OUTPUTS } else { "" };
                 let text = format!(
-                    "---\nid: p{at}\nname: P{at}\nemoji: '*'\n{field}{outcomes}---\nDo {{phaseName}} for {{input.c}}\n"
+                    "---\nid: p{at}\nname: P{at}\nemoji: '*'\n{outputs}{field}{outcomes}---\nDo {{phaseName}} for {{input.c}}\n"
                 );
                 folder.insert(format!("p{at}.md"), text.into_bytes());
             }
@@ -111,10 +140,12 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
             .copied()
             .filter(|&other| other < at && !raw.entries[other].targets.is_empty())
             .collect();
+        let planned: Vec<usize> =
+            phases.iter().copied().filter(|&other| other < at && has_outputs(other)).collect();
         let conditions: BTreeMap<String, String> = entry
             .conditions
             .iter()
-            .map(|&(of, values)| condition(&earlier, raw, of, values))
+            .map(|&(of, values)| condition(&earlier, &planned, raw, of, values))
             .collect();
         if !conditions.is_empty() {
             let conditions = conditions.iter().map(|(of, values)| format!("{of}: {values}"));
@@ -126,17 +157,30 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
     folder
 }
 
-/// A condition on an input or on the outcome of an earlier phase, and its values.
-fn condition(earlier: &[usize], raw: &RawWorkflow, of: u8, values: u8) -> (String, String) {
+/// A condition on an input, or on the outcome or an output of an earlier phase, and its values. `earlier` are the phases with outcomes,
+/// `planned` those with outputs.
+fn condition(
+    earlier: &[usize],
+    planned: &[usize],
+    raw: &RawWorkflow,
+    of: u8,
+    values: u8,
+) -> (String, String) {
     let some = |all: &[&str]| {
         let chosen = all.iter().enumerate().filter(|(bit, _)| values & (1 << bit) != 0);
         let chosen: Vec<&str> = chosen.map(|(_, value)| *value).collect();
         if chosen.is_empty() { format!("[{}]", all[0]) } else { format!("[{}]", chosen.join(", ")) }
     };
-    match usize::from(of) % (3 + 2 * earlier.len()) {
+    match usize::from(of) % (3 + 2 * earlier.len() + 3 * planned.len()) {
         0 => ("input.c".into(), some(&["x", "y"])),
         1 => ("input.f".into(), some(&["true", "false"])),
-        2 => ("input.n".into(), some(&["1.0", "2"])),
+        2 => ("input.n".into(), some(&["2.0", "2"])),
+        number if number >= 3 + 2 * earlier.len() => {
+            let number = number - 3 - 2 * earlier.len();
+            let (output, all): (_, &[&str]) =
+                [("g", &["s", "l"][..]), ("h", &["true", "false"]), ("k", &["2.0"])][number % 3];
+            (format!("output.p{}.{output}", planned[number / 3]), some(all))
+        }
         number => {
             let id = earlier[(number - 3) / 2];
             let outcomes = raw.entries[id].targets.len().min(OUTCOMES.len());
@@ -266,7 +310,8 @@ fn is_passed_over(state: &RunState, path: &PhasePath) -> bool {
     })
 }
 
-/// An answer of the agent: an outcome by its number, also some that the phase does not have, or `loop`.
+/// An answer of the agent: an outcome by its number modulo 4, also some that the phase does not have, with the outputs that the number
+/// stands for; or `loop`.
 #[derive(Debug, Clone, Copy)]
 enum AnswerOfAgent {
     Outcome(usize),
@@ -276,7 +321,7 @@ enum AnswerOfAgent {
 
 fn answer() -> impl Strategy<Value = AnswerOfAgent> {
     prop_oneof![
-        6 => (0_usize..4).prop_map(AnswerOfAgent::Outcome),
+        6 => (0_usize..48).prop_map(AnswerOfAgent::Outcome),
         1 => Just(AnswerOfAgent::Missing),
         2 => Just(AnswerOfAgent::Loop),
     ]
@@ -328,8 +373,11 @@ fn call(play: &mut Play, answer: AnswerOfAgent) {
     play.on(Event::TurnEnd { queued: false });
     let input = match answer {
         AnswerOfAgent::Outcome(number) => {
-            let outcome = OUTCOMES.get(number).unwrap_or(&"none");
-            format!(r#"{{"action":"next","outcome":"{outcome}"}}"#)
+            let outcome = OUTCOMES.get(number % 4).unwrap_or(&"none");
+            let at = newest(play).and_then(|state| Some(state.current_path.last()?.phase_index));
+            let outputs = at.filter(|at| has_outputs(*at)).map(|_| outputs(number / 4));
+            let outputs = outputs.unwrap_or_default();
+            format!(r#"{{"action":"next","outcome":"{outcome}","outputs":{outputs}}}"#)
         }
         AnswerOfAgent::Missing => r#"{"action":"next"}"#.to_owned(),
         AnswerOfAgent::Loop => r#"{"action":"loop"}"#.to_owned(),
@@ -368,7 +416,8 @@ proptest! {
                 },
                 AnswerOfAgent::Outcome(number) => {
                     let outcome = outcomes[number % outcomes.len()];
-                    leave(&state, outcome, &library).map(|moved| (moved, Leaving::Done))
+                    let left = handing_over(&active, number / 4);
+                    leave(&left, outcome, &library).map(|moved| (moved, Leaving::Done))
                 }
                 AnswerOfAgent::Missing => leave(&state, outcomes[0], &library).map(|moved| (moved, Leaving::Done)),
             };
@@ -424,7 +473,7 @@ proptest! {
             }
             if let Some(state) = newest(&play) {
                 check_passed_over(&state, &library, false)?;
-                // A phase that the user leaves without an outcome has none.
+                // A phase that the user leaves has no outcome, and the outputs that it has handed over.
                 if let (Move::User(control), Some(before)) = (&next, &before)
                     && (control == ":next" || control.starts_with(":skip"))
                     && state.global_step_count > before.global_step_count
@@ -432,6 +481,8 @@ proptest! {
                 {
                     let left = before.current_path.key();
                     prop_assert!(!state.progress.outcomes.contains_key(&left), "{control} {state:?}");
+                    let has_outputs = state.progress.outputs.contains_key(&left);
+                    prop_assert_eq!(has_outputs, before.handed_outputs().is_some(), "{}", control);
                 }
                 boxes(workflow, &library, Some(&state));
                 mermaid(workflow, &library, Some(&state));
@@ -463,7 +514,7 @@ proptest! {
     fn the_way_of_a_run_is_one_of_all_ways(
         files in branching_files(),
         values in values(),
-        answers in prop::collection::vec(0_usize..4, 1..12),
+        answers in prop::collection::vec(0_usize..48, 1..12),
     ) {
         let library = library_of(&files);
         let Some(workflow) = library.get("w0") else { return Ok(()) };
@@ -485,17 +536,31 @@ proptest! {
                 other => prop_assert!(other.is_none(), "{other:?}"),
             }
             let outcomes = Active::resolve(&state, &library).unwrap().outcomes();
-            let number = answers.next().unwrap() % outcomes.len();
-            steps.push((state.current_path.clone(), outcomes[number].map(ToOwned::to_owned)));
-            call(&mut play, AnswerOfAgent::Outcome(number));
+            let answer = answers.next().unwrap();
+            let number = answer % outcomes.len();
+            let outcome = outcomes[number].map(ToOwned::to_owned);
+            steps.push((state.current_path.clone(), outcome, outputs(answer / 4)));
+            call(&mut play, AnswerOfAgent::Outcome(answer / 4 * 4 + number));
         }
-        let phases = |steps: &[WayStep]| -> Vec<(PhasePath, Option<String>)> {
-            steps.iter().filter_map(|step| match step {
-                WayStep::Phase { path, outcome, .. } => Some((path.clone(), outcome.clone())),
-                WayStep::Laps { .. } | WayStep::PassedOver { .. } => None,
-            }).collect()
+        // Of the outputs a way has those that conditions use; of `k` they tell only 2 from others.
+        let fits = |outputs: &Outputs, given: &serde_json::Value| {
+            outputs.iter().all(|(name, value)| match &**name {
+                "k" => (value.text().parse() == Ok(2.0)) == (given["k"] == 2),
+                name => serde_json::to_value(value).unwrap() == given[name],
+            })
         };
-        let found = all.ways.iter().filter(|way| way.end == end && phases(&way.steps) == steps);
+        let is_way = |way: &&Way| {
+            let phases: Vec<&WayStep> =
+                way.steps.iter().filter(|step| matches!(step, WayStep::Phase { .. })).collect();
+            phases.len() == steps.len()
+                && phases.iter().zip(&steps).all(|(step, taken)| match step {
+                    WayStep::Phase { path, outcome, outputs, .. } => {
+                        *path == taken.0 && *outcome == taken.1 && fits(outputs, &taken.2)
+                    }
+                    WayStep::Laps { .. } | WayStep::PassedOver { .. } => false,
+                })
+        };
+        let found = all.ways.iter().filter(|way| way.end == end && is_way(way));
         prop_assert_eq!(found.count(), 1, "{:?} {:?}", steps, end);
     }
 
@@ -517,17 +582,21 @@ proptest! {
                     WayStep::Laps { more } => {
                         prop_assert!(*more > 0);
                         let lap = lap(&way.steps[..at], &state.current_path);
-                        for (path, outcome) in (0..*more).flat_map(|_| &lap) {
+                        for (path, outcome, outputs) in (0..*more).flat_map(|_| &lap) {
                             prop_assert_eq!(&state.current_path, path);
-                            let (new, _) = leave(&state, outcome.as_deref(), &library).unwrap();
+                            let phase = Active::resolve(&state, &library).unwrap().phase;
+                            let left = state.with_outputs(phase, outputs.clone());
+                            let (new, _) = leave(&left, outcome.as_deref(), &library).unwrap();
                             state = new.moved_from(&state, Leaving::Done, 0);
                         }
                     }
-                    WayStep::Phase { path, outcome, goes_on } => {
+                    WayStep::Phase { path, outcome, outputs, goes_on } => {
                         count += 1;
                         prop_assert_eq!(&state.current_path, path);
                         let before = state.clone();
-                        match leave(&state, outcome.as_deref(), &library) {
+                        let phase = Active::resolve(&state, &library).unwrap().phase;
+                        let left = state.with_outputs(phase, outputs.clone());
+                        match leave(&left, outcome.as_deref(), &library) {
                             Ok((new, to)) => (state, arrival) = (new.moved_from(&before, Leaving::Done, 0), to),
                             Err(_) => is_paused = true,
                         }
@@ -554,12 +623,14 @@ proptest! {
 }
 
 /// The phases since the one at this path was left last.
-fn lap(steps: &[WayStep], path: &PhasePath) -> Vec<(PhasePath, Option<String>)> {
+fn lap(steps: &[WayStep], path: &PhasePath) -> Vec<(PhasePath, Option<String>, Outputs)> {
     let is_there =
         |step: &WayStep| matches!(step, WayStep::Phase { path: other, .. } if other == path);
     let from = steps.iter().rposition(is_there).unwrap();
     let phases = steps[from..].iter().filter_map(|step| match step {
-        WayStep::Phase { path, outcome, .. } => Some((path.clone(), outcome.clone())),
+        WayStep::Phase { path, outcome, outputs, .. } => {
+            Some((path.clone(), outcome.clone(), outputs.clone()))
+        }
         WayStep::Laps { .. } | WayStep::PassedOver { .. } => None,
     });
     phases.collect()
@@ -573,6 +644,7 @@ fn most_random_files_load_and_have_branches() {
 
     let mut runner = TestRunner::deterministic();
     let (mut loaded, mut conditions, mut back, mut paused, mut laps) = (0, 0, 0, 0, 0);
+    let mut outputs = 0;
     for _ in 0..300 {
         let files = branching_files().new_tree(&mut runner).unwrap().current();
         let library = library_of(&files);
@@ -588,11 +660,14 @@ fn most_random_files_load_and_have_branches() {
         conditions += usize::from(has(is_condition));
         back += usize::from(all.has_more_loops);
         laps += usize::from(has(|step| matches!(step, WayStep::Laps { .. })));
+        outputs += usize::from(has(
+            |step| matches!(step, WayStep::Phase { outputs, .. } if !outputs.is_empty()),
+        ));
         paused += usize::from(all.ways.iter().any(|way| way.end != WayEnd::Done));
     }
     assert!(loaded > 200, "{loaded} of 300 files load");
     assert!(
-        conditions > 80 && back > 50 && paused > 20 && laps > 10,
-        "{conditions} {back} {paused} {laps} of {loaded}"
+        conditions > 80 && back > 50 && paused > 20 && laps > 10 && outputs > 50,
+        "{conditions} {back} {paused} {laps} {outputs} of {loaded}"
     );
 }

@@ -26,7 +26,7 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; 
 
 /** Maximum numbers of things, and of characters. */
 const MAX = {
-  phases: 300, bars: 30, visits: 150, pauses: 40, evidence: 200, summaries: 60, models: 6, inputs: 20,
+  phases: 300, bars: 30, visits: 150, pauses: 40, evidence: 200, outputs: 200, summaries: 60, models: 6, inputs: 20,
   title: 160, task: 6_000, summary: 3_000, result: 300, tail: 1_500,
 };
 
@@ -90,6 +90,7 @@ ${phaseTable(phases, usage)}
 ${passedOver(records(fields.passedOver))}
 ${gates(phases)}
 ${refusals(usage, phases)}
+${outputs(phases)}
 ${summaries(phases)}
 </main>
 ${foot(fields)}
@@ -399,6 +400,17 @@ function refusals(usage, phases) {
   });
   return html`<section aria-labelledby="refusals"><h2 id="refusals">Refused tool calls</h2>
 ${table([["Rule"], ["Calls", "n"], ["Phases", "wide"]], rows)}</section>`;
+}
+
+/** @param {Phase[]} phases */
+function outputs(phases) {
+  const all = phases.flatMap((phase) => Object.entries(record(phase.fields.outputs)).map(([output, value]) => ({ phase, output, value })));
+  if (all.length === 0) return undefined;
+  const text = (/** @type {unknown} */ value) => (Array.isArray(value) ? value.map((item, index) => `${index + 1}. ${item}`).join("\n") : String(value));
+  const rows = all.slice(0, MAX.outputs).map(({ phase, output, value }) => ({ cells: [name(phase.name), name(output), html`<p class="text"><bdi>${shown(text(value), MAX.summary)}</bdi></p>`] }));
+  return html`<section aria-labelledby="outputs"><h2 id="outputs">Outputs</h2>
+${table([["Phase"], ["Output"], ["Value", "wide"]], rows)}
+${more(all.length - rows.length, "output")}</section>`;
 }
 
 /** @param {Phase[]} phases */

@@ -264,8 +264,12 @@ impl<'a> Errors<'a> {
                 let expected = "the summary of a phase, or of a nested workflow".to_owned();
                 (!is_known).then(|| (expected, meant(id, "summary", &mut all.map(Entry::id))))
             }
-            // Refused when the file is read.
-            ValueName::Output { .. } | ValueName::Task => None,
+            ValueName::Output { phase, name } => {
+                let all: &'a [Entry] = &self.workflow.phases;
+                let unknown = self.output(all, phase, name).err()?;
+                Some(("an output of a phase of the workflow".to_owned(), unknown.suggestion))
+            }
+            ValueName::Task => None,
         }
     }
 
@@ -279,21 +283,7 @@ impl<'a> Errors<'a> {
             ValueName::Input(name) => {
                 let inputs = &self.workflow.inputs;
                 if let Some(input) = inputs.iter().find(|input| input.name == *name) {
-                    if let ValueType::List { .. } = input.kind {
-                        let (field, suggestion) = ("when".into(), None);
-                        let expected = "a value that is no list".into();
-                        let found = format!("`{key}`");
-                        let problem = FieldProblem::BadValue { field, expected, found, suggestion };
-                        return self
-                            .report(problem, &[when[0], when[1], when[2], Step::Name(&key)]);
-                    }
-                    let is_wrong = |value: &&String| input.kind.value(value).is_none();
-                    let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
-                    let suggestion = meant_value(wrong, &input.kind.options());
-                    let (expected, found) = (input.kind.expected(), format!("`{wrong}`"));
-                    let field = format!("when.{key}");
-                    let problem = FieldProblem::BadValue { field, expected, found, suggestion };
-                    return self.report(problem, &at);
+                    return self.condition_on(index, condition, &input.kind);
                 }
                 let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
                 let meant = nearest(name, names.iter().copied());
@@ -340,17 +330,79 @@ impl<'a> Errors<'a> {
                 let expected = "the outcome of an earlier phase or nested workflow".to_owned();
                 (expected, format!("`{key}`{why}"), meant)
             }
+            ValueName::Output { phase, name } => match self.output(earlier, phase, name) {
+                Ok(kind) => return self.condition_on(index, condition, kind),
+                Err(unknown) => (unknown.expected, unknown.found, unknown.suggestion),
+            },
             // Refused when the file is read.
-            ValueName::Output { .. } | ValueName::Summary(_) | ValueName::Task => return,
+            ValueName::Summary(_) | ValueName::Task => return,
         };
         let problem = FieldProblem::BadValue { field: "when".into(), expected, found, suggestion };
         self.report(problem, &[when[0], when[1], when[2], Step::Name(&key)]);
+    }
+
+    /// A condition of the entry at `index` on a value of this type.
+    fn condition_on(&mut self, index: usize, condition: &Condition, kind: &ValueType) {
+        let key = condition.of.to_string();
+        let when = |last| [Step::Key("phases"), Step::Item(index), Step::Key("when"), last];
+        if let ValueType::List { .. } = kind {
+            let (field, found) = ("when".into(), format!("`{key}`"));
+            let expected = "a value that is no list".into();
+            let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
+            return self.report(problem, &when(Step::Name(&key)));
+        }
+        let is_wrong = |value: &&String| kind.value(value).is_none();
+        let Some(wrong) = condition.values.iter().find(is_wrong) else { return };
+        let suggestion = meant_value(wrong, &kind.options());
+        let (expected, found) = (kind.expected(), format!("`{wrong}`"));
+        let field = format!("when.{key}");
+        let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+        self.report(problem, &when(Step::Key(&key)));
+    }
+
+    /// The type of the output of this name of one of these entries of the workflow.
+    fn output(
+        &self,
+        entries: &'a [Entry],
+        phase: &str,
+        name: &str,
+    ) -> Result<&'a ValueType, UnknownName> {
+        let workflow: &'a Workflow = self.workflow;
+        let is_phase = |entry: &&Entry| entry.as_phase().is_some_and(|other| other.id == phase);
+        let mut found = entries.iter().filter(is_phase);
+        if let Some(output) = found.clone().find_map(|entry| entry.output(name)) {
+            return Ok(&output.kind);
+        }
+        let why = if found.any(|entry| entry.as_phase().is_some_and(|of| of.outputs.is_empty())) {
+            ", which has no outputs"
+        } else if workflow.phases.iter().any(|entry| is_phase(&entry))
+            && !entries.iter().any(|entry| is_phase(&entry))
+        {
+            ", which does not come earlier"
+        } else {
+            ""
+        };
+        let phases = entries.iter().filter_map(Entry::as_phase);
+        let names: Vec<String> = phases
+            .flat_map(|phase| {
+                phase.outputs.iter().map(|output| format!("output.{}.{}", phase.id, output.name))
+            })
+            .collect();
+        let unknown = format!("output.{phase}.{name}");
+        let meant = nearest(&unknown, names.iter().map(String::as_str)).map(ToOwned::to_owned);
+        Err(UnknownName {
+            expected: "an output of an earlier phase".into(),
+            found: format!("`{unknown}`{why}"),
+            suggestion: meant.filter(|_| why.is_empty()),
+        })
     }
 
     /// The values that an entry gives a nested workflow.
     fn values(&mut self, index: usize, key: &str, with: &Map<String, Given>) {
         let Some(nested) = self.workflows.get(key) else { return };
         let here = [Step::Key("phases"), Step::Item(index)];
+        let workflow: &'a Workflow = self.workflow;
+        let earlier = workflow.phases.get(..index).unwrap_or_default();
         for (name, given) in with {
             let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
                 let names: Set<&str> = nested.inputs.iter().map(|input| &*input.name).collect();
@@ -383,6 +435,16 @@ impl<'a> Errors<'a> {
                         (format!("`input.{name}`, which the workflow does not have"), meant)
                     }
                 },
+                Given::Name(ValueName::Output { phase, name }) => {
+                    match self.output(earlier, phase, name) {
+                        Ok(kind) if input.kind.accepts(kind) => continue,
+                        Ok(kind) => {
+                            let what = kind.expected();
+                            (format!("`output.{phase}.{name}`, which is {what}"), None)
+                        }
+                        Err(unknown) => (unknown.found, unknown.suggestion),
+                    }
+                }
                 // Refused when the file is read.
                 Given::Name(_) => continue,
             };
@@ -407,6 +469,13 @@ impl<'a> Errors<'a> {
             self.report(problem, &here);
         }
     }
+}
+
+/// A name that names nothing.
+struct UnknownName {
+    expected: String,
+    found: String,
+    suggestion: Option<String>,
 }
 
 /// The value that a wrong one means: of `!a` the others, for a condition cannot be negated.

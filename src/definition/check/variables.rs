@@ -11,7 +11,7 @@ use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::last_part;
 use crate::definition::model::workflow::Workflow;
 
-/// Removes the diagnostics of each `{input.NAME}` and `{outcome.ID}` that all workflows know in which the file is used. If there are
+/// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}` and `{outcome.ID}` that all workflows know in which the file is used. If there are
 /// errors, all of them are removed: not all workflows are known.
 pub(crate) fn remove_known_values(library: &Library, diagnostics: &mut Vec<Diagnostic>) {
     let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity() != Severity::Error);
@@ -20,6 +20,11 @@ pub(crate) fn remove_known_values(library: &Library, diagnostics: &mut Vec<Diagn
     // A nested workflow knows the outcomes of those around it, and an outer one that of a nested one.
     let mut outcomes: Set<&str> = with_outcomes.collect();
     outcomes.extend(library.iter().flat_map(|workflow| [&*workflow.key, last_part(&workflow.key)]));
+    let outputs: Set<String> = library
+        .iter()
+        .flat_map(Workflow::own_phases)
+        .flat_map(|phase| phase.outputs.iter().map(|output| format!("{}.{}", phase.id, output.name)))
+        .collect();
     diagnostics.retain_mut(|diagnostic| {
         let Problem::Variable(VariableProblem::UnknownValue { name, suggestion }) =
             &mut diagnostic.problem
@@ -31,6 +36,11 @@ pub(crate) fn remove_known_values(library: &Library, diagnostics: &mut Vec<Diagn
             let meant = nearest(of, outcomes.iter().copied());
             *suggestion = meant.map(|id| format!("outcome.{id}"));
             return sound && !outcomes.contains(of);
+        }
+        if kind == "output" {
+            let meant = nearest(of, outputs.iter().map(String::as_str));
+            *suggestion = meant.map(|of| format!("output.{of}"));
+            return sound && !outputs.contains(of);
         }
         let users = library.iter().filter(|workflow| {
             diagnostic.file == workflow.file()

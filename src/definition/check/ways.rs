@@ -107,7 +107,12 @@ impl<'a> Ways<'a> {
     fn initial(&self, source: &ValueName) -> Set<Value<'a>> {
         let ValueName::Input(name) = source else { return [None].into() };
         let input = self.workflow.inputs.iter().find(|input| input.name == *name);
-        match input.map(|input| &input.kind) {
+        self.possible(source, input.map(|input| &input.kind))
+    }
+
+    /// The values that a source of this type may have.
+    fn possible(&self, source: &ValueName, kind: Option<&'a ValueType>) -> Set<Value<'a>> {
+        match kind {
             Some(ValueType::Choice(options)) => {
                 options.iter().map(|option| Some(option.as_str())).collect()
             }
@@ -145,6 +150,7 @@ impl<'a> Ways<'a> {
         }
         match &entry.kind {
             EntryKind::Phase(phase) => {
+                let values = self.with_outputs(&values, entry);
                 if phase.outcomes.is_empty() {
                     self.arrive(Some((index, None)), index + 1, values.clone())?;
                 }
@@ -190,6 +196,19 @@ impl<'a> Ways<'a> {
                 set.clear();
             }
             set.extend(&outcomes);
+        }
+        values
+    }
+
+    /// The values after a phase was left with its outputs.
+    fn with_outputs(&self, values: &Values<'a>, entry: &'a Entry) -> Values<'a> {
+        let mut values = values.clone();
+        for (source, set) in self.sources.iter().zip(&mut values) {
+            let ValueName::Output { phase, name } = source else { continue };
+            let Some(output) = entry.output(name).filter(|_| entry.id() == phase) else { continue };
+            // Without `None` for one that is not optional: only the user leaves the phase without it.
+            *set = self.possible(source, Some(&output.kind));
+            set.extend(output.is_optional.then_some(None));
         }
         values
     }
@@ -266,6 +285,10 @@ impl<'a> Ways<'a> {
             (None, _) => false,
             (Some(value), ValueName::Input(name)) => {
                 input(name).is_some_and(|input| input.kind.is_one_of(value, values))
+            }
+            (Some(value), ValueName::Output { phase, name }) => {
+                let output = self.workflow.output(phase, name);
+                output.is_some_and(|output| output.kind.is_one_of(value, values))
             }
             (Some(value), _) => values.iter().any(|wanted| wanted == value),
         }

@@ -46,7 +46,11 @@ impl VariableProblem {
             .suggest(suggestion.as_ref().map(|id| format!("{{summary.{id}}}")))
             .marking(&format!("{{summary.{id}}}")),
             Self::UnknownValue { name, suggestion } => {
-                let what = if name.starts_with("input.") { "input" } else { "phase with outcomes" };
+                let what = match name.split_once('.') {
+                    Some(("input", _)) => "input",
+                    Some(("output", _)) => "output",
+                    _ => "phase with outcomes",
+                };
                 warning(format!(
                     "unknown variable `{{{name}}}`: the workflow has no such {what}; it is not replaced"
                 ))

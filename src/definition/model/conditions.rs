@@ -13,5 +13,5 @@ pub struct Condition {
 
 impl Condition {
     /// The forms of the names that a condition may have.
-    pub const FORMS: [&str; 2] = [ValueName::INPUT, ValueName::OUTCOME];
+    pub const FORMS: [&str; 3] = [ValueName::INPUT, ValueName::OUTPUT, ValueName::OUTCOME];
 }

@@ -14,6 +14,7 @@ pub mod limits;
 pub mod models;
 pub mod nearest;
 pub mod outcomes;
+pub mod outputs;
 pub mod paths;
 pub mod permission;
 pub mod places;

@@ -64,12 +64,14 @@ pub enum Kind {
     Dollars(u32),
     /// A mapping of names to mappings with these fields.
     Inputs(&'static [Field]),
-    /// A mapping of `input.NAME` and `outcome.ID` to values or lists of values.
+    /// A mapping of names of values to values or lists of values.
     Conditions,
     /// A mapping of names to values.
     Values,
     /// A mapping of names of variables to names of values.
     Variables,
+    /// A mapping of names to mappings with these fields.
+    Outputs(&'static [Field]),
     /// A mapping of names to `next`, `loop`, `done` or the id of a phase.
     Outcomes,
     /// A number.
@@ -115,6 +117,7 @@ impl Field {
             | Kind::Duration(_)
             | Kind::Dollars(_)
             | Kind::Inputs(_)
+            | Kind::Outputs(_)
             | Kind::Conditions
             | Kind::Values
             | Kind::Variables
@@ -154,6 +157,8 @@ pub const SANDBOXES: [&str; 3] = ["required", "preferred", "off"];
 pub const MAX_GATE_ATTEMPTS: u32 = 1000;
 /// Maximum number of entries of `inputs`.
 pub const MAX_INPUTS: usize = 20;
+/// Maximum number of entries of `outputs`.
+pub const MAX_OUTPUTS: usize = 20;
 /// Maximum number of `options` of an input.
 pub const MAX_OPTIONS: usize = 50;
 /// Maximum number of entries of `outcomes`.
@@ -340,13 +345,13 @@ pub const ENTRY_FIELDS: [Field; 4] = [
         "when",
         Kind::Conditions,
         "none",
-        "Conditions, all of which must hold when the run arrives, or it passes over the entry: `input.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase or the key of an earlier nested workflow.",
+        "Conditions, all of which must hold when the run arrives, or it passes over the entry: `input.NAME`, `output.ID.NAME` or `outcome.ID` with a value, or a list of values. `ID` is the id of an earlier phase; of an outcome also the key of an earlier nested workflow.",
     ),
     field(
         "with",
         Kind::Values,
         "none",
-        "Values of the inputs of the nested workflow: each a value, or `input.NAME` for that of an input of this workflow.",
+        "Values of the inputs of the nested workflow: each a value, or `input.NAME` or `output.ID.NAME` for that of an input of this workflow or of an output of an earlier phase.",
     ),
 ];
 
@@ -428,7 +433,7 @@ pub const CHECK_FIELDS: [Field; 8] = [
         "env",
         Kind::Variables,
         "",
-        "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `outcome.ID`, `summary.ID` or `task`.",
+        "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID` or `task`.",
     ),
     field(
         "contains",
@@ -464,7 +469,7 @@ pub const AUTO_CONTINUE_FIELDS: [Field; 3] = [
 /// The fields of a phase file's front matter.
 ///
 /// Specification: configuration reference, "Phase `.md` File Reference".
-pub const PHASE_FIELDS: [Field; 20] = [
+pub const PHASE_FIELDS: [Field; 21] = [
     needed(
         "id",
         Kind::Text,
@@ -511,13 +516,19 @@ pub const PHASE_FIELDS: [Field; 20] = [
         "results",
         Kind::WordOrNames(&Results::WORDS),
         Results::WORDS[0],
-        "The earlier phases whose results the phase gets: summaries, and evidence of gates. `none`, or the ids of phases and the keys of nested workflows of the workflow.",
+        "The earlier phases whose results the phase gets: summaries, outputs, and evidence of gates. `none`, or the ids of phases and the keys of nested workflows of the workflow.",
     ),
     field(
         "outcomes",
         Kind::Outcomes,
         "none",
         "The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done` (to the end of the workflow), or the id of a phase of the workflow. The agent names one when it calls `next`.",
+    ),
+    field(
+        "outputs",
+        Kind::Outputs(&OUTPUT_FIELDS),
+        "none",
+        "Values that the agent gives when it calls `next`, by name. In texts `{output.ID.NAME}`, in `when` and `with` `output.ID.NAME`.",
     ),
     GATE,
     GATE_ATTEMPTS,
@@ -558,6 +569,21 @@ const MAX: Field = field(
     "no bound; of a list 100",
     "The greatest value of a number, or the greatest number of items of a list.",
 );
+
+/// The fields of an output.
+pub const OUTPUT_FIELDS: [Field; 6] = [
+    needed("type", Kind::OneOf(&VALUE_TYPES), Needed::Always, "The type of the value."),
+    field(
+        "options",
+        Kind::Options,
+        "none",
+        "The values that a choice has; only of a choice, which needs them.",
+    ),
+    MIN,
+    MAX,
+    field("optional", Kind::Bool, "false", "`true`: the phase can be left without it."),
+    field("description", Kind::FreeText, "none", "The meaning of the value, for the agent."),
+];
 
 /// The fields of an input.
 pub const INPUT_FIELDS: [Field; 6] = [

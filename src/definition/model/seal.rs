@@ -11,6 +11,7 @@
 //! | `summary: required`, `loopable`, `maxLoops`, `autoContinue` | `contextInjection`, session names |
 //! | `model`, as it is written, and `thinking` | the user's aliases of models |
 //! | `outcomes`, `onMaxLoops`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
+//! | `outputs` with their types | their descriptions |
 //! | | `show`, `toolVisibility`: what a user is offered and the model is shown |
 //!
 //! It covers the workflow and every workflow nested in it, at any depth.
@@ -23,7 +24,7 @@
 //! | --- | --- |
 //! | 1 | all but those of the later versions |
 //! | 2 | with `write`, `network` and `sandbox` |
-//! | 3 | with all others but `results`, `hide`, and `env` of commands |
+//! | 3 | with all others but `results`, `hide`, `outputs`, and `env` of commands |
 //! | 4 | all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
@@ -39,7 +40,9 @@ use super::confinement::{Confinement, Sandbox};
 use super::gate::{Check, CheckKind, Gate, OnGateFail, Variable};
 use super::inputs::{Given, Input};
 use super::outcomes::Outcome;
+use super::outputs::Output;
 use super::results::Results;
+use super::value_type::{Bounds, ValueType};
 use super::values::ValueName;
 use super::workflow::{
     AutoContinue, ContextMode, Entry, EntryKind, OnMaxLoops, Phase, ToolPolicy, Workflow,
@@ -55,7 +58,7 @@ pub const VERSION: u32 = 4;
 pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
-    let version = if has(has_results) || has(has_hidden) || has(has_env) {
+    let version = if has(has_results) || has(has_hidden) || has(has_outputs) || has(has_env) {
         4
     } else if needs_third {
         3
@@ -95,6 +98,11 @@ fn has_env(workflow: &Workflow) -> bool {
 /// Returns true if a phase of a workflow does not get all results.
 fn has_results(workflow: &Workflow) -> bool {
     workflow.own_phases().any(|phase| phase.results != Results::All)
+}
+
+/// Returns true if a phase of a workflow has outputs.
+fn has_outputs(workflow: &Workflow) -> bool {
+    workflow.own_phases().any(|phase| !phase.outputs.is_empty())
 }
 
 /// Returns true if a workflow or one of its own phases has a `context`.
@@ -208,6 +216,7 @@ impl Rules {
             context,
             results,
             outcomes,
+            outputs,
             gate,
             model,
             thinking,
@@ -230,6 +239,13 @@ impl Rules {
                 Results::Of(names) => Some(names),
             };
             self.option(names, |rules, names| rules.set(names));
+        }
+        if self.version >= 4 {
+            self.list(outputs, |rules, Output { name, kind, is_optional, description: _ }| {
+                rules.text(name);
+                rules.value_type(kind);
+                rules.number(u64::from(*is_optional));
+            });
         }
         self.text(id);
         match tools {
@@ -304,6 +320,28 @@ impl Rules {
                     self.number(2);
                     self.text(&name.to_string());
                 }
+            }
+        }
+    }
+
+    fn value_type(&mut self, kind: &ValueType) {
+        match kind {
+            ValueType::Text => self.number(0),
+            ValueType::Number(Bounds { min, max }) => {
+                self.number(1);
+                for bound in [min, max] {
+                    self.option(bound.as_ref(), |rules, bound| rules.number(bound.to_bits()));
+                }
+            }
+            ValueType::Choice(options) => {
+                self.number(2);
+                self.set(options);
+            }
+            ValueType::Flag => self.number(3),
+            ValueType::List { min, max } => {
+                self.number(4);
+                self.number(*min as u64);
+                self.number(*max as u64);
             }
         }
     }

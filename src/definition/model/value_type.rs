@@ -132,6 +132,16 @@ impl ValueType {
         }
     }
 
+    /// Returns the type in a few words.
+    pub fn in_brief(&self) -> String {
+        match self {
+            Self::Text => "text".to_owned(),
+            Self::Number(Bounds { min: None, max: None }) => "number".to_owned(),
+            Self::Choice(_) | Self::Flag | Self::Number(_) => self.expected(),
+            Self::List { .. } => "list".to_owned(),
+        }
+    }
+
     /// Returns the possible values in words.
     pub fn expected(&self) -> String {
         match self {

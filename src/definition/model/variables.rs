@@ -95,7 +95,7 @@ pub const MEANINGS: [(&str, &str); 24] = [
 /// Variables whose names end with a name of the workflow, with their meanings. `summary.ID` is known where `previousSummary`
 /// is, the others in every template.
 #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "for the reference"))]
-pub const NAMED: [(&str, &str); 3] = [
+pub const NAMED: [(&str, &str); 4] = [
     (
         "summary.ID",
         "the summary of the phase with this id, or the newest of the nested workflow with this key, or `(none)`",
@@ -103,6 +103,10 @@ pub const NAMED: [(&str, &str); 3] = [
     (
         "input.NAME",
         "the value of the input: in the text of a phase, of the workflow that lists it; in other templates, of the workflow that was started",
+    ),
+    (
+        "output.ID.NAME",
+        "the output of the phase with this id, of a list numbered lines, or `(none)`",
     ),
     (
         "outcome.ID",

@@ -11,6 +11,7 @@ use super::gate::Gate;
 use super::inputs::{Given, Input};
 use super::models::Thinking;
 use super::outcomes::{Outcome, Target};
+use super::outputs::Output;
 use super::paths::package_of;
 use super::paths::{is_key, last_part};
 use super::results::Results;
@@ -106,6 +107,11 @@ impl Workflow {
     pub fn starts_fresh(&self, phase: &Phase) -> bool {
         let default = self.context.filter(|_| self.position(&phase.id) != Some(0));
         phase.context.or(default) == Some(ContextMode::Fresh)
+    }
+
+    /// The output of this name of its phase of this id.
+    pub fn output(&self, phase: &str, name: &str) -> Option<&Output> {
+        self.phases.get(self.position(phase)?)?.output(name)
     }
 
     /// The index of the phase of this id among its entries.
@@ -246,6 +252,8 @@ pub struct Phase {
     pub results: Results,
     /// The ways in which it can be left; none for the next entry only.
     pub outcomes: Vec<Outcome>,
+    /// The values that the agent gives when it leaves it, in the order of the file.
+    pub outputs: Vec<Output>,
     /// Its gate.
     pub gate: Option<Gate>,
     /// The names of its models, the preferred ones first; none for the user's own.
@@ -294,6 +302,11 @@ impl Entry {
             EntryKind::Phase(phase) => &phase.id,
             EntryKind::Workflow { key, .. } => last_part(key),
         }
+    }
+
+    /// The output of this name of its phase.
+    pub fn output(&self, name: &str) -> Option<&Output> {
+        self.as_phase()?.outputs.iter().find(|output| output.name == name)
     }
 
     /// Its phase, unless it is a nested workflow.

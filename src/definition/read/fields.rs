@@ -448,7 +448,7 @@ fn find_empty<'a>(
                 let prefix = format!("{name}.");
                 items.for_each(|(at, item)| find_empty(fields, item, &at, &prefix, empty));
             }
-            Kind::Inputs(fields) => {
+            Kind::Inputs(fields) | Kind::Outputs(fields) => {
                 let Yaml::Map(inputs) = value else { continue };
                 for (input, value) in inputs {
                     let at = [&at[..], &[Step::Key(input)]].concat();

@@ -34,8 +34,8 @@ const MAX_LABEL: usize = 100;
 const MAX_VARIABLES: usize = 50;
 
 /// The forms of the names of values that a command can get.
-const VALUES: [&str; 4] =
-    [ValueName::INPUT, ValueName::OUTCOME, ValueName::SUMMARY, ValueName::TASK];
+const VALUES: [&str; 5] =
+    [ValueName::INPUT, ValueName::OUTPUT, ValueName::OUTCOME, ValueName::SUMMARY, ValueName::TASK];
 
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 

@@ -12,6 +12,7 @@ pub(crate) mod gate;
 pub(crate) mod inputs;
 pub(crate) mod models;
 pub(crate) mod outcomes;
+pub(crate) mod outputs;
 pub(crate) mod packages;
 pub(crate) mod phase_file;
 pub(crate) mod profiles;

@@ -5,7 +5,7 @@ use super::fields::{Fields, is_blank_text, not_a_list, texts};
 use super::front_matter::Document;
 use super::templates::Unknown;
 use super::yaml::Yaml;
-use super::{budget, confinement, expected_calls, gate, models, outcomes, results, templates};
+use super::{budget, confinement, expected_calls, gate, models, outcomes, outputs, results, templates};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::phase::PhaseProblem;
@@ -89,6 +89,7 @@ pub(crate) fn read(
     let context = fields.context();
     let results = results::read(&mut fields);
     let outcomes = outcomes::read(&mut fields);
+    let outputs = outputs::read(&mut fields);
     let gate = gate::read(&mut fields);
     let model = models::read_names(&mut fields);
     let thinking = models::read_thinking(&mut fields);
@@ -115,6 +116,7 @@ pub(crate) fn read(
             context: context?,
             results: results?,
             outcomes: outcomes?,
+            outputs: outputs?,
             gate: gate?,
             model: model?,
             thinking,

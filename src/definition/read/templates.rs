@@ -26,7 +26,7 @@ impl Unknown<'_> {
         }
         let name = name.to_owned();
         match name.split_once('.') {
-            Some(("input" | "outcome", of)) if !of.is_empty() => {
+            Some(("input" | "output" | "outcome", of)) if !of.is_empty() => {
                 VariableProblem::UnknownValue { name, suggestion: None }
             }
             _ => VariableProblem::UnknownVariable { name, field, known },
@@ -61,7 +61,7 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
                 continue;
             }
             let beginning = name.trim().split('.').next().unwrap_or(name);
-            let meant = known.iter().copied().chain(["summary", "input", "outcome"]);
+            let meant = known.iter().copied().chain(["summary", "input", "output", "outcome"]);
             if !code || nearest(beginning, meant).is_some() {
                 let place = Place { line: index + 1, column: before.chars().count() + 1 };
                 found.push(Unknown { name, place });
@@ -87,7 +87,7 @@ pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
                     .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '.'))
         };
         let named =
-            matches!(name.split_once('.'), Some(("input" | "outcome" | "summary", id)) if of(id));
+            matches!(name.split_once('.'), Some(("input" | "output" | "outcome" | "summary", id)) if of(id));
         let is_code = before.ends_with(['$', '{']) || after.starts_with('}') || is_for_jq;
         if (named || is_plain && !is_code) && found.iter().all(|(other, _)| *other != name) {
             found.push((name, named));

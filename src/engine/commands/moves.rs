@@ -147,12 +147,14 @@ impl Engine {
     fn go(&mut self, new: RunState, arrival: Arrival, leaving: Leaving, cx: &mut Cx) {
         let Some(active) = self.active() else { return };
         let from = text::phase_title(active.phase);
+        let from_path = active.state.current_path.clone();
         let new = new.moved_from(active.state, leaving, cx.unix_ms);
         let stopped = self.stop_running_calls(cx);
         self.pending.withdraw_gates(cx);
         self.agent.cancel_asked = false;
         self.transition(new, cx);
         self.follow_budget(cx);
+        self.pause_without_output(&from_path, cx);
         let paused = self.pause_reason().is_some();
         let to = self.active().map(|active| text::phase_title(active.phase));
         let to = to.as_deref().unwrap_or("DONE");

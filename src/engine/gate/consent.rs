@@ -164,9 +164,13 @@ impl Engine {
         let Some(active) = self.active().filter(|_| cx.ui.exists()) else { return };
         let summaries = active.state.summaries();
         let stored = || summaries.last().filter(|_| active.state.has_handed_over());
-        let summary =
-            gate.requester().summary().or_else(|| stored().map(|(_, summary)| &*summary.text));
-        if let Some(content) = text::approval_subject(active.phase, gate.evidence(), summary) {
+        let caller = gate.requester().caller();
+        let summary = caller.and_then(|caller| caller.summary.as_deref());
+        let summary = summary.or_else(|| stored().map(|(_, summary)| &*summary.text));
+        let outputs = caller.and_then(|caller| caller.outputs.as_ref());
+        let outputs = outputs.or_else(|| active.state.handed_outputs()).cloned().unwrap_or_default();
+        let subject = text::approval_subject(active.phase, gate.evidence(), summary, &outputs);
+        if let Some(content) = subject {
             let data = json!({ "content": content });
             cx.push(Effect::AppendEntry { custom_type: APPROVAL_TYPE, data });
         }

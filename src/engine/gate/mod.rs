@@ -21,6 +21,7 @@ use super::ask::{Command, Ran};
 use super::context::Cx;
 use super::effect::Reply;
 use super::event::CommandEnd;
+use super::step_tool::handing_over;
 use super::state::{CheckResult, Engine, OpenGate, Requester};
 
 pub(super) use consent::{
@@ -36,7 +37,10 @@ impl Engine {
         requester: Requester,
         outcome: Option<String>,
     ) -> Option<OpenGate> {
-        OpenGate::ahead_of(&self.active()?, requester, outcome)
+        let active = self.active()?;
+        // Its commands get what the call hands over.
+        let state = handing_over(&active, requester.caller());
+        OpenGate::ahead_of(&active.with(&state), requester, outcome)
     }
 
     /// Begins with a gate: with the consent to its commands, if that is needed.

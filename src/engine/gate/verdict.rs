@@ -8,7 +8,7 @@ use crate::text;
 
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
-use crate::engine::state::{Engine, Mover, OpenGate, Requester};
+use crate::engine::state::{Caller, Engine, Mover, OpenGate, Requester};
 use crate::engine::step_tool::{RUN_ENDED, handing_over, result};
 
 /// The end of the checks.
@@ -71,7 +71,8 @@ impl Engine {
             }
             Outcome::Failed => self.gate_failed(&gate, cx),
             Outcome::Interrupted(text) => {
-                if gate.requester().summary().is_some()
+                let hands_over = |caller: &Caller| caller.summary.is_some() || caller.outputs.is_some();
+                if gate.requester().caller().is_some_and(hands_over)
                     && let Some(state) = self.handed_over(&gate)
                 {
                     self.transition(state, cx);
@@ -84,7 +85,7 @@ impl Engine {
 
     /// The run with what the agent hands over: it is not lost with the attempt.
     fn handed_over(&self, gate: &OpenGate) -> Option<RunState> {
-        Some(handing_over(&self.shown()?, gate.requester().summary()))
+        Some(handing_over(&self.shown()?, gate.requester().caller()))
     }
 
     /// The rules of the run do not hold any more: its phase is not left, whatever the result of the checks.
@@ -163,8 +164,9 @@ impl Engine {
         if back.current_path == before.current_path {
             back = back.with_evidence(gate.kept_evidence());
         }
-        let paused = back.progress.paused.is_some();
         self.transition(back, cx);
+        self.pause_without_output(&before.current_path, cx);
+        let paused = self.pause_reason().is_some();
         let to = self
             .active()
             .map_or_else(|| "DONE".to_owned(), |active| text::phase_title(active.phase));

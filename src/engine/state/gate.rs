@@ -1,7 +1,7 @@
 //! A gate whose checks are being made.
 
 use crate::definition::{Check, CheckKind, Gate, ValueName};
-use crate::run::{Active, Evidence, PhasePath, RunState};
+use crate::run::{Active, Evidence, Outputs, PhasePath, RunState};
 use crate::text;
 
 use super::pending::{Purpose, Waiter, Withdrawal};
@@ -21,10 +21,10 @@ impl Requester {
         matches!(self, Self::Agent(caller) if caller.nested)
     }
 
-    /// The summary that the call hands over.
-    pub fn summary(&self) -> Option<&str> {
+    /// The call, if it is one.
+    pub fn caller(&self) -> Option<&Caller> {
         match self {
-            Self::Agent(caller) => caller.summary.as_deref(),
+            Self::Agent(caller) => Some(caller),
             Self::User => None,
         }
     }
@@ -35,6 +35,8 @@ impl Requester {
 pub struct Caller {
     /// Summary that the phase hands over.
     pub summary: Option<String>,
+    /// Outputs that the phase hands over.
+    pub outputs: Option<Outputs>,
     /// Another tool made the call: the model does not see the result.
     pub nested: bool,
 }
@@ -270,8 +272,9 @@ fn environment(check: &Check, active: &Active, depth: usize) -> Vec<(String, Str
         ValueName::Outcome(id) => state.outcome(depth, id, library).map(ToOwned::to_owned),
         ValueName::Summary(id) => text::summary_of(state, id).map(ToOwned::to_owned),
         ValueName::Task => Some(state.task_description.clone()),
-        // Refused when the file is read.
-        ValueName::Output { .. } => None,
+        ValueName::Output { phase, name } => {
+            state.output(depth, phase, name, library).map(|output| output.text().into_owned())
+        }
     };
     let variables = command.env().iter();
     variables.map(|of| (of.name.clone(), value(&of.value).unwrap_or_default())).collect()

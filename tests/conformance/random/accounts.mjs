@@ -22,7 +22,7 @@ const REFUSED_BY_OURS = [
   [45, /: YAML directives are not supported/],
   [48, /: unknown YAML tag /],
   [60, /: (`(inputs|with)[.`]|unknown field `with`)/],
-  [61, /: `(outcomes|onMaxLoops)[.`]/],
+  [61, /: `(outcomes|outputs|onMaxLoops)[.`]/],
   [62, /: (`when[.`]|no way )/],
   [52, /: (unknown field `|unknown tool `.*`: the names of tools are case-sensitive)/],
 ];

@@ -20,6 +20,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {"fresh" | "shared"} [context]
  * @property {unknown} [results]
  * @property {Record<string, string>} [outcomes]
+ * @property {Record<string, object>} [outputs]
  * @property {object[]} [gate]
  * @property {number} [gateAttempts]
  * @property {string} [onGateFail]

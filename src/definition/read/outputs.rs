@@ -1,0 +1,36 @@
+//! Reads the field `outputs` of a phase.
+
+use super::fields::Fields;
+use super::value_type::Declaration;
+use super::values::scalar;
+use super::yaml::Yaml;
+use crate::definition::model::outputs::Output;
+use crate::definition::model::schema::{self, MAX_OUTPUTS, OUTPUT_FIELDS};
+
+/// The keys of an output.
+const FIELDS: [&str; OUTPUT_FIELDS.len()] = schema::names(&OUTPUT_FIELDS);
+
+/// Reads `outputs`; `None` after an error.
+pub(crate) fn read(fields: &mut Fields) -> Option<Vec<Output>> {
+    let entries = fields.entries("outputs", "a mapping of names to outputs", Some(MAX_OUTPUTS))?;
+    let outputs: Vec<Option<Output>> =
+        entries.iter().map(|(name, value)| output(fields, name, value)).collect();
+    outputs.into_iter().collect()
+}
+
+fn output(fields: &mut Fields, name: &str, value: &Yaml) -> Option<Output> {
+    let declared = Declaration { of: "outputs", known: &FIELDS, name, value };
+    let kind = declared.value_type(fields)?;
+    let is_optional = match value.get("optional") {
+        None => false,
+        Some(Yaml::Bool(is_optional)) => *is_optional,
+        // Reported as a field without a value.
+        Some(Yaml::Null) => return None,
+        Some(_) => {
+            declared.bad(fields, "optional", "`true` or `false`".into(), None);
+            return None;
+        }
+    };
+    let description = value.get("description").and_then(scalar);
+    Some(Output { name: name.to_owned(), kind, is_optional, description })
+}

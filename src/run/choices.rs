@@ -1,0 +1,148 @@
+//! The outputs that a phase may hand over, as far as they decide on the way of a run.
+
+use crate::sorted::{Map, Set};
+
+use crate::definition::{EntryKind, Given, Library, Output, ValueName, ValueType};
+
+use super::{Active, OutputValue, Outputs, RunState};
+
+/// Maximum number of combinations of values of the outputs of a phase.
+const MAX_CHOICES: usize = 64;
+
+/// The combinations of values of the outputs of a phase that conditions use; at least one.
+#[derive(Debug)]
+pub(super) struct OutputChoices {
+    pub choices: Vec<Outputs>,
+    /// There are more combinations.
+    pub is_cut: bool,
+}
+
+impl OutputChoices {
+    /// The combinations for the current phase: of the outputs that conditions of its workflow use, or those of nested workflows
+    /// through `with`, each value that they tell apart.
+    pub fn of(active: &Active) -> Self {
+        let mut all = Self { choices: vec![Outputs::new()], is_cut: false };
+        if active.phase.outputs.is_empty() {
+            return all;
+        }
+        let conditions = output_values(active);
+        for output in &active.phase.outputs {
+            let Some(named) = conditions.get(&*output.name) else { continue };
+            let options = output.kind.options().into_iter();
+            let mut values: Vec<Option<String>> = options.map(|option| Some(option.into())).collect();
+            if values.is_empty() {
+                values = told_apart(output, named).into_iter().map(Some).collect();
+            }
+            values.extend(output.is_optional.then_some(None));
+            let value = |text: &String| OutputValue::of_text(&output.kind, text);
+            let with = |outputs: &Outputs, text: &Option<String>| {
+                let mut outputs = outputs.clone();
+                if let Some(value) = text.as_ref().and_then(value) {
+                    outputs.insert(output.name.clone(), value);
+                }
+                outputs
+            };
+            let combined = all.choices.iter();
+            let combined =
+                combined.flat_map(|outputs| values.iter().map(move |value| with(outputs, value)));
+            let combined: Vec<Outputs> = combined.take(MAX_CHOICES + 1).collect();
+            all.is_cut |= combined.len() > MAX_CHOICES;
+            all.choices = combined;
+            all.choices.truncate(MAX_CHOICES);
+        }
+        all
+    }
+}
+
+/// The values of an output of a type with many values that conditions with these values tell apart.
+fn told_apart(Output { name, kind, .. }: &Output, named: &Set<String>) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for value in named {
+        if kind.value(value).is_some() && !kind.is_one_of(value, &values) {
+            values.push(value.clone());
+        }
+    }
+    let other = match kind {
+        ValueType::Number(bounds) => {
+            let from = bounds.min.unwrap_or(1.0);
+            let mut numbers = (0..=values.len()).map(|more| (from + more as f64).to_string());
+            numbers.find(|number| kind.value(number).is_some() && !kind.is_one_of(number, &values))
+        }
+        _ => {
+            let mut texts = (0..=values.len()).map(|count| kind.sample(&name.repeat(count + 1)));
+            texts.find(|text| !kind.is_one_of(text, &values))
+        }
+    };
+    values.extend(other);
+    values
+}
+
+impl Active<'_> {
+    /// Returns the runs that have handed over the outputs of the current phase, one for each combination of values that leads on
+    /// another way; the run as it is if there are no outputs. `None` if there are too many.
+    pub fn with_possible_outputs(&self) -> Option<Vec<RunState>> {
+        let OutputChoices { choices, is_cut, .. } = OutputChoices::of(self);
+        let handing_over = |outputs| self.state.with_outputs(self.phase, outputs);
+        (!is_cut).then(|| choices.into_iter().map(handing_over).collect())
+    }
+}
+
+/// The values that conditions name of outputs of the current phase, by the names of the outputs.
+fn output_values(active: &Active) -> Map<String, Set<String>> {
+    let (mut found, mut known) = (Map::new(), Map::new());
+    let mut add = |name: &ValueName, values: &mut dyn Iterator<Item = String>| match name {
+        ValueName::Output { phase, name } if *phase == active.phase.id => {
+            found.entry(name.clone()).or_insert_with(Set::new).extend(values);
+        }
+        ValueName::Output { .. }
+        | ValueName::Input(_)
+        | ValueName::Outcome(_)
+        | ValueName::Summary(_)
+        | ValueName::Task => {}
+    };
+    for entry in &active.scope.phases {
+        for condition in &entry.when {
+            add(&condition.of, &mut condition.values.iter().cloned());
+        }
+        let EntryKind::Workflow { key, with } = &entry.kind else { continue };
+        let nested = condition_values(key, active.library, &mut known);
+        for (input, given) in with {
+            if let (Given::Name(name), Some(values)) = (given, nested.get(input)) {
+                add(name, &mut values.iter().cloned());
+            }
+        }
+    }
+    found
+}
+
+/// Returns the inputs of a workflow that its conditions use, or those of nested workflows through `with`, with the values that these
+/// name. `known` has those of other workflows.
+pub(super) fn condition_values<'a>(
+    key: &str,
+    library: &'a Library,
+    known: &mut Map<&'a str, Map<String, Set<String>>>,
+) -> Map<String, Set<String>> {
+    if let Some(used) = known.get(key) {
+        return used.clone();
+    }
+    let Some(workflow) = library.get(key) else { return Map::new() };
+    let mut used: Map<String, Set<String>> = Map::new();
+    for entry in &workflow.phases {
+        for condition in &entry.when {
+            if let ValueName::Input(name) = &condition.of {
+                let values = used.entry(name.clone()).or_default();
+                values.extend(condition.values.iter().cloned());
+            }
+        }
+        let EntryKind::Workflow { key, with } = &entry.kind else { continue };
+        let nested = condition_values(key, library, known);
+        for (name, given) in with {
+            if let (Given::Name(ValueName::Input(own)), Some(values)) = (given, nested.get(name)) {
+                let own = used.entry(own.clone()).or_default();
+                own.extend(values.iter().cloned());
+            }
+        }
+    }
+    known.insert(&workflow.key, used.clone());
+    used
+}

@@ -1,0 +1,264 @@
+//! Outputs: values with types that a phase hands over to later ones.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Number, Value};
+
+use crate::definition::{EntryKind, Given, Library, Output, Phase, ValueName, ValueType, short};
+use crate::sorted::Map;
+
+use super::{PauseReason, PhasePath, RunState};
+
+/// Maximum length of all outputs of a run together, in bytes: the run is stored with all of them, and one that is not there
+/// changes what is passed over.
+pub const MAX_OUTPUTS: usize = 512 << 10;
+/// Maximum length of a phase's emoji and of its name beside its outputs, in characters each.
+const MAX_NAME: usize = 100;
+
+/// Values by the names of the outputs.
+pub type Outputs = Map<String, OutputValue>;
+
+/// The value of an output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum OutputValue {
+    /// Of a flag.
+    Flag(bool),
+    /// Of a number.
+    Number(Number),
+    /// Of a list.
+    List(Vec<String>),
+    /// Of a text or a choice.
+    Text(String),
+}
+
+/// The outputs that a phase handed over.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HandedOutputs {
+    /// The phase's emoji and name.
+    pub name: String,
+    /// The number of steps of the run before.
+    pub step: u64,
+    pub values: Outputs,
+    /// The current phase gets them only as inputs of the nested workflows that it is in, see [`Active::seen`](super::Active::seen).
+    #[serde(skip)]
+    pub is_hidden: bool,
+}
+
+impl OutputValue {
+    /// Returns the value of this type that the agent gives; `None` if it is not of the type.
+    pub fn given(kind: &ValueType, given: &Value) -> Option<Self> {
+        let text = match given {
+            Value::Array(items) => {
+                let items: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+                return Some(Self::List(lines(&kind.list(&items?)?)));
+            }
+            Value::String(text) => kind.value(text)?,
+            Value::Bool(_) | Value::Number(_) => kind.value(&given.to_string())?,
+            Value::Null | Value::Object(_) => return None,
+        };
+        match kind {
+            ValueType::Flag => Some(Self::Flag(text == "true")),
+            ValueType::Number(_) => {
+                let written = serde_json::from_str(&text).ok();
+                written.or_else(|| Number::from_f64(text.parse().ok()?)).map(Self::Number)
+            }
+            ValueType::Text | ValueType::Choice(_) => Some(Self::Text(text)),
+            // A text is no list: what its items would be, nobody said.
+            ValueType::List { .. } => None,
+        }
+    }
+
+    /// Returns a value of this type.
+    pub fn of_text(kind: &ValueType, text: &str) -> Option<Self> {
+        match kind {
+            ValueType::List { .. } => Some(Self::List(lines(&kind.value(text)?))),
+            ValueType::Text | ValueType::Number(_) | ValueType::Choice(_) | ValueType::Flag => {
+                Self::given(kind, &text.into())
+            }
+        }
+    }
+
+    /// Returns the value as an input has it: of a list an item on each line.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Flag(flag) => Cow::Borrowed(if *flag { "true" } else { "false" }),
+            Self::Number(number) => Cow::Owned(number.to_string()),
+            Self::List(items) => Cow::Owned(items.join("\n")),
+            Self::Text(text) => Cow::Borrowed(text),
+        }
+    }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(ToOwned::to_owned).collect()
+}
+
+/// An output that a call lacks or has wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WrongOutput<'a> {
+    /// It is not given.
+    Missing(&'a Output),
+    /// The phase has none of this name.
+    Unknown(&'a str),
+    /// The value is not of its type.
+    Wrong { output: &'a Output, given: &'a Value },
+    /// What is given is no object.
+    NoObject,
+    /// All outputs of the run together would be longer than [`MAX_OUTPUTS`].
+    TooLong,
+}
+
+/// Returns the outputs of a phase that a call gives; null gives none.
+///
+/// # Errors
+///
+/// Those that are missing, unknown, or not of their type.
+pub fn given_outputs<'a>(
+    phase: &'a Phase,
+    given: &'a Value,
+) -> Result<Outputs, Vec<WrongOutput<'a>>> {
+    let fields = match given {
+        Value::Null => None,
+        Value::Object(fields) => Some(fields),
+        _ => return Err(vec![WrongOutput::NoObject]),
+    };
+    let field = |name: &str| fields.and_then(|fields| fields.get(name));
+    let (mut outputs, mut wrong) = (Outputs::new(), Vec::new());
+    for output in &phase.outputs {
+        // Models give null for what they leave out.
+        match field(&output.name).filter(|given| !given.is_null()) {
+            None if output.is_optional => {}
+            None => wrong.push(WrongOutput::Missing(output)),
+            Some(given) => match OutputValue::given(&output.kind, given) {
+                Some(value) => drop(outputs.insert(output.name.clone(), value)),
+                None => wrong.push(WrongOutput::Wrong { output, given }),
+            },
+        }
+    }
+    let is_known = |name: &str| phase.outputs.iter().any(|output| output.name == name);
+    let unknown = fields.into_iter().flat_map(serde_json::Map::keys).filter(|name| !is_known(name));
+    wrong.extend(unknown.map(|name| WrongOutput::Unknown(name)));
+    if wrong.is_empty() { Ok(outputs) } else { Err(wrong) }
+}
+
+/// Returns the length of all values, in bytes.
+fn length(outputs: &Outputs) -> usize {
+    outputs.iter().map(|(name, value)| name.len() + value.text().len()).sum()
+}
+
+impl RunState {
+    /// Returns the run with these outputs of its current phase; as it is without any.
+    pub fn with_outputs(&self, phase: &Phase, values: Outputs) -> Self {
+        let mut new = self.clone();
+        if values.is_empty() {
+            return new;
+        }
+        let name = format!("{} {}", short(&phase.emoji, MAX_NAME), short(&phase.name, MAX_NAME));
+        let handed = HandedOutputs { name, step: self.global_step_count, values, is_hidden: false };
+        new.progress.outputs.insert(self.current_path.key(), handed);
+        new
+    }
+
+    /// Returns the outputs that the current phase has handed over in this visit.
+    pub fn handed_outputs(&self) -> Option<&Outputs> {
+        let handed = self.progress.outputs.get(&self.current_path.key())?;
+        (handed.step == self.global_step_count).then_some(&handed.values)
+    }
+
+    /// Returns true if there is room for these outputs of the current phase, see [`MAX_OUTPUTS`].
+    pub fn has_room_for(&self, outputs: &Outputs) -> bool {
+        let current = self.current_path.key();
+        let others = self.progress.outputs.iter().filter(|(key, _)| **key != *current);
+        others.map(|(_, handed)| length(&handed.values)).sum::<usize>() + length(outputs)
+            <= MAX_OUTPUTS
+    }
+
+    /// Returns the outputs with which the phase of this id was left last, in the workflow at this depth of the path. Of several
+    /// phases the last before the current entry counts that has some; if these have none, the last of all.
+    pub fn outputs_of(&self, depth: usize, id: &str, library: &Library) -> Option<&Outputs> {
+        Some(&self.handed_by(depth, id, library).filter(|handed| !handed.is_hidden)?.values)
+    }
+
+    fn handed_by(&self, depth: usize, id: &str, library: &Library) -> Option<&HandedOutputs> {
+        self.of_entry(depth, id, library, |key| self.progress.outputs.get(key))
+    }
+
+    /// Returns the value of an output for an input of a nested workflow, as [`Self::output`], also one that is hidden.
+    pub(super) fn given_output(
+        &self,
+        depth: usize,
+        phase: &str,
+        name: &str,
+        library: &Library,
+    ) -> Option<&OutputValue> {
+        self.handed_by(depth, phase, library)?.values.get(name)
+    }
+
+    /// Returns the value of an output in the workflow at this depth of the path, see [`Self::outputs_of`].
+    pub fn output(
+        &self,
+        depth: usize,
+        phase: &str,
+        name: &str,
+        library: &Library,
+    ) -> Option<&OutputValue> {
+        self.outputs_of(depth, phase, library)?.get(name)
+    }
+
+    /// Returns the reason to pause if a nested workflow that the run has entered, coming from the path `before`, lacks a value: an
+    /// input without a default gets an output by `with` with which its phase was not left.
+    pub fn missing_value(&self, before: &PhasePath, library: &Library) -> Option<PauseReason> {
+        let was_entered = |depth| {
+            before.len() > depth && before.at_depth(depth) == self.current_path.at_depth(depth)
+        };
+        let given = self.given_on_path(library).into_iter();
+        let mut entered = given.filter(|given| !was_entered(given.depth));
+        entered.find_map(|GivenOutput { depth, input, phase, output }| {
+            let nested = library.get(&self.current_path.get(depth)?.workflow_key)?;
+            let input = nested.inputs.iter().find(|other| other.name == *input)?;
+            let is_missing = self.output(depth, phase, output, library).is_none();
+            (is_missing && input.default.is_none()).then(|| PauseReason::MissingOutput {
+                of: short(&nested.name, MAX_NAME),
+                input: input.name.clone(),
+                output: format!("output.{phase}.{output}"),
+            })
+        })
+    }
+
+    /// Returns the outputs that the entries on the path give to nested workflows.
+    fn given_on_path<'a>(&self, library: &'a Library) -> Vec<GivenOutput<'a>> {
+        let scopes = self.current_path.iter().enumerate();
+        let entries = scopes.filter_map(|(index, segment)| {
+            let workflow = library.get(&segment.workflow_key)?;
+            Some((index + 1, workflow.phases.get(segment.phase_index)?))
+        });
+        entries
+            .flat_map(|(depth, entry)| {
+                let with = match &entry.kind {
+                    EntryKind::Workflow { with, .. } => Some(with),
+                    EntryKind::Phase(_) => None,
+                };
+                with.into_iter().flatten().filter_map(move |(input, given)| match given {
+                    Given::Name(ValueName::Output { phase, name: output }) => {
+                        Some(GivenOutput { depth, input, phase, output })
+                    }
+                    Given::Name(_) | Given::Value(_) | Given::List(_) => None,
+                })
+            })
+            .collect()
+    }
+}
+
+/// An output that an entry gives to a nested workflow.
+struct GivenOutput<'a> {
+    /// The depth of the workflow that has the entry; 1 is the root.
+    pub depth: usize,
+    /// The name of the input.
+    pub input: &'a str,
+    /// The id of the phase.
+    pub phase: &'a str,
+    /// The name of the output.
+    pub output: &'a str,
+}

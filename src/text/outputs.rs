@@ -1,0 +1,126 @@
+//! Texts about the outputs of a phase.
+
+use serde_json::Value;
+
+use crate::definition::{Input, Output, Phase, nearest, on_one_line};
+use crate::run::{MAX_OUTPUTS, OutputValue, Outputs, WrongOutput};
+
+use super::inputs::numbered;
+use super::names::{phase_title, short_name};
+use super::ways::short;
+
+/// Returns a list item for each output that a phase has, with its type and its description.
+pub(super) fn expected_outputs(phase: &Phase) -> Vec<String> {
+    phase.outputs.iter().map(|output| format!("- {}", expected(output))).collect()
+}
+
+fn expected(Output { name, kind, is_optional, description }: &Output) -> String {
+    let optional = if *is_optional { " (optional)" } else { "" };
+    let about = description.as_ref().map_or_else(String::new, |about| format!(": {about}"));
+    format!("`{name}`{optional}: {}{}", kind.expected(), on_one_line(&about))
+}
+
+/// Returns a note on the outputs of a phase, on one line; `None` without any.
+pub(super) fn outputs_note(phase: &Phase) -> Option<String> {
+    let outputs = phase.outputs.iter().map(|Output { name, kind, is_optional, .. }| {
+        let optional = if *is_optional { ", optional" } else { "" };
+        format!("{name} ({}{optional})", kind.in_brief())
+    });
+    let outputs: Vec<String> = outputs.collect();
+    (!outputs.is_empty()).then(|| format!("outputs: {}", outputs.join(", ")))
+}
+
+/// Returns a list item for each output, with its value: of a list numbered lines.
+pub(super) fn output_lines(outputs: &Outputs) -> String {
+    let lines = outputs.iter().map(|(name, value)| {
+        let value = output_text(value);
+        match value.contains('\n') {
+            true => format!("- {name}:\n  {}", value.replace('\n', "\n  ")),
+            false => format!("- {name}: {value}"),
+        }
+    });
+    lines.collect::<Vec<String>>().join("\n")
+}
+
+/// Returns an output as a text for the agent: of a list numbered lines.
+pub(super) fn output_text(value: &OutputValue) -> String {
+    match value {
+        OutputValue::List(items) if items.is_empty() => "(none)".to_owned(),
+        OutputValue::List(items) => numbered(items.iter().map(String::as_str)),
+        OutputValue::Text(_) | OutputValue::Number(_) | OutputValue::Flag(_) => {
+            value.text().into_owned()
+        }
+    }
+}
+
+/// Returns an output on one line.
+pub(super) fn output_on_one_line(value: &OutputValue) -> String {
+    match value {
+        OutputValue::List(items) => format!("[{}]", on_one_line(&items.join(", "))),
+        OutputValue::Text(_) | OutputValue::Number(_) | OutputValue::Flag(_) => {
+            on_one_line(&value.text())
+        }
+    }
+}
+
+/// Returns the words for what a `next` is called with: ` and the outcome small, and the outputs size: large`.
+pub fn call_with(outcome: Option<&str>, outputs: Option<&Outputs>) -> String {
+    let outcome = outcome.map_or_else(String::new, |outcome| format!(" and the outcome {outcome}"));
+    let outputs = outputs.into_iter().flatten();
+    let outputs = outputs.map(|(name, value)| format!("{name}: {}", output_on_one_line(value)));
+    let outputs: Vec<String> = outputs.collect();
+    match outputs.is_empty() {
+        true => outcome,
+        false => format!("{outcome} and the outputs {}", outputs.join(", ")),
+    }
+}
+
+/// Returns the error for an output `ID.NAME` that no phase has; `known` are all of them.
+pub fn no_output(given: &str, known: &[Input]) -> String {
+    let names = || known.iter().map(|output| &*output.name);
+    let known = match names().collect::<Vec<&str>>()[..] {
+        [] => "The workflow has no outputs.".to_owned(),
+        ref names => format!("There are {}.", short(&names.join(", "))),
+    };
+    let meant = nearest(given, names());
+    let meant = meant.map_or_else(String::new, |meant| format!(" Did you mean `{meant}`?"));
+    format!("There is no output `{}`.{meant} {known}", short_name(given))
+}
+
+/// Returns the refusal of a `next` whose outputs are not those of the phase.
+pub fn outputs_wrong(phase: &Phase, wrong: &[WrongOutput]) -> String {
+    let title = phase_title(phase);
+    let lines: Vec<String> = wrong.iter().map(|wrong| format!("- {}", line(phase, wrong))).collect();
+    let again = match &phase.outputs[..] {
+        [] => "Call workflow_step with action='next' again, without `outputs`.",
+        _ => "Call workflow_step with action='next' again and give it all `outputs`, as an object.",
+    };
+    format!("⚠️ The phase {title} cannot be left with these outputs:\n{}\n{again}", lines.join("\n"))
+}
+
+fn line(phase: &Phase, wrong: &WrongOutput) -> String {
+    match wrong {
+        WrongOutput::Missing(output) => format!("missing: {}", expected(output)),
+        WrongOutput::Unknown(name) => {
+            let names = || phase.outputs.iter().map(|output| &*output.name);
+            let known: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+            let known = match (nearest(name, names()), &known[..]) {
+                (Some(meant), _) => format!("Did you mean `{meant}`?"),
+                (None, []) => "The phase has none.".to_owned(),
+                (None, known) => format!("There are {}.", known.join(", ")),
+            };
+            format!("`{}` is no output of this phase. {known}", short_name(name))
+        }
+        WrongOutput::Wrong { output, given } => {
+            let found = match given {
+                Value::String(text) => short_name(text),
+                other => short_name(&other.to_string()),
+            };
+            format!("wrong: {}. Found `{found}`", expected(output))
+        }
+        WrongOutput::NoObject => "`outputs` is not an object of names and values".to_owned(),
+        WrongOutput::TooLong => {
+            format!("all outputs of the run together are longer than {MAX_OUTPUTS} bytes")
+        }
+    }
+}
