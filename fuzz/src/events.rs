@@ -221,7 +221,7 @@ impl Play {
             return false;
         };
         let decision =
-            permission((active.phase, active.scope), name, false, &|| Ok(None), &Folder::default())
+            permission((active.phase, &active.limits()), name, false, &|| Ok(None), &Folder::default())
                 .unwrap();
         let (refused, confined) = match decision {
             Permission::Allowed => (false, false),

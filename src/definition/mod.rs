@@ -24,7 +24,7 @@ pub(crate) mod fixtures;
 mod tests;
 
 pub use diagnostic::description::Severity;
-pub use diagnostic::excerpt::{Excerpt, columns, on_one_line, short};
+pub use diagnostic::excerpt::{Excerpt, columns, on_one_line};
 pub use diagnostic::place::Place;
 pub use diagnostic::problem::Problem;
 pub use diagnostic::report::Diagnostic;
@@ -38,7 +38,9 @@ pub use model::files::{
     DirEntry, FileError, FileKind, Package, PackageScope, ReadError, Root, Stale, Surroundings,
     UserMessage, WorkflowFiles, WriteTarget,
 };
-pub use model::gate::{Check, CheckKind, Command, Gate, OnGateFail, Pattern, Variable, expansions};
+pub use model::gate::{
+    Check, CheckKind, Command, Gate, OnGateFail, Pattern, Variable, expansions, label_of,
+};
 pub use model::hidden::HiddenCause;
 pub use model::inputs::{Given, Input, is_name as is_input_name};
 pub use model::library::{LeftOut, Library, MAX_NESTING};
@@ -47,13 +49,18 @@ pub use model::models::{Aliases, KnownModel, Lack, Model, ModelSetting, Thinking
 pub use model::nearest::nearest;
 pub use model::outcomes::{Outcome, Target};
 pub use model::outputs::Output;
+pub use model::path_variables::{
+    PathVariable, refusal as path_refusal, resolve as resolve_path, unescaped, variables as path_variables,
+};
 pub use model::paths::{is_key, is_within};
+pub(crate) use model::permission::is_glob;
 pub use model::permission::{Permission, Refusal, permission, wider_for_commands};
 pub use model::results::Results;
 pub use model::tools::{is_carrier, runs_commands, writes_path};
 pub use model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use model::value_type::{Bounds, ValueType};
 pub use model::values::ValueName;
+pub use model::words::short;
 pub use model::workflow::{
     AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, OnMaxLoops,
     Phase, Show, ToolPolicy, Workflow,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::definition::{Limits, Permission, Sandbox, Stale, permission};
+use crate::definition::{Permission, Sandbox, Stale, permission};
 use crate::protocol::{COMPLETE_TYPE, STEP_TOOL_NAME};
 use crate::run::RunState;
 use crate::text::{self, DefaultRole};
@@ -109,7 +109,8 @@ impl Engine {
             }
             Standing::Active(active) => active,
         };
-        let scope = (active.phase, active.scope);
+        let limits = active.limits();
+        let scope = (active.phase, &limits);
         let path = || cx.host.call_argument("path");
         Ok(match permission(scope, name, carries_calls, &path, cx.host)? {
             Permission::Allowed => Reply::None,
@@ -122,7 +123,6 @@ impl Engine {
                 Reply::Confine { writable, hidden, network: true, notice, signs }
             }
             Permission::Confined { writable, named, network, hidden } => {
-                let limits = Limits::of(active.phase, active.scope);
                 let Err(reason) = cx.host.can_confine()? else {
                     let notice = text::confinement_notice(named.as_deref(), network, limits.hide);
                     let signs = text::failure_signs(network, limits.hide);

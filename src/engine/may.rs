@@ -38,7 +38,7 @@ pub fn may(
     let whitelist = || place(true, &["tools", "whitelist"]);
     let carries_calls = is_carrier(tool);
     let argument = || Ok(path.map(ToOwned::to_owned));
-    let decision = permission((phase, workflow), tool, carries_calls, &argument, host)?;
+    let decision = permission((phase, &limits), tool, carries_calls, &argument, host)?;
     let (word, reason) = match decision {
         Permission::Allowed => {
             let is_limited = limits.write.is_some() || !limits.network;

@@ -1112,6 +1112,7 @@ mod running;
 mod start_consent;
 mod tools;
 mod untrusted;
+mod values_in_rules;
 mod ways;
 
 #[test]

@@ -1,7 +1,7 @@
 //! A run's state, looked up in the library.
 
 use crate::definition::{
-    Condition, ContextMode, Entry, EntryKind, Library, Phase, ValueName, Workflow,
+    Condition, ContextMode, Entry, EntryKind, Library, Limits, Phase, ValueName, Workflow,
 };
 
 use super::{RunState, Segment};
@@ -92,6 +92,13 @@ impl<'a> Active<'a> {
         };
         self.phase.summary_required == Some(true)
             || self.with_possible_outputs().is_none_or(|left| left.iter().any(leads_to_fresh))
+    }
+
+    /// The limits of the current phase, with the values of the run.
+    pub fn limits(&self) -> Limits<'a> {
+        let depth = self.state.current_path.len();
+        let value = |variable: &_| self.state.path_value(variable, depth, self.library);
+        Limits::of(self.phase, self.scope).with_values(value)
     }
 
     /// Returns true if the run is inside a nested workflow.

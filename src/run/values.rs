@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use crate::sorted::Map;
 
-use crate::definition::{Condition, EntryKind, Given, Input, Library, ValueName};
+use crate::definition::{
+    Condition, EntryKind, Given, Input, Library, PathVariable, ValueName,
+};
 
 use super::{OutputValue, RunState};
 
@@ -46,6 +48,17 @@ impl RunState {
             values = inputs.filter_map(|input| Some((input.name.clone(), value(input)?))).collect();
         }
         values
+    }
+
+    /// Returns the value of a variable in a path of the workflow at this depth.
+    pub fn path_value(
+        &self,
+        variable: &PathVariable,
+        depth: usize,
+        library: &Library,
+    ) -> Option<String> {
+        let PathVariable::Input(name) = variable;
+        self.inputs(depth, library).remove(name)
     }
 
     /// Returns the outcome of the phase of this id, or of the nested workflow of this key, in the workflow at this depth of

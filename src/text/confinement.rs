@@ -1,7 +1,10 @@
 //! The limits of a phase, in words: for the agent, and for the user.
 
+use std::borrow::Cow;
+
 use crate::definition::{
-    HiddenCause, Limits, Phase, Refusal, RuleFile, Sandbox, Workflow, wider_for_commands,
+    HiddenCause, Limits, Phase, Refusal, RuleFile, Sandbox, Workflow, unescaped,
+    wider_for_commands,
 };
 use crate::run::Active;
 
@@ -12,11 +15,11 @@ const TEMPORARY: &str = "temporary files ($TMPDIR)";
 
 /// Returns the line of the context prompt with the limits of the phase; `None` without limits.
 pub(super) fn limits_line(active: &Active) -> Option<String> {
-    let limits = Limits::of(active.phase, active.scope);
+    let limits = active.limits();
     if limits.write.is_none() && !limits.hold_commands() {
         return None;
     }
-    let mut line = match limits.write {
+    let mut line = match &limits.write {
         Some(write) => format!("**Writable in this phase:** {}.", paths(write)),
         None => "**Network in this phase:** none.".to_owned(),
     };
@@ -44,7 +47,7 @@ pub(super) fn limits_line(active: &Active) -> Option<String> {
 
 /// Returns the line of the context prompt with the hidden paths of the phase; `None` without any.
 pub(super) fn hidden_line(active: &Active) -> Option<String> {
-    let limits = Limits::of(active.phase, active.scope);
+    let limits = active.limits();
     (!limits.hide.is_empty()).then(|| {
         format!(
             "**Hidden in this phase:** {}. No tool and no command can read or write them; do not try to get at their content in another way. `grep` is refused around them: search with `bash`.",
@@ -61,9 +64,8 @@ fn paths(write: &[String]) -> String {
 /// Returns the directories that confined commands can write beyond the globs of `write`, each once.
 fn wider(limits: &Limits) -> Vec<String> {
     let mut wider: Vec<String> = Vec::new();
-    for directory in
-        limits.write.iter().copied().flatten().filter_map(|rule| wider_for_commands(rule))
-    {
+    let rules = limits.write.iter().flat_map(|write| write.iter());
+    for directory in rules.filter_map(|rule| wider_for_commands(rule)) {
         if limits.hold_commands() && !wider.contains(&directory) {
             wider.push(directory);
         }
@@ -72,20 +74,20 @@ fn wider(limits: &Limits) -> Vec<String> {
 }
 
 /// Returns the paths, with `./` for `.`, which would be lost before a full stop.
-fn shown(write: &[String]) -> Vec<&str> {
-    write.iter().map(|path| if path == "." { "./" } else { path }).collect()
+fn shown(write: &[String]) -> Vec<Cow<'_, str>> {
+    write.iter().map(|path| if path == "." { "./".into() } else { unescaped(path) }).collect()
 }
 
 /// Returns the reason why the current phase refuses a tool call.
 pub fn refusal(active: &Active, tool: &str, refusal: &Refusal) -> String {
-    let limits = Limits::of(active.phase, active.scope);
+    let limits = active.limits();
     let file = |file: RuleFile| match file {
         RuleFile::Phase => active.phase.file.clone(),
         RuleFile::Workflow => active.scope.file(),
     };
     let rule = format!(
         "Writable: {} (`write` in {}).",
-        paths(limits.write.unwrap_or_default()),
+        paths(limits.write.as_deref().unwrap_or_default()),
         file(limits.write_file)
     );
     let hide = format!("`hide` in {}", file(limits.hide_file));
@@ -217,7 +219,7 @@ pub fn unconfined_notice(sandbox: Sandbox, reason: &str) -> String {
 /// Returns a note on the limits of a phase of `scope` for a list of phases; `None` without limits.
 pub(super) fn limits_note(phase: &Phase, scope: &Workflow) -> Option<String> {
     let limits = Limits::of(phase, scope);
-    let write = limits.write.map(|write| {
+    let write = limits.write.as_deref().map(|write| {
         let wider = wider(&limits);
         let commands = match &wider[..] {
             [] => String::new(),

@@ -213,13 +213,18 @@ pub fn phase_instructions(active: &Active) -> String {
 ///
 /// Specification: template variables, "Phase Instructions Variables".
 fn resolve_own(template: &str, active: &Active, depth: usize) -> String {
-    resolve_with(template, |name| variable(name, active, depth))
+    resolve_with(template, |name| phase_variable(name, active, depth))
 }
 
 /// Replacement for a missing value, such as a summary or a list of profiles.
 const NONE: &str = "(none)";
 
-fn variable<'a>(name: &str, active: &Active<'a>, depth: usize) -> Option<Cow<'a, str>> {
+/// Returns the value of a variable of the text of a phase, in a template of the workflow at this depth.
+pub(super) fn phase_variable<'a>(
+    name: &str,
+    active: &Active<'a>,
+    depth: usize,
+) -> Option<Cow<'a, str>> {
     let entry_name = |entry: Option<&'a Entry>, none: &'static str| {
         Cow::Borrowed(entry.map_or(none, |entry| active.library.entry_name(entry)))
     };

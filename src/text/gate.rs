@@ -1,11 +1,17 @@
 //! Texts about gates: requirements, failures, evidence.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
+use super::context_prompt::phase_variable;
 use super::names::phase_title;
 use super::outputs::output_lines;
-use crate::definition::{Check, CheckKind, Command, Library, Phase, Variable};
-use crate::run::{Active, Evidence, Outputs, PhasePath, RunState};
+use super::template::resolve_with;
+use crate::definition::{
+    Check, CheckKind, Command, Library, Phase, Variable, label_of, on_one_line, resolve_path, short,
+    unescaped,
+};
+use crate::run::{Active, Evidence, GateAhead, Outputs, PhasePath, RunState};
 
 /// Maximum number of lines of a command's output for the agent.
 const MAX_TAIL_LINES: usize = 40;
@@ -37,28 +43,65 @@ pub(super) fn requirements(active: &Active) -> Option<String> {
     ];
     let outcomes = active.outcomes();
     // Each check once, with the outcomes for which it is made.
-    let mut checks: Vec<(&Check, Vec<&str>)> = Vec::new();
+    let mut checks: Vec<(&Check, usize, Vec<&str>)> = Vec::new();
     let left = active.with_possible_outputs().unwrap_or_else(|| vec![active.state.clone()]);
     let left: Vec<Active> = left.iter().map(|left| active.with(left)).collect();
-    for (outcome, left) in outcomes.iter().flat_map(|outcome| left.iter().map(move |left| (outcome, left))) {
-        for check in left.gates_ahead(*outcome).into_iter().flat_map(|ahead| ahead.checks) {
-            match checks.iter_mut().find(|(known, _)| std::ptr::eq(*known, check)) {
-                Some((_, of)) if outcome.is_none_or(|outcome| of.contains(&outcome)) => {}
-                Some((_, of)) => of.extend(outcome),
-                None => checks.push((check, outcome.iter().copied().collect())),
+    for outcome in &outcomes {
+        let ahead = left.iter().flat_map(|left| left.gates_ahead(*outcome));
+        for GateAhead { checks: made, depth, .. } in ahead {
+            for check in made {
+                match checks.iter_mut().find(|(known, ..)| std::ptr::eq(*known, check)) {
+                    Some((.., of)) if outcome.is_none_or(|outcome| of.contains(&outcome)) => {}
+                    Some((.., of)) => of.extend(outcome),
+                    None => checks.push((check, depth, outcome.iter().copied().collect())),
+                }
             }
         }
     }
-    lines.extend(checks.iter().map(|(check, of)| {
+    lines.extend(checks.iter().map(|(check, depth, of)| {
         let of = if of.len() == outcomes.len() || of.is_empty() {
             String::new()
         } else {
             format!("with outcome `{}`: ", of.join("`, `"))
         };
-        format!("- {of}{}", requirement(check))
+        format!("- {of}{}", requirement(&with_values(check, active, *depth)))
     }));
     (!checks.is_empty()).then(|| lines.join("\n"))
 }
+
+/// Returns a check of a workflow at this depth of the path with the values of its variables: literal text in a path, quoted on one
+/// line in a label and in a question. A path with a value that cannot be part of one stays as it is: no file has it.
+pub fn with_values(check: &Check, active: &Active, depth: usize) -> Check {
+    let value = |name: &str| {
+        let value = phase_variable(name, active, depth)?;
+        Some(Cow::Owned(format!("“{}”", short(&on_one_line(&value), MAX_VALUE))))
+    };
+    let in_words = |text: &str| resolve_with(text, value);
+    let mut check = check.clone();
+    match &mut check.kind {
+        // A label of its own.
+        CheckKind::Run { command, .. } if check.label != label_of(command.line()) => {
+            check.label = in_words(&check.label);
+        }
+        CheckKind::Run { .. } => {}
+        CheckKind::File { path, .. } => {
+            let has_label = check.label != label_of(path);
+            let value = |variable: &_| active.state.path_value(variable, depth, active.library);
+            *path = resolve_path(path, value).unwrap_or_else(|_| path.clone());
+            let label = if has_label { in_words(&check.label) } else { unescaped(path).into() };
+            check.label = label;
+        }
+        CheckKind::Approve { question } => {
+            *question = in_words(question);
+            check.label = in_words(&check.label);
+        }
+    }
+    check.label = label_of(&check.label);
+    check
+}
+
+/// Maximum length of a value in a label or in a question, in characters.
+const MAX_VALUE: usize = 200;
 
 /// Returns the requirement of a check.
 fn requirement(check: &Check) -> String {
@@ -70,7 +113,7 @@ fn requirement(check: &Check) -> String {
             let contains = contains
                 .as_ref()
                 .map_or(String::new(), |pattern| format!(" and contains /{pattern}/"));
-            (path.as_str(), format!("the file `{path}` exists, is not empty{contains}"))
+            (path.as_str(), format!("the file `{}` exists, is not empty{contains}", unescaped(path)))
         }
         CheckKind::Approve { question } => (question.as_str(), format!("the user says yes: {question}")),
     };
@@ -145,14 +188,17 @@ fn last_bytes(text: &str, limit: usize) -> &str {
 
 /// Returns sample evidence in which every check of the gates ahead with this outcome has passed.
 pub fn sample_evidence(active: &Active, outcome: Option<&str>) -> Vec<Evidence> {
-    let checks = active.gates_ahead(outcome).into_iter().flat_map(|ahead| ahead.checks);
-    let passed = |check: &Check| {
+    let checks = active.gates_ahead(outcome).into_iter().flat_map(|ahead| {
+        let depth = ahead.depth;
+        ahead.checks.into_iter().map(move |check| (check, depth))
+    });
+    let passed = |(check, depth): (&Check, usize)| {
         let (result, duration_ms) = match &check.kind {
             CheckKind::Run { .. } => ("exit status 0", 1000),
             CheckKind::File { .. } => ("it holds", 0),
             CheckKind::Approve { .. } => ("the user said yes", 0),
         };
-        let (label, result) = (check.label.clone(), result.to_owned());
+        let (label, result) = (with_values(check, active, depth).label, result.to_owned());
         Evidence { label, passed: true, result, duration_ms, attempt: 1, tail: String::new() }
     };
     checks.map(passed).collect()

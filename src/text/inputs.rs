@@ -73,6 +73,11 @@ pub fn bad_input(input: &Input, value: &str) -> String {
     format!("`{name}`: expected {expected}, found `{}`.{meant}", short_name(value))
 }
 
+/// Returns the error for a value that cannot be part of a path, for this reason.
+pub fn bad_in_path(name: &str, value: &str, why: &str) -> String {
+    format!("`{name}`: it is part of a path (`gate.file` or `write`), and `{}` {why}.", short_name(value))
+}
+
 /// Returns the error for an input that is given twice.
 pub fn repeated_input(name: &str) -> String {
     format!("`{name}` is given twice.")

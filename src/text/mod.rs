@@ -53,11 +53,13 @@ pub use drawing::{
 pub use exact::exact;
 pub use fresh_start::{NOT_STARTED, STARTS_FRESH, fresh_notice, fresh_summary};
 pub use gate::{
+    with_values,
     GATE_HAD, GATE_OPEN, approval_subject, gate_failed, gate_failed_elsewhere, gate_progress,
     gate_tail, kept_tail, sample_evidence, still_running,
 };
 pub use graph::{boxes, mermaid};
 pub use inputs::{
+    bad_in_path,
     bad_input, input_question, item_question, missing_inputs, missing_options, no_input,
     open_quote, repeated_input, start_usage, unknown_input,
 };

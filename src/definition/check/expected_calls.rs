@@ -48,7 +48,7 @@ fn wrong(
     let path = || Ok(argument.map(ToOwned::to_owned));
     let limits = Limits::of(phase, workflow);
     let by = limits.write_file;
-    let (allowed, decision) = match permission((phase, workflow), tool, false, &path, host)? {
+    let (allowed, decision) = match permission((phase, &limits), tool, false, &path, host)? {
         Permission::Allowed => (true, Decision::Allowed),
         Permission::Within { .. } if writes_path(tool) && limits.write.is_some() => {
             (true, Decision::Writable { by })
@@ -69,7 +69,7 @@ fn wrong(
         call: test.call.clone(),
         workflow: workflow.key.clone(),
         decision,
-        writable: limits.write.map(|rules| match rules {
+        writable: limits.write.as_deref().map(|rules| match rules {
             [] => "no entry".to_owned(),
             rules => rules.join(", "),
         }),

@@ -8,11 +8,14 @@ use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
+use crate::definition::model::confinement::Confinement;
 use crate::definition::model::gate::{Check, CheckKind, Gate, Variable};
 use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
+use crate::definition::model::path_inputs::inputs_of_paths;
+use crate::definition::model::path_variables::{PathVariable, refusal, variables};
 use crate::definition::model::results::Results;
 use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::ValueName;
@@ -103,6 +106,7 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
                 errors.outcomes(phase);
                 errors.results(phase);
                 errors.variables(phase.gate.as_ref(), Some(phase));
+                errors.paths(phase.gate.as_ref(), &phase.confinement, Some(phase));
             }
             EntryKind::Workflow { key, with } => errors.values(index, key, with),
         }
@@ -112,6 +116,8 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
         errors.checks(gate, &exits, None);
     }
     errors.variables(workflow.gate.as_ref(), None);
+    errors.paths(workflow.gate.as_ref(), &workflow.confinement, None);
+    errors.inputs_in_paths();
     if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut Map::new()) {
         let problem = WorkflowProblem::TooManyEntries { limit: MAX_ENTRIES };
         errors.report(problem, &[Step::Key("phases")]);
@@ -229,6 +235,67 @@ impl<'a> Errors<'a> {
                     None => self.report(problem, &at),
                 }
             }
+        }
+    }
+
+    /// The variables of paths: of a phase, or of the workflow.
+    fn paths(&mut self, gate: Option<&Gate>, confinement: &Confinement, phase: Option<&Phase>) {
+        let checks = gate.iter().flat_map(|gate| &gate.checks).enumerate();
+        let files = checks.filter_map(|(index, check)| match &check.kind {
+            CheckKind::File { path, .. } => {
+                let at = vec![Step::Key("gate"), Step::Item(index), Step::Key("file")];
+                Some(("gate.file", path, at))
+            }
+            CheckKind::Run { .. } | CheckKind::Approve { .. } => None,
+        });
+        let written = confinement.write.iter().flatten().enumerate();
+        let written = written
+            .map(|(index, path)| ("write", path, vec![Step::Key("write"), Step::Item(index)]));
+        for (field, path, at) in files.chain(written) {
+            for variable in variables(path) {
+                let PathVariable::Input(name) = &variable;
+                let inputs = &self.workflow.inputs;
+                let found = inputs.iter().find(|input| input.name == *name);
+                let is_list = matches!(found.map(|of| &of.kind), Some(ValueType::List { .. }));
+                if found.is_some() && !is_list {
+                    continue;
+                }
+                let names: Set<&str> = inputs.iter().map(|input| &*input.name).collect();
+                let meant = nearest(name, names.iter().copied()).filter(|_| !is_list);
+                let problem = FieldProblem::BadValue {
+                    field: field.into(),
+                    expected: match is_list {
+                        true => "an input that is no list".into(),
+                        false => listed(&names, "an input of the workflow"),
+                    },
+                    found: format!("`{variable}`"),
+                    suggestion: meant.map(|meant| format!("{{input.{meant}}}")),
+                };
+                match phase {
+                    Some(phase) => self.report_in_phase(phase, problem, &at),
+                    None => self.report(problem, &at),
+                }
+            }
+        }
+    }
+
+    /// The values of inputs that are part of paths: options and defaults.
+    fn inputs_in_paths(&mut self) {
+        let used = path_inputs(&self.workflow.key, self.workflows);
+        let workflow: &'a Workflow = self.workflow;
+        for input in workflow.inputs.iter().filter(|input| used.contains(&*input.name)) {
+            // Reported where it is part of one.
+            if matches!(input.kind, ValueType::List { .. }) {
+                continue;
+            }
+            let values = input.kind.options().into_iter().chain(input.default.as_deref());
+            let Some((value, why)) =
+                values.into_iter().find_map(|value| Some((value, refusal(value)?)))
+            else {
+                continue;
+            };
+            let problem = in_path(format!("inputs.{}", input.name), &format!("`{value}`"), why);
+            self.report(problem, &[Step::Key("inputs"), Step::Key(&input.name)]);
         }
     }
 
@@ -403,6 +470,7 @@ impl<'a> Errors<'a> {
         let here = [Step::Key("phases"), Step::Item(index)];
         let workflow: &'a Workflow = self.workflow;
         let earlier = workflow.phases.get(..index).unwrap_or_default();
+        let used = path_inputs(key, self.workflows);
         for (name, given) in with {
             let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
                 let names: Set<&str> = nested.inputs.iter().map(|input| &*input.name).collect();
@@ -415,6 +483,10 @@ impl<'a> Errors<'a> {
                 self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Name(name)]);
                 continue;
             };
+            if let Some(problem) = used.contains(&**name).then(|| bad_in_path(name, given)).flatten() {
+                self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Key(name)]);
+                continue;
+            }
             let own = |name: &String| {
                 self.workflow.inputs.iter().find(|input| input.name == *name).ok_or_else(|| {
                     let names = self.workflow.inputs.iter().map(|input| &*input.name);
@@ -469,6 +541,30 @@ impl<'a> Errors<'a> {
             self.report(problem, &here);
         }
     }
+}
+
+/// The problem of a value that `with` gives to an input that is part of a path; `None` if it has none.
+fn bad_in_path(name: &str, given: &Given) -> Option<Problem> {
+    let (found, why) = match given {
+        Given::Value(value) => (format!("`{value}`"), refusal(value)?),
+        Given::Name(of @ (ValueName::Output { .. } | ValueName::Outcome(_) | ValueName::Summary(_))) => {
+            (format!("`{of}`"), "is what the agent gives")
+        }
+        Given::Name(ValueName::Input(_) | ValueName::Task) | Given::List(_) => return None,
+    };
+    Some(in_path(format!("with.{name}"), &found, why))
+}
+
+/// The problem of a value that cannot be part of a path, for this reason.
+fn in_path(field: String, found: &str, why: &str) -> Problem {
+    let expected = "a value that can be part of the path in `gate.file` or `write`".into();
+    let found = format!("{found}, which {why}");
+    FieldProblem::BadValue { field, expected, found, suggestion: None }.into()
+}
+
+/// The names of the inputs of a workflow that are part of paths.
+fn path_inputs<'a>(key: &str, workflows: &Workflows<'a>) -> Set<&'a str> {
+    inputs_of_paths(key, &|key| workflows.get(key).copied(), &mut Map::new())
 }
 
 /// A name that names nothing.

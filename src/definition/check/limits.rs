@@ -138,7 +138,7 @@ impl LimitsLint<'_> {
         if !runs_commands || !limits.hold_commands() {
             return;
         }
-        for (index, path) in limits.write.unwrap_or_default().iter().enumerate() {
+        for (index, path) in limits.write.as_deref().unwrap_or_default().iter().enumerate() {
             let (folder, Some(glob)) = split(path) else { continue };
             if is_everything(glob) {
                 continue;
@@ -211,12 +211,13 @@ impl LimitsLint<'_> {
     fn may_write(&self, path: &str, workflow: &Workflow, phases: &[&Phase]) -> Result<bool, Stale> {
         let Ok(target) = self.host.resolve_write(path)? else { return Ok(true) };
         for phase in phases {
-            if Limits::of(phase, workflow).write.is_none() || names_unknown_tool(phase) {
+            let limits = Limits::of(phase, workflow);
+            if limits.write.is_none() || names_unknown_tool(phase) {
                 return Ok(true);
             }
             for tool in FILE_TOOLS.into_iter().chain(COMMAND_TOOLS) {
                 let argument = || Ok(Some(path.to_owned()));
-                let may = match permission((phase, workflow), tool, false, &argument, self.host)? {
+                let may = match permission((phase, &limits), tool, false, &argument, self.host)? {
                     Permission::Allowed | Permission::Within { .. } => true,
                     Permission::Confined { writable, .. } => {
                         writable.iter().any(|base| below(&target.path, base).is_some())

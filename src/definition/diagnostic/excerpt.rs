@@ -81,17 +81,6 @@ pub fn on_one_line(text: &str) -> String {
     text.chars().map(printable).collect()
 }
 
-/// The beginning of a text on one line, with at most so many characters; the last one is `…` if it is cut.
-pub fn short(text: &str, limit: usize) -> String {
-    let on_line = |c: char| if c == '\n' { ' ' } else { c };
-    let mut line: String = text.chars().take(limit).map(on_line).collect();
-    if text.chars().nth(limit).is_some() {
-        line.pop();
-        line.push('…');
-    }
-    line
-}
-
 /// A character, or U+FFFD in place of one that could control a terminal.
 fn printable(c: char) -> char {
     match c {

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::description::{Description, error, suggestion, warning};
-use super::excerpt::short;
+use crate::definition::model::words::short;
 use super::value::{Expected, Needs, ValueKind};
 use crate::definition::model::schema;
 use crate::definition::model::words::{either, list};

@@ -1,7 +1,7 @@
 //! Gates and their checks.
 
 use super::description::{Description, error, suggestion, warning};
-use super::excerpt::short;
+use crate::definition::model::words::short;
 use crate::definition::model::gate::RESERVED_VARIABLES;
 use crate::definition::model::words::list;
 

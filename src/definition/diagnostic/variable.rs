@@ -37,6 +37,11 @@ impl VariableProblem {
                         ))
                         .marking(&format!("{{{name}}}"));
                 }
+                if *named && matches!(&**field, "gate.file" | "write") {
+                    return kind
+                        .help("a path takes `{input.NAME}` of its workflow, and nothing that the agent gives")
+                        .marking(&format!("{{{name}}}"));
+                }
                 kind.help("variables are replaced in the text of a phase and in the templates of `workflow.yaml`")
                     .marking(&format!("{{{name}}}"))
             }

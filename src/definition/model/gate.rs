@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::fmt;
 
 use super::values::ValueName;
+use super::words::short;
 
 /// Maximum size of a compiled regular expression, in bytes.
 const MAX_EXPRESSION: usize = 1 << 16;
@@ -32,6 +33,15 @@ pub struct Check {
     pub kind: CheckKind,
     /// It is made for this outcome only.
     pub outcome: Option<String>,
+}
+
+/// Maximum length of a label, in characters.
+pub const MAX_LABEL: usize = 100;
+
+/// Returns a text as a label: on one line, and cut.
+pub fn label_of(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    short(&words.join(" "), MAX_LABEL)
 }
 
 /// The condition that a check tests.

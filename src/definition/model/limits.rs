@@ -1,13 +1,16 @@
 //! The limits that hold in a phase: the files that may be written, those that are hidden, and the network.
 
+use std::borrow::Cow;
+
 use super::confinement::Sandbox;
+use super::path_variables::{PathVariable, resolve, variables};
 use super::workflow::{Phase, Workflow};
 
 /// The limits that hold in a phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits<'a> {
-    /// The paths and globs that may be written; `None`: everything.
-    pub write: Option<&'a [String]>,
+    /// The paths and globs that may be written; `None`: everything. One with a variable allows nothing.
+    pub write: Option<Cow<'a, [String]>>,
     /// The file in which `write` stands; that of the phase without `write`.
     pub write_file: RuleFile,
     /// The files and folders that the agent cannot read or write.
@@ -36,17 +39,31 @@ impl RuleFile {
 }
 
 impl<'a> Limits<'a> {
-    /// The limits of a phase in a workflow.
+    /// The limits of a phase in a workflow, with the variables of its paths.
     pub fn of(phase: &'a Phase, workflow: &'a Workflow) -> Self {
         let (own, default) = (&phase.confinement, &workflow.confinement);
         Self {
-            write: own.write.as_deref().or(default.write.as_deref()),
+            write: own.write.as_deref().or(default.write.as_deref()).map(Cow::Borrowed),
             write_file: RuleFile::of(own.write.is_some(), default.write.is_some()),
             hide: own.hide.as_deref().or(default.hide.as_deref()).unwrap_or_default(),
             hide_file: RuleFile::of(own.hide.is_some(), default.hide.is_some()),
             network: own.network.or(default.network).unwrap_or(true),
             sandbox: own.sandbox.or(default.sandbox).unwrap_or_default(),
         }
+    }
+
+    /// The same with the values of a run. A path without one, or with one that cannot be part of a path, stays as it is, and allows
+    /// nothing.
+    pub fn with_values(mut self, value_of: impl Fn(&PathVariable) -> Option<String>) -> Self {
+        let has_variables = |path: &String| !variables(path).is_empty();
+        if let Some(write) = self.write.as_mut().filter(|write| write.iter().any(has_variables)) {
+            for path in write.to_mut() {
+                if let Ok(resolved) = resolve(path, &value_of) {
+                    *path = resolved;
+                }
+            }
+        }
+        self
     }
 
     /// Returns true if commands are confined.

@@ -15,6 +15,8 @@ pub mod models;
 pub mod nearest;
 pub mod outcomes;
 pub mod outputs;
+pub mod path_inputs;
+pub mod path_variables;
 pub mod paths;
 pub mod permission;
 pub mod places;

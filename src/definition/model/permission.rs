@@ -9,14 +9,13 @@ use crate::usage;
 use super::files::{Stale, WorkflowFiles, WriteTarget};
 use super::hidden::{HiddenCause, host_paths, refuses};
 use super::limits::Limits;
+use super::path_variables::{unescaped, variables, wildcard};
 use super::places::{below, resolve};
 use super::tools::{READING_TOOLS, runs_commands, writes_path};
-use super::workflow::{Phase, ToolPolicy, Workflow};
+use super::workflow::{Phase, ToolPolicy};
 
 /// The path that contains all others.
 const EVERYTHING: &str = "/";
-
-const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// The decision on a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +89,7 @@ impl Refusal {
     }
 }
 
-/// Decides on a call of a tool. `path` returns its argument `path`.
+/// Decides on a call of a tool in a phase with these limits. `path` returns its argument `path`.
 ///
 /// A tool that `carries_calls` of other tools passes a whitelist, and `write`: each call that it makes is decided on by
 /// itself.
@@ -99,7 +98,7 @@ impl Refusal {
 ///
 /// If the session is gone.
 pub fn permission(
-    (phase, workflow): (&Phase, &Workflow),
+    (phase, limits): (&Phase, &Limits),
     tool: &str,
     carries_calls: bool,
     path: &dyn Fn() -> Result<Option<String>, Stale>,
@@ -112,12 +111,11 @@ pub fn permission(
     if !(phase.tools.allows(tool) || carries_calls && whitelist) {
         return Ok(Permission::Refused(Refusal::Tool));
     }
-    let limits = Limits::of(phase, workflow);
     if runs_commands(tool) {
         if !limits.confine_commands() {
             return Ok(Permission::Allowed);
         }
-        let (writable, named) = match limits.write.filter(|_| limits.hold_commands()) {
+        let (writable, named) = match limits.write.as_ref().filter(|_| limits.hold_commands()) {
             Some(rules) => {
                 let resolved = Writable::resolve(rules, host)?;
                 (resolved.paths(), Some(resolved.named()))
@@ -151,7 +149,7 @@ pub fn permission(
         return Ok(everything());
     }
     if writes_path(tool) {
-        return match limits.write {
+        return match &limits.write {
             Some(rules) => within(rules, limits.hide, path()?, host),
             None => Ok(everything()),
         };
@@ -211,15 +209,17 @@ struct Rule {
 impl Writable {
     fn resolve(rules: &[String], host: &dyn WorkflowFiles) -> Result<Self, Stale> {
         let mut resolved = Self { rules: Vec::new(), linked: Vec::new() };
-        for rule in rules {
+        // One with a variable has no value in this run.
+        for rule in rules.iter().filter(|rule| variables(rule).is_empty()) {
             let (fixed, glob) = split(rule);
-            let Ok(target) = resolve(fixed, host)? else { continue };
+            let fixed = unescaped(fixed);
+            let Ok(target) = resolve(&fixed, host)? else { continue };
             if target.linked {
-                resolved.linked.push((rule.clone(), target.path));
+                resolved.linked.push((unescaped(rule).into_owned(), target.path));
                 continue;
             }
-            let directory = glob.is_some() || names_directory(fixed) || target.path.ends_with('/');
-            let (fixed, glob) = (fixed.to_owned(), glob.map(normal));
+            let directory = glob.is_some() || names_directory(&fixed) || target.path.ends_with('/');
+            let (fixed, glob) = (fixed.into_owned(), glob.map(normal));
             resolved.rules.push(Rule { fixed, base: target.path, glob, directory });
         }
         Ok(resolved)
@@ -281,7 +281,7 @@ pub(crate) fn is_everything(glob: &str) -> bool {
 
 /// Returns true if a path has a wildcard.
 pub(crate) fn is_glob(path: &str) -> bool {
-    path.contains(WILDCARDS)
+    wildcard(path).is_some()
 }
 
 /// Returns true if a path without wildcards is a directory by its form.
@@ -299,12 +299,12 @@ fn command_path(fixed: &str, directory: bool) -> String {
 /// The directory to which a rule holds commands, if it is a glob to which it holds `edit` and `write` more closely.
 pub fn wider_for_commands(rule: &str) -> Option<String> {
     let (fixed, glob) = split(rule);
-    (!is_everything(glob?)).then(|| command_path(fixed, true))
+    (!is_everything(glob?)).then(|| command_path(&unescaped(fixed), true))
 }
 
 /// Splits a rule before its first component with a wildcard.
 pub(crate) fn split(rule: &str) -> (&str, Option<&str>) {
-    let Some(wildcard) = rule.find(WILDCARDS) else { return (rule, None) };
+    let Some(wildcard) = wildcard(rule) else { return (rule, None) };
     let start =
         rule.get(..wildcard).and_then(|fixed| fixed.rfind('/')).map_or(0, |slash| slash + 1);
     (rule.get(..start).unwrap_or_default(), rule.get(start..))

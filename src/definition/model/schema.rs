@@ -362,7 +362,7 @@ const WRITE: Field = field(
     "write",
     Kind::Paths(MAX_PATHS),
     "everything may be written",
-    "What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's directory; `[]` is nothing. In `workflow.yaml` the default of its phases.",
+    "What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's directory, with `{input.NAME}`; `[]` is nothing. In `workflow.yaml` the default of its phases.",
 );
 
 const HIDE: Field = field(
@@ -419,10 +419,10 @@ pub const CHECK_FIELDS: [Field; 8] = [
         "file",
         Kind::Text,
         "",
-        "A path or glob, relative to the project's directory: a file that must exist and not be empty.",
+        "A path or glob, relative to the project's directory, with `{input.NAME}`: a file that must exist and not be empty.",
     ),
-    field("approve", Kind::Text, "", "A question to the user, who must say yes."),
-    field("label", Kind::Text, "the command, path or question", "The name of the check."),
+    field("approve", Kind::Text, "", "A question to the user, who must say yes. With the variables of the text of a phase."),
+    field("label", Kind::Text, "the command, path or question", "The name of the check. With the variables of the text of a phase."),
     field(
         "timeout",
         Kind::Duration("10m"),

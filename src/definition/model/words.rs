@@ -1,4 +1,4 @@
-//! Lists of words, for messages.
+//! Words for messages: lists of them, and the beginning of a text.
 
 /// Words in backticks, joined by commas and "and".
 pub(crate) fn list(words: &[&str]) -> String {
@@ -16,6 +16,17 @@ fn joined(words: &[&str], by: &str) -> String {
         Some((last, others)) => format!("`{}` {by} `{last}`", others.join("`, `")),
         None => String::new(),
     }
+}
+
+/// The beginning of a text on one line, with at most so many characters; the last one is `…` if it is cut.
+pub fn short(text: &str, limit: usize) -> String {
+    let on_line = |c: char| if c == '\n' { ' ' } else { c };
+    let mut line: String = text.chars().take(limit).map(on_line).collect();
+    if text.chars().nth(limit).is_some() {
+        line.pop();
+        line.push('…');
+    }
+    line
 }
 
 #[cfg(test)]

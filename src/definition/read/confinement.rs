@@ -11,6 +11,7 @@ use crate::definition::diagnostic::value::Expected;
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::confinement::{Confinement, Sandbox};
 use crate::definition::model::gate::{MAX_EXPANSIONS, expansions};
+use crate::definition::model::path_variables::with_names;
 use crate::definition::model::permission::{is_glob, split};
 use crate::definition::model::schema::{MAX_PATHS, SANDBOXES};
 
@@ -53,7 +54,10 @@ fn paths(
         match rule(item) {
             Ok(rule) => {
                 let at = [Step::Key(field), Step::Item(index)];
-                sound &= fields.check_literal(&at, field, &rule).is_some();
+                sound &= match field {
+                    "write" => fields.check_path(&at, field, &rule).is_some(),
+                    _ => fields.check_literal(&at, field, &rule).is_some(),
+                };
                 rules.push(rule);
             }
             Err(problem) => {
@@ -84,10 +88,11 @@ pub(crate) fn rule(item: &Yaml) -> Result<String, Problem> {
     if path.starts_with('!') || glob.starts_with('!') {
         return Err(LimitProblem::ExcludedPath { path }.into());
     }
-    if is_glob(&path) && fast_glob::validate(&path).is_err() {
+    let named = with_names(&path);
+    if is_glob(&named) && fast_glob::validate(&named).is_err() {
         return Err(GateProblem::BadGlob { field, path }.into());
     }
-    if expansions(&path) > MAX_EXPANSIONS {
+    if expansions(&named) > MAX_EXPANSIONS {
         return Err(GateProblem::WideGlob { field, limit: MAX_EXPANSIONS }.into());
     }
     if glob.split(['/', '{', ',', '}']).any(|part| part == "..") {

@@ -14,6 +14,7 @@ use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::value::{Expected, Needs, ValueKind};
 use crate::definition::diagnostic::variable::VariableProblem;
 use crate::definition::diagnostic::yaml::YamlProblem;
+use crate::definition::model::path_variables::with_names;
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::schema::{
@@ -169,10 +170,22 @@ impl<'a> Fields<'a> {
     /// Reports the unknown variables in a template.
     pub fn check_template(&mut self, field: &'static str, known: &'static [&'static str]) {
         let Some(Yaml::String(template)) = self.tree.root.get(field) else { return };
+        let template = template.clone();
+        self.check_template_at(&[Step::Key(field)], field, &template, known);
+    }
+
+    /// Reports unknown variables in the template at a path.
+    pub fn check_template_at(
+        &mut self,
+        path: &[Step],
+        field: &'static str,
+        template: &str,
+        known: &'static [&'static str],
+    ) {
         let unknown = templates::unknown(template, known);
         let names: Vec<String> = unknown.iter().map(|unknown| unknown.name.to_owned()).collect();
         for name in names {
-            let value = self.place(&[Step::Key(field)]);
+            let value = self.place(path);
             let place =
                 value.map(|value| self.find(value, &format!("{{{name}}}")).unwrap_or(value));
             self.report_at(place, Unknown::problem(&name, Some(field), known).into());
@@ -192,6 +205,11 @@ impl<'a> Fields<'a> {
             sound = sound.filter(|()| !named);
         }
         sound
+    }
+
+    /// Does the same for a path, in which some variables are replaced.
+    pub fn check_path(&mut self, path: &[Step], field: &str, text: &str) -> Option<()> {
+        self.check_literal(path, field, &with_names(text))
     }
 
     /// Returns true if a text stands without quotes at a path.

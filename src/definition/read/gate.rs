@@ -5,17 +5,18 @@ use super::fields::Fields;
 use super::values;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
-use crate::definition::diagnostic::excerpt::short;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::gate::GateProblem;
 use crate::definition::diagnostic::value::{Expected, ValueKind};
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::gate::{
-    Check, CheckKind, Command, Gate, MAX_EXPANSIONS, OnGateFail, Pattern, Variable, expansions,
-    is_variable,
+    Check, CheckKind, Command, Gate, MAX_EXPANSIONS, MAX_LABEL, OnGateFail, Pattern, Variable,
+    expansions, is_variable, label_of,
 };
+use crate::definition::model::path_variables::with_names;
 use crate::definition::model::schema::{CHECK_FIELDS, MAX_GATE_ATTEMPTS, names};
 use crate::definition::model::values::ValueName;
+use crate::definition::model::variables::PHASE_VARIABLES;
 
 /// Default time limit of a command, in milliseconds.
 const DEFAULT_TIMEOUT_MS: u32 = 10 * 60 * 1000;
@@ -26,9 +27,6 @@ const MAX_TIMEOUT_MS: u32 = 24 * 60 * 60 * 1000;
 const DEFAULT_ATTEMPTS: u32 = 3;
 
 const MAX_CHECKS: usize = 50;
-
-/// Maximum length of a label, in characters.
-const MAX_LABEL: usize = 100;
 
 /// Maximum number of variables of a command.
 const MAX_VARIABLES: usize = 50;
@@ -139,12 +137,17 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let outcome = text("outcome");
     let timeout = timeout(fields, index, item);
     let env = env(fields, index, item);
-    for (field, text) in
-        ["run", "file", "approve", "label"].into_iter().zip([&run, &file, &approve, &label])
-    {
-        let Some(Some(text)) = text else { continue };
-        let at = [here[0], here[1], Step::Key(field)];
-        sound &= fields.check_literal(&at, &format!("gate.{field}"), text).is_some();
+    let at = |field| [here[0], here[1], Step::Key(field)];
+    if let Some(Some(line)) = &run {
+        sound &= fields.check_literal(&at("run"), "gate.run", line).is_some();
+    }
+    if let Some(Some(path)) = &file {
+        sound &= fields.check_path(&at("file"), "gate.file", path).is_some();
+    }
+    for (field, of, text) in [("label", "gate.label", &label), ("approve", "gate.approve", &approve)] {
+        if let Some(Some(text)) = text {
+            fields.check_template_at(&at(field), of, text, &PHASE_VARIABLES);
+        }
     }
     let (run, file, approve, label, contains) = (run?, file?, approve?, label?, contains?);
     let (timeout_ms, outcome, env) = (timeout?, outcome?, env?);
@@ -177,12 +180,13 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
                 fields.report(&at, GateProblem::OutsideProject { path });
                 return None;
             }
-            if fast_glob::validate(&path).is_err() {
+            let named = with_names(&path);
+            if fast_glob::validate(&named).is_err() {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
                 fields.report(&at, GateProblem::BadGlob { field: "gate.file", path });
                 return None;
             }
-            if expansions(&path) > MAX_EXPANSIONS {
+            if expansions(&named) > MAX_EXPANSIONS {
                 let at = [Step::Key("gate"), Step::Item(index), Step::Key("file")];
                 fields.report(
                     &at,
@@ -214,8 +218,7 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
         let at = [Step::Key("gate"), Step::Item(index), Step::Key("label")];
         fields.report(&at, GateProblem::LongLabel { limit: MAX_LABEL });
     }
-    let label = label.unwrap_or(default_label);
-    let label = short(&label.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LABEL);
+    let label = label_of(&label.unwrap_or(default_label));
     Some(Check { label, kind, outcome })
 }
 

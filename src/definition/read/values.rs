@@ -1,7 +1,7 @@
 //! Reads values, and names of values.
 
 use super::yaml::Yaml;
-use crate::definition::diagnostic::excerpt::short;
+use crate::definition::model::words::short;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;

@@ -1,5 +1,7 @@
 //! `write`, `network`, `sandbox` and `tests` as they are written.
 
+use std::borrow::Cow;
+
 use super::*;
 
 fn phase_with(lines: &str) -> String {
@@ -121,7 +123,7 @@ fn limits_of_a_phase_stand_before_those_of_the_workflow() {
         let workflow = library.get(key).unwrap();
         let EntryKind::Phase(phase) = &workflow.phases[index].kind else { panic!() };
         let limits = Limits::of(phase, workflow);
-        let write = limits.write.map(<[String]>::to_vec);
+        let write = limits.write.clone().map(Cow::into_owned);
         (write, limits.write_file, limits.network, limits.sandbox, limits.confine_commands())
     };
     assert_eq!(of("w", 0), (Some(vec![]), RuleFile::Phase, true, Sandbox::Off, false));

@@ -17,7 +17,7 @@ fn limited(write: Option<&[&str]>, tools: ToolPolicy) -> Phase {
 
 fn decide(phase: &Phase, tool: &str, path: Option<&str>, host: &Files) -> Permission {
     let path = || Ok(path.map(ToOwned::to_owned));
-    permission((phase, &workflow("w", &[])), tool, false, &path, host).unwrap()
+    permission((phase, &Limits::of(phase, &workflow("w", &[]))), tool, false, &path, host).unwrap()
 }
 
 /// The paths that `edit` and `write` may write with these rules, of those given.
@@ -171,7 +171,7 @@ fn other_tools_need_a_whitelist() {
     assert_eq!(decide(&except, "other", None, &host), Permission::Refused(Refusal::MayWrite));
     // Each call that it carries is decided on by itself.
     let carrier = |phase: &Phase| {
-        permission((phase, &workflow("w", &[])), "script", true, &|| Ok(None), &host).unwrap()
+        permission((phase, &Limits::of(phase, &workflow("w", &[]))), "script", true, &|| Ok(None), &host).unwrap()
     };
     assert_eq!([&open, &listed, &except].map(carrier), [const { Permission::Allowed }; 3]);
     let barred = limited(None, ToolPolicy::Except(vec!["script".into()]));
@@ -196,7 +196,7 @@ fn a_path_that_is_not_known_is_refused() {
     let phase = limited(Some(&["/", "."]), ToolPolicy::All);
     let decide = |tool, path: Option<&str>| {
         let path = || Ok(path.map(ToOwned::to_owned));
-        permission((&phase, &workflow("w", &[])), tool, false, &path, &Silent).unwrap()
+        permission((&phase, &Limits::of(&phase, &workflow("w", &[]))), tool, false, &path, &Silent).unwrap()
     };
     let refused = |path: &str, reason: &str| {
         Permission::Refused(Refusal::Unresolved { path: path.into(), reason: reason.into() })
@@ -210,7 +210,7 @@ fn a_path_that_is_not_known_is_refused() {
     };
     assert_eq!(decide("bash", None), nothing);
     let without =
-        permission((&phase, &workflow("w", &[])), "edit", false, &|| Ok(None), &Files::default());
+        permission((&phase, &Limits::of(&phase, &workflow("w", &[]))), "edit", false, &|| Ok(None), &Files::default());
     assert_eq!(without, Ok(refused("", "the call has no readable `path`")));
 }
 
@@ -393,7 +393,7 @@ fn a_phase_has_the_hidden_paths_of_its_workflow_unless_it_has_its_own() {
     workflow.confinement.hide = Some(vec![".env".into()]);
     let hidden = |phase: &Phase| {
         let path = || Ok(Some(".env".to_owned()));
-        let decision = permission((phase, &workflow), "read", false, &path, &host).unwrap();
+        let decision = permission((phase, &Limits::of(phase, &workflow)), "read", false, &path, &host).unwrap();
         matches!(decision, Permission::Refused(Refusal::Hidden { .. }))
     };
     assert!(hidden(&phase("a")));

@@ -2,7 +2,9 @@
 
 use crate::sorted::{Map, Set};
 
-use crate::definition::{Library, Show, Stale, is_blank, is_space, nearest, trim};
+use crate::definition::{
+    Library, Show, Stale, is_blank, is_space, nearest, path_refusal, trim,
+};
 use crate::run::{Arrival, MAX_TASK, RunState, begin};
 use crate::text;
 
@@ -80,6 +82,10 @@ impl Engine {
         if let Some(reply) = self.enter_missing_input(&start, cx) {
             return reply;
         }
+        if let Some(error) = self.bad_in_path(&start) {
+            cx.fail(Level::Error, error);
+            return Reply::None;
+        }
         let Some(state) = self.running() else {
             return self.start_unless_replaced(start, cx);
         };
@@ -104,6 +110,17 @@ impl Engine {
         })
     }
 
+    /// The error for a value that is part of a path of the workflow and cannot be.
+    fn bad_in_path(&self, start: &Start) -> Option<String> {
+        let library = self.definitions.library();
+        let workflow = library.by_command_name(&start.command_name)?;
+        let used = library.inputs_of_paths(&workflow.key);
+        used.iter().find_map(|name| {
+            let value = start.values.get(*name)?;
+            Some(text::bad_in_path(name, value, path_refusal(value)?))
+        })
+    }
+
     /// Nothing is started. If the agent came to rest during the dialog, the run waits for the user.
     pub(super) fn not_started(&mut self, cx: &mut Cx) -> Reply {
         if !self.activity.is_at_rest() && self.pending.is_empty() {
@@ -122,6 +139,11 @@ impl Engine {
     pub(super) fn start(&mut self, start: &Start, cx: &mut Cx) -> Reply {
         if let Some(reply) = self.enter_missing_input(start, cx) {
             return reply;
+        }
+        // The files may have changed since.
+        if let Some(error) = self.bad_in_path(start) {
+            cx.fail(Level::Error, error);
+            return Reply::None;
         }
         let Start { command_name, task, values, allowed } = start;
         let library = self.definitions.library();

@@ -3,7 +3,10 @@
 use crate::sorted::Set;
 use std::collections::VecDeque;
 
-use crate::definition::{FileError, FileKind, Pattern, ReadError, WorkflowFiles, expansions};
+use crate::definition::{
+    FileError, FileKind, Pattern, ReadError, WorkflowFiles, expansions, is_glob, path_variables,
+    unescaped,
+};
 
 /// The root of the project's own files; see the package's manifest.
 const PROJECT_FILES: &str = "project-files";
@@ -63,11 +66,16 @@ pub(super) fn check_file(
     contains: Option<&Pattern>,
     work: &mut Work,
 ) -> Result<String, FileFailure> {
+    if let Some(variable) = path_variables(path).first() {
+        let why = format!("{variable} has no value that can be part of a path");
+        return Err(FileFailure::Because(why));
+    }
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    let is_glob = |part: &&str| part.contains(['*', '?', '[', '{']);
+    let is_glob = |part: &&str| is_glob(part);
     let glob = parts.join("/");
     // A name may look like a glob, say `[id].ts`.
-    let literally = check_content(files, &glob, contains, work).map(|()| "it holds".to_owned());
+    let literal = unescaped(&glob);
+    let literally = check_content(files, &literal, contains, work).map(|()| "it holds".to_owned());
     let Some(first) = parts.iter().position(is_glob) else { return literally };
     if literally.is_ok() {
         return literally;
@@ -75,11 +83,11 @@ pub(super) fn check_file(
     let deepest = if parts.contains(&"**") { usize::MAX } else { parts.len() };
     let glob_work = expansions(&glob).saturating_mul(glob.len());
     let mut left = MAX_FILES;
-    let start = parts.get(..first).unwrap_or_default().join("/");
+    let start = unescaped(&parts.get(..first).unwrap_or_default().join("/")).into_owned();
     // Each folder once, by its path without links, however many links lead to it.
     let mut visited = Set::from([start.clone()]);
     let mut folders = VecDeque::from([(start.clone(), start)]);
-    let mut why = format!("no file matches {glob}");
+    let mut why = format!("no file matches {literal}");
     while let Some((folder, real)) = folders.pop_front() {
         work.take(FOLDER_WORK)?;
         let entries = match files.list(PROJECT_FILES, &folder) {

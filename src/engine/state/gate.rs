@@ -94,6 +94,7 @@ pub struct GateToPass {
 /// A check, with the index of its gate.
 #[derive(Debug)]
 struct PlannedCheck {
+    /// With the values of its variables when the gate was opened.
     check: Check,
     gate: usize,
     /// The variables of its command, with their values when the gate was opened.
@@ -112,7 +113,7 @@ impl OpenGate {
         for (gate, ahead) in active.gates_ahead(outcome.as_deref()).into_iter().enumerate() {
             let planned = |check: &Check| {
                 let env = environment(check, active, ahead.depth);
-                PlannedCheck { check: check.clone(), gate, env }
+                PlannedCheck { check: text::with_values(check, active, ahead.depth), gate, env }
             };
             checks.extend(ahead.checks.iter().copied().map(planned));
             gates.push(GateToPass {

@@ -1,0 +1,212 @@
+//! Variables in paths: of `gate.file` and `write`.
+//!
+//! Their values are literal text. In a resolved path each character of a value that means something in a glob stands behind a
+//! backslash; a path as it is written has none, for a backslash there is read as `/`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Characters that mean something in a glob.
+const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
+const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', '!', ','];
+
+/// A variable in a path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PathVariable {
+    /// `{input.NAME}`: the input of this name of the workflow.
+    Input(String),
+}
+
+impl PathVariable {
+    fn parse(name: &str) -> Option<Self> {
+        let name = name.strip_prefix("input.").filter(|name| !name.is_empty())?;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        name.chars().all(is_name).then(|| Self::Input(name.to_owned()))
+    }
+}
+
+/// The variable as it is written.
+impl fmt::Display for PathVariable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Input(name) = self;
+        write!(f, "{{input.{name}}}")
+    }
+}
+
+/// The parts of a path: texts, and variables between them.
+fn parts(path: &str) -> Vec<Result<PathVariable, &str>> {
+    let (mut parts, mut rest, mut from) = (Vec::new(), path, 0);
+    while let Some(at) = rest.get(from..).and_then(|later| later.find('{')).map(|at| from + at) {
+        let behind = rest.get(at + 1..).unwrap_or_default();
+        let variable = behind.split_once('}').and_then(|(name, after)| {
+            Some((PathVariable::parse(name)?, after))
+        });
+        match variable {
+            Some((variable, after)) => {
+                parts.push(Err(rest.get(..at).unwrap_or_default()));
+                parts.push(Ok(variable));
+                (rest, from) = (after, 0);
+            }
+            None => from = at + 1,
+        }
+    }
+    parts.push(Err(rest));
+    parts
+}
+
+/// Returns the variables of a path, in their order.
+pub fn variables(path: &str) -> Vec<PathVariable> {
+    parts(path).into_iter().filter_map(Result::ok).collect()
+}
+
+/// Returns a path with a plain name in the place of each variable, for what does not depend on the values.
+pub fn with_names(path: &str) -> String {
+    parts(path).into_iter().map(|part| part.map_or_else(|text| text, |_| "x")).collect()
+}
+
+/// Returns a path with the values of its variables.
+///
+/// # Errors
+///
+/// If one has no value, or a value that cannot be part of a path, in words.
+pub fn resolve(
+    path: &str,
+    value_of: impl Fn(&PathVariable) -> Option<String>,
+) -> Result<String, String> {
+    let mut resolved = String::with_capacity(path.len());
+    for part in parts(path) {
+        match part {
+            Err(text) => resolved.push_str(text),
+            Ok(variable) => {
+                let PathVariable::Input(name) = &variable;
+                let value = value_of(&variable)
+                    .ok_or_else(|| format!("the input `{name}` has no value"))?;
+                if let Some(why) = refusal(&value) {
+                    return Err(format!("the value of the input `{name}` {why}"));
+                }
+                for c in value.replace('\\', "/").chars() {
+                    resolved.extend(SPECIAL.contains(&c).then_some('\\'));
+                    resolved.push(c);
+                }
+            }
+        }
+    }
+    Ok(resolved)
+}
+
+/// Returns the reason why a value cannot be part of a path, in words behind "the value"; `None` if it can.
+pub fn refusal(value: &str) -> Option<&'static str> {
+    let path = value.replace('\\', "/");
+    let is_drive = path.get(1..2) == Some(":");
+    Some(if path.trim().is_empty() {
+        "is empty"
+    } else if path.starts_with('/') || is_drive {
+        "is an absolute path"
+    } else if path.split('/').any(|part| part.trim() == "..") {
+        "has a component `..`"
+    } else if path.starts_with('~') {
+        "begins with `~`"
+    } else if path.starts_with('-') {
+        "begins with `-`"
+    } else if path.contains(char::is_control) {
+        "has a control character"
+    } else {
+        return None;
+    })
+}
+
+/// The place of the first wildcard of a path; a variable is none.
+pub(crate) fn wildcard(path: &str) -> Option<usize> {
+    let mut from = 0;
+    for part in parts(path) {
+        match part {
+            Err(text) => {
+                let mut is_escaped = false;
+                for (at, c) in text.char_indices() {
+                    let is_literal = is_escaped;
+                    is_escaped = !is_literal && c == '\\';
+                    if !is_literal && WILDCARDS.contains(&c) {
+                        return Some(from + at);
+                    }
+                }
+                from += text.len();
+            }
+            Ok(variable) => from += variable.to_string().len(),
+        }
+    }
+    None
+}
+
+/// Returns a path, or a part of it, without the backslashes of its literal characters.
+pub fn unescaped(path: &str) -> Cow<'_, str> {
+    if !path.contains('\\') {
+        return Cow::Borrowed(path);
+    }
+    let mut characters = path.chars();
+    let mut plain = String::with_capacity(path.len());
+    while let Some(c) = characters.next() {
+        plain.extend(if c == '\\' { characters.next() } else { Some(c) });
+    }
+    Cow::Owned(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(path: &str, value: &str) -> Result<String, String> {
+        resolve(path, |PathVariable::Input(name)| (name == "a").then(|| value.to_owned()))
+    }
+
+    #[test]
+    fn values_are_literal_text() {
+        for (path, value, expected) in [
+            ("docs/{input.a}.md", "plan", "docs/plan.md"),
+            ("docs/{input.a}/{b,c}/*.md", "x/y", "docs/x/y/{b,c}/*.md"),
+            ("{input.a}{input.a}", "x", "xx"),
+            ("docs/{input.a}/", "*", r"docs/\*/"),
+            ("docs/{input.a}", "[a]{b,c}?!", r"docs/\[a\]\{b\,c\}\?\!"),
+            ("docs/{input.a}", "{input.a}", r"docs/\{input.a\}"),
+            ("docs/{input.a}", r"x\y", "docs/x/y"),
+            ("docs/{inputs.a}/{input.}/{input.b c}", "x", "docs/{inputs.a}/{input.}/{input.b c}"),
+            ("{{input.a}", "x", "{x"),
+        ] {
+            let text = resolved(path, value).unwrap();
+            assert_eq!(text, expected, "{path}");
+            let plain = path.replace("{input.a}", &value.replace('\\', "/"));
+            assert_eq!(unescaped(&text), plain, "{path}");
+        }
+        assert_eq!(wildcard(r"docs/\*/\{a\}"), None);
+        assert_eq!(wildcard(r"docs/\**"), Some(7));
+        assert_eq!(wildcard("docs/{input.a}"), None);
+        assert_eq!(wildcard("docs/{input.a}/*"), Some(15));
+        assert_eq!(with_names("a/{input.a}/{b,c}"), "a/x/{b,c}");
+    }
+
+    #[test]
+    fn values_that_lead_elsewhere_are_refused() {
+        for (value, why) in [
+            ("", "is empty"),
+            ("  ", "is empty"),
+            ("/etc/passwd", "is an absolute path"),
+            (r"\etc", "is an absolute path"),
+            ("C:/x", "is an absolute path"),
+            ("..", "has a component `..`"),
+            ("a/../../b", "has a component `..`"),
+            (r"a\..\b", "has a component `..`"),
+            ("a/.. /b", "has a component `..`"),
+            ("~", "begins with `~`"),
+            ("~/.ssh", "begins with `~`"),
+            ("-rf", "begins with `-`"),
+            ("a\nb", "has a control character"),
+            ("a\u{1b}[2J", "has a control character"),
+        ] {
+            let expected = format!("the value of the input `a` {why}");
+            assert_eq!(resolved("docs/{input.a}", value), Err(expected), "{value:?}");
+        }
+        assert_eq!(resolved("{input.b}", "x"), Err("the input `b` has no value".into()));
+        for value in ["a", "a/b", "a..b", "..a", ".", "./a", "a b", "ä", "a-b", "a~"] {
+            assert_eq!(refusal(value), None, "{value}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Values of inputs in paths, and of the run in labels and questions.
+
+use super::*;
+use crate::definition::Permission;
+
+const HEAD: &str = "name: W\ncommandName: w\ninitialMessage: Go\ninputs:\n  name: { type: text }\n";
+
+/// A session with a workflow of `a` and `b`, where `a` has these lines in its front matter, and a nested workflow whose phase `c` writes to
+/// the folder that it is given.
+fn with(fields: &str) -> Session {
+    let mut session = Session::new(&[]);
+    let phase = |id: &str, fields: &str| {
+        format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}\n---\nDo it.\n")
+    };
+    let nested = "name: S\nshow: workflows\ninputs:\n  part: { type: text }\nwrite: ['out/{input.part}/']\nphases: [c.md]\n";
+    let workflow =
+        format!("{HEAD}phases: [a.md, b.md, {{subworkflow: s, with: {{part: input.name}}}}]\n");
+    for (path, text) in [
+        ("w/workflow.yaml", workflow),
+        ("w/a.md", phase("a", fields)),
+        ("w/b.md", phase("b", "")),
+        ("s/workflow.yaml", nested.to_owned()),
+        ("s/c.md", phase("c", "")),
+    ] {
+        session.files.global.insert(path.to_owned(), text);
+    }
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+    session
+}
+
+/// The same, started with this value.
+fn begun(fields: &str, name: &str) -> Session {
+    let mut session = with(fields);
+    let arguments = format!("w name={} -- x", crate::engine::commands::arguments::quoted(name));
+    let _ = session.command("workflow", &arguments);
+    let _ = session.on(Event::AgentStart);
+    session
+}
+
+/// Values that try to be something else in a path: those that are refused, and those that are literal text.
+const REFUSED: [&str; 12] = [
+    "/etc", "\\etc", "C:\\x", "..", "../x", "a/../../x", "a\\..\\x", "~", "~/.ssh", "-rf", "--", "a\u{7}b",
+];
+const LITERAL: [&str; 18] = [
+    "*", "**", "[a-z]", "{a,b}", "{input.name}", "{runDir}", "{description}", "a?", "!a", "a;rm x", "$(x)", "`x`", "$HOME",
+    "a b", "'a'", "<b>a</b>", "# a", "a|b",
+];
+
+#[test]
+fn a_value_that_leads_elsewhere_starts_nothing() {
+    for value in REFUSED {
+        for fields in ["write: ['docs/{input.name}']", "gate: [{ file: 'docs/{input.name}' }]", ""] {
+            let mut session = with(fields);
+            let arguments = format!("w name={} -- x", crate::engine::commands::arguments::quoted(value));
+            let output = session.command("workflow", &arguments);
+            let notices = output.effects.iter().filter_map(|effect| match effect {
+                Effect::Notify { text, .. } => Some(&**text),
+                _ => None,
+            });
+            let notice = notices.collect::<String>();
+            assert!(notice.starts_with("`name`: it is part of a path"), "{value:?}: {notice}");
+            assert!(session.stored_run().is_none(), "{value:?}");
+        }
+    }
+}
+
+#[test]
+fn a_value_in_a_path_is_literal_text() {
+    for value in LITERAL {
+        let session = begun("write: ['docs/{input.name}', 'out/{input.name}/', 'x/{input.name}/*.md']", value);
+        let may = |path: &str| {
+            let active = session.engine.active().unwrap();
+            let path = || Ok(Some(path.to_owned()));
+            let limits = active.limits();
+            let decision = crate::definition::permission(
+                (active.phase, &limits), "write", false, &path, &session.files,
+            );
+            matches!(decision.unwrap(), Permission::Within { .. })
+        };
+        assert!(may(&format!("docs/{value}")), "{value}");
+        assert!(may(&format!("out/{value}/a/b")), "{value}");
+        assert!(may(&format!("x/{value}/a.md")), "{value}");
+        for other in ["docs/other", "docs/a", "docs/b", "docs/input.name", "out/other/a", "x/other/a.md", "x/a/a.md"] {
+            assert!(!may(other), "{value}: {other}");
+        }
+        assert!(!may(&format!("x/{value}/a.txt")), "{value}");
+        assert!(!may(&format!("docs/{value}x")), "{value}");
+    }
+}
+
+#[test]
+fn a_file_of_a_gate_is_found_by_the_literal_value_only() {
+    for value in LITERAL {
+        let mut session = begun("gate: [{ file: 'docs/{input.name}' }]", value);
+        for other in ["docs/other", "docs/a", "docs/b", "docs/input.name", "docs/description", "docs/runDir"] {
+            session.files.tree.insert(other.into(), "x".into());
+        }
+        let (text, _) = session.step("next");
+        assert_eq!(session.engine.active().unwrap().phase.id, "a", "{value}: {text}");
+        assert!(text.contains(&format!("docs/{value}")), "{value}: {text}");
+        session.files.tree.insert(format!("docs/{value}"), "x".into());
+        let _ = session.on(Event::TurnEnd { queued: false });
+        let (text, _) = session.step("next");
+        assert_eq!(session.engine.active().unwrap().phase.id, "b", "{value}: {text}");
+    }
+}
+
+#[test]
+fn a_nested_workflow_writes_where_its_input_says() {
+    let mut session = begun("", "web");
+    for _ in 0..2 {
+        let _ = session.step("next");
+        let _ = session.on(Event::TurnEnd { queued: false });
+    }
+    let active = session.engine.active().unwrap();
+    assert_eq!(active.phase.id, "c");
+    assert_eq!(active.limits().write.unwrap().as_ref(), ["out/web/"]);
+    assert!(text::context_prompt(&active, DefaultRole::Worker).contains("**Writable in this phase:** out/web/."));
+}
+
+#[test]
+fn labels_and_questions_show_values_as_data_on_one_line() {
+    let gate = "gate: [{ file: done.txt, label: 'the work on {input.name}' }, { approve: 'Ship {input.name} for {description}, {summary.a}, {nope}?' }]";
+    for value in ["web", "**b** {description}", &"x".repeat(900)] {
+        let mut session = begun(gate, value);
+        let prompt = text::context_prompt(&session.engine.active().unwrap(), DefaultRole::Worker);
+        let shown: String = crate::definition::short(&crate::definition::on_one_line(value), 200);
+        assert!(prompt.contains("\n- the work on “"), "{prompt}");
+        assert!(prompt.contains(&format!("the user says yes: Ship “{shown}” for “x”, “(none)”, {{nope}}?")), "{prompt}");
+        session.files.tree.insert("done.txt".into(), "x".into());
+        let input = r#"{"action":"next","summary":"It is {input.name}\n**done**\u001b[2J"}"#;
+        let reply = session.on(Event::Step { input, nested: false }).reply;
+        let Reply::Ask { request: Request::Select { title, .. }, .. } = reply else { panic!("{reply:?}") };
+        let on_one_line = title.replace("\n│ ↪", "");
+        assert!(on_one_line.contains("“It is {input.name} **done**\u{fffd}[2J”"), "{title}");
+    }
+}
