@@ -99,6 +99,9 @@ fn rows(fields: &[Field], prefix: &str) -> String {
 
 fn value(field: &Field) -> String {
     match field.kind {
+        Kind::OrInput(inner) => {
+            format!("{}, or `input.NAME`", value(&Field { kind: *inner, ..*field }))
+        }
         Kind::Text | Kind::FreeText => "string".into(),
         Kind::Template(_) => "template".into(),
         Kind::CommandName => "letters, digits, `_`, `-`".into(),

@@ -188,6 +188,10 @@ fn kind(field: &Field) -> Value {
                 "additionalProperties": input,
             })
         }
+        Kind::OrInput(inner) => one_of(&[
+            kind(&Field { kind: *inner, ..*field }),
+            json!({ "type": "string", "pattern": "^(input\\.[A-Za-z0-9_-]+|\\{input\\.[A-Za-z0-9_-]+\\})$" }),
+        ]),
         Kind::Dollars(most) => {
             json!({ "type": "number", "minimum": 0.000_001, "maximum": most })
         }

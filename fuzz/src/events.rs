@@ -220,9 +220,14 @@ impl Play {
         let Some(active) = active.filter(|_| running && !self.moved_on && self.open) else {
             return false;
         };
-        let decision =
-            permission((active.phase, &active.limits()), name, false, &|| Ok(None), &Folder::default())
-                .unwrap();
+        let decision = permission(
+            (active.phase, &active.limits()),
+            name,
+            false,
+            &|| Ok(None),
+            &Folder::default(),
+        )
+        .unwrap();
         let (refused, confined) = match decision {
             Permission::Allowed => (false, false),
             Permission::Within { .. } | Permission::Confined { .. } => (false, true),

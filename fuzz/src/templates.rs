@@ -1,7 +1,8 @@
 //! Templates: the text before the first NUL is a template, the texts between the next ones are its values.
 
 use pi_workflows::definition::{
-    AutoContinue, Budget, Confinement, ContextInjection, Entry, Library, OnMaxLoops, Phase, Results,
+    AutoContinue, BudgetBounds, Confinement, ContextInjection, Entry, Library, OnMaxLoops, Phase,
+    Results,
 };
 use pi_workflows::definition::{Show, ToolPolicy, Workflow};
 use pi_workflows::run::{Active, RunState};
@@ -84,7 +85,7 @@ fn library(template: &str) -> Library {
             file: "w/a.md".into(),
             tools: ToolPolicy::Only(vec![]),
             confinement: Confinement::default(),
-            budget: Budget::default(),
+            budget: BudgetBounds::default(),
             tests: vec![],
             profiles: None,
             summary_required: None,
@@ -115,9 +116,9 @@ fn library(template: &str) -> Library {
         completion_message: own(),
         not_done_reminder: own(),
         confinement: Confinement::default(),
-        budget: Budget::default(),
+        budget: BudgetBounds::default(),
         auto_continue: Some(AutoContinue::default()),
-        max_loops: 20,
+        max_loops: 20.into(),
         on_max_loops: OnMaxLoops::Pause,
         inputs: Vec::new(),
         context_injection: ContextInjection::default(),

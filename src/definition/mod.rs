@@ -30,6 +30,7 @@ pub use diagnostic::problem::Problem;
 pub use diagnostic::report::Diagnostic;
 
 pub(crate) use model::blank::{is_blank, is_space, trim};
+pub use model::bound_values::{BoundValue, BudgetBounds};
 pub use model::budget::{Budget, Measure};
 pub use model::conditions::Condition;
 pub use model::confinement::{Confinement, Sandbox};
@@ -56,6 +57,7 @@ pub use model::paths::{is_key, is_within};
 pub(crate) use model::permission::is_glob;
 pub use model::permission::{Permission, Refusal, permission, wider_for_commands};
 pub use model::results::Results;
+pub use model::rule_inputs::RuleUse;
 pub use model::tools::{is_carrier, runs_commands, writes_path};
 pub use model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use model::value_type::{Bounds, ValueType};

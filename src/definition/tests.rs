@@ -66,7 +66,7 @@ fn every_field_is_read() {
             network: None,
             sandbox: Some(Sandbox::Off),
         },
-        budget: Budget([(Measure::Turns, 7)].into()),
+        budget: [(Measure::Turns, 7)].into(),
         tests: vec![],
         profiles: Some(vec!["x".into()]),
         summary_required: Some(true),
@@ -86,7 +86,7 @@ fn every_field_is_read() {
         file: "~/workflows/_shared/b.md".into(),
         tools: ToolPolicy::Except(vec![]),
         confinement: Confinement::default(),
-        budget: Budget::default(),
+        budget: BudgetBounds::default(),
         tests: vec![],
         profiles: None,
         summary_required: None,
@@ -122,17 +122,15 @@ fn every_field_is_read() {
                 sandbox: Some(Sandbox::Preferred),
             },
             inputs: vec![],
-            budget: Budget(
-                [
+            budget: [
                     (Measure::Cost, 2_500_000),
                     (Measure::OutputTokens, 60_000),
                     (Measure::Time, 2_700_000),
                     (Measure::Turns, 40),
                 ]
                 .into(),
-            ),
             auto_continue: Some(AutoContinue { delay_seconds: 0, max_per_phase: 10, max_idle: 1 }),
-            max_loops: 2,
+            max_loops: 2.into(),
             on_max_loops: OnMaxLoops::Pause,
             context_injection: ContextInjection::EveryRun,
             hides_tools: true,

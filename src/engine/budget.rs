@@ -3,7 +3,7 @@
 use crate::sorted::Set;
 
 use crate::definition::{
-    Budget, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
+    BudgetBounds, EntryKind, KnownModel, Library, Measure, Model, Phase, Workflow, choose, trim,
 };
 use crate::run::{Active, Allowance, Bound, PauseReason, RunState, Spending, Unknown};
 use crate::text;
@@ -265,7 +265,7 @@ fn used_up(budgets: &[Spending]) -> Option<PauseReason> {
 
 /// The phases of a workflow, at any depth, whose cost is bounded.
 fn phases_with_cost<'a>(workflow: &'a Workflow, library: &'a Library) -> Vec<&'a Phase> {
-    let has_cost = |budget: &Budget| budget.get(Measure::Cost).is_some();
+    let has_cost = |budget: &BudgetBounds| budget.has(Measure::Cost);
     let mut found = Vec::new();
     let mut seen = Set::new();
     let mut ahead = vec![(workflow, false)];

@@ -1,6 +1,6 @@
 //! The budgets of a run: what it may take, and what it has taken of that.
 
-use crate::definition::{Budget, Measure};
+use crate::definition::{Budget, BudgetBounds, Measure};
 use crate::usage::Usage;
 
 use super::{Active, PhasePath, RunState};
@@ -33,7 +33,7 @@ pub struct Spending<'a> {
     pub key: String,
     /// The name of the phase or workflow.
     pub of: &'a str,
-    budget: &'a Budget,
+    budget: Budget,
     allowance: Option<&'a Allowance>,
     spent: Usage,
 }
@@ -141,21 +141,22 @@ impl<'a> Active<'a> {
         let state = self.state;
         let path = &state.current_path;
         let visits = &state.progress.visits;
-        let spending = |key: String, of, budget, spent| Spending {
+        let spending = |key: String, of, (budget, depth): (&BudgetBounds, usize), spent| Spending {
             allowance: state.progress.allowances.get(&key),
             key,
             of,
-            budget,
+            budget: budget.resolve(|name| state.number(name, depth, self.library)),
             spent,
         };
         let key = path.key();
         let visit = visits.get(&key).map(|visit| visit.usage.clone()).unwrap_or_default();
-        let mut budgets = vec![spending(key, &*self.phase.name, &self.phase.budget, visit)];
+        let mut budgets = vec![spending(key, &*self.phase.name, (&self.phase.budget, path.len()), visit)];
         for scope in path.scopes().rev() {
             let workflow = scope.last().and_then(|last| self.library.get(&last.workflow_key));
             if let Some(workflow) = workflow {
                 let spent = state.spent_in(&scope);
-                budgets.push(spending(scope.scope_key(), &workflow.name, &workflow.budget, spent));
+                let budget = (&workflow.budget, scope.len());
+                budgets.push(spending(scope.scope_key(), &workflow.name, budget, spent));
             }
         }
         budgets.retain(|budget| !budget.budget.is_empty());

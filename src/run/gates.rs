@@ -152,7 +152,7 @@ impl RunState {
             OnGateFail::Loop => 0,
             OnGateFail::Phase(id) => scope.position(id).ok_or(LoopError::NotFound)?,
         };
-        new.count_loop(scope)?;
+        new.count_loop(scope, library)?;
         new.arrive_again(self, library).map(Some)
     }
 }
@@ -168,7 +168,7 @@ mod tests {
         let kind = CheckKind::Approve { question: label.into() };
         Some(Gate {
             checks: vec![Check { label: label.into(), kind, outcome: None }],
-            attempts: 3,
+            attempts: 3.into(),
             on_fail,
         })
     }

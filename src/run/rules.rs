@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use crate::definition::Library;
+use crate::definition::{Library, seal};
 
 use super::{Active, PauseReason, Progress, RunState, enter};
 
@@ -28,9 +28,15 @@ pub struct Seal {
 impl Seal {
     /// The seal of a run of this workflow; `None` if the library lacks the workflow.
     pub fn of(state: &RunState, library: &Library) -> Option<Self> {
-        let root = state.current_path.first()?;
-        let (version, hash) = library.seal(&root.workflow_key)?;
-        Some(Self { version, hash })
+        let key = &state.current_path.first()?.workflow_key;
+        let (version, hash) = library.seal(key)?;
+        let used = library.inputs_of_rules(key);
+        if used.is_empty() {
+            return Some(Self { version, hash });
+        }
+        let values = state.inputs(1, library);
+        let values = used.keys().filter_map(|name| Some((*name, &**values.get(*name)?)));
+        Some(Self { version, hash: seal::with_values(&hash, values) })
     }
 }
 

@@ -101,7 +101,7 @@ fn follow(
     let mut to = scope.target(from, target).ok_or(LoopError::NotFound)?;
     new.progress.outcomes.insert(key, outcome.to_owned());
     if to <= from {
-        match (new.count_loop(scope), scope.on_max_loops) {
+        match (new.count_loop(scope, library), scope.on_max_loops) {
             (Err(LoopError::Exhausted { .. }), OnMaxLoops::Next) => to = next,
             (counted, OnMaxLoops::Pause | OnMaxLoops::Next) => counted?,
         }
@@ -133,7 +133,7 @@ pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopErro
     if !scope.loopable {
         return Err(LoopError::Disabled);
     }
-    new.count_loop(scope)?;
+    new.count_loop(scope, library)?;
     new.current_path.set_index(0);
     new.arrive_again(state, library)
 }
@@ -168,10 +168,15 @@ impl RunState {
     }
 
     /// Counts a restart of the innermost scope.
-    pub(super) fn count_loop(&mut self, scope: &Workflow) -> Result<(), LoopError> {
+    pub(super) fn count_loop(
+        &mut self,
+        scope: &Workflow,
+        library: &Library,
+    ) -> Result<(), LoopError> {
+        let max_loops = self.max_loops(scope, library);
         let loops = self.progress.loops.get_or_insert(&self.current_path.scope_key(), u32::default);
-        if *loops >= scope.max_loops {
-            return Err(LoopError::Exhausted { max_loops: scope.max_loops });
+        if *loops >= max_loops {
+            return Err(LoopError::Exhausted { max_loops });
         }
         *loops += 1;
         Ok(())

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::sorted::Map;
 
 use crate::definition::{
-    Condition, EntryKind, Given, Input, Library, PathVariable, ValueName,
+    Condition, EntryKind, Gate, Given, Input, Library, PathVariable, ValueName, ValueType, Workflow,
 };
 
 use super::{OutputValue, RunState};
@@ -48,6 +48,31 @@ impl RunState {
             values = inputs.filter_map(|input| Some((input.name.clone(), value(input)?))).collect();
         }
         values
+    }
+
+    /// Returns the number that an input of the workflow at this depth has, for a bound; without a value the least that it may have.
+    pub(super) fn number(&self, name: &str, depth: usize, library: &Library) -> f64 {
+        let value = self.inputs(depth, library).remove(name);
+        value.and_then(|value| value.parse().ok()).unwrap_or_else(|| {
+            let path = self.current_path.at_depth(depth);
+            let workflow = path.last().and_then(|segment| library.get(&segment.workflow_key));
+            let mut inputs = workflow.into_iter().flat_map(|workflow| &workflow.inputs);
+            match inputs.find(|input| input.name == name).map(|input| &input.kind) {
+                Some(ValueType::Number(bounds)) => bounds.min.unwrap_or_default(),
+                _ => 0.0,
+            }
+        })
+    }
+
+    /// Returns the number of failures of a gate of the workflow at this depth after which the run pauses.
+    pub fn gate_attempts(&self, gate: &Gate, depth: usize, library: &Library) -> u32 {
+        gate.attempts.resolve(|name| self.number(name, depth, library))
+    }
+
+    /// Returns the `maxLoops` of the innermost workflow, which is `scope`.
+    pub fn max_loops(&self, scope: &Workflow, library: &Library) -> u32 {
+        let depth = self.current_path.len();
+        scope.max_loops.resolve(|name| self.number(name, depth, library))
     }
 
     /// Returns the value of a variable in a path of the workflow at this depth.

@@ -195,7 +195,7 @@ impl Search<'_> {
         let exits = exits.flat_map(|outcome| choices.iter().map(move |outputs| (outcome, outputs)));
         for (outcome, outputs) in exits {
             let loops = outcome.and_then(|outcome| active.outcome_leads_back(outcome));
-            let max_loops = active.scope.max_loops;
+            let max_loops = active.state.max_loops(active.scope, self.library);
             if let (Some(outcome), true) = (
                 outcome,
                 loops.is_some_and(|loops| loops >= self.bounds.loops && loops < max_loops),
@@ -233,7 +233,7 @@ impl Search<'_> {
         let left = handing_over.and_then(|state| leave(&state, outcome, self.library).ok());
         let is_last = active.zip(outcome).is_some_and(|(active, outcome)| {
             let loops = active.outcome_leads_back(outcome);
-            loops.is_some_and(|loops| loops >= active.scope.max_loops)
+            loops.is_some_and(|loops| loops >= active.state.max_loops(active.scope, self.library))
         });
         let step = WayStep::Phase {
             path: state.current_path.clone(),
@@ -272,7 +272,7 @@ impl Search<'_> {
                 false => onward(&active).map(ToOwned::to_owned),
             };
             if is_there {
-                let max_loops = active.scope.max_loops;
+                let max_loops = active.state.max_loops(active.scope, self.library);
                 let loops = active.outcome_leads_back(outcome)?;
                 let more = max_loops.saturating_sub(loops);
                 let is_repeated = before.as_ref().is_some_and(|before| is_alike(before, &state));
@@ -454,7 +454,7 @@ mod tests {
         root.phases[0] = with_outcomes("a", &[("on", Target::Next), ("out", Target::Done)]);
         root.phases[1] =
             with_outcomes("b", &[("ok", Target::Next), ("back", Target::Phase("b".into()))]);
-        (root.max_loops, root.on_max_loops) = (max_loops, on_max_loops);
+        (root.max_loops, root.on_max_loops) = (max_loops.into(), on_max_loops);
         library_of(vec![root])
     }
 
@@ -502,7 +502,7 @@ mod tests {
             with_outcomes("a", &[("c", Target::Phase("d".into())), ("n", Target::Next)]);
         root.phases[3] =
             with_outcomes("d", &[("ok", Target::Next), ("back", Target::Phase("b".into()))]);
-        (root.max_loops, root.on_max_loops) = (u32::MAX, OnMaxLoops::Next);
+        (root.max_loops, root.on_max_loops) = (u32::MAX.into(), OnMaxLoops::Next);
         let mut nested = workflow("s", &["x", "y"]);
         nested.phases[0] = with_outcomes("x", &[("again", Target::Loop), ("on", Target::Done)]);
         let library = library_of(vec![root, nested]);

@@ -125,7 +125,7 @@ mod tests {
             outcome("again", Target::Loop),
         ];
         root.phases[0] = Entry::phase(first);
-        root.max_loops = 1;
+        root.max_loops = 1.into();
         let library = Library::new(vec![root], &mut Vec::new());
         let workflow = library.get("w").unwrap();
         let starts = WayStarts::of(workflow, &Default::default(), &library).unwrap();

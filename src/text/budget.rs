@@ -1,6 +1,6 @@
 //! Texts about budgets.
 
-use crate::definition::{Budget, Measure, Model, Phase};
+use crate::definition::{BoundValue, BudgetBounds, Measure, Model, Phase};
 use crate::run::{Active, Bound, PauseReason, Spending, Unknown};
 
 use super::gate::duration;
@@ -92,11 +92,15 @@ pub(super) fn budget_lines(active: &Active) -> Vec<String> {
 }
 
 /// Returns the amounts of a budget; `None` without one.
-pub(super) fn budget_note(budget: &Budget) -> Option<String> {
-    let amounts = budget.0.iter().map(|(measure, limit)| match measure {
-        Measure::Cost | Measure::Time => amount(*measure, *limit),
-        Measure::OutputTokens => format!("{} output tokens", count(*limit)),
-        Measure::Turns => format!("{limit} turns"),
+pub(super) fn budget_note(budget: &BudgetBounds) -> Option<String> {
+    let amounts = budget.0.iter().map(|(measure, limit)| match (measure, limit) {
+        (Measure::Cost | Measure::Time, BoundValue::Fixed(limit)) => amount(*measure, *limit),
+        (Measure::OutputTokens, BoundValue::Fixed(limit)) => format!("{} output tokens", count(*limit)),
+        (Measure::Turns, BoundValue::Fixed(limit)) => format!("{limit} turns"),
+        (Measure::Cost, BoundValue::Input(_)) => format!("US dollars: {limit}"),
+        (Measure::Time, BoundValue::Input(_)) => format!("seconds: {limit}"),
+        (Measure::OutputTokens, BoundValue::Input(_)) => format!("output tokens: {limit}"),
+        (Measure::Turns, BoundValue::Input(_)) => format!("turns: {limit}"),
     });
     let amounts: Vec<String> = amounts.collect();
     (!amounts.is_empty()).then(|| format!("budget: {}", amounts.join(", ")))
@@ -145,9 +149,9 @@ mod tests {
             (Measure::Time, 2_700_000),
             (Measure::Turns, 40),
         ];
-        let note = budget_note(&Budget(budget.into()));
+        let note = budget_note(&budget.into());
         assert_eq!(note.as_deref(), Some("budget: $2.50, 60.0k output tokens, 45m, 40 turns"));
-        assert_eq!(budget_note(&Budget::default()), None);
+        assert_eq!(budget_note(&BudgetBounds::default()), None);
         let lines = budget.map(|(measure, limit)| {
             spent(&Bound { measure, spent: limit / 2, limit, is_least: measure == Measure::Cost })
         });

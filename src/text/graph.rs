@@ -6,7 +6,7 @@ use crate::definition::{
     DEFAULT_MAX_LOOPS, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
     Phase, Target, ToolPolicy, Workflow,
 };
-use crate::definition::{Results, columns, on_one_line};
+use crate::definition::{BoundValue, Results, columns, on_one_line};
 use crate::run::{PhasePath, RunState};
 
 use super::budget::budget_note;
@@ -39,8 +39,9 @@ fn model_note(phase: &Phase) -> Option<String> {
 
 /// Returns the notes on a workflow as a whole: its budget, and its number of loops if that is not the default.
 pub fn workflow_notes(workflow: &Workflow) -> impl Iterator<Item = String> {
-    let count = workflow.max_loops;
-    let loops = (count != DEFAULT_MAX_LOOPS).then(|| format!("at most {}", loops(count)));
+    let count = &workflow.max_loops;
+    let is_default = *count == BoundValue::Fixed(DEFAULT_MAX_LOOPS);
+    let loops = (!is_default).then(|| format!("at most {}", loops(count)));
     budget_note(&workflow.budget).into_iter().chain(loops)
 }
 
@@ -99,11 +100,11 @@ fn loops_note(phase: &Phase, scope: &Workflow) -> Option<String> {
     let mut targets = phase.outcomes.iter().map(|outcome| scope.target(index, &outcome.target));
     let leads_back = targets.any(|to| to.is_some_and(|to| to <= index));
     let goes_on = leads_back && scope.on_max_loops == OnMaxLoops::Next;
-    goes_on.then(|| format!("after {}: next", loops(scope.max_loops)))
+    goes_on.then(|| format!("after {}: next", loops(&scope.max_loops)))
 }
 
-fn loops(count: u32) -> String {
-    format!("{count} loop{}", if count == 1 { "" } else { "s" })
+fn loops(count: &BoundValue<u32>) -> String {
+    format!("{count} loop{}", if *count == BoundValue::Fixed(1) { "" } else { "s" })
 }
 
 /// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the results, the model, the limits, the budget, the
@@ -346,7 +347,7 @@ impl<'a> Chart<'a> {
             back.push(names);
         }
         if !back.is_empty() && scope.on_max_loops == OnMaxLoops::Next {
-            let after = format!("{} after {}", back.join(", "), loops(scope.max_loops));
+            let after = format!("{} after {}", back.join(", "), loops(&scope.max_loops));
             let end = End { node, arrow: format!("-. {} .->", label(&after)) };
             ahead.entry(index + 1).or_default().push(end);
         }
@@ -494,7 +495,7 @@ mod tests {
     fn back(label: &str, on_fail: OnGateFail) -> Option<Gate> {
         let kind = CheckKind::Approve { question: label.into() };
         let checks = vec![Check { label: label.into(), kind, outcome: None }];
-        Some(Gate { checks, attempts: 3, on_fail })
+        Some(Gate { checks, attempts: 3.into(), on_fail })
     }
 
     fn release() -> Library {

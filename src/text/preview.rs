@@ -198,7 +198,7 @@ mod tests {
         let gate = |label: &str, on_fail| {
             let kind = CheckKind::Run { command: label.into(), timeout_ms: 1 };
             let checks = vec![Check { label: label.into(), kind, outcome: None }];
-            Some(Gate { checks, attempts: 3, on_fail })
+            Some(Gate { checks, attempts: 3.into(), on_fail })
         };
         let mut root = workflow("w", &["a", "@s", "@s"]);
         root.completion_message = Some("Done:\n{evidence}".into());

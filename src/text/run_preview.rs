@@ -2,7 +2,7 @@
 
 use crate::sorted::Set;
 
-use crate::definition::{Budget, CheckKind, EntryKind, Gate, Library, Phase, Target, Workflow};
+use crate::definition::{BudgetBounds, CheckKind, EntryKind, Gate, Library, Phase, Target, Workflow};
 
 use super::budget::budget_note;
 use super::exact::{Spaces, exact_line, framed, quoted};
@@ -17,7 +17,7 @@ pub struct RunPreview<'a> {
     name: &'a str,
     gates: Vec<PreviewedGate<'a>>,
     models: Vec<(&'a str, &'a [String])>,
-    budgets: Vec<(&'a str, &'a Budget)>,
+    budgets: Vec<(&'a str, &'a BudgetBounds)>,
 }
 
 #[derive(Debug)]

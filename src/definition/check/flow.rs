@@ -14,9 +14,12 @@ use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
-use crate::definition::model::path_inputs::inputs_of_paths;
 use crate::definition::model::path_variables::{PathVariable, refusal, variables};
 use crate::definition::model::results::Results;
+use crate::definition::model::rule_inputs::{
+    BoundField, RuleUse, bounds_of_inputs, inputs_of_rules,
+};
+use crate::definition::model::schema::{MAX_COUNT, MAX_GATE_ATTEMPTS};
 use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;
@@ -118,6 +121,7 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
     errors.variables(workflow.gate.as_ref(), None);
     errors.paths(workflow.gate.as_ref(), &workflow.confinement, None);
     errors.inputs_in_paths();
+    errors.bounds();
     if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut Map::new()) {
         let problem = WorkflowProblem::TooManyEntries { limit: MAX_ENTRIES };
         errors.report(problem, &[Step::Key("phases")]);
@@ -279,11 +283,51 @@ impl<'a> Errors<'a> {
         }
     }
 
+    /// The bounds that are values of inputs: a number whose own bounds lie within those of the field.
+    fn bounds(&mut self) {
+        let workflow: &'a Workflow = self.workflow;
+        for ((phase, field), name) in bounds_of_inputs(workflow) {
+            let (names, min, max) = match field {
+                BoundField::MaxLoops => (vec!["maxLoops"], 0.0, f64::from(MAX_COUNT)),
+                BoundField::GateAttempts => {
+                    (vec!["gateAttempts"], 1.0, f64::from(MAX_GATE_ATTEMPTS))
+                }
+                BoundField::Budget(measure) => {
+                    let (min, max) = measure.range();
+                    (vec!["budget", measure.name()], min, max)
+                }
+            };
+            let input = workflow.inputs.iter().find(|input| input.name == *name);
+            let fits = |bound: Option<f64>| bound.is_some_and(|bound| (min..=max).contains(&bound));
+            let why = match input.map(|input| &input.kind) {
+                Some(ValueType::Number(bounds)) if fits(bounds.min) && fits(bounds.max) => continue,
+                Some(kind) => format!(", which is {}", kind.expected()),
+                None => String::new(),
+            };
+            let known = workflow.inputs.iter().map(|input| &*input.name);
+            let meant = nearest(name, known).filter(|_| input.is_none());
+            let problem = FieldProblem::BadValue {
+                field: names.join("."),
+                expected: format!(
+                    "an input that is a number, with `min` and `max` from {min} to {max}"
+                ),
+                found: format!("`input.{name}`{why}"),
+                suggestion: meant.map(|meant| format!("input.{meant}")),
+            };
+            let at: Vec<Step> = names.into_iter().map(Step::Key).collect();
+            match phase {
+                Some(phase) => self.report_in_phase(phase, problem, &at),
+                None => self.report(problem, &at),
+            }
+        }
+    }
+
     /// The values of inputs that are part of paths: options and defaults.
     fn inputs_in_paths(&mut self) {
-        let used = path_inputs(&self.workflow.key, self.workflows);
+        let used = rule_inputs(&self.workflow.key, self.workflows);
         let workflow: &'a Workflow = self.workflow;
-        for input in workflow.inputs.iter().filter(|input| used.contains(&*input.name)) {
+        let is_used = |input: &&Input| used.get(&*input.name) == Some(&RuleUse::Path);
+        for input in workflow.inputs.iter().filter(is_used) {
             // Reported where it is part of one.
             if matches!(input.kind, ValueType::List { .. }) {
                 continue;
@@ -294,7 +338,7 @@ impl<'a> Errors<'a> {
             else {
                 continue;
             };
-            let problem = in_path(format!("inputs.{}", input.name), &format!("`{value}`"), why);
+            let problem = in_rule(RuleUse::Path, format!("inputs.{}", input.name), &format!("`{value}`"), why);
             self.report(problem, &[Step::Key("inputs"), Step::Key(&input.name)]);
         }
     }
@@ -470,7 +514,7 @@ impl<'a> Errors<'a> {
         let here = [Step::Key("phases"), Step::Item(index)];
         let workflow: &'a Workflow = self.workflow;
         let earlier = workflow.phases.get(..index).unwrap_or_default();
-        let used = path_inputs(key, self.workflows);
+        let used = rule_inputs(key, self.workflows);
         for (name, given) in with {
             let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
                 let names: Set<&str> = nested.inputs.iter().map(|input| &*input.name).collect();
@@ -483,7 +527,7 @@ impl<'a> Errors<'a> {
                 self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Name(name)]);
                 continue;
             };
-            if let Some(problem) = used.contains(&**name).then(|| bad_in_path(name, given)).flatten() {
+            if let Some(problem) = used.get(&**name).and_then(|as_what| bad_in_rule(*as_what, name, given)) {
                 self.report(problem, &[here[0], here[1], Step::Key("with"), Step::Key(name)]);
                 continue;
             }
@@ -543,28 +587,33 @@ impl<'a> Errors<'a> {
     }
 }
 
-/// The problem of a value that `with` gives to an input that is part of a path; `None` if it has none.
-fn bad_in_path(name: &str, given: &Given) -> Option<Problem> {
+/// The problem of a value that `with` gives to an input that a rule uses; `None` if it has none.
+fn bad_in_rule(as_what: RuleUse, name: &str, given: &Given) -> Option<Problem> {
     let (found, why) = match given {
+        Given::Value(_) if as_what == RuleUse::Bound => return None,
         Given::Value(value) => (format!("`{value}`"), refusal(value)?),
         Given::Name(of @ (ValueName::Output { .. } | ValueName::Outcome(_) | ValueName::Summary(_))) => {
             (format!("`{of}`"), "is what the agent gives")
         }
         Given::Name(ValueName::Input(_) | ValueName::Task) | Given::List(_) => return None,
     };
-    Some(in_path(format!("with.{name}"), &found, why))
+    Some(in_rule(as_what, format!("with.{name}"), &found, why))
 }
 
-/// The problem of a value that cannot be part of a path, for this reason.
-fn in_path(field: String, found: &str, why: &str) -> Problem {
-    let expected = "a value that can be part of the path in `gate.file` or `write`".into();
+/// The problem of a value that a rule cannot use, for this reason.
+fn in_rule(as_what: RuleUse, field: String, found: &str, why: &str) -> Problem {
+    let expected = match as_what {
+        RuleUse::Path => "a value that can be part of the path in `gate.file` or `write`",
+        RuleUse::Bound => "a value that can be the bound in `maxLoops`, `gateAttempts` or `budget`",
+    };
+    let expected = expected.to_owned();
     let found = format!("{found}, which {why}");
     FieldProblem::BadValue { field, expected, found, suggestion: None }.into()
 }
 
-/// The names of the inputs of a workflow that are part of paths.
-fn path_inputs<'a>(key: &str, workflows: &Workflows<'a>) -> Set<&'a str> {
-    inputs_of_paths(key, &|key| workflows.get(key).copied(), &mut Map::new())
+/// The inputs that the rules of a workflow use, by name.
+fn rule_inputs<'a>(key: &str, workflows: &Workflows<'a>) -> Map<&'a str, RuleUse> {
+    inputs_of_rules(key, &|key| workflows.get(key).copied(), &mut Map::new())
 }
 
 /// A name that names nothing.

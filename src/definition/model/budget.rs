@@ -41,6 +41,30 @@ impl Measure {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
+    /// The amount that a number in the unit of a file means: US dollars, tokens, seconds, turns. `None` if it is out of bounds. Of
+    /// tokens and turns a fraction is rounded down.
+    #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+    pub fn amount(self, number: f64) -> Option<u64> {
+        let amount = match self {
+            Self::Cost => (number * 1e6).round(),
+            Self::OutputTokens | Self::Turns => number.floor(),
+            Self::Time => (number * 1e3).round(),
+        };
+        (1.0..=self.max() as f64).contains(&amount).then_some(amount as u64)
+    }
+
+    /// The least and the greatest amount, in the unit of a file.
+    #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
+    pub fn range(self) -> (f64, f64) {
+        let unit = match self {
+            Self::Cost => 1e6,
+            Self::Time => 1e3,
+            Self::OutputTokens | Self::Turns => 1.0,
+        };
+        (1.0 / unit, self.max() as f64 / unit)
+    }
+
     /// The maximum of a budget.
     pub const fn max(self) -> u64 {
         match self {

@@ -4,6 +4,7 @@ use regex_lite::{Regex, RegexBuilder};
 use std::cell::OnceCell;
 use std::fmt;
 
+use super::bound_values::BoundValue;
 use super::values::ValueName;
 use super::words::short;
 
@@ -19,7 +20,7 @@ pub struct Gate {
     /// At least one.
     pub checks: Vec<Check>,
     /// Number of failures after which the run pauses, from 1. Default: 3.
-    pub attempts: u32,
+    pub attempts: BoundValue<u32>,
     /// The target of a failure.
     pub on_fail: OnGateFail,
 }

@@ -4,7 +4,7 @@ use crate::sorted::{Map, Set};
 use std::cell::RefCell;
 
 use super::models::Aliases;
-use super::path_inputs::inputs_of_paths;
+use super::rule_inputs::{RuleUse, inputs_of_rules};
 use super::paths::{is_within, last_part, package_of};
 use super::seal;
 use super::workflow::{ContextMode, Entry, EntryKind, Phase, Show, Workflow};
@@ -192,9 +192,9 @@ impl Library {
         Some(seal)
     }
 
-    /// The names of the inputs of a workflow that are part of paths of it or of one nested in it.
-    pub fn inputs_of_paths(&self, key: &str) -> Set<&str> {
-        inputs_of_paths(key, &|key| self.get(key), &mut Map::new())
+    /// The inputs of a workflow that its rules use, or those of workflows nested in it, by name.
+    pub fn inputs_of_rules(&self, key: &str) -> Map<&str, RuleUse> {
+        inputs_of_rules(key, &|key| self.get(key), &mut Map::new())
     }
 
     /// Returns true if a phase of a workflow, or of one nested in it, names a model or a thinking level.

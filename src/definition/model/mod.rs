@@ -1,6 +1,7 @@
 //! The model of a workflow: its types, and look-ups in them. Nothing here parses a file.
 
 pub mod blank;
+pub mod bound_values;
 pub mod budget;
 pub mod conditions;
 pub mod confinement;
@@ -15,12 +16,12 @@ pub mod models;
 pub mod nearest;
 pub mod outcomes;
 pub mod outputs;
-pub mod path_inputs;
 pub mod path_variables;
 pub mod paths;
 pub mod permission;
 pub mod places;
 pub mod results;
+pub mod rule_inputs;
 #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "the schemas and the reference are made of it natively"))]
 pub mod schema;
 pub mod seal;

@@ -56,6 +56,8 @@ pub enum Kind {
     Calls,
     /// A list of checks, each a mapping with exactly one of the first three of these fields.
     Checks(&'static [Field]),
+    /// A value of this type, or the name of an input of the workflow that has it.
+    OrInput(&'static Kind),
     /// A whole number from 1 to this one.
     Count(u32),
     /// Text like this one, or a number of seconds.
@@ -107,6 +109,7 @@ impl Field {
             | Kind::OneOf(_)
             | Kind::Bool
             | Kind::WholeNumber(_)
+            | Kind::OrInput(_)
             | Kind::Tools
             | Kind::Options
             | Kind::NameOrNames
@@ -285,7 +288,7 @@ pub const WORKFLOW_FIELDS: [Field; 29] = [
     ),
     field(
         "maxLoops",
-        Kind::WholeNumber(MAX_COUNT),
+        Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)),
         "20",
         "Maximum number of loops of the workflow before it is left.",
     ),
@@ -395,7 +398,7 @@ const GATE: Field = field(
 
 const GATE_ATTEMPTS: Field = field(
     "gateAttempts",
-    Kind::Count(MAX_GATE_ATTEMPTS),
+    Kind::OrInput(&Kind::Count(MAX_GATE_ATTEMPTS)),
     "3",
     "Number of failures of the gate after which the run pauses, with `onGateFail: stay`. Otherwise each failure leads back, and `maxLoops` is the limit.",
 );
@@ -609,23 +612,23 @@ pub const INPUT_FIELDS: [Field; 6] = [
 pub const BUDGET_FIELDS: [Field; 4] = [
     field(
         "cost",
-        Kind::Dollars(MAX_COST),
+        Kind::OrInput(&Kind::Dollars(MAX_COST)),
         "no bound",
         "The cost in US dollars, as pi reports it. Models without a price are refused.",
     ),
     field(
         "outputTokens",
-        Kind::Count(MAX_TOKENS),
+        Kind::OrInput(&Kind::Count(MAX_TOKENS)),
         "no bound",
         "Output tokens, with those of reasoning.",
     ),
     field(
         "time",
-        Kind::Duration("45m"),
+        Kind::OrInput(&Kind::Duration("45m")),
         "no bound",
         "The time at work. The time of your answers is not in it.",
     ),
-    field("turns", Kind::Count(MAX_COUNT), "no bound", "Turns: answers of the model."),
+    field("turns", Kind::OrInput(&Kind::Count(MAX_COUNT)), "no bound", "Turns: answers of the model."),
 ];
 
 /// The values of `thinking`.

@@ -12,6 +12,7 @@
 //! | `model`, as it is written, and `thinking` | the user's aliases of models |
 //! | `outcomes`, `onMaxLoops`, `when`, `with`, names and defaults of `inputs` | their types and descriptions |
 //! | `outputs` with their types | their descriptions |
+//! | values of inputs in paths and as bounds, in the seal of a run | other values of inputs |
 //! | | `show`, `toolVisibility`: what a user is offered and the model is shown |
 //!
 //! It covers the workflow and every workflow nested in it, at any depth.
@@ -24,7 +25,7 @@
 //! | --- | --- |
 //! | 1 | all but those of the later versions |
 //! | 2 | with `write`, `network` and `sandbox` |
-//! | 3 | with all others but `results`, `hide`, `outputs`, and `env` of commands |
+//! | 3 | with all others but `results`, `hide`, `outputs`, `env` of commands, and bounds that are inputs |
 //! | 4 | all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
@@ -34,7 +35,8 @@ use crate::sorted::{Map, Set};
 
 use sha2::{Digest, Sha256};
 
-use super::budget::{Budget, Measure};
+use super::bound_values::{BoundValue, BudgetBounds};
+use super::budget::Measure;
 use super::conditions::Condition;
 use super::confinement::{Confinement, Sandbox};
 use super::gate::{Check, CheckKind, Gate, OnGateFail, Variable};
@@ -42,6 +44,7 @@ use super::inputs::{Given, Input};
 use super::outcomes::Outcome;
 use super::outputs::Output;
 use super::results::Results;
+use super::rule_inputs::bounds_of_inputs;
 use super::value_type::{Bounds, ValueType};
 use super::values::ValueName;
 use super::workflow::{
@@ -58,7 +61,8 @@ pub const VERSION: u32 = 4;
 pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
-    let version = if has(has_results) || has(has_hidden) || has(has_outputs) || has(has_env) {
+    let fourth = [has_results, has_hidden, has_outputs, has_env, has_bound_of_input];
+    let version = if fourth.into_iter().any(has) {
         4
     } else if needs_third {
         3
@@ -71,8 +75,18 @@ pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     for workflow in workflows {
         rules.workflow(workflow);
     }
-    let hash = rules.hasher.finalize();
-    (version, hash.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
+    (version, rules.finish())
+}
+
+/// The hash of rules with the values of inputs that they use, each with the name of its input.
+pub fn with_values<'a>(hash: &str, values: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut rules = Rules { hasher: Sha256::new(), version: VERSION };
+    rules.text(hash);
+    for (name, value) in values {
+        rules.text(name);
+        rules.text(value);
+    }
+    rules.finish()
 }
 
 /// Returns true if a workflow or one of its own phases has a limit.
@@ -128,6 +142,18 @@ fn has_ways(workflow: &Workflow) -> bool {
         || workflow.own_phases().any(|phase| !phase.outcomes.is_empty())
 }
 
+/// Returns true if a workflow or a phase of it has the value of an input as a bound.
+fn has_bound_of_input(workflow: &Workflow) -> bool {
+    !bounds_of_inputs(workflow).is_empty()
+}
+
+fn count(bound: &BoundValue<u32>) -> BoundValue<u64> {
+    match bound {
+        BoundValue::Fixed(count) => BoundValue::Fixed(u64::from(*count)),
+        BoundValue::Input(name) => BoundValue::Input(name.clone()),
+    }
+}
+
 /// Hashes rules in a form in which no two are the same.
 struct Rules {
     hasher: Sha256,
@@ -136,6 +162,12 @@ struct Rules {
 }
 
 impl Rules {
+    /// The hash in hexadecimal digits.
+    fn finish(self) -> String {
+        let hash = self.hasher.finalize();
+        hash.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+    }
+
     fn workflow(&mut self, workflow: &Workflow) {
         // Every field is named, here and below: another one does not compile until it is hashed or named as no rule.
         let Workflow {
@@ -174,7 +206,7 @@ impl Rules {
         self.text(key);
         self.text(root);
         self.number(u64::from(*loopable));
-        self.number(u64::from(*max_loops));
+        self.bound(&count(max_loops));
         self.option(auto_continue.as_ref(), |rules, auto_continue| {
             let AutoContinue { delay_seconds, max_per_phase, max_idle } = auto_continue;
             rules.number(u64::from(*delay_seconds));
@@ -346,10 +378,22 @@ impl Rules {
         }
     }
 
-    fn budget(&mut self, budget: &Budget) {
+    fn budget(&mut self, BudgetBounds(bounds): &BudgetBounds) {
         if self.version >= 3 {
             for measure in Measure::ALL {
-                self.option(budget.get(measure).as_ref(), |rules, amount| rules.number(*amount));
+                self.option(bounds.get(&measure), Self::bound);
+            }
+        }
+    }
+
+    /// The value of an input is in the seal of the run.
+    fn bound(&mut self, bound: &BoundValue<u64>) {
+        match bound {
+            BoundValue::Fixed(amount) => self.number(*amount),
+            BoundValue::Input(name) => {
+                // No amount is as large.
+                self.number(u64::MAX);
+                self.text(name);
             }
         }
     }
@@ -377,7 +421,7 @@ impl Rules {
 
     fn gate(&mut self, gate: &Gate) {
         let Gate { checks, attempts, on_fail } = gate;
-        self.number(u64::from(*attempts));
+        self.bound(&count(attempts));
         match on_fail {
             OnGateFail::Stay => self.number(0),
             OnGateFail::Loop => self.number(1),
@@ -471,7 +515,7 @@ mod tests {
 
     fn gate(kind: CheckKind) -> Option<Gate> {
         let checks = vec![Check { label: "it".into(), kind, outcome: None }];
-        Some(Gate { checks, attempts: 3, on_fail: OnGateFail::Stay })
+        Some(Gate { checks, attempts: 3.into(), on_fail: OnGateFail::Stay })
     }
 
     /// Every stored run relies on this value: another one needs another [`VERSION`].
@@ -525,7 +569,7 @@ mod tests {
 
     #[test]
     fn budgets_are_in_it() {
-        let budget = |measure, amount| Budget([(measure, amount)].into());
+        let budget = |measure, amount| BudgetBounds::from([(measure, amount)]);
         let first = seal(|w| w[0].budget = budget(Measure::Cost, 1));
         assert!(first.starts_with("3:"));
         let mut seals = Set::from([first]);
@@ -555,8 +599,8 @@ mod tests {
             at(&mut workflows[2], 0).thinking = Some(Thinking::Low);
             workflows[0].context = Some(ContextMode::Fresh);
             at(&mut workflows[1], 0).context = Some(ContextMode::Shared);
-            workflows[0].budget = Budget([(Measure::Cost, 2_500_000), (Measure::Turns, 40)].into());
-            at(&mut workflows[0], 0).budget = Budget([(Measure::Time, 60_000)].into());
+            workflows[0].budget = [(Measure::Cost, 2_500_000), (Measure::Turns, 40)].into();
+            at(&mut workflows[0], 0).budget = [(Measure::Time, 60_000)].into();
         });
         assert_eq!(value, "3:22d895bbc250b40e4a6760c944b822e84c4f95bf44e22907a0f8c38a64134449");
     }
@@ -783,8 +827,8 @@ mod tests {
         let changes: [Change; 27] = [
             |w| w[0].loopable = false,
             |w| w[2].loopable = false,
-            |w| w[0].max_loops = 21,
-            |w| w[1].max_loops = 0,
+            |w| w[0].max_loops = 21.into(),
+            |w| w[1].max_loops = 0.into(),
             |w| w[0].root = "project".into(),
             |w| w[2].root = "project".into(),
             |w| w[0].auto_continue = None,

@@ -3,7 +3,7 @@
 use crate::sorted::Map;
 use std::rc::Rc;
 
-use super::budget::Budget;
+use super::bound_values::{BoundValue, BudgetBounds};
 use super::conditions::Condition;
 use super::confinement::Confinement;
 use super::expected_calls::PhaseTest;
@@ -53,13 +53,13 @@ pub struct Workflow {
     /// The limits of its phases, unless a phase has its own. Not those of nested workflows.
     pub confinement: Confinement,
     /// The amounts that a run may take of it.
-    pub budget: Budget,
+    pub budget: BudgetBounds,
     /// The values that a run is started with, in the order of the file.
     pub inputs: Vec<Input>,
     /// Bounds of automatic continuation; `None` is `autoContinue: false`.
     pub auto_continue: Option<AutoContinue>,
     /// Maximum number of restarts of a scope until it is left. Default: 20.
-    pub max_loops: u32,
+    pub max_loops: BoundValue<u32>,
     /// Effect of an outcome that leads back once more.
     pub on_max_loops: OnMaxLoops,
     /// When the agent is given the whole context prompt. Default: [`ContextInjection::OncePerPhase`].
@@ -238,7 +238,7 @@ pub struct Phase {
     /// Its own limits.
     pub confinement: Confinement,
     /// The amounts that each visit may take.
-    pub budget: Budget,
+    pub budget: BudgetBounds,
     /// The tool calls that a check tests.
     pub tests: Vec<PhaseTest>,
     /// Names of subagent profiles; for information only.

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use super::fields::Fields;
+use super::values::input_of_bound;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
-use crate::definition::model::budget::{Budget, Measure};
+use crate::definition::model::bound_values::{BoundValue, BudgetBounds};
+use crate::definition::model::budget::Measure;
 use crate::definition::model::schema;
 
 /// The keys of `budget`.
@@ -22,9 +24,9 @@ pub(crate) fn duration(value: &Yaml) -> Option<Duration> {
 }
 
 /// Reads `budget`; `None` after an error.
-pub(crate) fn read(fields: &mut Fields) -> Option<Budget> {
+pub(crate) fn read(fields: &mut Fields) -> Option<BudgetBounds> {
     let entries = fields.entries("budget", "a mapping", None)?;
-    let mut budget = Budget::default();
+    let mut budget = BudgetBounds::default();
     let mut sound = true;
     for (key, value) in &entries {
         let Some(measure) = Measure::from_name(key) else {
@@ -34,9 +36,22 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Budget> {
             sound = false;
             continue;
         };
+        let field = format!("budget.{}", measure.name());
+        match input_of_bound(&field, value) {
+            Some(Ok(name)) => {
+                budget.0.insert(measure, BoundValue::Input(name));
+                continue;
+            }
+            Some(Err(problem)) => {
+                fields.report(&[Step::Key("budget"), Step::Key(measure.name())], problem);
+                sound = false;
+                continue;
+            }
+            None => {}
+        }
         match amount(measure, value) {
             Some(amount) => {
-                budget.0.insert(measure, amount);
+                budget.0.insert(measure, BoundValue::Fixed(amount));
             }
             None => {
                 sound = false;
@@ -49,7 +64,6 @@ pub(crate) fn read(fields: &mut Fields) -> Option<Budget> {
                     other => other.kind().to_string(),
                 };
                 let at = [Step::Key("budget"), Step::Key(measure.name())];
-                let field = format!("budget.{}", measure.name());
                 let expected = expected(measure).to_owned();
                 let suggestion = meant(measure, value);
                 if suggestion.as_deref() == value.scalar_text().as_deref() && suggestion.is_some() {
@@ -94,16 +108,13 @@ fn meant(measure: Measure, value: &Yaml) -> Option<String> {
 
 /// The amount that a value of its key means.
 fn amount(measure: Measure, value: &Yaml) -> Option<u64> {
-    let amount = match (measure, value) {
-        (Measure::Cost, Yaml::Number(dollars)) => (dollars * 1e6).round(),
+    let number = match (measure, value) {
+        (Measure::Cost, Yaml::Number(dollars)) => *dollars,
         (Measure::OutputTokens | Measure::Turns, Yaml::Number(number)) if number.fract() == 0.0 => {
             *number
         }
-        (Measure::Time, value) => duration(value)?.as_millis() as f64,
+        (Measure::Time, value) => duration(value)?.as_secs_f64(),
         (Measure::Cost | Measure::OutputTokens | Measure::Turns, _) => return None,
     };
-    #[allow(clippy::cast_precision_loss, reason = "the maxima are far below 2^53")]
-    let max = measure.max() as f64;
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-    (1.0..=max).contains(&amount).then_some(amount as u64)
+    measure.amount(number)
 }

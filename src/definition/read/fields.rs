@@ -14,6 +14,8 @@ use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::value::{Expected, Needs, ValueKind};
 use crate::definition::diagnostic::variable::VariableProblem;
 use crate::definition::diagnostic::yaml::YamlProblem;
+use super::values::input_of_bound;
+use crate::definition::model::bound_values::BoundValue;
 use crate::definition::model::path_variables::with_names;
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::nearest::nearest;
@@ -376,6 +378,24 @@ impl<'a> Fields<'a> {
         None
     }
 
+    /// Reads a whole number within a range, or the name of an input that has it.
+    pub fn bounded(
+        &mut self,
+        field: &'static str,
+        default: u32,
+        range: RangeInclusive<u32>,
+    ) -> Option<BoundValue<u32>> {
+        let at = [Step::Key(field)];
+        match self.tree.root.get(field).and_then(|value| input_of_bound(field, value)) {
+            Some(Ok(name)) => Some(BoundValue::Input(name)),
+            Some(Err(problem)) => {
+                self.report(&at, problem);
+                None
+            }
+            None => self.whole_number(&at, default, range).map(BoundValue::Fixed),
+        }
+    }
+
     /// Reports a field that has no effect.
     pub fn ignore(&mut self, field: &'static str, expected: Expected, found: ValueKind) {
         self.report(&[Step::Key(field)], FieldProblem::Ignored { field, expected, found });
@@ -481,6 +501,7 @@ fn find_empty<'a>(
             | Kind::Bool
             | Kind::Number
             | Kind::WholeNumber(_)
+            | Kind::OrInput(_)
             | Kind::Names
             | Kind::Tools
             | Kind::Options

@@ -44,7 +44,7 @@ const KINDS: [&str; 3] = ["run", "file", "approve"];
 /// remove a check.
 pub(crate) fn read(fields: &mut Fields) -> Option<Option<Gate>> {
     let attempts =
-        fields.whole_number(&[Step::Key("gateAttempts")], DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
+        fields.bounded("gateAttempts", DEFAULT_ATTEMPTS, 1..=MAX_GATE_ATTEMPTS);
     let on_fail = match fields.tree.root.get("onGateFail") {
         None | Some(Yaml::Null) => Some(OnGateFail::Stay),
         Some(Yaml::String(word)) => Some(match &**word {

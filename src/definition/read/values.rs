@@ -23,6 +23,20 @@ pub(crate) fn read(field: &str, text: &str, forms: &[&str]) -> Result<ValueName,
     Err(FieldProblem::BadValue { field, expected, found, suggestion })
 }
 
+/// Reads the name of an input that a bound has; `None` if the value is no name.
+pub(crate) fn input_of_bound(field: &str, value: &Yaml) -> Option<Result<String, FieldProblem>> {
+    let Yaml::String(text) = value else { return None };
+    let text = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
+    let is_meant = ValueName::parse(text).is_err_and(|meant| meant.is_some());
+    (ValueName::is_begun_by(text) || is_meant).then(|| {
+        read(field, text, &[ValueName::INPUT]).map(|name| match name {
+            ValueName::Input(name) => name,
+            // Of another form than the one that is read.
+            other => other.to_string(),
+        })
+    })
+}
+
 /// A value that is a text, a number or a boolean, as text.
 pub(crate) fn scalar(value: &Yaml) -> Option<String> {
     if *value == Yaml::Null { None } else { value.scalar_text() }

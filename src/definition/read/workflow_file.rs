@@ -90,7 +90,7 @@ pub(crate) fn read(
     let completion_message = fields.optional_text("completionMessage");
     let not_done_reminder = fields.optional_text("notDoneReminder");
     let auto_continue = auto_continue(&mut fields);
-    let max_loops = fields.whole_number(&[Step::Key("maxLoops")], DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
+    let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
     let on_max_loops =
         fields.choice("onMaxLoops", &schema::ON_MAX_LOOPS).map(|index| match index {
             0 => OnMaxLoops::Pause,

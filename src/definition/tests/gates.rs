@@ -27,7 +27,7 @@ fn a_gate_is_read() {
     assert_eq!(*kinds[4], run("x", 600_000));
     let labels: Vec<&str> = gate.checks.iter().map(|check| &*check.label).collect();
     assert_eq!(labels, ["the tests", "make", "./docs/*.md", "Ship?", "x"]);
-    assert_eq!((gate.attempts, &gate.on_fail), (1, &OnGateFail::Loop));
+    assert_eq!((&gate.attempts, &gate.on_fail), (&1.into(), &OnGateFail::Loop));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::sorted::{Map, Set};
 
 use crate::definition::{
-    Library, Show, Stale, is_blank, is_space, nearest, path_refusal, trim,
+    Library, RuleUse, Show, Stale, is_blank, is_space, nearest, path_refusal, trim,
 };
 use crate::run::{Arrival, MAX_TASK, RunState, begin};
 use crate::text;
@@ -114,8 +114,9 @@ impl Engine {
     fn bad_in_path(&self, start: &Start) -> Option<String> {
         let library = self.definitions.library();
         let workflow = library.by_command_name(&start.command_name)?;
-        let used = library.inputs_of_paths(&workflow.key);
-        used.iter().find_map(|name| {
+        let used = library.inputs_of_rules(&workflow.key);
+        let in_paths = used.iter().filter(|(_, as_what)| **as_what == RuleUse::Path);
+        in_paths.into_iter().find_map(|(name, _)| {
             let value = start.values.get(*name)?;
             Some(text::bad_in_path(name, value, path_refusal(value)?))
         })

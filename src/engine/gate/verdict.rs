@@ -125,9 +125,10 @@ impl Engine {
             return Reply::None;
         };
         let (new, times) = before.with_evidence(gate.kept_evidence()).gate_failed(&failed.key);
-        let left = failed.gate.attempts.saturating_sub(times);
-        let stays = failed.gate.on_fail == OnGateFail::Stay;
         let library = self.definitions.library();
+        let attempts = before.gate_attempts(&failed.gate, failed.depth, library);
+        let left = attempts.saturating_sub(times);
+        let stays = failed.gate.on_fail == OnGateFail::Stay;
         let back = new.after_gate_failure(&failed.gate.on_fail, failed.depth, library);
         let is_hidden = back.as_ref().ok().and_then(Option::as_ref).is_some_and(|back| {
             let to = Active::resolve(back, library);

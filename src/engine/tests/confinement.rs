@@ -291,7 +291,7 @@ fn an_open_gate_refuses_first() {
     first.confinement = write(&["docs/"]);
     let kind = CheckKind::Approve { question: "Go on?".into() };
     let checks = vec![Check { label: "it".into(), kind, outcome: None }];
-    first.gate = Some(Gate { checks, attempts: 3, on_fail: OnGateFail::Stay });
+    first.gate = Some(Gate { checks, attempts: 3.into(), on_fail: OnGateFail::Stay });
     root.phases[0] = Entry::phase(first);
     session.engine.set_library(Library::new(vec![root], &mut Vec::new()));
     let _ = session.command("workflow", "w x");

@@ -135,3 +135,71 @@ fn labels_and_questions_show_values_as_data_on_one_line() {
         assert!(on_one_line.contains("“It is {input.name} **done**\u{fffd}[2J”"), "{title}");
     }
 }
+
+/// A session with loops, attempts and a budget that are the value of an input, in the workflow and in a nested one.
+fn bounded(rounds: &str) -> Session {
+    let mut session = Session::new(&[]);
+    let phase = |id: &str, fields: &str| {
+        format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}\n---\nDo it.\n")
+    };
+    let inputs = "inputs:\n  rounds: { type: number, min: 0, max: 5 }\n  tries: { type: number, min: 1, max: 5, default: 2 }\n";
+    for (path, text) in [
+        (
+            "w/workflow.yaml",
+            format!("name: W\ncommandName: w\ninitialMessage: Go\nmaxLoops: input.rounds\nbudget: {{ turns: input.tries }}\n{inputs}phases: [a.md, {{subworkflow: s, with: {{n: input.rounds}}}}]\n"),
+        ),
+        ("w/a.md", phase("a", "gate: [{ file: done.txt }]\ngateAttempts: input.tries")),
+        (
+            "s/workflow.yaml",
+            "name: S\nshow: workflows\nmaxLoops: input.n\ninputs:\n  n: { type: number, min: 0, max: 9 }\nphases: [c.md]\n".to_owned(),
+        ),
+        ("s/c.md", phase("c", "")),
+    ] {
+        session.files.global.insert(path.to_owned(), text);
+    }
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts: Facts::default() });
+    let _ = session.command("workflow", &format!("w rounds={rounds} -- x"));
+    let _ = session.on(Event::AgentStart);
+    session
+}
+
+#[test]
+fn bounds_are_the_values_of_inputs() {
+    for (rounds, loops) in [("0", 0), ("1", 1), ("2.9", 2)] {
+        let mut session = bounded(rounds);
+        for times in 0..loops {
+            let (text, details) = session.step("loop");
+            assert_eq!(details["looped"], true, "{rounds} {times}: {text}");
+        }
+        let (text, _) = session.step("loop");
+        assert!(text.contains(&format!("has been looped {loops} times")), "{rounds}: {text}");
+        session.files.tree.insert("done.txt".into(), "x".into());
+        let _ = session.step("next");
+        assert_eq!(session.engine.active().unwrap().phase.id, "c");
+        for _ in 0..loops {
+            assert_eq!(session.step("loop").1["looped"], true, "{rounds}");
+        }
+        assert!(session.step("loop").0.contains(&format!("has been looped {loops} times")));
+    }
+    let mut session = bounded("1");
+    let budgets = session.engine.active().unwrap().budgets();
+    assert_eq!(budgets[0].bounds().map(|bound| bound.limit).collect::<Vec<_>>(), [2]);
+    let (text, _) = session.step("next");
+    assert!(text.contains("Attempt 1, 1 left."), "{text}");
+    let _ = session.on(Event::TurnEnd { queued: false });
+    assert!(session.step("next").0.contains("the gate was not passed in 2 attempts"));
+}
+
+#[test]
+fn the_seal_has_the_values_that_rules_use() {
+    let seal = |session: &Session| session.stored_run().unwrap().progress.seal.clone().unwrap();
+    let (one, two) = (bounded("1"), bounded("2"));
+    assert_ne!(seal(&one), seal(&two));
+    assert_eq!(seal(&one), seal(&bounded("1")));
+    // A stored value that was changed holds the run.
+    let mut stored = one.stored_run().unwrap().clone();
+    stored.progress.inputs.insert("rounds".into(), "5".into());
+    let mut session = bounded("1");
+    let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts: Facts::default() });
+    assert_eq!(session.engine.held(), Some(crate::run::PauseReason::RulesChanged));
+}

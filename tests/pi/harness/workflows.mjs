@@ -22,7 +22,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {Record<string, string>} [outcomes]
  * @property {Record<string, object>} [outputs]
  * @property {object[]} [gate]
- * @property {number} [gateAttempts]
+ * @property {number | string} [gateAttempts]
  * @property {string} [onGateFail]
  * @property {string | string[]} [model]
  * @property {string} [thinking]

@@ -1,0 +1,77 @@
+//! Bounds that a file names, or an input of its workflow.
+
+use std::fmt;
+
+use crate::sorted::Map;
+
+use super::budget::{Budget, Measure};
+
+/// A bound: an amount, or the input of the workflow that has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BoundValue<T> {
+    /// This amount.
+    Fixed(T),
+    /// The value of the input of this name.
+    Input(String),
+}
+
+/// The bound as it is written.
+impl<T: fmt::Display> fmt::Display for BoundValue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(amount) => amount.fmt(f),
+            Self::Input(name) => write!(f, "input.{name}"),
+        }
+    }
+}
+
+impl BoundValue<u32> {
+    /// Returns the bound, where `value_of` has the values of the inputs. A fraction is rounded down.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    pub fn resolve(&self, value_of: impl Fn(&str) -> f64) -> u32 {
+        match self {
+            Self::Fixed(count) => *count,
+            Self::Input(name) => value_of(name) as u32,
+        }
+    }
+}
+
+/// The bounds of a budget as a file has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BudgetBounds(pub Map<Measure, BoundValue<u64>>);
+
+impl BudgetBounds {
+    /// Returns true if nothing is bounded.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns true if this is bounded.
+    pub fn has(&self, measure: Measure) -> bool {
+        self.0.contains_key(&measure)
+    }
+
+    /// Returns the budget, where `value_of` has the values of the inputs in the unit of the file. A value that is no amount leaves
+    /// nothing to spend.
+    pub fn resolve(&self, value_of: impl Fn(&str) -> f64) -> Budget {
+        let amount = |(measure, bound): (&Measure, &BoundValue<u64>)| match bound {
+            BoundValue::Fixed(amount) => (*measure, *amount),
+            BoundValue::Input(name) => (*measure, measure.amount(value_of(name)).unwrap_or_default()),
+        };
+        Budget(self.0.iter().map(amount).collect())
+    }
+}
+
+/// A fixed amount.
+impl<T> From<T> for BoundValue<T> {
+    fn from(amount: T) -> Self {
+        Self::Fixed(amount)
+    }
+}
+
+/// A budget of fixed amounts.
+impl<const N: usize> From<[(Measure, u64); N]> for BudgetBounds {
+    fn from(amounts: [(Measure, u64); N]) -> Self {
+        Self(amounts.into_iter().map(|(measure, amount)| (measure, BoundValue::Fixed(amount))).collect())
+    }
+}
