@@ -289,13 +289,16 @@ impl Engine {
         result(text, json!({ "active": true, "error": "outputs required" }))
     }
 
-    /// Pauses a run that has come from this path into a nested workflow without an output that it needs.
-    pub(super) fn pause_without_output(&mut self, before: &PhasePath, cx: &mut Cx) {
+    /// Pauses a run that has come from this path into a nested workflow without an output that it needs; returns true if it did.
+    pub(super) fn pause_without_output(&mut self, before: &PhasePath, cx: &mut Cx) -> bool {
         let library = self.definitions.library();
         let reason = self.running().and_then(|state| state.missing_value(before, library));
-        if let Some(reason) = reason.filter(|_| self.pause_reason().is_none()) {
+        let reason = reason.filter(|_| self.pause_reason().is_none());
+        let pauses = reason.is_some();
+        if let Some(reason) = reason {
             self.pause(reason, cx);
         }
+        pauses
     }
 
     /// Moves the run to where the outcome leads, its gate passed with this evidence.
@@ -326,8 +329,7 @@ impl Engine {
         self.agent.worked = true;
         self.transition(new, cx);
         if arrival == Arrival::Phase {
-            self.pause_without_output(&from_path, cx);
-            match self.pause_reason().is_some() {
+            match self.pause_without_output(&from_path, cx) {
                 true => text.extend(self.active().and_then(|active| text::paused(&active))),
                 false => text.push_str(&self.give_prompt_in_result(caller.nested)),
             }

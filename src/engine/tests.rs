@@ -1101,6 +1101,7 @@ mod ending;
 mod fresh_start;
 mod gate;
 mod hold;
+mod inputs;
 mod may;
 mod models;
 mod moved;

@@ -1,17 +1,21 @@
-//! Warnings of a check about `context` and `results`.
+//! Warnings of a check about `context` and `results`, and about values that a phase never gets.
 
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::phase::PhaseProblem;
+use crate::definition::diagnostic::variable::VariableProblem;
 use crate::definition::model::gate::{Gate, OnGateFail};
 use crate::definition::model::library::Library;
 use crate::definition::model::outcomes::Outcome;
 use crate::definition::model::results::Results;
 use crate::definition::model::workflow::{ContextMode, Entry, EntryKind, Phase, Workflow};
+use crate::sorted::Set;
 
-/// Reports phases that say `summary: optional` although the next one starts fresh, and `results` of phases that come later.
+/// Reports phases that say `summary: optional` although the next one starts fresh, `results` of phases that come later, and variables
+/// in texts that have no value.
 pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
     for workflow in library.iter() {
         later_results(workflow, unplaced);
+        missing_values(workflow, unplaced);
         for entries in workflow.phases.windows(2) {
             let [before, next] = entries else { continue };
             let (Some(before), Some(next)) =
@@ -43,6 +47,42 @@ fn later_results(workflow: &Workflow, unplaced: &mut Vec<Unplaced>) {
             }
         }
     }
+}
+
+/// Reports the variables in the texts of phases that stand for summaries and outputs which their `results` leave out, and for outputs
+/// of entries behind the phase from which no outcome and no gate leads back to it.
+fn missing_values(workflow: &Workflow, unplaced: &mut Vec<Unplaced>) {
+    for (own, phase) in workflow.phases.iter().enumerate() {
+        let Some(phase) = phase.as_phase() else { continue };
+        let mut seen = Set::new();
+        for name in names_in(&phase.instructions).filter(|name| seen.insert(*name)) {
+            let of_output = name.strip_prefix("output.").and_then(|of| Some(of.rsplit_once('.')?.0));
+            let Some(of) = name.strip_prefix("summary.").or(of_output) else { continue };
+            let Some(first) = workflow.phases.iter().position(|entry| entry.is_called(of)) else {
+                continue;
+            };
+            let is_left_out = match &phase.results {
+                Results::All => false,
+                Results::Of(names) => {
+                    let entry = workflow.phases.get(first);
+                    entry.is_some_and(|entry| !names.iter().any(|name| entry.is_called(name)))
+                }
+            };
+            let name = name.to_owned();
+            if is_left_out {
+                let problem = VariableProblem::LeftOut { name };
+                unplaced.push(Unplaced::in_file(&phase.file, problem, &[Step::Key("results")]));
+            } else if of_output.is_some() && first > own && !leads_back(workflow, first, own) {
+                let problem = VariableProblem::LaterOutput { name };
+                unplaced.push(Unplaced::in_file(&phase.file, problem, &[Step::Key("id")]));
+            }
+        }
+    }
+}
+
+/// The names in braces in a text.
+fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0))
 }
 
 /// Returns true if an outcome or a gate of the entries from `first` on leads to the entry at `to` or to one before it.

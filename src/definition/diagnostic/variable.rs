@@ -9,6 +9,8 @@ use crate::definition::model::nearest::nearest;
 pub enum VariableProblem {
     UnknownVariable { name: String, field: Option<&'static str>, known: &'static [&'static str] },
     NotReplaced { field: String, name: String, named: bool },
+    LeftOut { name: String },
+    LaterOutput { name: String },
     UnknownSummary { id: String, suggestion: Option<String> },
     UnknownValue { name: String, suggestion: Option<String> },
 }
@@ -45,6 +47,14 @@ impl VariableProblem {
                 kind.help("variables are replaced in the text of a phase and in the templates of `workflow.yaml`")
                     .marking(&format!("{{{name}}}"))
             }
+            Self::LeftOut { name } => warning(format!(
+                "the text of the phase has `{{{name}}}`, which `results` leaves out: it is `(none)` there"
+            ))
+            .help("list its phase in `results`, or remove the variable"),
+            Self::LaterOutput { name } => warning(format!(
+                "the text of the phase has `{{{name}}}`, an output of a later phase from which no outcome or gate leads back: it is `(none)` there"
+            ))
+            .help("hand it over in an earlier phase, or remove the variable"),
             Self::UnknownSummary { id, suggestion } => warning(format!(
                 "unknown variable `{{summary.{id}}}`: no phase has the id `{id}`; it is not replaced"
             ))

@@ -505,6 +505,14 @@ mod tests {
         format!("{version}:{hash}")
     }
 
+    /// The seal of the same workflows, whether or not they are sound.
+    fn unchecked(change: impl Fn(&mut [Workflow])) -> String {
+        let mut workflows = vec![workflow("outer", &["a", "@inner", "z"]), workflow("inner", &["b"])];
+        change(&mut workflows);
+        let (version, hash) = hash(&workflows.iter().collect::<Vec<_>>());
+        format!("{version}:{hash}")
+    }
+
     /// The phase of this index.
     fn at(workflow: &mut Workflow, index: usize) -> &mut Phase {
         match &mut workflow.phases[index].kind {
@@ -818,6 +826,70 @@ mod tests {
         assert_eq!(Set::from([of(&[]), of(&["a"]), of(&["a", "inner"]), seal(|_| {})]).len(), 4);
         assert_eq!(of(&["a", "inner"]), of(&["inner", "a", "a"]));
         assert_eq!(seal(|w| at(&mut w[0], 2).results = Results::All), seal(|_| {}));
+    }
+
+    #[test]
+    fn values_of_with_are_in_it() {
+        let gives = |given: Given| {
+            unchecked(move |w| {
+                // As in each workflow with inputs, the ways are in it.
+                w[0].on_max_loops = OnMaxLoops::Next;
+                match &mut w[0].phases[1].kind {
+                    EntryKind::Workflow { with, .. } => {
+                        drop(with.insert("i".into(), given.clone()));
+                    }
+                    EntryKind::Phase(_) => unreachable!(),
+                }
+            })
+        };
+        let seals = [
+            gives(Given::Value("output.a.b".into())),
+            gives(Given::Name(ValueName::parse("output.a.b").unwrap())),
+            gives(Given::List(vec!["b".into()])),
+            gives(Given::List(vec!["b".into(), "c".into()])),
+            gives(Given::List(vec!["c".into(), "b".into()])),
+            gives(Given::Value("b\nc".into())),
+        ];
+        assert_eq!(Set::from(seals).len(), 6);
+    }
+
+    #[test]
+    fn outputs_and_bounds_of_inputs_are_in_it() {
+        let output = |name: &str, kind: ValueType, is_optional| {
+            let output = Output { name: name.into(), kind, is_optional, description: None };
+            unchecked(move |w| at(&mut w[0], 2).outputs = vec![output.clone()])
+        };
+        let (number, list) = (
+            |min, max| ValueType::Number(Bounds { min, max }),
+            |min, max| ValueType::List { min, max },
+        );
+        let turns = |bound: BoundValue<u64>| {
+            let budget = BudgetBounds([(Measure::Turns, bound)].into_iter().collect());
+            unchecked(move |w| at(&mut w[0], 2).budget = budget.clone())
+        };
+        let input = |name: &str| BoundValue::Input(name.into());
+        let seals = [
+            output("a", ValueType::Text, false),
+            output("b", ValueType::Text, false),
+            output("a", ValueType::Text, true),
+            output("a", ValueType::Flag, false),
+            output("a", ValueType::Choice(vec!["x".into()]), false),
+            output("a", number(None, None), false),
+            output("a", number(Some(1.0), None), false),
+            output("a", number(None, Some(1.0)), false),
+            output("a", list(0, 1), false),
+            output("a", list(1, 1), false),
+            unchecked(|w| w[0].max_loops = BoundValue::Input("a".into())),
+            unchecked(|w| w[1].max_loops = BoundValue::Input("a".into())),
+            turns(input("a")),
+            turns(input("b")),
+        ];
+        assert!(seals.iter().all(|seal| seal.starts_with("4:")));
+        assert_eq!(Set::from(seals).len(), 14);
+        assert!(turns(7.into()).starts_with("3:"));
+        let of = |values: &[(&'static str, &'static str)]| with_values("h", values.iter().copied());
+        let seals = [of(&[]), of(&[("a", "1")]), of(&[("a", "2")]), of(&[("a1", "")]), of(&[("a", "1"), ("b", "")])];
+        assert_eq!(Set::from(seals).len(), 5);
     }
 
     type Change = fn(&mut [Workflow]);

@@ -32,16 +32,16 @@ export const KNOWN = {
   54: held,
   55: waits,
   59: usage,
-  61: outcome,
+  61: ways,
   65: unreadable,
 };
 
-/** The tool of ours has the parameter `outcome`. @param {Both} both */
-function outcome({ ours }) {
+/** The tool of ours has the parameters `outcome` and `outputs`. @param {Both} both */
+function ways({ ours }) {
   const properties = ours.tool.definition?.parameters.properties;
-  const parameter = properties?.outcome;
-  assert.equal(parameter?.type, "string");
+  assert.deepEqual([properties?.outcome?.type, properties?.outputs?.type], ["string", "object"]);
   delete properties?.outcome;
+  delete properties?.outputs;
   return 1;
 }
 
