@@ -10,6 +10,8 @@ import { agentDir } from "./places.js";
 import { inWords } from "./words.js";
 
 const MANIFEST = new URL("../package.json", import.meta.url);
+/** A folder of a run that there is not. */
+const SAMPLE = { name: "0123456789abcdef0123", path: ".pi/workflow-runs/0123456789abcdef0123" };
 const TOOLS = "pi-workflows:tools/workflows@0.1.0";
 
 /**
@@ -129,5 +131,6 @@ function importsOf(files, project) {
     ...Object.fromEntries(names.map((name) => [`pi:extension/${name}`, new Proxy({}, absent)])),
     "pi:extension/context": new Proxy(context, absent),
     "pi:extension/files": files,
+    "pi:extension/folders": { open: () => SAMPLE },
   };
 }

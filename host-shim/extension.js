@@ -7,6 +7,7 @@ import { Confinement } from "./sandbox/index.js";
 import { contextImports } from "./context.js";
 import { EVENTS, boundaryResult, eventName, handlerResult, refusal, toolCall } from "./events.js";
 import { fileImports } from "./files.js";
+import { folderImports } from "./folders.js";
 import { Guest, moment } from "./guest.js";
 import { Models } from "./models.js";
 import { installedPackages } from "./packages.js";
@@ -263,6 +264,7 @@ export class Extension {
       "pi:extension/files": fileImports(this.#manifest.files, bases, installedPackages(codingAgent, bases)),
       "pi:extension/store": storeImports(this.#manifest.store, bases.agentDir, (message) => this.#ui.showError(message)),
       "pi:extension/timers": this.#timers.imports(),
+      "pi:extension/folders": folderImports(calls, this.#manifest.folders, codingAgent.CONFIG_DIR_NAME),
     };
   }
 

@@ -33,6 +33,7 @@
 //     │   files ───── files.js, snapshot.js, packages.js: what the manifest grants
 //     │   store ───── store.js
 //     │   timers ──── timers.js
+//     │   folders ─── folders.js: what the manifest grants
 //     │
 //     │             an outcome `pending` of a tool or a command goes to
 //     └◀─────────── requests.js            which shows dialogs.js or runs exec.js, and resumes the guest with the answer
@@ -65,6 +66,7 @@ import { Extension } from "./extension.js";
  * @property {boolean} models true if the component may set the model and the thinking level
  * @property {boolean} confine true if tool calls can be confined for the component
  * @property {{ name: string } | undefined} store the store that the component may use
+ * @property {import("./folders.js").FoldersGrant | undefined} folders the place of the folders that the component may have made
  */
 
 /**
@@ -91,10 +93,11 @@ export function readManifest(url) {
   if (typeof component?.glue !== "string") {
     throw new Error(`${fileURLToPath(url)} names no component.`);
   }
-  const { glue, registrations, files = [], store } = component;
+  const { glue, registrations, files = [], store, folders } = component;
   if (store && !/^[\w-]+$/.test(store.name)) throw new Error(`${fileURLToPath(url)}: a store's name consists of letters, digits, "_" and "-".`);
+  if (folders && !/^[\w-]+$/.test(folders.path)) throw new Error(`${fileURLToPath(url)}: the path of the folders consists of letters, digits, "_" and "-".`);
   const [exec, confine, activeTools, conversation, models] = ["exec", "confine", "activeTools", "conversation", "models"].map((grant) => component[grant] === true);
-  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, models, store };
+  return { name: String(name).replace(/^@[^/]*\//, ""), glue, registrations, files, exec, confine, activeTools, conversation, models, store, folders };
 }
 
 /**

@@ -7,6 +7,8 @@
 mod confinement;
 #[path = "component/examples.rs"]
 mod examples;
+#[path = "component/folders.rs"]
+mod folders;
 #[path = "component/fresh.rs"]
 mod fresh;
 #[path = "component/gates.rs"]
@@ -178,6 +180,7 @@ fn it_imports_only_the_interface_of_pi() {
             "pi:extension/files@0.4.0",
             "pi:extension/store@0.4.0",
             "pi:extension/timers@0.4.0",
+            "pi:extension/folders@0.4.0",
         ]
     );
     let exports: Vec<&str> = component.exports(&built.engine).map(|(name, _)| name).collect();

@@ -12,11 +12,13 @@ use crate::engine::{
     Effect, Engine, Host, Level, Output, Reply, RunningCall, Summary, other_tools,
 };
 use crate::protocol::{CONTEXT_MESSAGE_TYPE, FRESH_TYPE, MOVED_MESSAGE_TYPE, STATE_ENTRY_TYPE};
-
+use crate::run::RunDir;
 use crate::usage::Usage;
 
 use super::bindings::exports::pi::extension::guest;
-use super::bindings::pi::extension::{api, context, files, session, store, timers, types, ui};
+use super::bindings::pi::extension::{
+    api, context, files, folders, session, store, timers, types, ui,
+};
 use super::convert::json;
 
 /// The key of our text in the status bar.
@@ -366,6 +368,15 @@ impl Host for Files {
         };
         let at_hand = super::CALL.with_borrow(Clone::clone);
         Ok(other_tools(context::running_calls().into_iter().map(call).collect(), at_hand))
+    }
+
+    fn open_run_dir(
+        &self,
+        task_id: &str,
+        copy_of: Option<&str>,
+    ) -> Result<Result<RunDir, String>, Stale> {
+        let opened = known(folders::open(task_id, copy_of))?;
+        Ok(opened.map(|folders::Folder { name, path }| RunDir::opened(name, path)))
     }
 
     fn can_confine(&self) -> Result<Result<(), String>, Stale> {

@@ -54,6 +54,12 @@ pub struct Files {
     pub identity: Option<String>,
     /// The values that are kept beyond the session.
     pub kept: BTreeMap<String, String>,
+    /// The name of the folder of each run.
+    pub run_dir: String,
+    /// The reason why there is none.
+    pub no_run_dir: Option<String>,
+    /// The folders that were opened: the run, and the name of the folder to copy.
+    pub run_dirs: RefCell<Vec<(String, Option<String>)>>,
 }
 
 impl Files {

@@ -52,6 +52,7 @@ pub use model::outcomes::{Outcome, Target};
 pub use model::outputs::Output;
 pub use model::path_variables::{
     PathVariable, refusal as path_refusal, resolve as resolve_path, unescaped, variables as path_variables,
+    with_names,
 };
 pub use model::paths::{is_key, is_within};
 pub(crate) use model::permission::is_glob;
@@ -61,7 +62,7 @@ pub use model::rule_inputs::RuleUse;
 pub use model::tools::{is_carrier, runs_commands, writes_path};
 pub use model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use model::value_type::{Bounds, ValueType};
-pub use model::values::ValueName;
+pub use model::values::{SAMPLE_RUN_DIR, ValueName};
 pub use model::words::short;
 pub use model::workflow::{
     AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, OnMaxLoops,

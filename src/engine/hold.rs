@@ -31,6 +31,10 @@ impl Engine {
         if reason.is_some() {
             self.end_agents_run();
         }
+        if reason.is_none() && self.take_up_run_dir(cx).is_err() {
+            cx.gone = true;
+            return;
+        }
         self.follow_hold(cx);
         self.wait_or_set_status(cx);
         let (level, text) = match reason {
@@ -75,6 +79,7 @@ impl Engine {
         // Its checks are those of the old rules.
         self.pending.withdraw_gates(cx);
         self.transition(new, cx);
+        cx.gone |= self.take_up_run_dir(cx).is_err();
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The host's functions for the engine.
 
 use crate::definition::{KnownModel, ModelSetting, Stale, UserMessage, WorkflowFiles};
+use crate::run::RunDir;
 use crate::usage::Usage;
 
 /// Read access to the session and to pi, beside the workflow files. What a host does not tell is empty or unknown; what decides
@@ -90,6 +91,14 @@ pub trait Host: WorkflowFiles {
         Ok(0)
     }
 
+    /// Makes the folder of a run in the project if it is not there, as a copy of the one of this name if there is one. The inner error
+    /// is the reason, for the user.
+    fn open_run_dir(
+        &self,
+        _task_id: &str,
+        _copy_of: Option<&str>,
+    ) -> Result<Result<RunDir, String>, Stale>;
+
     /// Returns true if the system can confine commands; the inner error is the reason, for the user, and how to fix it.
     fn can_confine(&self) -> Result<Result<(), String>, Stale>;
 
@@ -157,6 +166,17 @@ mod tests {
 
         fn running_tools(&self) -> Result<Vec<String>, Stale> {
             Ok(self.running_tools.clone())
+        }
+
+        fn open_run_dir(
+            &self,
+            task_id: &str,
+            copy_of: Option<&str>,
+        ) -> Result<Result<RunDir, String>, Stale> {
+            self.run_dirs.borrow_mut().push((task_id.to_owned(), copy_of.map(ToOwned::to_owned)));
+            let path = format!(".pi/workflow-runs/{}", self.run_dir);
+            let dir = || RunDir::opened(self.run_dir.clone(), path);
+            Ok(self.no_run_dir.clone().map_or_else(|| Ok(dir()), Err))
         }
 
         fn can_confine(&self) -> Result<Result<(), String>, Stale> {

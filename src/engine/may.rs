@@ -3,7 +3,8 @@
 use super::host::Host;
 use crate::definition::{
     HiddenCause, Limits, Permission, Phase, Refusal, RuleFile, Sandbox, Stale, ToolPolicy,
-    Workflow, is_carrier, on_one_line, permission, rule_place, runs_commands, writes_path,
+    Workflow, is_carrier, on_one_line, permission, rule_place, runs_commands, with_names,
+    writes_path,
 };
 
 /// The decision on a tool call.
@@ -26,7 +27,7 @@ pub fn may(
     path: Option<&str>,
     host: &dyn Host,
 ) -> Result<May, Stale> {
-    let limits = Limits::of(phase, workflow);
+    let limits = Limits::of(phase, workflow).with_names();
     let place = |own: bool, keys: &[&str]| {
         let file = if own { phase.file.clone() } else { workflow.file() };
         rule_place(&file, keys, host)
@@ -37,7 +38,7 @@ pub fn may(
     let sandbox = || place(phase.confinement.sandbox.is_some(), &["sandbox"]);
     let whitelist = || place(true, &["tools", "whitelist"]);
     let carries_calls = is_carrier(tool);
-    let argument = || Ok(path.map(ToOwned::to_owned));
+    let argument = || Ok(path.map(with_names));
     let decision = permission((phase, &limits), tool, carries_calls, &argument, host)?;
     let (word, reason) = match decision {
         Permission::Allowed => {

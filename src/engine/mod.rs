@@ -16,6 +16,7 @@
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
 //! | `countdown` | the end of a countdown, and the wait for the user |
 //! | `briefing` | the context prompt: when the model gets it, and when a reminder |
+//! | `run_dir` | the folder of a run in the project |
 //! | `fresh_start` | a phase that sees nothing of the earlier work |
 //! | `host` | what the engine asks the host |
 //! | `hold` | a run whose rules do not hold |
@@ -47,6 +48,7 @@ mod host;
 mod may;
 mod models;
 mod panel;
+mod run_dir;
 mod run_through;
 mod running;
 mod session;

@@ -41,6 +41,7 @@ impl Engine {
         }
         self.restore(stored, mark, cx);
         if self.held().is_none() {
+            self.take_up_run_dir(cx)?;
             self.restore_tools(cx);
             self.wait_or_set_status(cx);
         }

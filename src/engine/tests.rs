@@ -8,7 +8,7 @@ use crate::definition::{DirEntry, ReadError, Root, WorkflowFiles};
 use crate::protocol::{
     APPROVAL_TYPE, CONTEXT_MESSAGE_TYPE, REMINDER_MESSAGE_TYPE, STATE_ENTRY_TYPE, STATUS_TYPE,
 };
-use crate::run::{Active, RunState, restore};
+use crate::run::{Active, RunDir, RunState, restore};
 use crate::text::{self, DefaultRole};
 
 /// An engine with its files and its user interface, and a clock that stands still.
@@ -1018,6 +1018,13 @@ fn no_effects_are_returned_for_a_session_that_is_gone() {
         fn running_tools(&self) -> Result<Vec<String>, Stale> {
             Err(Stale)
         }
+        fn open_run_dir(
+            &self,
+            _: &str,
+            _: Option<&str>,
+        ) -> Result<Result<RunDir, String>, Stale> {
+            Err(Stale)
+        }
         fn can_confine(&self) -> Result<Result<(), String>, Stale> {
             Err(Stale)
         }
@@ -1109,6 +1116,7 @@ mod outputs;
 mod packages;
 mod replacement;
 mod report;
+mod run_dir;
 mod running;
 mod start_consent;
 mod tools;

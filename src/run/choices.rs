@@ -98,7 +98,8 @@ fn output_values(active: &Active) -> Map<String, Set<String>> {
         | ValueName::Input(_)
         | ValueName::Outcome(_)
         | ValueName::Summary(_)
-        | ValueName::Task => {}
+        | ValueName::Task
+        | ValueName::RunDir => {}
     };
     for entry in &active.scope.phases {
         for condition in &entry.when {

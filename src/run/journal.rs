@@ -30,7 +30,7 @@ pub(super) const MARK: &str = "entry";
 pub(super) const RECORDS: [&str; 7] =
     ["visits", "outcomes", "outputs", "passedOver", "allowances", "loops", "gateAttempts"];
 /// The fields of `progress` that stand in every entry.
-pub(super) const SMALL: [&str; 10] = [
+pub(super) const SMALL: [&str; 11] = [
     "version",
     "seal",
     "gates",
@@ -40,6 +40,7 @@ pub(super) const SMALL: [&str; 10] = [
     "freshStart",
     "usersModel",
     "forgotten",
+    "runDir",
     MARK,
 ];
 
@@ -200,6 +201,7 @@ fn part(new: &RunState, old: &RunState) -> Value {
         fresh_start: _,
         users_model: _,
         forgotten: _,
+        run_dir: _,
         // Such a run is not stored.
         broken: _,
         gate_attempts,

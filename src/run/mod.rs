@@ -17,6 +17,7 @@ mod progress;
 mod records;
 mod results;
 mod rules;
+mod run_dir;
 mod seen;
 mod state;
 mod stored;
@@ -42,6 +43,7 @@ pub use results::PhaseResult;
 pub use rules::{
     PROGRESS_VERSION, Seal, is_of_later_version, pause_reason, reason_to_hold, stored_pause,
 };
+pub use run_dir::RunDir;
 pub use state::{MAX_TASK, RunState, RunStatus};
 pub use stored::{Restored, Unusable, restore, take_up};
 pub use summary::{Summary, cut};

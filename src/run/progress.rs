@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::definition::{Condition, Measure, Model, ModelSetting, short};
 use crate::usage::{Usage, is_default};
 
-use super::{Allowance, Evidence, HandedOutputs, PhasePath, Records, RunState, Seal, Summary, Unusable};
+use super::{Allowance, Evidence, HandedOutputs, PhasePath, Records, RunDir, RunState, Seal, Summary, Unusable};
 
 /// Maximum number of visits that are kept, the last ones.
 pub(super) const MAX_VISITS: usize = 5000;
@@ -84,6 +84,9 @@ pub struct Progress {
     /// The usage of the visits that are not kept.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub forgotten: Usage,
+    /// The folder of the run, if the workflow names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_dir: Option<RunDir>,
     /// The error in the entries from which the run was read: the user decides on it.
     #[serde(skip)]
     pub broken: Option<Broken>,

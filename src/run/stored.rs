@@ -13,7 +13,7 @@ use super::progress::{MAX_EVIDENCE, MAX_VISITS};
 use super::rules::{PART_VERSION, PROGRESS_VERSION};
 use super::{
     Allowance, Broken, Evidence, HandedOutputs, OutputValue, PassedOver, PassedOverReason, Pause, PauseReason, PhasePath, Pick,
-    Progress, Records, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
+    Progress, Records, RunDir, RunState, RunStatus, Seal, Segment, Summary, UsersModel, Visit,
 };
 
 /// Maximum length of an entry, in bytes of JSON.
@@ -444,6 +444,8 @@ fn progress(data: &Value) -> Progress {
             "toolsAdded" => progress.tools_added = strings(value),
             "toolsHidden" => progress.tools_hidden = strings(value),
             "forgotten" => progress.forgotten = usage(value),
+            // Another name is none: the run gets a folder of its own.
+            "runDir" => progress.run_dir = value.as_str().and_then(RunDir::stored),
             "inputs" => progress.inputs = map(value, string),
             "outcomes" => progress.outcomes = records(value, string),
             "outputs" => progress.outputs = records(value, outputs),
@@ -905,6 +907,7 @@ mod tests {
                 seal: Some(Seal { version: 1, hash: "s".into() }),
                 later_seal: None,
                 others: Map::from_iter([("future".to_owned(), Value::from(1))]),
+                run_dir: RunDir::stored("0123456789abcdef0123"),
                 paused: Some(Pause { reason, at: 9 }),
                 continuations: 1,
                 idle: 2,

@@ -82,8 +82,10 @@ impl RunState {
         depth: usize,
         library: &Library,
     ) -> Option<String> {
-        let PathVariable::Input(name) = variable;
-        self.inputs(depth, library).remove(name)
+        match variable {
+            PathVariable::Input(name) => self.inputs(depth, library).remove(name),
+            PathVariable::RunDir => self.run_dir_path().map(ToOwned::to_owned),
+        }
     }
 
     /// Returns the outcome of the phase of this id, or of the nested workflow of this key, in the workflow at this depth of
@@ -160,7 +162,7 @@ impl RunState {
                     });
                     (value, holds)
                 }
-                ValueName::Summary(_) | ValueName::Task => (None, false),
+                ValueName::Summary(_) | ValueName::Task | ValueName::RunDir => (None, false),
             };
             (!holds).then(|| (condition, value.map(Cow::into_owned)))
         })

@@ -3,7 +3,7 @@
 use crate::sorted::Set;
 use std::borrow::Cow;
 
-use crate::definition::{Entry, Library, ToolPolicy, Workflow};
+use crate::definition::{Entry, Library, ToolPolicy, ValueName, Workflow};
 use crate::run::{Active, Outline, RunState};
 
 use super::inputs::{inputs, value_text};
@@ -274,13 +274,16 @@ pub(super) fn run_variable<'a>(
     Some(Cow::Borrowed(summary.unwrap_or(NONE)))
 }
 
-/// Returns the value of a variable that names an input, an output or an outcome, as [`run_variable`] does.
+/// Returns the value of a variable that names an input, an output, an outcome or the folder of the run, as [`run_variable`] does.
 pub(super) fn value_variable<'a>(
     name: &str,
     state: &'a RunState,
     depth: usize,
     library: &Library,
 ) -> Option<Cow<'a, str>> {
+    if name == ValueName::RUN_DIR {
+        return Some(Cow::Borrowed(state.run_dir_path().unwrap_or(NONE)));
+    }
     if let Some(name) = name.strip_prefix("input.") {
         let value = state.inputs(depth, library).remove(name);
         let path = state.current_path.at_depth(depth);

@@ -23,6 +23,7 @@ mod preview;
 mod questions;
 mod report;
 mod results;
+mod run_dir;
 mod run_preview;
 mod status_line;
 mod status_panel;
@@ -79,6 +80,7 @@ pub use questions::{
 };
 pub use report::{Circumstances, Outcome, PhaseReport, Report};
 pub use results::summary_of;
+pub use run_dir::{NO_RUN_DIR, not_started_without_run_dir, run_without_run_dir};
 pub use run_preview::RunPreview;
 pub use status_line::status_line;
 pub use status_panel::{phase_panel, status_panel};

@@ -1,7 +1,7 @@
 //! Preview of a workflow for its author: all phases, also nested ones, and the resolved templates.
 
 use crate::definition::{EntryKind, Input, Library, Workflow, on_one_line};
-use crate::run::{Active, Outline, RunState, Step, enter, go_to};
+use crate::run::{Active, Outline, RunDir, RunState, Step, enter, go_to};
 
 use super::graph::{failure_note, gate_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
@@ -18,7 +18,9 @@ const MAX_STEPS: usize = 200;
 pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     let sample = |input: &Input| (input.name.clone(), input.sample());
     let samples = workflow.inputs.iter().map(sample).collect();
-    let first = RunState::new(&workflow.key, task, SAMPLE_TIME, 0).with_inputs(workflow, &samples);
+    let mut first =
+        RunState::new(&workflow.key, task, SAMPLE_TIME, 0).with_inputs(workflow, &samples);
+    first.progress.run_dir = Some(RunDir::sample());
     let first = enter(&first, library);
     let Some(active) = Active::resolve(&first, library) else { return String::new() };
     let mut parts = vec![head(workflow, library)];

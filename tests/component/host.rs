@@ -11,7 +11,7 @@ use wasmtime::{Config, Engine, OptLevel, Store};
 
 use bindings::exports::pi::extension::guest;
 use bindings::exports::pi_workflows::tools::workflows;
-use bindings::pi::extension::{api, context, files, session, store, timers, types, ui};
+use bindings::pi::extension::{api, context, files, folders, session, store, timers, types, ui};
 
 pub use bindings::ComponentPre;
 pub use bindings::exports::pi::extension::guest::{
@@ -735,6 +735,19 @@ impl store::Host for Host {
         self.store_answer("remove", ())?;
         self.stored.remove(&key);
         Ok(())
+    }
+}
+
+impl folders::Host for Host {
+    fn open(
+        &mut self,
+        key: String,
+        copy_of: Option<String>,
+    ) -> Result<folders::Folder, types::Error> {
+        self.did(format!("open-folder {key} {}", copy_of.unwrap_or_default()));
+        self.answer("open-folder", ())?;
+        let name = "00112233445566778899".to_owned();
+        Ok(folders::Folder { path: format!(".pi/workflow-runs/{name}"), name })
     }
 }
 

@@ -96,6 +96,7 @@ fn the_start_of_a_run() {
 #[test]
 fn a_phase_with_a_model() {
     command_given_up(super::models::session, "workflow", "two Fix it");
+    command_given_up(super::folders::session, "workflow", "two Fix it");
     let at_look = || {
         let mut pi = super::models::session();
         pi.command("workflow", "two Fix it");

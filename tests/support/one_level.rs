@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pi_workflows::definition::{DirEntry, FileError, FileKind, ReadError, Root};
 use pi_workflows::definition::{Stale, WorkflowFiles};
 use pi_workflows::engine::Host;
+use pi_workflows::run::RunDir;
 
 /// Folders with files; folders are not nested.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +35,14 @@ impl WorkflowFiles for Files {
 }
 
 impl Host for Files {
+    fn open_run_dir(
+        &self,
+        _task_id: &str,
+        _copy_of: Option<&str>,
+    ) -> Result<Result<RunDir, String>, Stale> {
+        Ok(Err("there is no project".to_owned()))
+    }
+
     fn running_tools(&self) -> Result<Vec<String>, Stale> {
         Ok(Vec::new())
     }

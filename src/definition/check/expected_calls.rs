@@ -8,6 +8,7 @@ use crate::definition::model::files::{Stale, WorkflowFiles};
 use crate::definition::model::hidden::HiddenCause;
 use crate::definition::model::library::Library;
 use crate::definition::model::limits::Limits;
+use crate::definition::model::path_variables::with_names;
 use crate::definition::model::permission::{Permission, Refusal, permission};
 use crate::definition::model::tools::writes_path;
 use crate::definition::model::workflow::{EntryKind, Phase, Workflow};
@@ -45,10 +46,10 @@ fn wrong(
     host: &dyn WorkflowFiles,
 ) -> Result<Option<CallProblem>, Stale> {
     let (tool, argument) = test.parts();
-    let path = || Ok(argument.map(ToOwned::to_owned));
+    let path = || Ok(argument.map(with_names));
     let limits = Limits::of(phase, workflow);
     let by = limits.write_file;
-    let (allowed, decision) = match permission((phase, &limits), tool, false, &path, host)? {
+    let (allowed, decision) = match permission((phase, &limits.clone().with_names()), tool, false, &path, host)? {
         Permission::Allowed => (true, Decision::Allowed),
         Permission::Within { .. } if writes_path(tool) && limits.write.is_some() => {
             (true, Decision::Writable { by })

@@ -21,7 +21,7 @@ use crate::definition::model::rule_inputs::{
 };
 use crate::definition::model::schema::{MAX_COUNT, MAX_GATE_ATTEMPTS};
 use crate::definition::model::value_type::ValueType;
-use crate::definition::model::values::ValueName;
+use crate::definition::model::values::{RUN_DIR_IN_BRACES, ValueName};
 use crate::definition::model::words::either;
 use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Phase, Workflow};
 
@@ -257,7 +257,22 @@ impl<'a> Errors<'a> {
             .map(|(index, path)| ("write", path, vec![Step::Key("write"), Step::Item(index)]));
         for (field, path, at) in files.chain(written) {
             for variable in variables(path) {
-                let PathVariable::Input(name) = &variable;
+                let PathVariable::Input(name) = &variable else {
+                    let rest = path.strip_prefix(RUN_DIR_IN_BRACES);
+                    if rest.is_none_or(|rest| !(rest.is_empty() || rest.starts_with('/'))) {
+                        let problem = FieldProblem::BadValue {
+                            field: field.into(),
+                            expected: "`{runDir}` at the beginning of a path, and `/` behind it".into(),
+                            found: format!("`{path}`"),
+                            suggestion: None,
+                        };
+                        match phase {
+                            Some(phase) => self.report_in_phase(phase, problem, &at),
+                            None => self.report(problem, &at),
+                        }
+                    }
+                    continue;
+                };
                 let inputs = &self.workflow.inputs;
                 let found = inputs.iter().find(|input| input.name == *name);
                 let is_list = matches!(found.map(|of| &of.kind), Some(ValueType::List { .. }));
@@ -380,7 +395,7 @@ impl<'a> Errors<'a> {
                 let unknown = self.output(all, phase, name).err()?;
                 Some(("an output of a phase of the workflow".to_owned(), unknown.suggestion))
             }
-            ValueName::Task => None,
+            ValueName::Task | ValueName::RunDir => None,
         }
     }
 
@@ -446,7 +461,7 @@ impl<'a> Errors<'a> {
                 Err(unknown) => (unknown.expected, unknown.found, unknown.suggestion),
             },
             // Refused when the file is read.
-            ValueName::Summary(_) | ValueName::Task => return,
+            ValueName::Summary(_) | ValueName::Task | ValueName::RunDir => return,
         };
         let problem = FieldProblem::BadValue { field: "when".into(), expected, found, suggestion };
         self.report(problem, &[when[0], when[1], when[2], Step::Name(&key)]);
@@ -595,7 +610,9 @@ fn bad_in_rule(as_what: RuleUse, name: &str, given: &Given) -> Option<Problem> {
         Given::Name(of @ (ValueName::Output { .. } | ValueName::Outcome(_) | ValueName::Summary(_))) => {
             (format!("`{of}`"), "is what the agent gives")
         }
-        Given::Name(ValueName::Input(_) | ValueName::Task) | Given::List(_) => return None,
+        Given::Name(ValueName::Input(_) | ValueName::Task | ValueName::RunDir) | Given::List(_) => {
+            return None;
+        }
     };
     Some(in_rule(as_what, format!("with.{name}"), &found, why))
 }

@@ -10,6 +10,7 @@ use crate::definition::model::files::{Stale, WorkflowFiles};
 use crate::definition::model::gate::{CheckKind, Gate};
 use crate::definition::model::library::Library;
 use crate::definition::model::limits::{Limits, RuleFile};
+use crate::definition::model::path_variables::with_names;
 use crate::definition::model::permission::{Permission, is_everything, is_glob, permission, split};
 use crate::definition::model::places::{below, resolve};
 use crate::definition::model::tools::{COMMAND_TOOLS, FILE_TOOLS, is_of_pi};
@@ -209,14 +210,15 @@ impl LimitsLint<'_> {
 
     /// Returns true if one of these phases may write a file; true if that is not known.
     fn may_write(&self, path: &str, workflow: &Workflow, phases: &[&Phase]) -> Result<bool, Stale> {
-        let Ok(target) = self.host.resolve_write(path)? else { return Ok(true) };
+        let path = with_names(path);
+        let Ok(target) = self.host.resolve_write(&path)? else { return Ok(true) };
         for phase in phases {
-            let limits = Limits::of(phase, workflow);
+            let limits = Limits::of(phase, workflow).with_names();
             if limits.write.is_none() || names_unknown_tool(phase) {
                 return Ok(true);
             }
             for tool in FILE_TOOLS.into_iter().chain(COMMAND_TOOLS) {
-                let argument = || Ok(Some(path.to_owned()));
+                let argument = || Ok(Some(path.clone()));
                 let may = match permission((phase, &limits), tool, false, &argument, self.host)? {
                     Permission::Allowed | Permission::Within { .. } => true,
                     Permission::Confined { writable, .. } => {

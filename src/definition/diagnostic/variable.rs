@@ -41,7 +41,7 @@ impl VariableProblem {
                 }
                 if *named && matches!(&**field, "gate.file" | "write") {
                     return kind
-                        .help("a path takes `{input.NAME}` of its workflow, and nothing that the agent gives")
+                        .help("a path takes `{runDir}` and `{input.NAME}` of its workflow, and nothing that the agent gives")
                         .marking(&format!("{{{name}}}"));
                 }
                 kind.help("variables are replaced in the text of a phase and in the templates of `workflow.yaml`")

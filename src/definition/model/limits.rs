@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::confinement::Sandbox;
-use super::path_variables::{PathVariable, resolve, variables};
+use super::path_variables::{PathVariable, resolve, variables, with_names};
 use super::workflow::{Phase, Workflow};
 
 /// The limits that hold in a phase.
@@ -62,6 +62,14 @@ impl<'a> Limits<'a> {
                     *path = resolved;
                 }
             }
+        }
+        self
+    }
+
+    /// The same with a plain name in the place of each variable, for a look without a run.
+    pub fn with_names(mut self) -> Self {
+        for path in self.write.iter_mut().flat_map(Cow::to_mut) {
+            *path = with_names(path);
         }
         self
     }

@@ -22,6 +22,7 @@ pub mod permission;
 pub mod places;
 pub mod results;
 pub mod rule_inputs;
+pub mod run_dir;
 #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "the schemas and the reference are made of it natively"))]
 pub mod schema;
 pub mod seal;

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::values::{RUN_DIR_IN_BRACES, SAMPLE_RUN_DIR, ValueName};
+
 /// Characters that mean something in a glob.
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', '!', ','];
@@ -15,10 +17,15 @@ const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', '!', ','];
 pub enum PathVariable {
     /// `{input.NAME}`: the input of this name of the workflow.
     Input(String),
+    /// `{runDir}`: the folder of the run.
+    RunDir,
 }
 
 impl PathVariable {
     fn parse(name: &str) -> Option<Self> {
+        if name == ValueName::RUN_DIR {
+            return Some(Self::RunDir);
+        }
         let name = name.strip_prefix("input.").filter(|name| !name.is_empty())?;
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         name.chars().all(is_name).then(|| Self::Input(name.to_owned()))
@@ -28,8 +35,10 @@ impl PathVariable {
 /// The variable as it is written.
 impl fmt::Display for PathVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Input(name) = self;
-        write!(f, "{{input.{name}}}")
+        match self {
+            Self::Input(name) => write!(f, "{{input.{name}}}"),
+            Self::RunDir => f.write_str(RUN_DIR_IN_BRACES),
+        }
     }
 }
 
@@ -61,7 +70,12 @@ pub fn variables(path: &str) -> Vec<PathVariable> {
 
 /// Returns a path with a plain name in the place of each variable, for what does not depend on the values.
 pub fn with_names(path: &str) -> String {
-    parts(path).into_iter().map(|part| part.map_or_else(|text| text, |_| "x")).collect()
+    let name = |part| match part {
+        Ok(PathVariable::Input(name)) => Cow::Owned(name),
+        Ok(PathVariable::RunDir) => SAMPLE_RUN_DIR.into(),
+        Err(text) => Cow::Borrowed(text),
+    };
+    parts(path).into_iter().map(name).collect()
 }
 
 /// Returns a path with the values of its variables.
@@ -78,11 +92,10 @@ pub fn resolve(
         match part {
             Err(text) => resolved.push_str(text),
             Ok(variable) => {
-                let PathVariable::Input(name) = &variable;
-                let value = value_of(&variable)
-                    .ok_or_else(|| format!("the input `{name}` has no value"))?;
+                let value =
+                    value_of(&variable).ok_or_else(|| format!("`{variable}` has no value"))?;
                 if let Some(why) = refusal(&value) {
-                    return Err(format!("the value of the input `{name}` {why}"));
+                    return Err(format!("the value of `{variable}` {why}"));
                 }
                 for c in value.replace('\\', "/").chars() {
                     resolved.extend(SPECIAL.contains(&c).then_some('\\'));
@@ -155,7 +168,8 @@ mod tests {
     use super::*;
 
     fn resolved(path: &str, value: &str) -> Result<String, String> {
-        resolve(path, |PathVariable::Input(name)| (name == "a").then(|| value.to_owned()))
+        let is_a = |variable: &_| *variable == PathVariable::Input("a".into());
+        resolve(path, |variable| is_a(variable).then(|| value.to_owned()))
     }
 
     #[test]
@@ -180,7 +194,11 @@ mod tests {
         assert_eq!(wildcard(r"docs/\**"), Some(7));
         assert_eq!(wildcard("docs/{input.a}"), None);
         assert_eq!(wildcard("docs/{input.a}/*"), Some(15));
-        assert_eq!(with_names("a/{input.a}/{b,c}"), "a/x/{b,c}");
+        assert_eq!(with_names("a/{input.x}/{b,c}"), "a/x/{b,c}");
+        assert_eq!(variables("{runDir}/{rundir}/a"), [PathVariable::RunDir]);
+        let path = resolve("{runDir}/*.md", |_| Some(".pi/workflow-runs/a".into()));
+        assert_eq!(path.as_deref(), Ok(".pi/workflow-runs/a/*.md"));
+        assert_eq!(resolve("{runDir}/a", |_| None), Err("`{runDir}` has no value".into()));
     }
 
     #[test]
@@ -201,10 +219,10 @@ mod tests {
             ("a\nb", "has a control character"),
             ("a\u{1b}[2J", "has a control character"),
         ] {
-            let expected = format!("the value of the input `a` {why}");
+            let expected = format!("the value of `{{input.a}}` {why}");
             assert_eq!(resolved("docs/{input.a}", value), Err(expected), "{value:?}");
         }
-        assert_eq!(resolved("{input.b}", "x"), Err("the input `b` has no value".into()));
+        assert_eq!(resolved("{input.b}", "x"), Err("`{input.b}` has no value".into()));
         for value in ["a", "a/b", "a..b", "..a", ".", "./a", "a b", "ä", "a-b", "a~"] {
             assert_eq!(refusal(value), None, "{value}");
         }

@@ -49,7 +49,7 @@ pub(crate) fn inputs_of_rules<'a>(
     let written =
         confinements.chain([&workflow.confinement]).flat_map(|of| of.write.iter().flatten());
     for variable in files.chain(written).flat_map(|path| variables(path)) {
-        let PathVariable::Input(name) = variable;
+        let PathVariable::Input(name) = variable else { continue };
         if let Some(name) = own(&name) {
             add(name, RuleUse::Path);
         }

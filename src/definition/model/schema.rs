@@ -365,7 +365,7 @@ const WRITE: Field = field(
     "write",
     Kind::Paths(MAX_PATHS),
     "everything may be written",
-    "What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's directory, with `{input.NAME}`; `[]` is nothing. In `workflow.yaml` the default of its phases.",
+    "What may be written: files, folders with everything below (`docs/`) and globs, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`; `[]` is nothing. In `workflow.yaml` the default of its phases.",
 );
 
 const HIDE: Field = field(
@@ -422,7 +422,7 @@ pub const CHECK_FIELDS: [Field; 8] = [
         "file",
         Kind::Text,
         "",
-        "A path or glob, relative to the project's directory, with `{input.NAME}`: a file that must exist and not be empty.",
+        "A path or glob, relative to the project's directory, with `{input.NAME}`, or in `{runDir}/`: a file that must exist and not be empty.",
     ),
     field("approve", Kind::Text, "", "A question to the user, who must say yes. With the variables of the text of a phase."),
     field("label", Kind::Text, "the command, path or question", "The name of the check. With the variables of the text of a phase."),
@@ -436,7 +436,7 @@ pub const CHECK_FIELDS: [Field; 8] = [
         "env",
         Kind::Variables,
         "",
-        "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID` or `task`.",
+        "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID`, `task` or `runDir`.",
     ),
     field(
         "contains",

@@ -25,7 +25,7 @@
 //! | --- | --- |
 //! | 1 | all but those of the later versions |
 //! | 2 | with `write`, `network` and `sandbox` |
-//! | 3 | with all others but `results`, `hide`, `outputs`, `env` of commands, and bounds that are inputs |
+//! | 3 | with all others but `results`, `hide`, `outputs`, `env` of commands, bounds that are inputs, and the need of a folder of the run |
 //! | 4 | all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
@@ -61,7 +61,7 @@ pub const VERSION: u32 = 4;
 pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
-    let fourth = [has_results, has_hidden, has_outputs, has_env, has_bound_of_input];
+    let fourth = [has_results, has_hidden, has_outputs, has_env, has_bound_of_input, Workflow::names_run_dir];
     let version = if fourth.into_iter().any(has) {
         4
     } else if needs_third {
@@ -230,6 +230,10 @@ impl Rules {
                 });
             }
         });
+        // The next workflow begins with 0 or 1. Texts are no rules, but that the run needs its folder is one.
+        if workflow.names_run_dir() {
+            self.text(ValueName::RUN_DIR);
+        }
     }
 
     fn phase(&mut self, phase: &Phase) {
@@ -813,6 +817,27 @@ mod tests {
         let seals = [of(&[]), of(&[("A", "task")]), of(&[("B", "task")]), of(&[("A", "summary.a")])];
         assert!(seals[1].starts_with("4:") && !seals[0].starts_with("4:"));
         assert_eq!(Set::from(seals).len(), 4);
+    }
+
+    #[test]
+    fn the_need_of_a_folder_is_in_it() {
+        let of = |text: &str| {
+            let text = text.to_owned();
+            seal(move |w| at(&mut w[2], 0).instructions.clone_from(&text))
+        };
+        assert!(of("Write {runDir}/a.md").starts_with("4:"));
+        assert_eq!(of("Write {runDir}/a.md"), of("Write {runDir}/b.md."));
+        assert_eq!(of("Write {rundir}/a.md"), seal(|_| {}));
+        let gate = gate(CheckKind::File { path: "{runDir}/a".into(), contains: None });
+        let seals = [
+            seal(|_| {}),
+            of("{runDir}"),
+            seal(|w| w[0].completion_message = Some("{runDir}".into())),
+            seal(move |w| w[1].gate.clone_from(&gate)),
+            seal(|w| w[1].confinement.write = Some(vec!["{runDir}/".into()])),
+        ];
+        assert_eq!(Set::from(seals).len(), 5);
+        assert_eq!(seal(|w| w[3].initial_message = "{runDir}".into()), seal(|_| {}));
     }
 
     #[test]

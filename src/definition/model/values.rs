@@ -22,7 +22,15 @@ pub enum ValueName {
     Summary(String),
     /// `task`: the task of the run.
     Task,
+    /// `runDir`: the folder of the run.
+    RunDir,
 }
+
+/// The variable of the folder of the run, as texts and paths have it.
+pub const RUN_DIR_IN_BRACES: &str = "{runDir}";
+
+/// The folder of a run that there is not, for previews.
+pub const SAMPLE_RUN_DIR: &str = ".pi/workflow-runs/0123456789abcdef0123";
 
 /// The first words of the names that have several.
 const FIRST_WORDS: [&str; 4] = ["input", "output", "outcome", "summary"];
@@ -38,13 +46,16 @@ impl ValueName {
     pub const SUMMARY: &str = "summary.ID";
     /// The name of the task.
     pub const TASK: &str = "task";
+    /// The name of the folder of the run.
+    pub const RUN_DIR: &str = "runDir";
 
     /// Reads a name. Where the text is none, the error is the name that may be meant.
     pub fn parse(text: &str) -> Result<Self, Option<String>> {
         let some = |of: &str| Some(of.to_owned()).filter(|of| !of.is_empty()).ok_or(None);
         match text.split_once('.') {
             None if text == Self::TASK => Ok(Self::Task),
-            None => Err(nearest(text, [Self::TASK]).map(Into::into)),
+            None if text == Self::RUN_DIR => Ok(Self::RunDir),
+            None => Err(nearest(text, [Self::TASK, Self::RUN_DIR]).map(Into::into)),
             Some(("input", name)) => Ok(Self::Input(some(name)?)),
             Some(("outcome", id)) => Ok(Self::Outcome(some(id)?)),
             Some(("summary", id)) => Ok(Self::Summary(some(id)?)),
@@ -70,6 +81,7 @@ impl ValueName {
             Self::Input(_) => "the start of the run, or `with`",
             Self::Output { .. } | Self::Outcome(_) | Self::Summary(_) => "the agent",
             Self::Task => "the user",
+            Self::RunDir => "pi-workflows",
         }
     }
 
@@ -81,6 +93,7 @@ impl ValueName {
             Self::Outcome(_) => Self::OUTCOME,
             Self::Summary(_) => Self::SUMMARY,
             Self::Task => Self::TASK,
+            Self::RunDir => Self::RUN_DIR,
         }
     }
 }
@@ -94,6 +107,7 @@ impl fmt::Display for ValueName {
             Self::Outcome(id) => write!(f, "outcome.{id}"),
             Self::Summary(id) => write!(f, "summary.{id}"),
             Self::Task => f.write_str(Self::TASK),
+            Self::RunDir => f.write_str(Self::RUN_DIR),
         }
     }
 }
@@ -105,7 +119,7 @@ mod tests {
     #[test]
     fn names_are_read_as_they_are_written() {
         for text in
-            ["input.x", "output.plan.size", "output.a.b.c", "outcome.a.b", "summary.p", "task"]
+            ["input.x", "output.plan.size", "output.a.b.c", "outcome.a.b", "summary.p", "task", "runDir"]
         {
             assert_eq!(ValueName::parse(text).map(|name| name.to_string()), Ok(text.into()));
         }
@@ -119,6 +133,8 @@ mod tests {
             ("", None),
             ("x", None),
             ("taks", Some("task")),
+            ("rundir", Some("runDir")),
+            ("run-dir", Some("runDir")),
             ("inputs.x", Some("input.x")),
             ("ouput.plan.size", Some("output.plan.size")),
             ("output.plan", None),

@@ -1,7 +1,9 @@
 //! The variables that a template of each field may have.
 
+use super::values::ValueName;
+
 /// Of instructions, `roleInstruction` and `advanceReminder`.
-pub const PHASE_VARIABLES: [&str; 13] = [
+pub const PHASE_VARIABLES: [&str; 14] = [
     "workflowName",
     "workflowKey",
     "description",
@@ -14,11 +16,12 @@ pub const PHASE_VARIABLES: [&str; 13] = [
     "toolName",
     "breadcrumbPath",
     "globalStepCount",
+    RUN_DIR,
     PREVIOUS_SUMMARY,
 ];
 
 /// Of `initialMessage`.
-pub const INITIAL_MESSAGE_VARIABLES: [&str; 7] = [
+pub const INITIAL_MESSAGE_VARIABLES: [&str; 8] = [
     "workflowName",
     "workflowKey",
     "description",
@@ -26,25 +29,27 @@ pub const INITIAL_MESSAGE_VARIABLES: [&str; 7] = [
     "firstPhaseName",
     "firstPhaseEmoji",
     "firstPhaseProfiles",
+    RUN_DIR,
 ];
 
 /// Of `blockReasonTemplate`.
-pub const BLOCK_REASON_VARIABLES: [&str; 4] =
-    ["workflowName", "phaseName", "toolName", "allowedTools"];
+pub const BLOCK_REASON_VARIABLES: [&str; 5] =
+    ["workflowName", "phaseName", "toolName", "allowedTools", RUN_DIR];
 
 /// Of `completionMessage`.
-pub const COMPLETION_VARIABLES: [&str; 7] = [
+pub const COMPLETION_VARIABLES: [&str; 8] = [
     "workflowName",
     "taskDescription",
     "taskId",
     "phaseCount",
+    RUN_DIR,
     PREVIOUS_SUMMARY,
     "evidence",
     "usage",
 ];
 
 /// Of `notDoneReminder`.
-pub const NOT_DONE_VARIABLES: [&str; 8] = [
+pub const NOT_DONE_VARIABLES: [&str; 9] = [
     "workflowName",
     "phaseName",
     "phaseEmoji",
@@ -52,14 +57,18 @@ pub const NOT_DONE_VARIABLES: [&str; 8] = [
     "taskDescription",
     "taskId",
     "workflowKey",
+    RUN_DIR,
     PREVIOUS_SUMMARY,
 ];
+
+/// Known in every template.
+const RUN_DIR: &str = ValueName::RUN_DIR;
 
 /// Where it is known, `{summary.ID}` is known too, for the id of each phase.
 pub(crate) const PREVIOUS_SUMMARY: &str = "previousSummary";
 
 /// Meaning of each variable, for the documentation.
-pub const MEANINGS: [(&str, &str); 24] = [
+pub const MEANINGS: [(&str, &str); 25] = [
     ("workflowName", "name of the workflow that was started"),
     ("workflowKey", "key of the workflow that was started"),
     ("description", "the task"),
@@ -79,6 +88,7 @@ pub const MEANINGS: [(&str, &str); 24] = [
     ("allowedTools", "`all except: …`, or the whitelist"),
     ("breadcrumbPath", "the names of the nested workflows, with ` > ` between them"),
     ("globalStepCount", "number of transitions so far"),
+    (RUN_DIR, "path of the folder of this run, from the project's directory: `.pi/workflow-runs/…`"),
     ("previousSummary", "the newest summary, or `(none)`"),
     ("phaseCount", "number of entries of `phases`"),
     (

@@ -32,8 +32,14 @@ const MAX_CHECKS: usize = 50;
 const MAX_VARIABLES: usize = 50;
 
 /// The forms of the names of values that a command can get.
-const VALUES: [&str; 5] =
-    [ValueName::INPUT, ValueName::OUTPUT, ValueName::OUTCOME, ValueName::SUMMARY, ValueName::TASK];
+const VALUES: [&str; 6] = [
+    ValueName::INPUT,
+    ValueName::OUTPUT,
+    ValueName::OUTCOME,
+    ValueName::SUMMARY,
+    ValueName::TASK,
+    ValueName::RUN_DIR,
+];
 
 const FIELDS: [&str; CHECK_FIELDS.len()] = names(&CHECK_FIELDS);
 

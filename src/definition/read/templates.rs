@@ -3,6 +3,7 @@
 use crate::definition::diagnostic::place::Place;
 use crate::definition::diagnostic::variable::VariableProblem;
 use crate::definition::model::nearest::nearest;
+use crate::definition::model::values::ValueName;
 use crate::definition::model::variables::{MEANINGS, PREVIOUS_SUMMARY};
 
 /// A `{name}` that a template does not know.
@@ -71,7 +72,7 @@ pub(crate) fn unknown<'a>(template: &'a str, known: &[&str]) -> Vec<Unknown<'a>>
     found
 }
 
-/// The variables in a text in which none are replaced, each once; true beside `input.NAME`, `outcome.ID` and `summary.ID`.
+/// The variables in a text in which none are replaced, each once; true beside `runDir` and `input.NAME`, `outcome.ID` and `summary.ID`.
 /// `${name}` and `{{name}}` are code of another language, and so is `{name}` for `jq`.
 pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
     let mut found: Vec<(&str, bool)> = Vec::new();
@@ -89,6 +90,7 @@ pub(crate) fn in_literal(text: &str) -> Vec<(&str, bool)> {
         let named =
             matches!(name.split_once('.'), Some(("input" | "output" | "outcome" | "summary", id)) if of(id));
         let is_code = before.ends_with(['$', '{']) || after.starts_with('}') || is_for_jq;
+        let named = named || name == ValueName::RUN_DIR && !is_code;
         if (named || is_plain && !is_code) && found.iter().all(|(other, _)| *other != name) {
             found.push((name, named));
         }
@@ -120,6 +122,7 @@ mod tests {
             ("jq '{description}' package.json", &[]),
             ("jq '{description}' {input.file}", &[("input.file", true)]),
             ("src/{taskId}", &[("taskId", false)]),
+            ("ls {runDir} ${runDir}", &[("runDir", true)]),
             ("{input.} {input} {input.a b} {{{ }", &[]),
         ] {
             assert_eq!(in_literal(text), expected, "{text}");

@@ -159,7 +159,14 @@ impl Engine {
             cx.fail(Level::Error, text::nothing_to_do(&state, library));
             return Reply::None;
         }
-        let state = state.sealed(library).begun(cx.unix_ms);
+        let state = match self.with_run_dir(state, cx) {
+            Ok(Some(state)) => state.sealed(library).begun(cx.unix_ms),
+            Ok(None) => return Reply::None,
+            Err(Stale) => {
+                cx.gone = true;
+                return Reply::None;
+            }
+        };
         let mut prompt = text::initial_message(workflow, library, &state);
         let session_name = text::session_name(workflow, &state.task_description);
         // Without a run, what runs is not of a phase that is left.

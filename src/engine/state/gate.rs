@@ -1,6 +1,6 @@
 //! A gate whose checks are being made.
 
-use crate::definition::{Check, CheckKind, Gate, ValueName};
+use crate::definition::{Check, CheckKind, Gate, ValueName, Variable};
 use crate::run::{Active, Evidence, Outputs, PhasePath, RunState};
 use crate::text;
 
@@ -97,8 +97,8 @@ struct PlannedCheck {
     /// With the values of its variables when the gate was opened.
     check: Check,
     gate: usize,
-    /// The variables of its command, with their values when the gate was opened.
-    env: Vec<(String, String)>,
+    /// The variables of its command, with their values when the gate was opened; `None` where the run lacks its folder.
+    env: Vec<(String, Option<String>)>,
 }
 
 impl OpenGate {
@@ -183,10 +183,15 @@ impl OpenGate {
     ///
     /// # Errors
     ///
-    /// If a value cannot be one, in words: it has a NUL character, or more than [`MAX_VARIABLE`] bytes.
+    /// If a value cannot be one, in words: it has a NUL character, or more than [`MAX_VARIABLE`] bytes; or if the run lacks its folder.
     pub fn env(&self) -> Result<Vec<(String, String)>, String> {
-        let env = self.checks.get(self.done).map(|planned| planned.env.clone()).unwrap_or_default();
-        for (name, value) in &env {
+        let planned = self.checks.get(self.done).map(|planned| &*planned.env).unwrap_or_default();
+        let mut env = Vec::new();
+        for (name, value) in planned {
+            let Some(value) = value else {
+                return Err(format!("{name} has no value: {}", text::NO_RUN_DIR));
+            };
+            env.push((name.clone(), value.clone()));
             if value.contains('\0') {
                 return Err(format!("the value of {name} has a NUL character"));
             }
@@ -260,8 +265,8 @@ impl OpenGate {
 const MAX_VARIABLE: usize = 100_000;
 
 /// The variables of a check of a workflow at this depth of the path, with their values; a value that the run does not have is
-/// empty.
-fn environment(check: &Check, active: &Active, depth: usize) -> Vec<(String, String)> {
+/// empty, but the path of its folder: a command would take an empty one for the root.
+fn environment(check: &Check, active: &Active, depth: usize) -> Vec<(String, Option<String>)> {
     let CheckKind::Run { command, .. } = &check.kind else { return Vec::new() };
     if command.env().is_empty() {
         return Vec::new();
@@ -273,12 +278,17 @@ fn environment(check: &Check, active: &Active, depth: usize) -> Vec<(String, Str
         ValueName::Outcome(id) => state.outcome(depth, id, library).map(ToOwned::to_owned),
         ValueName::Summary(id) => text::summary_of(state, id).map(ToOwned::to_owned),
         ValueName::Task => Some(state.task_description.clone()),
+        ValueName::RunDir => state.run_dir_path().map(ToOwned::to_owned),
         ValueName::Output { phase, name } => {
             state.output(depth, phase, name, library).map(|output| output.text().into_owned())
         }
     };
     let variables = command.env().iter();
-    variables.map(|of| (of.name.clone(), value(&of.value).unwrap_or_default())).collect()
+    let given = |of: &Variable| match value(&of.value) {
+        None if of.value != ValueName::RunDir => Some(String::new()),
+        value => value,
+    };
+    variables.map(|of| (of.name.clone(), given(of))).collect()
 }
 
 /// Result of a check.

@@ -1,0 +1,262 @@
+// The `pi:extension/folders` interface: folders in the project that the manifest grants, one for each key in each session.
+//
+// The name of a folder is a hash of the session's ID and the key, so nothing that a session stores is a path. Each folder is opened
+// without following links, and on Linux its entries are reached through its descriptor: what its name leads to meanwhile does not matter.
+import { createHash } from "node:crypto";
+import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readSync, readdirSync, renameSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+import { NOT_GRANTED, messageOf } from "./calls.js";
+
+/** @typedef {import("./calls.js").Calls} Calls */
+/** The folder of all folders, below the project's configuration directory. @typedef {{ path: string }} FoldersGrant */
+
+/** The name of a folder. */
+const NAME = /^[0-9a-f]{20}$/;
+
+/** The maximum number of files and folders that are copied, and their size together, in bytes. */
+const MAX_COPY = { entries: 10_000, bytes: 256 * 2 ** 20 };
+
+const NO_LINKS = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** True if the entries of an open folder have paths by its descriptor. */
+const HAS_DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
+
+/**
+ * @param {Calls} calls
+ * @param {FoldersGrant | undefined} grant
+ * @param {string} configDirName
+ * @returns {import("./interface.js").Imports["pi:extension/folders"]}
+ */
+export function folderImports(calls, grant, configDirName) {
+  return calls.guarded({
+    /** @type {import("./interface.js").Imports["pi:extension/folders"]["open"]} */
+    open: (key, copyOf) => {
+      if (!grant) throw new Error(NOT_GRANTED);
+      const { cwd, sessionManager } = calls.context;
+      if (!calls.context.isProjectTrusted()) throw new Error("The project is not trusted.");
+      if (copyOf !== undefined && !isName(copyOf)) throw new Error("The name of the folder to copy is no such name.");
+      const name = nameOf(sessionManager.getSessionId(), key);
+      openFolder(cwd, [configDirName, grant.path], name, copyOf);
+      return { name, path: [configDirName, grant.path, name].join("/") };
+    },
+  });
+}
+
+/** Returns true if a text is the name of a folder. @param {string} name */
+export function isName(name) {
+  return NAME.test(name);
+}
+
+/**
+ * @param {string} session
+ * @param {string} key
+ */
+function nameOf(session, key) {
+  return createHash("sha256").update(JSON.stringify([session, key])).digest("hex").slice(0, 20);
+}
+
+/**
+ * Creates a folder that does not exist.
+ *
+ * @param {string} cwd
+ * @param {string[]} place the folders above it
+ * @param {string} name
+ * @param {string | undefined} copyOf the folder beside it with which it begins
+ */
+function openFolder(cwd, place, name, copyOf) {
+  /** @param {string} folder its path by which its entries are reached @param {string} shown @param {string[]} names */
+  const enter = (folder, shown, [first, ...rest]) => {
+    if (first === undefined) return makeIn(folder, shown, name, copyOf);
+    const below = `${shown}${first}`;
+    named(below, () => makeFolder(join(folder, first)));
+    within(join(folder, first), below, (inside) => enter(inside, `${below}/`, rest));
+  };
+  // The working directory itself may be reached through a link.
+  const descriptor = named(cwd, () => openByDescriptor(cwd, 0));
+  using(descriptor, cwd, (folder) => enter(folder, "", place));
+}
+
+/**
+ * @param {string} folder
+ * @param {string} shown
+ * @param {string} name
+ * @param {string | undefined} copyOf
+ */
+function makeIn(folder, shown, name, copyOf) {
+  named(`${shown}.gitignore`, () => writeNew(join(folder, ".gitignore"), "*\n"));
+  const own = join(folder, name);
+  if (lstatSync(own, { throwIfNoEntry: false })) return within(own, `${shown}${name}`, () => {});
+  // Complete or not at all: a folder that exists is not copied to again.
+  const begun = join(folder, `.${name}`);
+  named(`${shown}${name}`, () => {
+    rmSync(begun, { recursive: true, force: true });
+    mkdirSync(begun);
+  });
+  try {
+    const first = copyOf === undefined || copyOf === name ? undefined : lstatSync(join(folder, copyOf), { throwIfNoEntry: false });
+    if (first && copyOf) copyFolder(join(folder, copyOf), begun, `${shown}${copyOf}`);
+    named(`${shown}${name}`, () => renameSync(begun, own));
+  } finally {
+    rmSync(begun, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Copies the files and folders in a folder; no links, devices and pipes.
+ *
+ * @param {string} from
+ * @param {string} to
+ * @param {string} shown
+ */
+function copyFolder(from, to, shown) {
+  const left = { ...MAX_COPY };
+  /** @param {string} source @param {string} target @param {string} shown */
+  const copy = (source, target, shown) => {
+    within(source, shown, (inside) =>
+      within(target, shown, (copied) => {
+        for (const entry of readdirSync(inside, { withFileTypes: true })) {
+          const [a, b, name] = [join(inside, entry.name), join(copied, entry.name), `${shown}/${entry.name}`];
+          if (!entry.isDirectory() && !entry.isFile()) continue;
+          left.entries -= 1;
+          if (left.entries < 0) throw new Error(`${shown}: its folder has more than ${MAX_COPY.entries} entries`);
+          if (entry.isFile()) named(name, () => copyFile(a, b, left));
+          else {
+            named(name, () => mkdirSync(b));
+            copy(a, b, name);
+          }
+        }
+      }),
+    );
+  };
+  copy(from, to, shown);
+}
+
+/**
+ * Copies a regular file with its permission to be executed.
+ *
+ * @param {string} from
+ * @param {string} to
+ * @param {{ bytes: number }} left the number of bytes that may be copied
+ */
+function copyFile(from, to, left) {
+  const source = openSync(from, constants.O_RDONLY | NO_LINKS);
+  try {
+    const stat = fstatSync(source);
+    if (!stat.isFile()) return;
+    const target = openSync(to, "wx", stat.mode & 0o777);
+    try {
+      const chunk = Buffer.allocUnsafe(64 * 1024);
+      for (let length; (length = readSync(source, chunk, 0, chunk.length, null)) > 0; ) {
+        left.bytes -= length;
+        if (left.bytes < 0) throw new Error(`its folder has more than ${MAX_COPY.bytes} bytes`);
+        for (let written = 0; written < length; ) written += writeSync(target, chunk, written, length - written);
+      }
+    } finally {
+      closeSync(target);
+    }
+  } finally {
+    closeSync(source);
+  }
+}
+
+/**
+ * Opens a folder, not through a link, and calls a function with the path by which its entries are reached.
+ *
+ * @template T
+ * @param {string} path
+ * @param {string} shown
+ * @param {(path: string) => T} work
+ * @returns {T}
+ */
+export function within(path, shown, work) {
+  const open = () => {
+    const stat = lstatSync(path);
+    if (stat.isSymbolicLink()) throw new Error("it is a link");
+    if (!stat.isDirectory()) throw new Error("it is not a folder");
+    return openByDescriptor(path, NO_LINKS);
+  };
+  return using(named(shown, open), path, work);
+}
+
+/**
+ * Returns the descriptor of an open folder; `undefined` on systems where its entries have no paths by it.
+ *
+ * @param {string} path
+ * @param {number} flags
+ */
+function openByDescriptor(path, flags) {
+  return HAS_DESCRIPTORS ? openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | flags) : undefined;
+}
+
+/**
+ * @template T
+ * @param {number | undefined} descriptor is closed
+ * @param {string} path
+ * @param {(path: string) => T} work
+ * @returns {T}
+ */
+function using(descriptor, path, work) {
+  try {
+    return work(descriptor === undefined ? path : `/proc/self/fd/${descriptor}`);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** Creates a folder unless something has its name. @param {string} path */
+function makeFolder(path) {
+  try {
+    mkdirSync(path);
+  } catch (/** @type {any} */ error) {
+    if (error.code !== "EEXIST") throw error;
+  }
+}
+
+/**
+ * Creates a file unless something has its name.
+ *
+ * @param {string} path
+ * @param {string} text
+ */
+function writeNew(path, text) {
+  let descriptor;
+  try {
+    descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_LINKS, 0o666);
+  } catch (/** @type {any} */ error) {
+    if (error.code === "EEXIST") return;
+    throw error;
+  }
+  try {
+    writeSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Does something with a path; an error names the path as the user knows it.
+ *
+ * @template T
+ * @param {string} path
+ * @param {() => T} work
+ */
+function named(path, work) {
+  try {
+    return work();
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    throw new Error(`${path}: ${WORDS[code ?? ""] ?? messageOf(error)}`);
+  }
+}
+
+/** @type {Record<string, string>} */
+const WORDS = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "it is not a folder",
+  ELOOP: "it is a link",
+  ENOENT: "it does not exist",
+};

@@ -1,0 +1,151 @@
+//! The folder of a run.
+
+use super::*;
+
+const NAME: &str = "0123456789abcdef0123";
+const PATH: &str = ".pi/workflow-runs/0123456789abcdef0123";
+
+/// A session with `w`, whose nested workflow `n` has a phase with this front matter and text.
+fn session(phase: &str) -> Session {
+    let mut session = Session::new(&[("other", &["x"])]);
+    NAME.clone_into(&mut session.files.run_dir);
+    for (path, text) in [
+        (
+            "w/workflow.yaml",
+            "name: W\ncommandName: w\ninitialMessage: Go\nphases: [a.md, {subworkflow: n}]\n",
+        ),
+        ("w/a.md", "---\nid: a\nname: A\nemoji: '*'\n---\nDo a.\n"),
+        ("n/workflow.yaml", "name: N\nshow: workflows\nphases: [b.md]\n"),
+    ] {
+        session.files.global.insert(path.into(), text.into());
+    }
+    let phase = format!("---\nid: b\nname: B\nemoji: '*'\n{phase}");
+    session.files.global.insert("n/b.md".into(), phase);
+    let _ = session.taken_up(None);
+    session
+}
+
+impl Session {
+    /// The effects of a session that takes up this run.
+    fn taken_up(&mut self, stored: Option<RunState>) -> Vec<Effect> {
+        self.on(Event::Session { stored, in_view: None, facts: Facts::default() }).effects
+    }
+
+    /// The folders that were opened since, each with the one to copy.
+    fn opened(&self) -> Vec<(String, Option<String>)> {
+        self.files.run_dirs.take()
+    }
+
+    fn stored_name(&self) -> Option<String> {
+        let state: Value = serde_json::from_str(self.entries.first()?).unwrap();
+        Some(state["progress"]["runDir"].as_str()?.to_owned())
+    }
+
+    fn errors(effects: &[Effect]) -> Vec<&str> {
+        let errors = effects.iter().filter_map(|effect| match effect {
+            Effect::Notify { level: Level::Error, text } => Some(&**text),
+            _ => None,
+        });
+        errors.collect()
+    }
+}
+
+#[test]
+fn it_is_made_at_the_start_if_a_nested_workflow_names_it() {
+    let mut session = session("---\nWrite {runDir}/report.md for {taskId}.\n");
+    let _ = session.command("workflow", "other x");
+    assert_eq!(session.opened(), []);
+    assert_eq!(session.stored_name(), None);
+    let mut session = self::session("---\nWrite {runDir}/report.md for {taskId}.\n");
+    assert_eq!(Session::errors(&session.command("workflow", "w x").effects), [""; 0]);
+    assert_eq!(session.opened(), [(TASK_ID.to_owned(), None)]);
+    assert_eq!(session.stored_name().as_deref(), Some(NAME));
+    let _ = session.on(Event::AgentStart);
+    let (text, _) = session.step("next");
+    assert!(text.contains(&format!("Write {PATH}/report.md for {TASK_ID}.")), "{text}");
+}
+
+#[test]
+fn a_run_whose_folder_cannot_be_made_is_not_started() {
+    let mut session = session("---\n{runDir}\n");
+    session.files.no_run_dir = Some(".pi: it is a link".into());
+    let output = session.command("workflow", "w x");
+    let error = "The workflow is not started: the folder of the run cannot be made: .pi: it is a link";
+    assert_eq!(output.effects, notice(Level::Error, error));
+    assert!(session.engine.active().is_none() && session.stored_run().is_none());
+    // Another workflow does not need it.
+    assert_eq!(Session::errors(&session.command("workflow", "other x").effects), [""; 0]);
+}
+
+#[test]
+fn a_session_that_takes_up_the_run_opens_it_and_names_the_one_that_is_stored() {
+    let mut session = session("---\nSee {runDir}.\n");
+    let _ = session.command("workflow", "w x");
+    let run = session.stored_run().cloned();
+    let _ = session.opened();
+    let fork = "ffffffffffffffffffff";
+    session.files.run_dir = fork.into();
+    assert_eq!(Session::errors(&session.taken_up(run)), [""; 0]);
+    assert_eq!(session.opened(), [(TASK_ID.to_owned(), Some(NAME.to_owned()))]);
+    let _ = session.on(Event::AgentStart);
+    let (text, _) = session.step("next");
+    assert!(text.contains(&format!("See .pi/workflow-runs/{fork}.")), "{text}");
+    assert_eq!(session.stored_name().as_deref(), Some(fork));
+}
+
+#[test]
+fn a_name_that_the_host_does_not_make_is_none() {
+    let mut session = session("---\nSee {runDir}.\n");
+    let _ = session.command("workflow", "w x");
+    let _ = session.opened();
+    for name in ["../../etc", "/etc", "", "0123456789abcdef012/"] {
+        let entry = session.entries[0].replace(NAME, name);
+        assert!(entry.contains(&format!("\"runDir\":\"{name}\"")));
+        let _ = session.taken_up(restore([entry]));
+        assert_eq!(session.opened(), [(TASK_ID.to_owned(), None)], "{name}");
+    }
+}
+
+#[test]
+fn a_run_without_its_folder_tells_the_user_and_runs_no_command_that_needs_it() {
+    let gate = "gate: [{run: 'rm -rf \"$DIR\"/x', env: {DIR: runDir}}]\n---\nSee {runDir}.\n";
+    let mut session = session(gate);
+    let _ = session.command("workflow", "w x");
+    let run = session.stored_run().cloned();
+    session.files.no_run_dir = Some(".pi: permission denied".into());
+    let effects = session.taken_up(run);
+    assert_eq!(
+        Session::errors(&effects),
+        ["The folder of the run cannot be made: .pi: permission denied\nGates and commands that need it fail until it can be: fix this, and enter /reload."]
+    );
+    let _ = session.on(Event::AgentStart);
+    let (text, _) = session.step("next");
+    assert!(text.contains("See (none)."), "{text}");
+    let (text, _) = session.step("next");
+    assert!(text.contains("DIR has no value: the run has no folder"), "{text}");
+    // With it the command gets the path.
+    session.files.no_run_dir = None;
+    let run = session.stored_run().cloned();
+    assert_eq!(Session::errors(&session.taken_up(run)), [""; 0]);
+    let reply = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false }).reply;
+    let Reply::Ask { request: Request::Exec { env, .. }, .. } = reply else { panic!("{reply:?}") };
+    assert_eq!(env, [("DIR".to_owned(), PATH.to_owned())]);
+}
+
+#[test]
+fn it_is_made_when_the_user_accepts_rules_that_need_it() {
+    let mut session = session("---\nDo b.\n");
+    let _ = session.command("workflow", "w x");
+    let run = session.stored_run().cloned();
+    assert_eq!(session.opened(), []);
+    let phase = session.files.global.get_mut("n/b.md").unwrap();
+    *phase = phase.replace("Do b.", "See {runDir}.");
+    let _ = session.taken_up(run);
+    assert_eq!(session.opened(), []);
+    assert!(session.engine.active().is_none());
+    let _ = session.command("workflow", ":resume");
+    assert_eq!(session.opened(), [(TASK_ID.to_owned(), None)]);
+    let _ = session.on(Event::AgentStart);
+    let (text, _) = session.step("next");
+    assert!(text.contains(&format!("See {PATH}.")), "{text}");
+}

@@ -1,0 +1,216 @@
+// The folder of a run: its start, its gates, a resume, a fork, links in the way, forged names, and confined commands.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { VERSIONS } from "./harness/extent.mjs";
+import { lastPath, progress } from "./harness/gates.mjs";
+import { bash, write } from "./harness/limited.mjs";
+import { readSession, runPrint, sessionFiles } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { notices, step, toolResults, workflow } from "./harness/workflows.mjs";
+import { visibleStage } from "./harness/world.mjs";
+
+const REST = { text: "I rest." };
+const next = step("next");
+const TASK = "/workflow hello Add a route";
+const QUIET = { autoContinue: false };
+const NAME = /^[0-9a-f]{20}$/;
+const report = { id: "plan", gate: [{ file: "{runDir}/report.md" }], instructions: "Write {runDir}/report.md." };
+const FILES = workflow("hello", [report, "build"], QUIET);
+
+/** The folders of runs in a project. @param {{ project: string }} sandbox */
+const folders = ({ project }) => {
+  const place = join(project, ".pi/workflow-runs");
+  return existsSync(place) ? readdirSync(place).filter((name) => NAME.test(name)) : [];
+};
+
+/** The folder that the agent was told in its newest request. @param {import("./harness/scripted-model.mjs").ChatRequest | undefined} request */
+const told = (request) => [...JSON.stringify(request).matchAll(/Write (\.pi\/workflow-runs\/[0-9a-f]{20})\/report\.md\./g)].at(-1)?.[1] ?? "";
+
+/** A model that writes the report where it was told, and goes on. @param {import("./harness/scripted-model.mjs").ChatRequest} request */
+const dutiful = (request) => {
+  const count = toolResults(request).length;
+  if (count === 0) return { calls: [write(`${told(request)}/report.md`, "of this run\n")] };
+  return count === 1 ? next : REST;
+};
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: the folder of a run`, { concurrency: 2 }, () => {
+    test("is made at the start, and a gate on it is not passed by another run's report", async (t) => {
+      let script = dutiful;
+      const { model, sandbox } = await stage(t, (request) => script(request), { globalFiles: FILES });
+      const first = await runPrint({ version, sandbox, prompt: TASK });
+      assert.equal(first.code, 1);
+      assert.equal(lastPath(readSession(sandbox)), "hello:1");
+      const [name] = folders(sandbox);
+      assert.equal(progress(readSession(sandbox)).runDir, name);
+      const place = join(sandbox.project, ".pi/workflow-runs");
+      assert.equal(readFileSync(join(place, name, "report.md"), "utf8"), "of this run\n");
+      assert.equal(readFileSync(join(place, ".gitignore"), "utf8"), "*\n");
+      script = (request) => (toolResults(request).length === 0 ? next : REST);
+      await runPrint({ version, sandbox, prompt: TASK });
+      assert.match(toolResults(model.lastRequest())[0], new RegExp(`^✗ The gate of Plan is not passed: .*${told(model.lastRequest())}/report\\.md`));
+      assert.equal(folders(sandbox).length, 2);
+      assert.notEqual(told(model.lastRequest()), `.pi/workflow-runs/${name}`);
+    });
+
+    test("is not made for a workflow that does not name it", async (t) => {
+      const { sandbox } = await stage(t, [REST], { globalFiles: workflow("hello", ["plan"], QUIET) });
+      await runPrint({ version, sandbox, prompt: TASK });
+      assert.equal(existsSync(join(sandbox.project, ".pi")), false);
+    });
+
+    test("is given to commands, and is the same after a resume; a missing one is made anew", async (t) => {
+      const gate = [{ run: 'test -s "$DIR/report.md" && touch "$DIR/seen"', env: { DIR: "runDir" } }];
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: workflow("hello", [{ ...report, gate }, "build"], QUIET) });
+      await runPrint({ version, sandbox, prompt: TASK });
+      const folder = join(sandbox.project, told(model.lastRequest()));
+      writeFileSync(join(folder, "report.md"), "R");
+      rmSync(join(sandbox.project, ".pi/workflow-runs/.gitignore"));
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("/workflow :next");
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      assert.ok(existsSync(join(folder, "seen")));
+      assert.equal(folders(sandbox).length, 1);
+      await rpc.close();
+
+      rmSync(join(sandbox.project, ".pi"), { recursive: true });
+      const again = await startRpc({ version, sandbox, args: ["--continue"] });
+      await again.promptAndSettle("Go on");
+      assert.deepEqual(readdirSync(folder), []);
+      assert.deepEqual(notices(again).filter((notice) => /folder/.test(JSON.stringify(notice))), []);
+      await again.close();
+    });
+
+    test("of a fork is its own, a copy of the first one's", async (t) => {
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle(TASK);
+      const [first] = folders(sandbox);
+      const inFirst = join(sandbox.project, ".pi/workflow-runs", first);
+      mkdirSync(join(inFirst, "notes"));
+      writeFileSync(join(inFirst, "notes/a.md"), "A");
+      symlinkSync("/etc/hostname", join(inFirst, "link"));
+      await rpc.promptAndSettle("More");
+      const { messages } = (await rpc.send({ type: "get_fork_messages" })).data;
+      assert.equal((await rpc.send({ type: "fork", entryId: messages.at(-1).entryId })).success, true);
+      await rpc.promptAndSettle("In the fork");
+      const second = folders(sandbox).find((name) => name !== first) ?? "";
+      const inSecond = join(sandbox.project, ".pi/workflow-runs", second);
+      assert.deepEqual(readdirSync(inSecond, { recursive: true }).sort(), ["notes", "notes/a.md"]);
+      assert.equal(told(model.lastRequest()), `.pi/workflow-runs/${second}`);
+      writeFileSync(join(inSecond, "report.md"), "of the fork");
+      await rpc.promptAndSettle("/workflow :next");
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      assert.equal(progress(await rpc.entries()).runDir, second);
+      assert.equal(existsSync(join(inFirst, "report.md")), false);
+      assert.equal(folders(sandbox).length, 2);
+      await rpc.close();
+    });
+
+    for (const [place, where] of [[".pi", ""], [".pi/workflow-runs", ".pi"]]) {
+      test(`is refused where ${place} is a link`, async (t) => {
+        const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
+        const elsewhere = join(sandbox.root, "elsewhere");
+        mkdirSync(elsewhere);
+        if (where) mkdirSync(join(sandbox.project, where));
+        symlinkSync(elsewhere, join(sandbox.project, place));
+        const { code, stderr } = await runPrint({ version, sandbox, prompt: TASK, trust: true });
+        assert.equal(code, 1);
+        assert.match(stderr, new RegExp(`The workflow is not started: the folder of the run cannot be made: ${place}: it is a link`));
+        assert.equal(model.requests.length, 0);
+        assert.deepEqual(readdirSync(elsewhere), []);
+      });
+    }
+
+    test("that was replaced by a link is refused at a resume, and its gate fails", async (t) => {
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
+      await runPrint({ version, sandbox, prompt: TASK });
+      const folder = join(sandbox.project, ".pi/workflow-runs", folders(sandbox)[0]);
+      renameSync(folder, join(sandbox.project, "elsewhere"));
+      writeFileSync(join(sandbox.project, "elsewhere/report.md"), "not of this run");
+      symlinkSync(join(sandbox.project, "elsewhere"), folder);
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("/workflow :next");
+      assert.ok(notices(rpc).some((notice) => /cannot be made: \.pi\/workflow-runs\/[0-9a-f]{20}: it is a link/.test(JSON.stringify(notice))));
+      assert.equal(lastPath(await rpc.entries()), "hello:0");
+      assert.match(JSON.stringify(model.lastRequest()), /Write \(none\)\/report\.md/);
+      await rpc.close();
+    });
+
+    test("is refused in a project that pi does not trust", async (t) => {
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
+      const { code, stderr } = await runPrint({ version, sandbox, prompt: TASK, trust: false });
+      assert.equal(code, 1);
+      assert.match(stderr, /cannot be made: The project is not trusted\./);
+      assert.deepEqual([model.requests.length, readdirSync(sandbox.project)], [0, []]);
+    });
+
+    test("has no name that a session has forged", async (t) => {
+      const { model, sandbox } = await stage(t, () => REST, { globalFiles: FILES });
+      await runPrint({ version, sandbox, prompt: TASK });
+      const [own] = folders(sandbox);
+      const file = sessionFiles(sandbox).at(-1) ?? "";
+      const session = readFileSync(file, "utf8");
+      const other = "f".repeat(20);
+      mkdirSync(join(sandbox.project, ".pi/workflow-runs", other));
+      writeFileSync(join(sandbox.project, ".pi/workflow-runs", other, "report.md"), "of another run");
+      mkdirSync(join(sandbox.project, "etc"));
+      writeFileSync(join(sandbox.project, "etc/report.md"), "not of a run");
+      for (const forged of ["../../etc", "../../../etc", "/etc", "..", other]) {
+        writeFileSync(file, session.replaceAll(`"runDir":"${own}"`, `"runDir":${JSON.stringify(forged)}`));
+        const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+        await rpc.promptAndSettle("/workflow :next");
+        assert.equal(told(model.lastRequest()), `.pi/workflow-runs/${own}`, forged);
+        assert.equal(lastPath(await rpc.entries()), "hello:0", forged);
+        await rpc.close();
+      }
+      assert.deepEqual(folders(sandbox).sort(), [other, own].sort());
+      // The ID of the run is no path either: another one is another folder.
+      writeFileSync(file, session.replaceAll(/"taskId":"[^"]+"/g, '"taskId":"../../../etc"'));
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("Go on");
+      assert.match(told(model.lastRequest()), /^\.pi\/workflow-runs\/[0-9a-f]{20}$/);
+      assert.equal(folders(sandbox).length, 3);
+      await rpc.close();
+    });
+
+    test("is all that a phase can write that lists it", async (t) => {
+      const limits = { write: ["{runDir}/"] };
+      const calls = (/** @type {string} */ folder) => [
+        bash(`echo yes > ${folder}/by-bash`),
+        bash("echo no > .pi/by-bash"),
+        bash("echo no > .pi/workflow-runs/by-bash"),
+        bash("mkdir .pi/workflow-runs/00000000000000000000"),
+        bash(`rm -rf ${folder} && ln -s /etc ${folder}`),
+        bash("echo no > src"),
+        write(`${folder}/by-write`, "yes\n"),
+        write(".pi/by-write", "no\n"),
+        write(".pi/workflow-runs/00000000000000000000/by-write", "no\n"),
+        write(`${folder}/../by-write`, "no\n"),
+      ];
+      const { model, sandbox } = await visibleStage(
+        t,
+        (/** @type {any} */ request) => {
+          const all = calls(told(request));
+          const call = all[toolResults(request).length];
+          return call ? { calls: [call] } : REST;
+        },
+        { globalFiles: workflow("hello", [{ ...report, ...limits }, "build"], QUIET) },
+      );
+      await runPrint({ version, sandbox, prompt: TASK });
+      const results = toolResults(model.lastRequest());
+      const place = join(sandbox.project, ".pi/workflow-runs");
+      const [name] = folders(sandbox);
+      assert.deepEqual(readdirSync(join(sandbox.project, ".pi")), ["workflow-runs"], results.join("\n"));
+      assert.deepEqual(readdirSync(place).sort(), [".gitignore", name].sort());
+      assert.deepEqual(readdirSync(sandbox.project), [".pi"]);
+      assert.match(results[6], /^Successfully wrote/);
+      for (const refused of [7, 8, 9]) assert.match(results[refused], /Writable: \.pi\/workflow-runs\/[0-9a-f]{20}\//);
+      assert.deepEqual(readdirSync(join(place, name)), ["by-write"]);
+    });
+  });
+}
