@@ -203,3 +203,52 @@ fn the_seal_has_the_values_that_rules_use() {
     let _ = session.on(Event::Session { stored: Some(stored), in_view: None, facts: Facts::default() });
     assert_eq!(session.engine.held(), Some(crate::run::PauseReason::RulesChanged));
 }
+
+/// Each of 30 values, given by the user and handed over by the agent, stays in its place: in the text of the next phase, in the
+/// environment of a command, in a label, in a question, in the report.
+#[test]
+fn each_value_stays_in_its_place() {
+    for value in REFUSED.into_iter().chain(LITERAL) {
+        let gate = "gate:\n  - run: check \"$WHAT\" \"$SIZE\"\n    env: { WHAT: input.name, SIZE: output.a.size }\n    label: 'of {input.name} and {output.a.size}'\n  - approve: 'Ship {input.name} and {output.a.size}?'";
+        let outputs = "outputs: { size: { type: text } }";
+        let mut session = with("");
+        let phase = |id: &str, fields: &str, text: &str| {
+            format!("---\nid: {id}\nname: {id}\nemoji: '*'\n{fields}\n---\n{text}\n")
+        };
+        let workflow = format!("{HEAD}phases: [a.md, b.md]\n");
+        for (path, text) in [
+            ("w/workflow.yaml", workflow),
+            ("w/a.md", phase("a", &format!("{outputs}\n{gate}"), "Do it.")),
+            ("w/b.md", phase("b", "", "<{input.name}|{output.a.size}>")),
+        ] {
+            session.files.global.insert(path.to_owned(), text);
+        }
+        let arguments = format!("w name={} -- x", crate::engine::commands::arguments::quoted(value));
+        let _ = session.command("workflow", &arguments);
+        let _ = session.on(Event::AgentStart);
+        let line = crate::definition::on_one_line(value);
+        let input = json!({ "action": "next", "outputs": { "size": value } }).to_string();
+        let reply = session.on(Event::Step { input: &input, nested: false }).reply;
+        let Reply::Ask { ticket, request: Request::Exec { command, env, .. } } = reply else { panic!("{value:?}: {reply:?}") };
+        assert_eq!(command, "check \"$WHAT\" \"$SIZE\"", "{value:?}");
+        let of = |name: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(env, [of("WHAT"), of("SIZE")]);
+        let answer = Answer::Ran { end: CommandEnd::Exited(0), duration_ms: 1, output: String::new() };
+        let reply = session.on(Event::Answer { ticket, answer }).reply;
+        let Reply::Ask { ticket, request: Request::Select { title, .. } } = reply else { panic!("{value:?}: {reply:?}") };
+        let shown = title.lines().skip(1).map(|line| line.trim_start_matches(['│', '↪', ' '])).collect::<Vec<_>>().join(" ");
+        assert!(shown.starts_with(&format!("Ship “{line}” and “{line}”?")), "{value:?}: {title}");
+        let reply = session.on(Event::Answer { ticket, answer: Answer::Selected(1) }).reply;
+        let Reply::Tool(result) = reply else { panic!("{value:?}: {reply:?}") };
+        assert!(result.text.contains(&format!("\n<{value}|{value}>\n")), "{value:?}: {}", result.text);
+        let run = session.stored_run().unwrap();
+        let labels: Vec<&str> = run.progress.visits["w:0"].evidence.iter().map(|check| &*check.label).collect();
+        let label = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(labels, [
+            label(format!("of “{line}” and “{line}”")),
+            label(format!("Ship “{line}” and “{line}”?")),
+        ]);
+        let json = serde_json::to_value(text::Report::of(run, Default::default())).unwrap();
+        assert_eq!(json["phases"][0]["outputs"]["size"], value);
+    }
+}
