@@ -104,7 +104,7 @@ pub enum WrongOutput<'a> {
     Unknown(&'a str),
     /// The value is not of its type.
     Wrong { output: &'a Output, given: &'a Value },
-    /// What is given is no object.
+    /// It is not an object.
     NoObject,
     /// All outputs of the run together would be longer than [`MAX_OUTPUTS`].
     TooLong,
@@ -175,36 +175,30 @@ impl RunState {
             <= MAX_OUTPUTS
     }
 
-    /// Returns the outputs with which the phase of this id was left last, in the workflow at this depth of the path. Of several
-    /// phases the last before the current entry counts that has some; if these have none, the last of all.
-    pub fn outputs_of(&self, depth: usize, id: &str, library: &Library) -> Option<&Outputs> {
-        Some(&self.handed_by(depth, id, library).filter(|handed| !handed.is_hidden)?.values)
+    /// Returns the value of the output of this name with which the phase of this id was left last, in the workflow at this depth of the
+    /// path. Of several phases the last before the current entry counts that has outputs; if these have none, the last of all.
+    pub fn output(
+        &self,
+        depth: usize,
+        (id, name): (&str, &str),
+        library: &Library,
+    ) -> Option<&OutputValue> {
+        let handed = self.handed_by(depth, id, library).filter(|handed| !handed.is_hidden);
+        handed?.values.get(name)
+    }
+
+    /// Does the same for an input of a nested workflow, also with one that is hidden.
+    pub(super) fn given_output(
+        &self,
+        depth: usize,
+        (id, name): (&str, &str),
+        library: &Library,
+    ) -> Option<&OutputValue> {
+        self.handed_by(depth, id, library)?.values.get(name)
     }
 
     fn handed_by(&self, depth: usize, id: &str, library: &Library) -> Option<&HandedOutputs> {
         self.of_entry(depth, id, library, |key| self.progress.outputs.get(key))
-    }
-
-    /// Returns the value of an output for an input of a nested workflow, as [`Self::output`], also one that is hidden.
-    pub(super) fn given_output(
-        &self,
-        depth: usize,
-        phase: &str,
-        name: &str,
-        library: &Library,
-    ) -> Option<&OutputValue> {
-        self.handed_by(depth, phase, library)?.values.get(name)
-    }
-
-    /// Returns the value of an output in the workflow at this depth of the path, see [`Self::outputs_of`].
-    pub fn output(
-        &self,
-        depth: usize,
-        phase: &str,
-        name: &str,
-        library: &Library,
-    ) -> Option<&OutputValue> {
-        self.outputs_of(depth, phase, library)?.get(name)
     }
 
     /// Returns the reason to pause if a nested workflow that the run has entered, coming from the path `before`, lacks a value: an
@@ -218,7 +212,7 @@ impl RunState {
         entered.find_map(|GivenOutput { depth, input, phase, output }| {
             let nested = library.get(&self.current_path.get(depth)?.workflow_key)?;
             let input = nested.inputs.iter().find(|other| other.name == *input)?;
-            let is_missing = self.output(depth, phase, output, library).is_none();
+            let is_missing = self.output(depth, (phase, output), library).is_none();
             (is_missing && input.default.is_none()).then(|| PauseReason::MissingOutput {
                 of: short(&nested.name, MAX_NAME),
                 input: input.name.clone(),

@@ -4,7 +4,7 @@ use crate::sorted::Map;
 
 use super::{Outputs, PhasePath, RunState, Summary};
 
-/// What a phase handed over; a summary, outputs, or both.
+/// The result of a phase: a summary, outputs, or both.
 #[derive(Debug, Clone, Copy)]
 pub struct PhaseResult<'a> {
     /// The phase's emoji and name.

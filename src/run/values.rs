@@ -37,7 +37,7 @@ impl RunState {
             let value = |input: &Input| match with.get(&input.name) {
                 Some(Given::Name(ValueName::Input(name))) => values.get(name).cloned(),
                 Some(Given::Name(ValueName::Output { phase, name })) => {
-                    let output = self.given_output(depth, phase, name, library);
+                    let output = self.given_output(depth, (phase, name), library);
                     output.map(|output| output.text().into_owned()).or_else(|| input.default.clone())
                 }
                 Some(given) => given.value(&input.kind),
@@ -155,7 +155,7 @@ impl RunState {
                     (value.map(Cow::Borrowed), value.is_some_and(is_value))
                 }
                 ValueName::Output { phase, name } => {
-                    let value = self.output(depth, phase, name, library).map(OutputValue::text);
+                    let value = self.output(depth, (phase, name), library).map(OutputValue::text);
                     let output = workflow.output(phase, name);
                     let holds = output.zip(value.as_deref()).is_some_and(|(output, value)| {
                         output.kind.is_one_of(value, &condition.values)

@@ -307,7 +307,7 @@ pub(super) fn value_variable<'a>(
         // The id of a phase may have dots.
         let (id, name) = of.rsplit_once('.')?;
         let depth = find(&|workflow| workflow.output(id, name).is_some())?;
-        let value = state.output(depth, id, name, library);
+        let value = state.output(depth, (id, name), library);
         return Some(value.map_or(Cow::Borrowed(NONE), |value| Cow::Owned(output_text(value))));
     }
     let id = name.strip_prefix("outcome.")?;

@@ -10,7 +10,7 @@ use super::path_variables::{PathVariable, variables};
 use super::values::ValueName;
 use super::workflow::{EntryKind, Phase, Workflow};
 
-/// What a rule uses an input for.
+/// The use of an input in a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleUse {
     /// It is a bound.

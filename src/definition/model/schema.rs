@@ -573,15 +573,20 @@ const MAX: Field = field(
     "The greatest value of a number, or the greatest number of items of a list.",
 );
 
+const TYPE: Field =
+    needed("type", Kind::OneOf(&VALUE_TYPES), Needed::Always, "The type of the value.");
+
+const OPTIONS: Field = field(
+    "options",
+    Kind::Options,
+    "none",
+    "The values that a choice has; only of a choice, which needs them.",
+);
+
 /// The fields of an output.
 pub const OUTPUT_FIELDS: [Field; 6] = [
-    needed("type", Kind::OneOf(&VALUE_TYPES), Needed::Always, "The type of the value."),
-    field(
-        "options",
-        Kind::Options,
-        "none",
-        "The values that a choice has; only of a choice, which needs them.",
-    ),
+    TYPE,
+    OPTIONS,
     MIN,
     MAX,
     field("optional", Kind::Bool, "false", "`true`: the phase can be left without it."),
@@ -590,13 +595,8 @@ pub const OUTPUT_FIELDS: [Field; 6] = [
 
 /// The fields of an input.
 pub const INPUT_FIELDS: [Field; 6] = [
-    needed("type", Kind::OneOf(&VALUE_TYPES), Needed::Always, "The type of the value."),
-    field(
-        "options",
-        Kind::Options,
-        "none",
-        "The values that a choice has; only of a choice, which needs them.",
-    ),
+    TYPE,
+    OPTIONS,
     MIN,
     MAX,
     field(

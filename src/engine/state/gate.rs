@@ -280,7 +280,7 @@ fn environment(check: &Check, active: &Active, depth: usize) -> Vec<(String, Opt
         ValueName::Task => Some(state.task_description.clone()),
         ValueName::RunDir => state.run_dir_path().map(ToOwned::to_owned),
         ValueName::Output { phase, name } => {
-            state.output(depth, phase, name, library).map(|output| output.text().into_owned())
+            state.output(depth, (phase, name), library).map(|output| output.text().into_owned())
         }
     };
     let variables = command.env().iter();
