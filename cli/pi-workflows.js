@@ -13,6 +13,7 @@ import { FORMATS } from "./formats.js";
 import { exampleFiles, writeNew } from "./new.js";
 import { packageFiles, shortName } from "./new-package.js";
 import { agentDir, isInPackage, isProject, placesOf } from "./places.js";
+import { cleanRuns } from "./runs/clean.js";
 import { findRuns } from "./runs/find.js";
 import { RUN_FORMATS, STATS_FORMATS } from "./runs/formats.js";
 import { REPORT_FORMATS, reportOf, runOf } from "./runs/report.js";
@@ -68,6 +69,8 @@ Options:
   --workflow NAME    of runs: those of the workflow with this key or command name
   --since TIME       of runs and stats: runs that started since then: 30m, 12h, 7d, 4w ago, or a date
                      as 2026-01-31
+  --clean TIME       of runs: removes the folders of runs in .pi/workflow-runs without a change in this
+                     time, as 30d, after a question; alone
   --all              of runs, report and stats: the sessions of all projects
   --sessions DIR     of runs, report and stats: the sessions in DIR and in its folders; a session file
                      is possible too
@@ -95,6 +98,7 @@ const OPTIONS = {
   from: TEXT,
   workflow: TEXT,
   since: TEXT,
+  clean: TEXT,
   all: FLAG,
   sessions: TEXT,
   help: /** @type {const} */ ({ type: "boolean", short: "h" }),
@@ -118,6 +122,7 @@ const OPTIONS = {
  * @property {string} [from]
  * @property {string} [workflow]
  * @property {string} [since]
+ * @property {string} [clean]
  * @property {boolean} [all]
  * @property {string} [sessions]
  *
@@ -139,7 +144,7 @@ const COMMANDS = {
   may: { takes: ["WORKFLOW", "PHASE", "TOOL", "[ARGUMENT]"], options: ["dir"], run: may },
   list: { takes: [], options: ["dir"], run: list },
   new: { takes: ["NAME"], options: ["dir", "global", "package", "from"], run: create },
-  runs: { takes: [], options: ["workflow", "since", "all", "sessions", "format"], run: runs },
+  runs: { takes: [], options: ["workflow", "since", "clean", "all", "sessions", "format"], run: runs },
   report: { takes: ["[RUN]"], options: ["all", "sessions", "format"], run: report },
   stats: { takes: ["[NAME]"], options: ["since", "all", "sessions", "format"], run: stats },
 };
@@ -240,6 +245,11 @@ function createPackage(name, dir) {
 
 /** @type {Command["run"]} */
 async function runs(_, options) {
+  if (options.clean !== undefined) {
+    const other = Object.keys(options).find((option) => option !== "clean");
+    if (other !== undefined) throw new Failure(`--clean and --${other} exclude each other.`);
+    return cleanRuns(timeOf(options.clean, "clean"));
+  }
   const format = formatOf(RUN_FORMATS, options);
   const { runs, problems } = findRuns({ ...sessionsOf(options), workflows: await keysOf(options.workflow) });
   return { output: format(runs, options.all === true || options.sessions !== undefined, process.stdout.columns), problems };
@@ -295,14 +305,18 @@ function sessionsOf({ all, sessions, since }) {
 /** Lengths of time in milliseconds. @type {Record<string, number>} */
 const LENGTHS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** Returns the time that `--since` names, in milliseconds since 1970. @param {string} since */
-function timeOf(since) {
+/**
+ * Returns the time that an option names, in milliseconds since 1970.
+ * @param {string} since
+ * @param {"since" | "clean"} option
+ */
+function timeOf(since, option = "since") {
   const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(since) ?? [];
   if (unit !== undefined) return Date.now() - Number(count) * LENGTHS[unit];
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(since)?.map(Number) ?? [];
   // The beginning of the day in the local time zone. JavaScript takes 31 February as 3 March.
   const start = new Date(year, month - 1, day);
-  if (Number.isNaN(start.getTime()) || start.getMonth() !== month - 1) throw new Failure(`--since takes 30m, 12h, 7d, 4w or a date as 2026-01-31, but is ${quoted(since)}.`);
+  if (Number.isNaN(start.getTime()) || start.getMonth() !== month - 1) throw new Failure(`--${option} takes 30m, 12h, 7d, 4w or a date as 2026-01-31, but is ${quoted(since)}.`);
   return start.getTime();
 }
 

@@ -1,0 +1,132 @@
+// Removes the folders of old runs: `pi-workflows runs --clean 30d`.
+import { lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
+
+import { isName, within } from "../../host-shim/folders.js";
+import { readManifest } from "../../host-shim/load.js";
+import { Failure, inWords } from "../words.js";
+import { day } from "./figures.js";
+
+const PLACE = readManifest(new URL("../../package.json", import.meta.url)).folders?.path ?? "";
+const CONFIG = ".pi";
+
+/** A folder of a run, with the time of its newest change. @typedef {{ name: string, changedMs: number, files: number }} Old */
+
+/**
+ * Removes the folders of runs in the project in which nothing was changed since a time, if the user says yes: real folders with the
+ * name of one, in this place, and nothing else.
+ *
+ * @param {number} sinceMs in milliseconds since 1970
+ * @returns {Promise<{ output: string, problems: string[], status: number }>}
+ */
+export async function cleanRuns(sinceMs) {
+  const old = inPlace((place) => oldIn(place, sinceMs)) ?? [];
+  if (old.length === 0) return { output: `No folder of a run in ${CONFIG}/${PLACE} is that old.`, problems: [], status: 0 };
+  const lines = old.map(({ name, changedMs, files }) => `  ${name}  ${day(changedMs)}  ${files} ${files === 1 ? "file" : "files"}`);
+  const them = old.length === 1 ? "this folder" : `these ${old.length} folders`;
+  const question = [`In ${CONFIG}/${PLACE}, with the day of the newest change:`, ...lines, `Remove ${them}? [y/N] `].join("\n");
+  if (!(await saysYes(question))) return { output: "Nothing is removed.", problems: [], status: 0 };
+  /** @type {string[]} */
+  const problems = [];
+  let removed = 0;
+  // The question may have stood for long.
+  inPlace((place) => {
+    const names = new Set(old.map(({ name }) => name));
+    for (const { name } of oldIn(place, sinceMs).filter(({ name }) => names.has(name))) {
+      try {
+        remove(join(place, name), name);
+        removed += 1;
+      } catch (error) {
+        problems.push(`${name} is not removed: ${inWords(error)}`);
+      }
+    }
+  });
+  return { output: `${removed} ${removed === 1 ? "folder is" : "folders are"} removed.`, problems, status: problems.length > 0 ? 2 : 0 };
+}
+
+/**
+ * Calls a function with the path by which the entries of the place are reached; `undefined` if there is no such place.
+ *
+ * @template T
+ * @param {(place: string) => T} work
+ */
+function inPlace(work) {
+  const isThere = (/** @type {string} */ path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (!isThere(CONFIG)) return undefined;
+  try {
+    return within(CONFIG, CONFIG, (config) => {
+      const place = join(config, PLACE);
+      return isThere(place) ? within(place, `${CONFIG}/${PLACE}`, work) : undefined;
+    });
+  } catch (error) {
+    throw new Failure(inWords(error));
+  }
+}
+
+/**
+ * @param {string} place
+ * @param {number} sinceMs
+ * @returns {Old[]}
+ */
+function oldIn(place, sinceMs) {
+  const folders = readdirSync(place, { withFileTypes: true }).filter((entry) => entry.isDirectory() && isName(entry.name));
+  return folders.flatMap(({ name }) => {
+    try {
+      const { changedMs, files } = lookThrough(join(place, name), name);
+      return changedMs < sinceMs ? [{ name, changedMs, files }] : [];
+    } catch {
+      // Its age is not known.
+      return [];
+    }
+  });
+}
+
+/**
+ * Returns the time of the newest change in a folder, and the number of its files.
+ *
+ * @param {string} path
+ * @param {string} shown
+ * @returns {{ changedMs: number, files: number }}
+ */
+function lookThrough(path, shown) {
+  let [changedMs, files] = [lstatSync(path).mtimeMs, 0];
+  within(path, shown, (inside) => {
+    for (const entry of readdirSync(inside, { withFileTypes: true })) {
+      const below = join(inside, entry.name);
+      const found = entry.isDirectory() ? lookThrough(below, `${shown}/${entry.name}`) : { changedMs: lstatSync(below).mtimeMs, files: 1 };
+      changedMs = Math.max(changedMs, found.changedMs);
+      files += found.files;
+    }
+  });
+  return { changedMs, files };
+}
+
+/**
+ * Removes a folder with everything in it. A link is removed, not what it leads to.
+ *
+ * @param {string} path
+ * @param {string} shown
+ */
+function remove(path, shown) {
+  within(path, shown, (inside) => {
+    for (const entry of readdirSync(inside, { withFileTypes: true })) {
+      if (entry.isDirectory()) remove(join(inside, entry.name), `${shown}/${entry.name}`);
+      else unlinkSync(join(inside, entry.name));
+    }
+  });
+  rmdirSync(path);
+}
+
+/** Asks on standard error, and reads a line of standard input. @param {string} question */
+async function saysYes(question) {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    // Without an answer the input ends.
+    const ended = new Promise((resolve) => reader.once("close", () => resolve("")));
+    const answer = await Promise.race([reader.question(question), ended]);
+    return /^y(es)?$/i.test(String(answer).trim());
+  } finally {
+    reader.close();
+  }
+}
