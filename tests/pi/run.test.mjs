@@ -561,7 +561,7 @@ Do plan for Look around.
         "Show current workflow status, advance to the next phase, loop back to the start of the current scope, or cancel the active workflow. Use this to coordinate any configured workflow.",
       );
       assert.deepEqual(tool?.parameters.required, ["action"]);
-      assert.deepEqual(Object.keys(tool?.parameters.properties), ["action", "summary", "outcome"]);
+      assert.deepEqual(Object.keys(tool?.parameters.properties), ["action", "summary", "outcome", "outputs"]);
       assert.deepEqual(tool?.parameters.properties.action.enum, ["next", "status", "cancel", "loop"]);
       const system = messageText(model.requests[0].messages[0]);
       assert.match(system, /- workflow_step: Advance the active workflow to the next phase/);

@@ -78,7 +78,7 @@ impl ValueName {
     /// The party that gives the value, in words.
     pub fn giver(&self) -> &'static str {
         match self {
-            Self::Input(_) => "the start of the run, or `with`, also what the agent gave",
+            Self::Input(_) => "the start of the run or, by `with`, the agent",
             Self::Output { .. } | Self::Outcome(_) | Self::Summary(_) => "the agent",
             Self::Task => "the user",
             Self::RunDir => "pi-workflows",

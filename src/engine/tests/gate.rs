@@ -1028,7 +1028,7 @@ fn the_user_agrees_to_the_line_and_to_what_its_variables_are() {
     let Request::Select { title, options } = request else { panic!("{request:?}") };
     for line in [
         "make \"$WHAT\"",
-        "# WHAT is input.what, from the start of the run, or `with`, also what the agent gave",
+        "# WHAT is input.what, from the start of the run or, by `with`, the agent",
         "# TASK is task, from the user",
         "# HOW is outcome.a, from the agent",
         "# DID is summary.a, from the agent",
