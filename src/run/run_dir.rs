@@ -14,6 +14,9 @@ pub struct RunDir {
     path: Option<String>,
 }
 
+/// The folder of all folders of runs, as the package's manifest grants it.
+const PLACE: &str = ".pi/workflow-runs";
+
 /// The length of a name.
 const LENGTH: usize = 20;
 
@@ -38,6 +41,11 @@ impl RunDir {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its path for the user: also where the host has not opened it.
+    pub fn shown(&self) -> String {
+        self.path.clone().unwrap_or_else(|| format!("{PLACE}/{}", self.name))
     }
 
     /// Its path from the working directory, with `/`; `None` while the host has not opened it for this session.

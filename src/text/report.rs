@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::definition::{Stale, on_one_line, short};
 use crate::run::{
-    Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, RunState, RunStatus, cut,
+    Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, RunDir, RunState, RunStatus, cut,
 };
 use crate::usage::Usage;
 
@@ -50,6 +50,9 @@ pub struct Report<'a> {
     /// The values of the inputs, by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     inputs: &'a Map<String, String>,
+    /// The path of the folder of the run, from the project's directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_dir: Option<String>,
     pub started_at: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<u64>,
@@ -174,6 +177,7 @@ impl<'a> Report<'a> {
             outcome,
             pause: pause.map(|reason| reason.to_string()),
             inputs: &progress.inputs,
+            run_dir: progress.run_dir.as_ref().map(RunDir::shown),
             started_at: state.started_at,
             ended_at: match outcome {
                 Outcome::Done => last_visit().or(ended_at),
@@ -258,6 +262,7 @@ impl<'a> Report<'a> {
             format!("**Steps:** {}{}", self.steps, repeated.unwrap_or_default()),
             format!("**Task ID:** {}", name(self.task_id)),
         ];
+        items.extend(self.run_dir.iter().map(|path| format!("**Folder:** `{path}`")));
         let inputs = self.inputs.iter();
         let inputs: Vec<String> =
             inputs.map(|(input, value)| format!("{}: {}", name(input), name(value))).collect();

@@ -38,6 +38,7 @@ pub fn status_panel(
         ),
     ];
     lines.extend(inputs(active, 1).map(|inputs| format!("Inputs: {inputs}")));
+    lines.extend(progress.run_dir.iter().map(|of| format!("Folder: {}", of.shown())));
     lines.push(String::new());
     let steps = Outline::steps(active, 1, MAX_STEPS);
     for step in &steps {

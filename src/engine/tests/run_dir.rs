@@ -66,6 +66,24 @@ fn it_is_made_at_the_start_if_a_nested_workflow_names_it() {
 }
 
 #[test]
+fn the_status_and_the_report_name_it() {
+    let mut session = session("---\nSee {runDir}.\n");
+    let _ = session.command("workflow", "w x");
+    let shown = |session: &mut Session, control| {
+        let effects = session.command("workflow", control).effects;
+        effects.iter().map(|effect| format!("{effect:?}\n")).collect::<String>()
+    };
+    let status = shown(&mut session, ":status");
+    assert!(status.contains(&format!("Folder: {PATH}")), "{status}");
+    let report = shown(&mut session, ":report");
+    assert!(report.contains(&format!("**Folder:** `{PATH}`")), "{report}");
+    // Outside of pi, by the stored name.
+    let state = session.stored_run().unwrap();
+    let report = crate::text::Report::of(state, crate::text::Circumstances::default());
+    assert_eq!(serde_json::to_value(&report).unwrap()["runDir"], PATH);
+}
+
+#[test]
 fn a_run_whose_folder_cannot_be_made_is_not_started() {
     let mut session = session("---\n{runDir}\n");
     session.files.no_run_dir = Some(".pi: it is a link".into());
