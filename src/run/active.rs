@@ -93,8 +93,11 @@ impl<'a> Active<'a> {
                 Active::resolve(&next, self.library).is_some_and(|next| next.is_fresh())
             })
         };
-        self.phase.summary_required == Some(true)
-            || self.with_possible_outputs().is_none_or(|left| left.iter().any(leads_to_fresh))
+        let may_lead_to_fresh = || match self.with_possible_outputs() {
+            Some(left) => left.iter().any(leads_to_fresh),
+            None => self.library.names_contexts(&self.root.key),
+        };
+        self.phase.summary_required == Some(true) || may_lead_to_fresh()
     }
 
     /// The limits of the current phase, with the values of the run.

@@ -47,6 +47,7 @@ struct Group<'a> {
 struct Shown<'a> {
     name: &'a str,
     text: String,
+    has_outputs: bool,
 }
 
 /// Returns the list of results in the context prompt, newest last; `None` without results.
@@ -111,7 +112,7 @@ pub(super) fn lines(state: &RunState, library: &Library) -> Vec<String> {
         lines.extend(group.phases.iter().map(|(scopes, shown)| {
             let title = format!("{indent}- {}{}:", scope_names(scopes), shown.name);
             match &excerpt(&shown.text, length)[..] {
-                [line] => format!("{title} {line}"),
+                [line] if !shown.has_outputs => format!("{title} {line}"),
                 lines => {
                     let lines = lines.iter().map(|line| format!("\n{indent}  {line}"));
                     title + &lines.collect::<String>()
@@ -185,7 +186,7 @@ fn groups<'a>(state: &'a RunState, library: &'a Library) -> Vec<Group<'a>> {
         });
         let name = names.next();
         let text = result_text(result.summary, result.outputs);
-        let phase = (names.collect(), Shown { name: result.name, text });
+        let phase = (names.collect(), Shown { name: result.name, text, has_outputs: result.outputs.is_some() });
         match groups.iter().position(|group| group.path == outer && group.name == name) {
             // The newest result of a group decides its position.
             Some(index) => {

@@ -197,6 +197,11 @@ impl Library {
         inputs_of_rules(key, &|key| self.get(key), &mut Map::new())
     }
 
+    /// Returns true if a workflow, one nested in it or a phase of these has a `context`.
+    pub fn names_contexts(&self, key: &str) -> bool {
+        self.reached(key).is_some_and(|all| all.into_iter().any(seal::has_context))
+    }
+
     /// Returns true if a phase of a workflow, or of one nested in it, names a model or a thinking level.
     pub fn names_models(&self, key: &str) -> bool {
         self.reached(key).is_some_and(|all| all.into_iter().any(seal::has_models))

@@ -120,7 +120,7 @@ fn has_outputs(workflow: &Workflow) -> bool {
 }
 
 /// Returns true if a workflow or one of its own phases has a `context`.
-fn has_context(workflow: &Workflow) -> bool {
+pub(crate) fn has_context(workflow: &Workflow) -> bool {
     workflow.context.is_some() || workflow.own_phases().any(|phase| phase.context.is_some())
 }
 

@@ -79,12 +79,12 @@ impl Engine {
             cx.fail(Level::Error, error);
             return Reply::None;
         }
-        if let Some(reply) = self.enter_missing_input(&start, cx) {
-            return reply;
-        }
         if let Some(error) = self.bad_in_path(&start) {
             cx.fail(Level::Error, error);
             return Reply::None;
+        }
+        if let Some(reply) = self.enter_missing_input(&start, cx) {
+            return reply;
         }
         let Some(state) = self.running() else {
             return self.start_unless_replaced(start, cx);

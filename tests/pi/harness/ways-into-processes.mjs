@@ -39,8 +39,9 @@ def inject():
 
 /** Ways that show themselves as soon as they succeed. @type {Record<string, string>} */
 const REACHES = {
-  "ptrace attach": `import time\nfor attempt in range(20):\n  if call("ptrace", 16, T, 0, 0) == 0:\n    led(); os.waitpid(T, 0x40000000); call("ptrace", 17, T, 0, 0); break\n  time.sleep(0.05) # Another way may trace it at this moment.`,
-  "ptrace seize": `reaches("ptrace", 0x4206, T, 0, 0)`,
+  // Another way may trace it at this moment.
+  "ptrace attach": `for attempt in range(20):\n  if call("ptrace", 16, T, 0, 0) == 0:\n    led(); os.waitpid(T, 0x40000000); call("ptrace", 17, T, 0, 0); break\n  time.sleep(0.05)`,
+  "ptrace seize": `for attempt in range(20):\n  if call("ptrace", 0x4206, T, 0, 0) == 0: led(); break\n  time.sleep(0.05)`,
   "reading memory": `into = ctypes.create_string_buffer(8)\nreaches("process_vm_readv", T, struct.pack("QQ", ctypes.addressof(into), 8), 1, struct.pack("QQ", 4096, 8), 1, 0)`,
   "writing memory": `text = ctypes.create_string_buffer(8)\nreaches("process_vm_writev", T, struct.pack("QQ", ctypes.addressof(text), 8), 1, struct.pack("QQ", 4096, 8), 1, 0)`,
   "opened memory": `for path in ("mem", "task/%d/mem" % T):\n  for flags in (os.O_RDONLY, os.O_WRONLY, os.O_RDWR):\n    try: os.open("/proc/%d/%s" % (T, path), flags); led()\n    except OSError as error: print(error)`,

@@ -74,6 +74,12 @@ export default [
     actions: [run("/workflow w Add a route"), restart(), run("Go on")],
   },
   {
+    name: "after a phase with outputs, in phases that get no results and have hidden files",
+    global: workflow("hello", [{ id: "analyze", outputs: { size: { type: "choice", options: ["small", "large"] } } }, { id: "execute", results: "none", hide: [".env"] }, { id: "check", results: "none" }], { completionMessage: "Finished." }),
+    model: [{ calls: [{ name: "workflow_step", arguments: { action: "next", outputs: { size: "large" } } }] }, stop, step("status"), step("next"), step("next"), end],
+    actions: [run("/workflow hello Add a route"), restart(), run("Go on")],
+  },
+  {
     name: "three deep",
     global: DEEP,
     model: [step("next"), step("next"), step("next"), stop, step("status"), step("next"), step("next"), end],
