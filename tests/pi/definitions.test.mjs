@@ -533,6 +533,23 @@ for (const version of VERSIONS) {
       ]);
     });
 
+    test("name the field that a field of another program means, for the place where it stands", async (t) => {
+      const { sandbox } = await stage(t, [], {
+        globalFiles: {
+          "w/workflow.yaml": `${HEAD}timeout: 10m\nphases:\n  - phase: a.md\n    needs: [b]\n  - bash: npm test\n`,
+          "w/a.md": "---\nid: a\nname: A\nemoji: x\nuntil: DONE\ngate:\n  - bash: npm test\n---\nDo it.\n",
+        },
+      });
+      const panel = await check(await startRpc({ version, sandbox }));
+      assert.deepEqual(panel.split("\n").filter((line) => line.startsWith("  help: ")), [
+        "  help: did you mean `budget`, as in `budget: { time: 30m }`?",
+        "  help: the entries of `phases` run in their order: remove it",
+        "  help: `bash`: did you mean `gate`, as in `gate: [{ run: npm test }]`, in the front matter of a phase file?",
+        "  help: did you mean `gate`, as in `gate: [{ run: npm test }]`?",
+        "  help: did you mean `run`, as in `run: npm test`?",
+      ]);
+    });
+
     test("about deep nesting take no long time", async (t) => {
       const { sandbox } = await stage(t, [], { globalFiles: HELLO });
       const rpc = await startRpc({ version, sandbox });

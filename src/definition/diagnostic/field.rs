@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::description::{Description, error, suggestion, warning};
+use super::meant::{self, Mapping};
 use crate::definition::model::words::short;
 use super::value::{Expected, Needs, ValueKind};
 use crate::definition::model::schema;
@@ -78,6 +79,7 @@ pub enum FieldProblem {
         known: &'static [&'static str],
     },
     UnknownField {
+        of: Mapping,
         field: String,
         known: &'static [&'static str],
     },
@@ -167,15 +169,16 @@ impl FieldProblem {
                 error(format!("`{field}` must have 1 to {limit} entries"))
             }
             Self::UnknownPart { of, field, known } => {
+                let mapping = if *of == "phases" { Mapping::Entry } else { Mapping::Other };
+                let help = meant::help(field, mapping);
                 error(format!("unknown field `{field}` in `{of}`"))
-                    .help(suggestion(field, known, "fields"))
+                    .help(help.unwrap_or_else(|| suggestion(field, known, "fields")))
                     .marking(field)
             }
-            Self::UnknownField { field, known } => {
-                let help = place_of(field).map_or_else(
-                    || suggestion(field, known, "fields"),
-                    |place| format!("`{field}` belongs in {place}"),
-                );
+            Self::UnknownField { of, field, known } => {
+                let help = place_of(field).map(|place| format!("`{field}` belongs in {place}"));
+                let help = help.or_else(|| meant::help(field, *of));
+                let help = help.unwrap_or_else(|| suggestion(field, known, "fields"));
                 warning(format!("unknown field `{field}`; it has no effect"))
                     .help(help)
                     .marking(field)

@@ -1,6 +1,7 @@
 //! Gates and their checks.
 
 use super::description::{Description, error, suggestion, warning};
+use super::meant::{self, Mapping};
 use crate::definition::model::words::short;
 use crate::definition::model::gate::RESERVED_VARIABLES;
 use crate::definition::model::words::list;
@@ -55,8 +56,9 @@ impl GateProblem {
                 if several { wrong.help("make an entry of `gate` for each") } else { wrong }
             }
             Self::UnknownCheckField { field, known } => {
+                let help = meant::help(field, Mapping::Check);
                 error(format!("unknown field `{field}` in a check"))
-                    .help(suggestion(field, known, "fields"))
+                    .help(help.unwrap_or_else(|| suggestion(field, known, "fields")))
                     .marking(field)
             }
             Self::MisplacedCheckField { field, of } => {

@@ -8,6 +8,7 @@ pub(crate) mod field;
 pub(crate) mod file;
 pub(crate) mod gate;
 pub(crate) mod limit;
+pub(crate) mod meant;
 pub(crate) mod model;
 pub(crate) mod package;
 pub(crate) mod phase;

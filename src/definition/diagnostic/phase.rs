@@ -10,7 +10,7 @@ use crate::definition::model::files::FileError;
 pub enum PhaseProblem {
     NoPhases,
     TooManyPhases { limit: usize },
-    BadPhaseEntry { found: ValueKind, suggestion: Option<String> },
+    BadPhaseEntry { found: ValueKind, help: Option<String> },
     PhaseOutsideRoot { path: String, of_package: bool },
     PhaseUnreadable { path: String, error: FileError, suggestion: Option<String> },
     NoFrontMatter,
@@ -29,10 +29,15 @@ impl PhaseProblem {
             Self::TooManyPhases { limit } => {
                 error(format!("`phases` must not have more than {limit} entries"))
             }
-            Self::BadPhaseEntry { found, suggestion } => error(format!(
-                "`phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found {found}"
-            ))
-            .suggest(suggestion.as_ref()),
+            Self::BadPhaseEntry { found, help } => {
+                let bad = error(format!(
+                    "`phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found {found}"
+                ));
+                match help {
+                    Some(help) => bad.help(help),
+                    None => bad,
+                }
+            }
             Self::PhaseOutsideRoot { path, of_package: true } => {
                 error(format!("the phase file `{path}` is outside the package"))
                     .help("move the file into the folder of the package")

@@ -8,6 +8,7 @@ use super::templates::Unknown;
 use super::yaml::{self, Tree, Yaml};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::meant::{self, Mapping};
 use crate::definition::diagnostic::place::Place;
 use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
@@ -39,6 +40,8 @@ pub(crate) struct Fields<'a> {
     pub needs: Needs,
     /// All keys that have a meaning.
     known: &'static [&'static str],
+    /// The kind of the file.
+    of: Mapping,
     /// The parsed text.
     pub tree: Rc<Tree>,
     /// The list that its diagnostics are added to.
@@ -53,7 +56,7 @@ impl<'a> Fields<'a> {
         file: &'a str,
         text: &'a str,
         lines_before: usize,
-        (needs, known): (Needs, &'static [&'static str]),
+        (of, needs, known): (Mapping, Needs, &'static [&'static str]),
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let before = diagnostics.len();
@@ -69,6 +72,7 @@ impl<'a> Fields<'a> {
                     lines_before,
                     needs,
                     known,
+                    of,
                     tree,
                     diagnostics,
                     before,
@@ -104,9 +108,11 @@ impl<'a> Fields<'a> {
         ));
     }
 
-    /// Reports a missing field. An unknown key with a similar name is taken for it.
+    /// Reports a missing field. An unknown key with a similar name, or the name that another program has for it, is taken for it.
     pub fn missing(&mut self, field: &'static str) {
-        let meant = |key: &String| nearest(key, self.known.iter().copied()) == Some(field);
+        let meant = |key: &String| {
+            nearest(key, self.known.iter().copied()) == Some(field) || meant::means(key, field, self.of)
+        };
         let instead = self.unknown_keys(&[], self.known).into_iter().find(meant);
         let problem = FieldProblem::Missing { of: self.needs, field, instead: instead.clone() };
         match &instead {
@@ -142,16 +148,16 @@ impl<'a> Fields<'a> {
 
     /// Reports the unknown keys of the file.
     pub fn check_keys(&mut self) {
-        self.check_keys_at(&[], self.known);
+        self.check_keys_at(&[], self.of, self.known);
     }
 
     /// Reports the unknown keys of the mapping at a path.
-    pub fn check_keys_at(&mut self, path: &[Step], known: &'static [&'static str]) {
+    pub fn check_keys_at(&mut self, path: &[Step], of: Mapping, known: &'static [&'static str]) {
         for field in self.unknown_keys(path, known) {
             if !path.is_empty() || !(self.taken_for_another(&field) || rule_meant(&field).is_some())
             {
                 let path = [path, &[Step::Name(&field)]].concat();
-                self.report(&path, FieldProblem::UnknownField { field: field.clone(), known });
+                self.report(&path, FieldProblem::UnknownField { of, field: field.clone(), known });
             }
         }
     }

@@ -7,6 +7,7 @@ use super::yaml;
 use super::yaml::Yaml;
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::meant::Mapping;
 use crate::definition::diagnostic::model::ModelProblem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::value::Needs;
@@ -77,7 +78,7 @@ pub(crate) fn read_aliases(file: &str, text: &str, diagnostics: &mut Vec<Diagnos
     if yaml::parse(text).is_ok_and(|tree| tree.root == Yaml::Null) {
         return aliases;
     }
-    let Some(mut fields) = Fields::parse(file, text, 0, (needs, &[]), diagnostics) else {
+    let Some(mut fields) = Fields::parse(file, text, 0, (Mapping::Other, needs, &[]), diagnostics) else {
         return aliases;
     };
     let tree = Rc::clone(&fields.tree);

@@ -8,6 +8,7 @@ use super::yaml::Yaml;
 use super::{budget, confinement, expected_calls, gate, models, outcomes, outputs, results, templates};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::meant::Mapping;
 use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::place::Place;
 use crate::definition::diagnostic::report::Diagnostic;
@@ -71,7 +72,7 @@ pub(crate) fn read(
         file,
         document.front_matter(),
         document.lines_before,
-        (NEEDS, &FIELDS),
+        (Mapping::Phase, NEEDS, &FIELDS),
         diagnostics,
     ) else {
         return Ok(None);

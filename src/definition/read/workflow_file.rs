@@ -8,6 +8,7 @@ use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, confinement, gate, inputs};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
+use crate::definition::diagnostic::meant::{self, Mapping};
 use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::value::{Expected, Needs};
@@ -65,7 +66,8 @@ pub(crate) fn read(
     check: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Option<Workflow>, Entries, Option<Rc<Tree>>) {
-    let Some(mut fields) = Fields::parse(file, text, 0, (NEEDS, &FIELDS), diagnostics) else {
+    let of = (Mapping::Workflow, NEEDS, &FIELDS[..]);
+    let Some(mut fields) = Fields::parse(file, text, 0, of, diagnostics) else {
         return (None, Vec::new(), None);
     };
     let show = fields
@@ -157,7 +159,7 @@ fn check_fields(fields: &mut Fields) {
     let entries = entries.iter().take(MAX_PHASES).map(is_known).enumerate();
     let known: Vec<usize> = entries.filter(|(_, known)| *known).map(|(index, _)| index).collect();
     for index in known {
-        fields.check_keys_at(&[Step::Key("phases"), Step::Item(index)], &ENTRY);
+        fields.check_keys_at(&[Step::Key("phases"), Step::Item(index)], Mapping::Entry, &ENTRY);
     }
     gate::check_attempts(fields);
     for field in &WORKFLOW_FIELDS {
@@ -262,6 +264,16 @@ fn auto_continue(fields: &mut Fields) -> Option<Option<AutoContinue>> {
     sound.then_some(Some(bounds))
 }
 
+/// The help for an entry of `phases` that cannot be read.
+fn entry_help(entry: &Yaml) -> Option<String> {
+    if let Some(suggestion) = suggestion(entry) {
+        return Some(format!("did you mean `{suggestion}`?"));
+    }
+    let Yaml::Map(fields) = entry else { return None };
+    let (field, help) = meant::of_entry(fields.iter().map(|(key, _)| &**key))?;
+    Some(format!("`{field}`: {help}"))
+}
+
 /// A suggestion for an entry of `phases` that cannot be read.
 fn suggestion(entry: &Yaml) -> Option<String> {
     let Yaml::Map(fields) = entry else { return None };
@@ -337,8 +349,8 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
                 if item.get("phase").or(item.get("subworkflow")) == Some(&Yaml::Null) {
                     continue;
                 }
-                let (found, suggestion) = (item.kind(), suggestion(item));
-                fields.report(&here, PhaseProblem::BadPhaseEntry { found, suggestion });
+                let (found, help) = (item.kind(), entry_help(item));
+                fields.report(&here, PhaseProblem::BadPhaseEntry { found, help });
                 continue;
             }
         };

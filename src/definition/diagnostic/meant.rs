@@ -1,0 +1,290 @@
+//! Fields of other programs for workflows, and the fields of this one that are meant by them.
+
+use crate::definition::model::words::list;
+
+/// The mappings that a field can stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mapping {
+    /// A `workflow.yaml`.
+    Workflow,
+    /// An entry of `phases`.
+    Entry,
+    /// The front matter of a phase file.
+    Phase,
+    /// A check of a gate.
+    Check,
+    /// Another one, whose fields no other program has.
+    Other,
+}
+
+impl Mapping {
+    /// Its place, in words.
+    fn place(self) -> &'static str {
+        match self {
+            Self::Workflow => "`workflow.yaml`",
+            Self::Entry => "an entry of `phases`",
+            Self::Phase => "the front matter of a phase file",
+            Self::Check => "a check of `gate`",
+            Self::Other => "another place",
+        }
+    }
+}
+
+/// What a field of another program means.
+#[derive(Debug, Clone, Copy)]
+enum Meant {
+    /// These lines of YAML in the same mapping.
+    Here(&'static str),
+    /// These lines of YAML in another mapping.
+    In(Mapping, &'static str),
+    /// No field; this helps instead.
+    Help(&'static str),
+    /// Nothing: there it is a field of this program, or no program has it there.
+    Unknown,
+}
+
+use Mapping::{Check, Entry, Phase, Workflow};
+use Meant::{Help, Here, In, Unknown};
+
+/// Names of fields in lower case without `_` and `-`, and their meaning in [`Mapping::Workflow`], [`Mapping::Entry`],
+/// [`Mapping::Phase`] and [`Mapping::Check`].
+type Row = (&'static [&'static str], [Meant; 4]);
+
+const APPROVE: &str = "gate: [{ approve: Is it right? }]";
+const COST: &str = "budget: { cost: 2.50 }";
+const FAILED: &str = "gate: [{ run: npm test }]\nonGateFail: loop";
+const INPUTS: &str = "inputs: { scope: { type: text } }";
+const MODEL: &str = "model: PROVIDER/ID";
+const OUTPUTS: &str = "outputs: { large: { type: flag } }";
+const PHASES: &str = "phases: [plan.md, do.md]";
+const RETRY: &str = "gate: [{ run: npm test }]\ngateAttempts: 3";
+const RUN: &str = "gate: [{ run: npm test }]";
+const TIME: &str = "budget: { time: 30m }";
+const TOKENS: &str = "budget: { outputTokens: 60000 }";
+const TURNS: &str = "budget: { turns: 40 }";
+const WAYS: &str = "outcomes: { clean: next, issues: loop }";
+const WHEN: &str = "when: { outcome.triage: large }";
+
+/// The fields of other programs. Of the fields of an entry that cannot be read the one in the first row is explained. A test checks
+/// that all YAML here is without errors in its place, and that no name is a field of this program there.
+#[rustfmt::skip]
+const ROWS: [Row; 29] = [
+    (&["prompt", "promptfile", "task", "body", "content"], [
+        Here("initialMessage: \"Work on this: {description}\""),
+        Help("write the prompt into a phase file, below the front matter, and name the file: `phase: plan.md`"),
+        Help("write the prompt below the front matter"),
+        Here("approve: Is it right?"),
+    ]),
+    (&["instructions", "instruction", "systemprompt", "system"], [
+        Here("roleInstruction: You are a careful engineer."),
+        Help("write the instructions into a phase file, below the front matter, and name the file: `phase: plan.md`"),
+        Help("write the instructions below the front matter"),
+        Unknown,
+    ]),
+    (&["run", "bash", "script", "command", "commands", "cmd", "shell", "exec"],
+        [Here(RUN), In(Phase, RUN), Here(RUN), Here("run: npm test")]),
+    (&["ask", "question", "confirm", "approve", "approval", "human", "humanreview"],
+        [Here(APPROVE), In(Phase, APPROVE), Here(APPROVE), Here("approve: Is it right?")]),
+    (&["uses", "use", "call", "include", "workflow", "recipe", "subrecipe", "subrecipes", "subworkflows"],
+        [In(Entry, "subworkflow: KEY"), Here("subworkflow: KEY"), In(Entry, "subworkflow: KEY"), Unknown]),
+    (&["file", "path", "source"], [In(Entry, "phase: plan.md"), Here("phase: plan.md"), Unknown, Here("file: docs/plan.md")]),
+    (&["parallel", "concurrent", "concurrency", "async", "fanout", "background"], [
+        Help("the entries of `phases` run one after another: remove it"),
+        Help("the entries of `phases` run one after another: list each in `phases` itself"),
+        Help("the entries of `phases` run one after another: remove it"),
+        Help("the checks of `gate` run one after another: remove it"),
+    ]),
+    (&["steps", "nodes", "tasks", "stages", "jobs", "states", "sequence", "pipeline", "flow"],
+        [Here(PHASES), Help("list each phase in `phases` itself"), In(Workflow, PHASES), Unknown]),
+    (&["loop", "repeat", "while", "iterate"], [In(Phase, WAYS), In(Phase, WAYS), Here(WAYS), In(Phase, WAYS)]),
+    (&["until", "donewhen", "completewhen", "successcriteria", "exitcriteria", "acceptancecriteria", "verify", "validate",
+        "validation", "checks"], [
+        Here(RUN),
+        In(Phase, RUN),
+        Here(RUN),
+        Help("a phase is left when all checks of its `gate` pass: remove it"),
+    ]),
+    (&["maxiterations", "iterations", "maxrounds", "maxcycles", "maxloops"],
+        [Here("maxLoops: 10"), In(Workflow, "maxLoops: 10"), In(Workflow, "maxLoops: 10"), In(Workflow, "maxLoops: 10")]),
+    (&["answers", "answer", "choices", "options", "buttons"], [In(Phase, WAYS), In(Phase, WAYS), Here(WAYS), In(Phase, WAYS)]),
+    (&["next", "then", "goto", "transitions", "transition", "branches", "branch", "switch", "routes", "route", "edges"],
+        [In(Phase, WAYS), In(Phase, WAYS), Here(WAYS), In(Phase, WAYS)]),
+    (&["if", "condition", "conditions", "onlyif", "unless"],
+        [In(Entry, WHEN), Here(WHEN), In(Entry, WHEN), Here("outcome: large")]),
+    (&["needs", "dependson", "dependencies", "deps", "after", "requires", "runafter"], [
+        Help("the entries of `phases` run in their order: remove it"),
+        Help("the entries of `phases` run in their order: remove it"),
+        Help("the entries of `phases` run in their order: remove it"),
+        Help("the checks of `gate` run in their order: remove it"),
+    ]),
+    (&["timeout", "timeoutminutes", "timeoutseconds", "idletimeout", "timelimit", "maxtime", "maxduration", "deadline"],
+        [Here(TIME), In(Phase, TIME), Here(TIME), Here("timeout: 10m")]),
+    (&["retry", "retries", "maxretries", "attempts", "maxattempts"],
+        [Here(RETRY), In(Phase, RETRY), Here(RETRY), Help("write `gateAttempts: 3` beside `gate`")]),
+    (&["onfailure", "onfail", "onerror", "continueonerror", "fallback", "catch"],
+        [Here(FAILED), In(Phase, FAILED), Here(FAILED), Help("write `onGateFail: loop` beside `gate`")]),
+    (&["maxturns", "turns", "maxsteps"], [Here(TURNS), In(Phase, TURNS), Here(TURNS), Unknown]),
+    (&["maxtokens", "tokens", "outputtokens", "maxoutputtokens"], [Here(TOKENS), In(Phase, TOKENS), Here(TOKENS), Unknown]),
+    (&["maxbudgetusd", "maxcostusd", "costlimit"], [Here(COST), In(Phase, COST), Here(COST), Unknown]),
+    (&["modelname", "modelid", "llm", "provider", "modelprovider"], [In(Phase, MODEL), In(Phase, MODEL), Here(MODEL), Unknown]),
+    (&["effort", "reasoning", "reasoningeffort", "thinkinglevel"],
+        [In(Phase, "thinking: high"), In(Phase, "thinking: high"), Here("thinking: high"), Unknown]),
+    (&["freshcontext", "newsession", "clearcontext", "isolated"],
+        [Here("context: fresh"), In(Phase, "context: fresh"), Here("context: fresh"), Unknown]),
+    (&["outputformat", "outputschema", "schema", "jsonschema", "response", "returns"],
+        [In(Phase, OUTPUTS), In(Phase, OUTPUTS), Here(OUTPUTS), Unknown]),
+    (&["parameters", "params", "arguments", "args", "variables", "vars"],
+        [Here(INPUTS), Here("with: { scope: web }"), In(Workflow, INPUTS), Here("env: { SCOPE: input.scope }")]),
+    (&["env", "environment"], [
+        In(Check, "env: { TASK: task }"),
+        In(Check, "env: { TASK: task }"),
+        In(Check, "env: { TASK: task }"),
+        Here("env: { TASK: task }"),
+    ]),
+    (&["title"], [Here("name: Plan"), Unknown, Here("name: Plan"), Here("label: Tests")]),
+    (&["icon", "symbol"], [Unknown, Unknown, Here("emoji: \"📝\""), Unknown]),
+];
+
+/// The row of a field and its meaning in a mapping.
+fn find(field: &str, of: Mapping) -> Option<(usize, Meant)> {
+    let name: String = field.chars().filter(|c| !matches!(c, '_' | '-')).collect();
+    let name = name.to_ascii_lowercase();
+    let row = ROWS.iter().position(|(names, _)| names.contains(&&*name))?;
+    let [workflow, entry, phase, check] = ROWS.get(row)?.1;
+    let meant = match of {
+        Mapping::Workflow => workflow,
+        Mapping::Entry => entry,
+        Mapping::Phase => phase,
+        Mapping::Check => check,
+        Mapping::Other => Unknown,
+    };
+    Some((row, meant))
+}
+
+/// The help for an unknown field that another program has.
+pub(crate) fn help(field: &str, of: Mapping) -> Option<String> {
+    match find(field, of)?.1 {
+        Here(yaml) => Some(format!("did you mean {}?", as_in(yaml))),
+        In(other, yaml) => Some(format!("did you mean {}, in {}?", as_in(yaml), other.place())),
+        Help(words) => Some(words.to_owned()),
+        Unknown => None,
+    }
+}
+
+/// Lines of YAML as an example of their fields.
+fn as_in(yaml: &str) -> String {
+    let names: Vec<&str> = names(yaml).collect();
+    let lines: Vec<&str> = yaml.split('\n').collect();
+    format!("{}, as in {}", list(&names), list(&lines))
+}
+
+/// The fields of lines of YAML.
+fn names(yaml: &str) -> impl Iterator<Item = &str> {
+    yaml.split('\n').filter_map(|line| Some(line.split_once(':')?.0))
+}
+
+/// Returns true if an unknown field means this one of the same mapping.
+pub(crate) fn means(unknown: &str, field: &str, of: Mapping) -> bool {
+    let Some((_, Here(yaml))) = find(unknown, of) else { return false };
+    names(yaml).any(|name| name == field)
+}
+
+/// The field of an entry of `phases` that tells most about what is meant by the entry, and its help.
+pub(crate) fn of_entry<'a>(fields: impl Iterator<Item = &'a str>) -> Option<(&'a str, String)> {
+    let known = fields.filter_map(|field| Some((find(field, Entry)?.0, field)));
+    let (_, field) = known.min()?;
+    Some((field, help(field, Entry)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+    use crate::definition::fixtures::Files;
+    use crate::definition::model::schema::{CHECK_FIELDS, ENTRY_FIELDS, PHASE_FIELDS, WORKFLOW_FIELDS};
+    use crate::definition::{Diagnostic, Library};
+
+    const ALL: [Mapping; 4] = [Workflow, Entry, Phase, Check];
+
+    /// The fields of which a mapping has one.
+    const KINDS: [&[&str]; 2] = [&["run", "file", "approve"], &["phase", "subworkflow"]];
+
+    /// The reports of a sound workflow with these lines in one of its mappings.
+    fn reports(yaml: &str, of: Mapping) -> Vec<String> {
+        let yaml = yaml.replace("KEY", "nested").replace("PROVIDER", "p");
+        let lines: Map<String, Value> = serde_yaml::from_str(&yaml).unwrap();
+        let mapping = |mapping: Mapping, base: Value| {
+            let Value::Object(mut base) = base else { panic!("{base}") };
+            for (key, value) in lines.iter().filter(|_| mapping == of) {
+                for kinds in KINDS.iter().filter(|kinds| kinds.contains(&&**key)) {
+                    kinds.iter().for_each(|kind| drop(base.remove(*kind)));
+                }
+                base.insert(key.clone(), value.clone());
+            }
+            base
+        };
+        let entry = if yaml.starts_with("with") { "nested" } else { "do.md" };
+        let entry = json!({ if entry == "nested" { "subworkflow" } else { "phase" }: entry });
+        let scope = json!({ "type": "text", "default": "api" });
+        let workflow = json!({
+            "name": "W", "commandName": "w", "initialMessage": "Go", "inputs": { "scope": scope },
+            "phases": ["triage.md", mapping(Entry, entry)],
+        });
+        let check = mapping(Check, json!({ "run": "npm test" }));
+        let ways = json!({ "large": "next", "small": "next" });
+        let phase = |id: &str| json!({ "id": id, "name": "P", "emoji": "*", "outcomes": ways, "gate": [check] });
+        let front_matter = |fields: Value| format!("---\n{fields}\n---\nDo it.\n");
+        let nested = json!({ "name": "N", "show": "workflows", "inputs": { "scope": scope }, "phases": ["n.md"] });
+        let mut files = Files::default();
+        for (path, text) in [
+            ("w/workflow.yaml", Value::Object(mapping(Workflow, workflow)).to_string()),
+            ("w/triage.md", front_matter(phase("triage"))),
+            ("w/plan.md", front_matter(phase("plan"))),
+            ("w/do.md", front_matter(Value::Object(mapping(Phase, phase("do"))))),
+            ("nested/workflow.yaml", nested.to_string()),
+            ("nested/n.md", front_matter(json!({ "id": "n", "name": "N", "emoji": "*" }))),
+        ] {
+            files.global.insert(path.into(), text);
+        }
+        let (_, diagnostics) = Library::check(&files).unwrap();
+        let reports = diagnostics.iter().map(Diagnostic::to_string);
+        reports.filter(|report| !report.contains("unused phase file")).collect()
+    }
+
+    /// What is suggested has no error and no warning in its place.
+    #[test]
+    fn all_suggestions_are_sound() {
+        assert_eq!(reports("name: W", Workflow), [""; 0]);
+        assert_ne!(reports("when: { outcome.triage: lareg }", Entry), [""; 0]);
+        for (names, meant) in ROWS {
+            for (meant, here) in meant.into_iter().zip(ALL) {
+                let (yaml, place) = match meant {
+                    Here(yaml) => (yaml, here),
+                    In(other, yaml) => (yaml, other),
+                    Help(_) | Unknown => continue,
+                };
+                assert_eq!(reports(yaml, place), [""; 0], "{names:?} in {here:?}");
+            }
+        }
+    }
+
+    /// A row is changed when one of its names becomes a field.
+    #[test]
+    fn no_name_is_a_field_of_the_same_mapping() {
+        let mut seen = Vec::new();
+        for (name, meant) in ROWS.iter().flat_map(|(names, meant)| names.iter().map(move |name| (*name, meant))) {
+            assert!(!seen.contains(&name), "{name} stands twice");
+            seen.push(name);
+            assert!(!name.contains(|c: char| !c.is_ascii_lowercase()), "{name}");
+            let fields = [&WORKFLOW_FIELDS[..], &ENTRY_FIELDS, &PHASE_FIELDS, &CHECK_FIELDS];
+            for ((fields, meant), of) in fields.iter().zip(meant).zip(ALL) {
+                let Some(field) = fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)) else {
+                    continue;
+                };
+                let is_itself = matches!(meant, Here(yaml) if names(yaml).next() == Some(field.name));
+                assert!(is_itself || matches!(meant, Unknown), "{name} is a field of {of:?}");
+            }
+        }
+    }
+}
