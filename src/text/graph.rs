@@ -107,8 +107,8 @@ fn loops(count: &BoundValue<u32>) -> String {
     format!("{count} loop{}", if *count == BoundValue::Fixed(1) { "" } else { "s" })
 }
 
-/// Returns a phase of `scope` for a list, with its notes: tools after the name, a fresh start, the results, the model, the limits, the budget, the
-/// gate, the outputs and the outcomes below it.
+/// Returns a phase of `scope` for a list: tools after its name, the other notes below. `Chart::phase` has those of Mermaid, where
+/// outcomes are edges.
 pub fn noted(
     name: &str,
     phase: &Phase,

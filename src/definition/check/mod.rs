@@ -1,4 +1,4 @@
-//! Checks of the model: references, ways, limits and tests.
+//! Checks of the model: references, ways, limits, names, models, values and tests.
 
 pub(crate) mod command_names;
 pub(crate) mod context;

@@ -90,6 +90,7 @@ impl Control {
         }
     }
 
+    /// A new control takes none until it stands here.
     fn takes_argument(self) -> bool {
         matches!(self, Self::Graph | Self::Resume | Self::Next | Self::Skip)
     }

@@ -5,6 +5,7 @@
 //! | `start` | `/workflow NAME TASK`: the checks and dialogs before a run starts, and the start |
 //! | `arguments` | the values of inputs and the task behind the name of a workflow |
 //! | `picker` | `/workflow` alone: the dialogs for workflow and task |
+//! | `consent` | the consent to all commands of a run before it starts |
 //! | `replacement` | the confirmation before a project's workflow runs in the place of one of the user's own |
 //! | `controls` | `/workflow :status` and the like: the controls and their dispatch |
 //! | `moves` | the controls that move, pause, resume or cancel the run |
