@@ -6,7 +6,7 @@ use crate::definition::{is_blank, trim};
 use crate::protocol::STEP_TOOL_NAME;
 use crate::run::{
     Active, Arrival, Evidence, Leaving, LoopError, Outputs, PauseReason, PhasePath, RunState,
-    WrongOutput, given_outputs, leave, restart,
+    WrongOutput, given_outputs, leave, restart, way_back,
 };
 use crate::text;
 
@@ -355,7 +355,10 @@ impl Engine {
             LoopError::Exhausted { max_loops } => max_loops,
             LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => 0,
         };
-        let reason = PauseReason::Loops { of, outcome, times };
+        let back = way_back(state, &outcome, self.definitions.library());
+        let is_outer = |scope: &String| *scope != state.current_path.scope_key();
+        let scope = back.map(|back| back.scope_key).filter(is_outer);
+        let reason = PauseReason::Loops { of, outcome, times, scope };
         let text = format!("The workflow is paused: {reason}. Stop here and wait for the user.");
         self.pause_as(state, reason, cx);
         result(text, json!({ "active": true, "error": error.to_string() }))

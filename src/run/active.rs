@@ -46,10 +46,14 @@ impl<'a> Active<'a> {
         Some(Self { library, state, root, scope, index: *index, phase })
     }
 
-    /// The names of the workflows from the root to the innermost.
+    /// The names of the workflows from the root to the innermost, as the entries that nest them label them.
     pub fn breadcrumb(&self) -> Vec<&'a str> {
-        let scopes = self.state.current_path.iter();
-        scopes.filter_map(|scope| Some(&*self.library.get(&scope.workflow_key)?.name)).collect()
+        let entry = |outer: &Segment| {
+            self.library.get(&outer.workflow_key)?.phases.get(outer.phase_index)
+        };
+        let outer = self.state.current_path.windows(2).filter_map(|scopes| entry(scopes.first()?));
+        let nested = outer.map(|entry| self.library.entry_name(entry));
+        std::iter::once(&*self.root.name).chain(nested).collect()
     }
 
     /// The entry before the current one in the innermost workflow.

@@ -215,7 +215,7 @@ mod tests {
                     (text(size), text(size), text(size), text(size));
                 let reason = match kind {
                     0 => PauseReason::Gate { label, times: 3 },
-                    1 => PauseReason::Loops { of, outcome, times: 2 },
+                    1 => PauseReason::Loops { of, outcome, times: 2, scope: Some(text(size)) },
                     2 => PauseReason::Approval { question },
                     3 => PauseReason::UnknownCost { of },
                     _ => PauseReason::Unknown(text(size).into()),

@@ -105,7 +105,7 @@ fn output_values(active: &Active) -> Map<String, Set<String>> {
         for condition in &entry.when {
             add(&condition.of, &mut condition.values.iter().cloned());
         }
-        let EntryKind::Workflow { key, with } = &entry.kind else { continue };
+        let EntryKind::Workflow { key, with, .. } = &entry.kind else { continue };
         let nested = condition_values(key, active.library, &mut known);
         for (input, given) in with {
             if let (Given::Name(name), Some(values)) = (given, nested.get(input)) {
@@ -135,7 +135,7 @@ pub(super) fn condition_values<'a>(
                 values.extend(condition.values.iter().cloned());
             }
         }
-        let EntryKind::Workflow { key, with } = &entry.kind else { continue };
+        let EntryKind::Workflow { key, with, .. } = &entry.kind else { continue };
         let nested = condition_values(key, library, known);
         for (name, given) in with {
             if let (Given::Name(ValueName::Input(own)), Some(values)) = (given, nested.get(name)) {

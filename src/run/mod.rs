@@ -47,5 +47,7 @@ pub use run_dir::RunDir;
 pub use state::{MAX_TASK, RunState, RunStatus};
 pub use stored::{Restored, Unusable, restore, take_up};
 pub use summary::{Summary, cut};
-pub use transition::{Arrival, LoopError, advance, begin, enter, go_to, leave, restart};
+pub use transition::{
+    Arrival, LoopError, WayBack, advance, begin, enter, go_to, leave, restart, way_back,
+};
 pub use ways::{Way, WayBounds, WayEnd, WayStarts, WayStep, Ways, ways};

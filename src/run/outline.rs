@@ -87,7 +87,7 @@ impl<'a> Walk<'a> {
                 }
                 EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = self.library.get(key) {
-                        self.scopes.push(&nested.name);
+                        self.scopes.push(self.library.entry_name(entry));
                         self.path.enter(key);
                         self.entries(&nested.phases);
                         self.path.leave();

@@ -193,6 +193,9 @@ pub enum PauseReason {
         of: String,
         outcome: String,
         times: u32,
+        /// [`PhasePath::scope_key`] of the scope, if it is not the innermost.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        scope: Option<String>,
     },
     /// The agent has tried this number of times to leave the phase with missing or wrong outputs.
     Outputs {
@@ -511,8 +514,9 @@ impl RunState {
         let pause = new.progress.paused.take();
         (new.progress.continuations, new.progress.idle) = (0, 0);
         match pause.map(|pause| pause.reason) {
-            Some(PauseReason::Loops { .. }) => {
-                new.progress.loops.remove(&new.current_path.scope_key());
+            Some(PauseReason::Loops { scope, .. }) => {
+                let scope = scope.unwrap_or_else(|| new.current_path.scope_key());
+                new.progress.loops.remove(&scope);
             }
             Some(PauseReason::Outputs { .. }) => {
                 if let Some(visit) = new.progress.visits.get_mut(&new.current_path.key()) {

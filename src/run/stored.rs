@@ -534,6 +534,10 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
             of: string(get(reason, "of")?)?,
             outcome: string(get(reason, "outcome")?)?,
             times: times()?,
+            scope: match get(reason, "scope") {
+                Some(scope) => Some(string(scope)?),
+                None => None,
+            },
         },
         "outputs" => {
             PauseReason::Outputs { of: string(get(reason, "of")?)?, times: times()? }
@@ -884,7 +888,8 @@ mod tests {
             PauseReason::Idle { times: 1 },
             PauseReason::Limit { times: 2 },
             PauseReason::Gate { label, times: 3 },
-            PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2 },
+            PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: None },
+            PauseReason::Loops { of: "r".into(), outcome: "o".into(), times: 2, scope: Some("/w".into()) },
             PauseReason::Outputs { of: "r".into(), times: 5 },
             PauseReason::MissingOutput {
                 of: "r".into(),

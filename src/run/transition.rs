@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::definition::{Entry, EntryKind, Library, OnMaxLoops, Workflow, short};
+use crate::definition::{Entry, EntryKind, Library, OnMaxLoops, Outcome, Workflow, short};
 
 use super::progress::MAX_NAME;
 use super::{PassedOver, PassedOverReason, PhasePath, RunState, RunStatus};
@@ -58,15 +58,17 @@ pub fn advance(state: &RunState, library: &Library) -> (RunState, Arrival) {
     let mut new = state.stepped();
     if let Some(EntryKind::Workflow { .. }) = current_entry(&new, library).map(|entry| &entry.kind)
     {
-        return new.arrive(None, state, library);
+        return new.arrive(state, library);
     }
     new.progress.outcomes.remove(&new.current_path.key());
     let next = current_index(&new).saturating_add(1);
     new.current_path.set_index(next);
-    new.arrive(None, state, library)
+    new.arrive(state, library)
 }
 
 /// Moves a run to where this outcome of its phase leads; without one, to its next phase or to its end.
+///
+/// A nested workflow that ends with the outcome has the same; its entry says where that leads.
 ///
 /// # Errors
 ///
@@ -78,44 +80,60 @@ pub fn leave(
     library: &Library,
 ) -> Result<(RunState, Arrival), LoopError> {
     match outcome {
-        Some(outcome) => follow(state, outcome, library),
+        Some(outcome) => follow(state, outcome, library, &mut None),
         None => Ok(advance(state, library)),
     }
 }
 
-/// Moves a run to where this outcome of its phase leads.
+/// A scope in which an outcome leads back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WayBack {
+    /// [`PhasePath::scope_key`] of the scope.
+    pub scope_key: String,
+    /// The key of its workflow.
+    pub workflow_key: String,
+    /// The number of times that it was begun again.
+    pub loops: u32,
+    /// The number of times that it may be.
+    pub max_loops: u32,
+    /// The effect of leading back once more.
+    pub on_max_loops: OnMaxLoops,
+    /// It goes on instead, in this scope or in one within it: that was begun again as often as it may be.
+    pub goes_on: bool,
+}
+
+/// Returns the scope in which this outcome of the run's phase leads back, the outermost if it goes on in others; `None` if it does
+/// not, or if there is no such outcome.
+pub fn way_back(state: &RunState, outcome: &str, library: &Library) -> Option<WayBack> {
+    let mut back = None;
+    // An error is that of the way back.
+    let _ = follow(state, outcome, library, &mut back);
+    back
+}
+
+/// Moves a run to where this outcome of its phase leads. `back` gets the last scope in which it leads back.
 fn follow(
     state: &RunState,
     outcome: &str,
     library: &Library,
+    back: &mut Option<WayBack>,
 ) -> Result<(RunState, Arrival), LoopError> {
     let mut new = state.stepped();
-    let key = new.current_path.key();
-    let segment = new.current_path.last_mut().ok_or(LoopError::NotFound)?;
-    let scope = library.get(&segment.workflow_key).ok_or(LoopError::NotFound)?;
-    let phase = scope.phases.get(segment.phase_index).and_then(Entry::as_phase);
-    let phase = phase.ok_or(LoopError::NotFound)?;
+    let phase = current_entry(&new, library).and_then(Entry::as_phase).ok_or(LoopError::NotFound)?;
     let taken = phase.outcomes.iter().find(|other| other.name == outcome);
-    let target = &taken.ok_or(LoopError::NotFound)?.target;
-    let (from, next) = (segment.phase_index, segment.phase_index.saturating_add(1));
-    let mut to = scope.target(from, target).ok_or(LoopError::NotFound)?;
-    new.progress.outcomes.insert(key, outcome.to_owned());
-    if to <= from {
-        match (new.count_loop(scope, library), scope.on_max_loops) {
-            (Err(LoopError::Exhausted { .. }), OnMaxLoops::Next) => to = next,
-            (counted, OnMaxLoops::Pause | OnMaxLoops::Next) => counted?,
-        }
-    }
-    for index in next..to {
-        let because = PassedOverReason::Outcome {
-            of: short(&phase.id, MAX_NAME),
-            outcome: outcome.to_owned(),
+    let mut taken = Some(taken.ok_or(LoopError::NotFound)?);
+    let mut reached = Reached::Left { outcome: Some(outcome) };
+    loop {
+        reached = match reached {
+            Reached::Phase => return Ok((new, Arrival::Phase)),
+            Reached::End => return Ok((new.ended(state, library), Arrival::Done)),
+            Reached::Left { outcome } => {
+                new.leave_entry(outcome, taken, library, back)?;
+                new.reach(outcome, library)
+            }
         };
-        new.current_path.set_index(index);
-        new.pass_over(scope.phases.get(index), because, library);
+        taken = current_entry(&new, library).and_then(|entry| entry.outcome(outcome));
     }
-    new.current_path.set_index(to);
-    Ok(new.arrive(Some(outcome), state, library))
 }
 
 /// Moves a run to the beginning of its innermost scope.
@@ -140,7 +158,17 @@ pub fn restart(state: &RunState, library: &Library) -> Result<RunState, LoopErro
 
 /// Moves a new run to its first phase; to its end, if no entry can be entered.
 pub fn begin(state: &RunState, library: &Library) -> (RunState, Arrival) {
-    state.clone().arrive(None, state, library)
+    state.clone().arrive(state, library)
+}
+
+/// The end of a part of the way of a run, see [`RunState::reach`].
+enum Reached<'o> {
+    /// It is at a phase.
+    Phase,
+    /// It is at the entry of a nested workflow that has no more entries, and that ends with this outcome.
+    Left { outcome: Option<&'o str> },
+    /// The root has no more entries.
+    End,
 }
 
 /// Moves a run whose path ends at a nested workflow to the first phase in it, whatever its conditions.
@@ -191,7 +219,7 @@ impl RunState {
     pub(super) fn arrive_again(self, before: &Self, library: &Library) -> Result<Self, LoopError> {
         let (target, at) = (self.current_path.indices(), before.current_path.indices());
         let outer = target.len().saturating_sub(1);
-        let (new, arrival) = self.arrive(None, before, library);
+        let (new, arrival) = self.arrive(before, library);
         let to = new.current_path.indices();
         let stays = if target <= at { to <= at } else { to.get(..outer) == at.get(..outer) };
         if arrival == Arrival::Phase && stays { Ok(new) } else { Err(LoopError::PassedOver) }
@@ -212,53 +240,120 @@ impl RunState {
     }
 
     /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter: over
-    /// entries whose conditions do not hold, into nested workflows, and out of those that have no more entries.
+    /// entries whose conditions do not hold, into nested workflows, and out of those that have no more entries, without an outcome.
+    /// `before` is the run at the phase that it leaves.
+    pub(super) fn arrive(mut self, before: &Self, library: &Library) -> (Self, Arrival) {
+        loop {
+            match self.reach(None, library) {
+                Reached::Phase => return (self, Arrival::Phase),
+                Reached::End => return (self.ended(before, library), Arrival::Done),
+                Reached::Left { .. } => {
+                    self.progress.outcomes.remove(&self.current_path.key());
+                    self.current_path.set_index(current_index(&self).saturating_add(1));
+                }
+            }
+        }
+    }
+
+    /// Leaves the entry at its path, which has this outcome, by the one `taken` of those whose targets are known; else to the next
+    /// entry. `back` gets the scope if that leads back.
     ///
-    /// `outcome` is that of the phase that it leaves: the workflows that end with it have the same. `before` is the run at
-    /// that phase.
-    pub(super) fn arrive(
-        mut self,
-        mut outcome: Option<&str>,
-        before: &Self,
+    /// # Errors
+    ///
+    /// If the scope was restarted as often as it allows, unless it goes to the next entry then; or if the target is gone.
+    fn leave_entry(
+        &mut self,
+        outcome: Option<&str>,
+        taken: Option<&Outcome>,
         library: &Library,
-    ) -> (Self, Arrival) {
+        back: &mut Option<WayBack>,
+    ) -> Result<(), LoopError> {
+        let key = self.current_path.key();
+        match outcome {
+            Some(outcome) => self.progress.outcomes.insert(key, outcome.to_owned()),
+            None => drop(self.progress.outcomes.remove(&key)),
+        }
+        let from = current_index(self);
+        let next = from.saturating_add(1);
+        let Some((outcome, taken)) = outcome.zip(taken) else {
+            self.current_path.set_index(next);
+            return Ok(());
+        };
+        let segment = self.current_path.last().ok_or(LoopError::NotFound)?;
+        let scope = library.get(&segment.workflow_key).ok_or(LoopError::NotFound)?;
+        let mut to = scope.target(from, &taken.target).ok_or(LoopError::NotFound)?;
+        if to <= from {
+            let goes_on = back.as_ref().is_some_and(|back| back.goes_on);
+            let back = back.insert(self.way_back_in(scope, goes_on, library));
+            match (self.count_loop(scope, library), scope.on_max_loops) {
+                (Err(LoopError::Exhausted { .. }), OnMaxLoops::Next) => {
+                    back.goes_on = true;
+                    to = next;
+                }
+                (counted, OnMaxLoops::Pause | OnMaxLoops::Next) => counted?,
+            }
+        }
+        let of = scope.phases.get(from).map_or("", Entry::id);
+        for index in next..to {
+            let because =
+                PassedOverReason::Outcome { of: short(of, MAX_NAME), outcome: outcome.to_owned() };
+            self.current_path.set_index(index);
+            self.pass_over(scope.phases.get(index), because, library);
+        }
+        self.current_path.set_index(to);
+        Ok(())
+    }
+
+    /// The innermost scope, in which an outcome leads back.
+    fn way_back_in(&self, scope: &Workflow, goes_on: bool, library: &Library) -> WayBack {
+        let scope_key = self.current_path.scope_key();
+        WayBack {
+            loops: self.progress.loops.get(&scope_key).copied().unwrap_or(0),
+            scope_key,
+            workflow_key: scope.key.clone(),
+            max_loops: self.max_loops(scope, library),
+            on_max_loops: scope.on_max_loops,
+            goes_on,
+        }
+    }
+
+    /// Moves the run from the entry at its path, which it has not entered yet, to the first phase that it can enter, or out of a
+    /// scope that has no more entries, see [`Reached`]. A nested workflow ends with `outcome`, that of the phase that the run leaves,
+    /// unless the run has entered it on this way.
+    fn reach<'o>(&mut self, mut outcome: Option<&'o str>, library: &Library) -> Reached<'o> {
         // Those of the innermost workflow, which may have thousands of entries.
         let mut inputs = self.inputs(self.current_path.len(), library);
         while let Some(last) = self.current_path.last() {
             let (key, index) = (self.current_path.key(), last.phase_index);
-            match library.get(&last.workflow_key).and_then(|scope| scope.phases.get(index)) {
-                Some(entry) => {
-                    if let Some((condition, value)) =
-                        self.refusal_with(&entry.when, &inputs, library)
-                    {
-                        let because = PassedOverReason::refused(condition, value);
-                        self.pass_over(Some(entry), because, library);
-                        self.current_path.set_index(index + 1);
-                        continue;
-                    }
-                    self.progress.passed_over.remove(&key);
-                    match &entry.kind {
-                        EntryKind::Phase(_) => return (self, Arrival::Phase),
-                        EntryKind::Workflow { key: nested, .. } => {
-                            self.forget_below();
-                            self.current_path.enter(nested);
-                            inputs = self.inputs(self.current_path.len(), library);
-                            outcome = None;
-                        }
-                    }
-                }
-                None if !self.current_path.leave() => break,
-                None => {
-                    let key = self.current_path.key();
-                    match outcome {
-                        Some(outcome) => self.progress.outcomes.insert(key, outcome.to_owned()),
-                        None => drop(self.progress.outcomes.remove(&key)),
-                    }
-                    self.current_path.set_index(current_index(&self).saturating_add(1));
+            let entry = library.get(&last.workflow_key).and_then(|scope| scope.phases.get(index));
+            let Some(entry) = entry else {
+                return match self.current_path.leave() {
+                    true => Reached::Left { outcome },
+                    false => Reached::End,
+                };
+            };
+            if let Some((condition, value)) = self.refusal_with(&entry.when, &inputs, library) {
+                let because = PassedOverReason::refused(condition, value);
+                self.pass_over(Some(entry), because, library);
+                self.current_path.set_index(index + 1);
+                continue;
+            }
+            self.progress.passed_over.remove(&key);
+            match &entry.kind {
+                EntryKind::Phase(_) => return Reached::Phase,
+                EntryKind::Workflow { key: nested, .. } => {
+                    self.forget_below();
+                    self.current_path.enter(nested);
                     inputs = self.inputs(self.current_path.len(), library);
+                    outcome = None;
                 }
             }
         }
+        Reached::End
+    }
+
+    /// Ends a run that has no more entries; `before` is the run at its last phase.
+    fn ended(mut self, before: &Self, library: &Library) -> Self {
         // A run that ends inside a nested workflow has left it: its path is behind the root's last entry.
         self.current_path.clone_from(&before.current_path);
         self.current_path.truncate(1);
@@ -269,14 +364,19 @@ impl RunState {
             root.phase_index = workflow.phases.len();
         }
         self.status = RunStatus::Done { announced: false };
-        (self, Arrival::Done)
+        self
     }
 }
 
-/// Moves a run to the phase at a path, whatever its conditions. The phase that it leaves has no outcome then.
-pub fn go_to(state: &RunState, path: PhasePath) -> RunState {
+/// Moves a run to the phase at a path, or to the first one of the nested workflow there, whatever the conditions. The phase that it
+/// leaves has no outcome then.
+pub fn go_to(state: &RunState, path: PhasePath, library: &Library) -> RunState {
     let mut new = RunState { current_path: path, ..state.stepped() };
     new.progress.outcomes.remove(&state.current_path.key());
+    while let Some(key) = current_entry(&new, library).and_then(Entry::nested_key) {
+        new.forget_below();
+        new.current_path.enter(key);
+    }
     for entry in new.current_path.scopes() {
         new.progress.passed_over.remove(&entry.key());
     }
@@ -296,7 +396,8 @@ fn current_entry<'a>(state: &RunState, library: &'a Library) -> Option<&'a Entry
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::fixtures::library;
+    use crate::definition::Target;
+    use crate::definition::fixtures::{library, phase, workflow};
     use crate::run::path::path_to;
 
     fn at(path: &[(&str, usize)]) -> RunState {
@@ -366,9 +467,57 @@ mod tests {
         for entry in ["release:0", "release:2"] {
             state.progress.outcomes.insert(entry, "a".into());
         }
-        let new = go_to(&state, at(&[("release", 1), ("review", 0)]).current_path);
+        let library = library(&[("release", &["build", "@review"]), ("review", &["static"])]);
+        let new = go_to(&state, at(&[("release", 1), ("review", 0)]).current_path, &library);
         assert!(new.progress.passed_over.keys().eq(["release:2"]));
         assert!(new.progress.outcomes.keys().eq(["release:2"]), "the phase was left without one");
+    }
+
+    /// The workflow `outer` of `a` and `inner`, which ends with `x` or `y` and whose `x` leads back to `a`.
+    fn nested_with_outcomes(max_loops: u32) -> Library {
+        let mut inner = workflow("inner", &["b"]);
+        let mut phase = phase("b");
+        phase.outcomes = vec![Outcome::new("x", Target::Next), Outcome::new("y", Target::Next)];
+        inner.phases[0] = Entry::phase(phase);
+        let mut outer = workflow("outer", &["a", "@inner", "c", "d"]);
+        outer.max_loops = max_loops.into();
+        if let EntryKind::Workflow { outcomes, .. } = &mut outer.phases[1].kind {
+            *outcomes = vec![
+                Outcome::new("x", Target::Entry("a".into())),
+                Outcome::new("y", Target::Entry("d".into())),
+            ];
+        }
+        Library::new(vec![outer, inner], &mut Vec::new())
+    }
+
+    #[test]
+    fn an_entry_says_where_the_outcome_of_its_nested_workflow_leads() {
+        let library = nested_with_outcomes(1);
+        let before = at(&[("outer", 1), ("inner", 0)]);
+        let (on, _) = leave(&before, Some("y"), &library).unwrap();
+        assert_eq!(path(&on), [("outer", 3)]);
+        assert!(on.progress.passed_over.keys().eq(["outer:2"]));
+        assert_eq!(on.outcome(1, "inner", &library), Some("y"));
+        assert_eq!(way_back(&before, "y", &library), None);
+
+        let (back, _) = leave(&before, Some("x"), &library).unwrap();
+        assert_eq!(path(&back), [("outer", 0)]);
+        assert_eq!(back.progress.loops.get("/outer"), Some(&1));
+        let again = RunState { current_path: before.current_path.clone(), ..back };
+        assert_eq!(
+            leave(&again, Some("x"), &library),
+            Err(LoopError::Exhausted { max_loops: 1 })
+        );
+        let scope = way_back(&again, "x", &library).unwrap();
+        assert_eq!((&*scope.scope_key, scope.loops, scope.goes_on), ("/outer", 1, false));
+        let reason = crate::run::PauseReason::Loops {
+            of: "b".into(),
+            outcome: "x".into(),
+            times: 1,
+            scope: Some(scope.scope_key),
+        };
+        let resumed = again.paused(reason, 0).resumed();
+        assert_eq!(resumed.progress.loops.get("/outer"), None, "its count begins anew");
     }
 
     #[test]

@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use crate::definition::{Input, Library, OnMaxLoops, Workflow};
 
 use super::{
-    Active, Arrival, Leaving, Outputs, PassedOverReason, PhasePath, RunState, begin, leave,
+    Active, Arrival, Leaving, Outputs, PassedOverReason, PhasePath, RunState, WayBack, begin, leave,
+    way_back,
 };
 use super::choices::{OutputChoices, condition_values};
 
@@ -194,15 +195,14 @@ impl Search<'_> {
         let exits = active.outcomes().into_iter();
         let exits = exits.flat_map(|outcome| choices.iter().map(move |outputs| (outcome, outputs)));
         for (outcome, outputs) in exits {
-            let loops = outcome.and_then(|outcome| active.outcome_leads_back(outcome));
-            let max_loops = active.state.max_loops(active.scope, self.library);
-            if let (Some(outcome), true) = (
-                outcome,
-                loops.is_some_and(|loops| loops >= self.bounds.loops && loops < max_loops),
-            ) {
+            let back = outcome.and_then(|outcome| self.way_back(&active, outcome, outputs));
+            if let (Some(outcome), Some(back)) = (outcome, &back)
+                && back.loops >= self.bounds.loops
+                && back.loops < back.max_loops
+            {
                 self.found.has_more_loops = true;
                 let key = state.current_path.key();
-                if active.scope.on_max_loops == OnMaxLoops::Next
+                if back.on_max_loops == OnMaxLoops::Next
                     && !self.after_loops.contains_key(&key)
                     && let Some(end) = self.after_loops(state, outcome, outputs, last)
                 {
@@ -210,11 +210,18 @@ impl Search<'_> {
                 }
                 continue;
             }
+            let max_loops = back.map_or(0, |back| back.max_loops);
             match self.take(state, outcome, outputs, last) {
                 (last, Some((new, arrival))) => self.go_on(&new, arrival, last),
                 (last, None) => self.end(state, WayEnd::Paused { max_loops }, last),
             }
         }
+    }
+
+    /// The scope in which this outcome of the phase leads back, with these outputs.
+    fn way_back(&self, active: &Active, outcome: &str, outputs: &Outputs) -> Option<WayBack> {
+        let leaving = active.state.with_outputs(active.phase, outputs.clone());
+        way_back(&leaving, outcome, self.library)
     }
 
     /// Leaves a phase with this outcome and these outputs; `None` if the run pauses.
@@ -232,8 +239,8 @@ impl Search<'_> {
         let handing_over = active.map(|active| state.with_outputs(active.phase, outputs.clone()));
         let left = handing_over.and_then(|state| leave(&state, outcome, self.library).ok());
         let is_last = active.zip(outcome).is_some_and(|(active, outcome)| {
-            let loops = active.outcome_leads_back(outcome);
-            loops.is_some_and(|loops| loops >= active.state.max_loops(active.scope, self.library))
+            let back = self.way_back(&active, outcome, outputs);
+            back.is_some_and(|back| back.goes_on)
         });
         let step = WayStep::Phase {
             path: state.current_path.clone(),
@@ -272,14 +279,14 @@ impl Search<'_> {
                 false => onward(&active).map(ToOwned::to_owned),
             };
             if is_there {
-                let max_loops = active.state.max_loops(active.scope, self.library);
-                let loops = active.outcome_leads_back(outcome)?;
-                let more = max_loops.saturating_sub(loops);
-                let is_repeated = before.as_ref().is_some_and(|before| is_alike(before, &state));
+                let back = self.way_back(&active, outcome, outputs)?;
+                let more = back.max_loops.saturating_sub(back.loops);
+                let is_alike = |before: &RunState| is_alike(before, &state, &back.scope_key);
+                let is_repeated = before.as_ref().is_some_and(is_alike);
                 if more > 0 && is_repeated {
                     last = Some(self.link(WayStep::Laps { more }, last));
-                    let key = state.current_path.scope_key();
-                    *state.progress.loops.get_or_insert(&key, u32::default) = max_loops;
+                    let loops = &mut state.progress.loops;
+                    *loops.get_or_insert(&back.scope_key, u32::default) = back.max_loops;
                 }
                 goes_on = more == 0 || is_repeated;
                 let mut leaving = leaving;
@@ -349,17 +356,16 @@ fn onward<'a>(active: &Active<'a>) -> Option<&'a str> {
     let names = || active.phase.outcomes.iter().map(|outcome| &*outcome.name);
     let key = active.state.current_path.key();
     let before = active.state.progress.outcomes.get(&key);
-    let leads_on = |name: &&str| active.outcome_leads_back(name).is_none();
+    let leads_on = |name: &&str| active.way_back(name).is_none();
     let known = names().find(|name| before.is_some_and(|before| before == name));
     known.filter(leads_on).or_else(|| names().find(leads_on)).or_else(|| names().next())
 }
 
 /// Returns true if the same outcomes lead from both runs, which are at one phase, through the same steps until the loops of
-/// their innermost workflow end.
-fn is_alike(a: &RunState, b: &RunState) -> bool {
-    let scope = a.current_path.scope_key();
+/// the scope of this key end.
+fn is_alike(a: &RunState, b: &RunState, scope: &str) -> bool {
     let others = |state: &RunState| -> Vec<(String, u32)> {
-        let loops = state.progress.loops.iter().filter(|(key, _)| **key != *scope);
+        let loops = state.progress.loops.iter().filter(|(key, _)| *key != scope);
         loops.map(|(key, count)| (key.to_owned(), *count)).collect()
     };
     let outputs = |state: &RunState| -> Vec<(String, Outputs)> {
@@ -372,12 +378,9 @@ fn is_alike(a: &RunState, b: &RunState) -> bool {
 }
 
 impl Active<'_> {
-    /// Returns the number of times that the innermost scope was begun again, if this outcome of the phase leads back.
-    pub fn outcome_leads_back(&self, outcome: &str) -> Option<u32> {
-        let taken = self.phase.outcomes.iter().find(|other| other.name == outcome)?;
-        let to = self.scope.target(self.index, &taken.target)?;
-        let loops = self.state.progress.loops.get(&self.state.current_path.scope_key());
-        (to <= self.index).then_some(loops.copied().unwrap_or_default())
+    /// See [`way_back`].
+    pub fn way_back(&self, outcome: &str) -> Option<WayBack> {
+        way_back(self.state, outcome, self.library)
     }
 }
 
@@ -404,10 +407,7 @@ mod tests {
 
     fn with_outcomes(id: &str, outcomes: &[(&str, Target)]) -> Entry {
         let mut phase = phase(id);
-        let outcome = |(name, target): &(&str, Target)| Outcome {
-            name: (*name).into(),
-            target: target.clone(),
-        };
+        let outcome = |(name, target): &(&str, Target)| Outcome::new(*name, target.clone());
         phase.outcomes = outcomes.iter().map(outcome).collect();
         Entry::phase(phase)
     }
@@ -453,7 +453,7 @@ mod tests {
         let mut root = workflow("w", &["a", "b", "c"]);
         root.phases[0] = with_outcomes("a", &[("on", Target::Next), ("out", Target::Done)]);
         root.phases[1] =
-            with_outcomes("b", &[("ok", Target::Next), ("back", Target::Phase("b".into()))]);
+            with_outcomes("b", &[("ok", Target::Next), ("back", Target::Entry("b".into()))]);
         (root.max_loops, root.on_max_loops) = (max_loops.into(), on_max_loops);
         library_of(vec![root])
     }
@@ -499,9 +499,9 @@ mod tests {
         // The phase that is passed over at first is in no loop.
         let mut root = workflow("w", &["a", "b", "@s", "d"]);
         root.phases[0] =
-            with_outcomes("a", &[("c", Target::Phase("d".into())), ("n", Target::Next)]);
+            with_outcomes("a", &[("c", Target::Entry("d".into())), ("n", Target::Next)]);
         root.phases[3] =
-            with_outcomes("d", &[("ok", Target::Next), ("back", Target::Phase("b".into()))]);
+            with_outcomes("d", &[("ok", Target::Next), ("back", Target::Entry("b".into()))]);
         (root.max_loops, root.on_max_loops) = (u32::MAX.into(), OnMaxLoops::Next);
         let mut nested = workflow("s", &["x", "y"]);
         nested.phases[0] = with_outcomes("x", &[("again", Target::Loop), ("on", Target::Done)]);
@@ -561,8 +561,8 @@ mod tests {
         root.phases[0].when = when("own", "true");
         let with = [("inner", "handed"), ("idle", "unused")]
             .map(|(inner, outer)| (inner.to_owned(), Given::Name(ValueName::Input(outer.into()))));
-        let key = "s".to_owned();
-        root.phases[1].kind = EntryKind::Workflow { key, with: with.into() };
+        let EntryKind::Workflow { with: own, .. } = &mut root.phases[1].kind else { panic!() };
+        *own = with.into();
         let mut nested = workflow("s", &["b"]);
         nested.inputs = vec![input("inner", options()), input("idle", options())];
         nested.phases[0].when = when("inner", "y");

@@ -118,7 +118,7 @@ mod tests {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let mut root = workflow("w", &ids);
         let mut first = phase("p0");
-        let outcome = |name: &str, target| Outcome { name: name.into(), target };
+        let outcome = |name: &str, target| Outcome::new(name, target);
         first.outcomes = vec![
             outcome("none", Target::Done),
             outcome("all", Target::Next),

@@ -45,9 +45,10 @@ pub fn workflow_notes(workflow: &Workflow) -> impl Iterator<Item = String> {
     budget_note(&workflow.budget).into_iter().chain(loops)
 }
 
-/// Returns the notes on a nested workflow: the values of its inputs that the entry gives, and those on the workflow.
-pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
-    let EntryKind::Workflow { key, with } = &entry.kind else { return Vec::new() };
+/// Returns the notes on a nested workflow: the values of its inputs that its entry in `scope` gives, those on the workflow, and where
+/// its outcomes lead.
+pub fn nested_notes(entry: &Entry, scope: &Workflow, library: &Library) -> Vec<String> {
+    let EntryKind::Workflow { key, with, .. } = &entry.kind else { return Vec::new() };
     let given = with.iter().map(|(name, given)| match given {
         Given::Value(value) => format!("{name}={}", short(value)),
         Given::List(items) => format!("{name}=[{}]", short(&items.join(", "))),
@@ -55,7 +56,9 @@ pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
     });
     let given: Vec<String> = given.collect();
     let given = (!given.is_empty()).then(|| format!("with: {}", given.join(", ")));
-    given.into_iter().chain(library.get(key).into_iter().flat_map(workflow_notes)).collect()
+    let of_workflow = library.get(key).into_iter().flat_map(workflow_notes);
+    let outcomes = outcomes_note(entry.outcomes(), entry.id(), scope, library);
+    given.into_iter().chain(of_workflow).chain(outcomes).collect()
 }
 
 /// Returns a note with the labels of a gate's checks.
@@ -76,15 +79,20 @@ pub fn failure_note(gate: Option<&Gate>, scope: &Workflow, library: &Library) ->
     Some(format!("on failure: back to {} {}", to.emoji, to.name))
 }
 
-/// Returns a note on the outcomes of a phase of `scope`, with their targets; `None` without outcomes.
-fn outcomes_note(phase: &Phase, scope: &Workflow, library: &Library) -> Option<String> {
-    let index = scope.position(&phase.id)?;
-    let lines = phase.outcomes.iter().map(|Outcome { name, target }| {
+/// Returns a note on the outcomes of the entry of this id in `scope`, with their targets; `None` without outcomes.
+fn outcomes_note(
+    outcomes: &[Outcome],
+    id: &str,
+    scope: &Workflow,
+    library: &Library,
+) -> Option<String> {
+    let index = scope.position(id)?;
+    let lines = outcomes.iter().map(|Outcome { name, target, .. }| {
         let to = scope.target(index, target);
         let entry = to.and_then(|to| library.first_phase(scope.phases.get(to..)?));
         let back = if to.is_some_and(|to| to <= index) { "back to " } else { "" };
         match (target, entry) {
-            (Target::Loop | Target::Phase(_), Some(to)) => {
+            (Target::Loop | Target::Entry(_), Some(to)) => {
                 format!("{name} → {back}{} {}", to.emoji, to.name)
             }
             (target, _) => format!("{name} → {}", target.word()),
@@ -128,7 +136,7 @@ pub fn noted(
     let notes = notes
         .chain(failure_note(gate, scope, library))
         .chain(outputs_note(phase))
-        .chain(outcomes_note(phase, scope, library))
+        .chain(outcomes_note(&phase.outcomes, &phase.id, scope, library))
         .chain(loops_note(phase, scope));
     let notes = notes.map(|note| format!("{indent}{note}"));
     let lines = std::iter::once(format!("{name}{tools}")).chain(notes);
@@ -256,20 +264,27 @@ impl<'a> Chart<'a> {
                     {
                         self.edges.push(format!("  p{} -. loop .-> {first}", self.phases));
                     }
-                    self.outcomes((phase, index), workflow, &nodes, &mut ahead);
+                    let (outcomes, node) = (&phase.outcomes, format!("p{}", self.phases));
+                    if !outcomes.is_empty() {
+                        self.ends.clear();
+                    }
+                    self.outcomes((outcomes, index), &node, workflow, &nodes, &mut ahead);
                 }
                 EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = self.library.get(key) {
                         self.groups += 1;
                         let group = format!("g{}", self.groups);
-                        for note in nested_notes(entry, self.library) {
+                        for note in nested_notes(entry, workflow, self.library) {
                             self.note(&group, &note);
                         }
-                        self.line(&format!("subgraph {group}[{}]", label(&nested.name)));
+                        let name = self.library.entry_name(entry);
+                        self.line(&format!("subgraph {group}[{}]", label(name)));
                         self.path.enter(key);
                         self.scope(nested);
                         self.path.leave();
                         self.line("end");
+                        let outcomes = entry.outcomes();
+                        self.outcomes((outcomes, index), &group, workflow, &nodes, &mut ahead);
                     }
                 }
             }
@@ -311,28 +326,25 @@ impl<'a> Chart<'a> {
         Some(End { node, arrow: "-. otherwise .->".into() })
     }
 
-    /// Adds the edges of the outcomes of the last phase, the entry at `index`: those back at once, the others with the entry to
-    /// which they lead.
+    /// Adds the edges of the outcomes of the entry at `index`, which ends at `node`: those back at once, the others with the entry
+    /// to which they lead.
     fn outcomes(
         &mut self,
-        (phase, index): (&Phase, usize),
+        (outcomes, index): (&[Outcome], usize),
+        node: &str,
         scope: &Workflow,
         nodes: &[String],
         ahead: &mut Map<usize, Vec<End>>,
     ) {
         let mut targets: Vec<(usize, Vec<&str>)> = Vec::new();
-        for Outcome { name, target } in &phase.outcomes {
+        for Outcome { name, target, .. } in outcomes {
             let Some(to) = scope.target(index, target) else { continue };
             match targets.iter_mut().find(|(other, _)| *other == to) {
                 Some((_, names)) => names.push(name),
                 None => targets.push((to, vec![name])),
             }
         }
-        if targets.is_empty() {
-            return;
-        }
-        self.ends.clear();
-        let node = format!("p{}", self.phases);
+        let node = node.to_owned();
         let mut back = Vec::new();
         for (to, names) in targets {
             let names = names.join(", ");
@@ -446,13 +458,13 @@ impl Boxes<'_> {
                 }
                 EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = self.library.get(key) {
-                        let of = nested_notes(entry, self.library).into_iter();
+                        let of = nested_notes(entry, workflow, self.library).into_iter();
                         let of = of.map(|note| on_one_line(&note));
                         let mut content: Vec<String> = notes.chain(of).collect();
                         self.path.enter(key);
                         self.content(nested, &mut content);
                         self.path.leave();
-                        lines.extend(framed(&nested.name, content));
+                        lines.extend(framed(self.library.entry_name(entry), content));
                     }
                 }
             }

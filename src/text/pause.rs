@@ -36,7 +36,7 @@ impl fmt::Display for PauseReason {
                 let label = short_name(label);
                 write!(f, "the gate was not passed in {times} attempt{s}; last: {label}")
             }
-            Self::Loops { of, outcome, times } => {
+            Self::Loops { of, outcome, times, .. } => {
                 let s = if *times == 1 { "" } else { "s" };
                 let (of, outcome) = (short(of), short(outcome));
                 write!(f, "“{of}” leads back with `{outcome}`, after {times} loop{s} (maxLoops)")

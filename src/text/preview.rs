@@ -30,7 +30,7 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
     let all = Outline::steps(&active, 1, MAX_STEPS);
     let list: Vec<String> = all
         .iter()
-        .flat_map(|step| listed(step, &go_to(&first, step.path.clone()), library))
+        .flat_map(|step| listed(step, &go_to(&first, step.path.clone(), library), library))
         .collect();
     parts.push(titled("Phases", &list.join("\n")));
     parts.push(titled("Session name", &session_name(workflow, &first.task_description)));
@@ -40,20 +40,20 @@ pub fn preview(workflow: &Workflow, library: &Library, task: &str) -> String {
         &context_prompt(&active, DefaultRole::Worker),
     ));
     for step in &all {
-        let state = go_to(&first, step.path.clone());
+        let state = go_to(&first, step.path.clone(), library);
         if let Some(active) = Active::resolve(&state, library) {
             let title = format!("Instructions of {}. {}", step.number, steps::name(step));
             parts.push(titled(&title, &phase_instructions(&active)));
         }
     }
     let refused = all.iter().find_map(|step| {
-        let state = go_to(&first, step.path.clone());
+        let state = go_to(&first, step.path.clone(), library);
         block_reason(&Active::resolve(&state, library)?, "edit")
     });
     parts.extend(refused.map(|reason| titled("blockReasonTemplate, for edit", &reason)));
     parts.push(titled("notDoneReminder, in the first phase", &not_done_reminder(&active, false)));
     let ended = all.iter().fold(first.clone(), |state, step| {
-        let state = go_to(&state, step.path.clone()).begun(step.number);
+        let state = go_to(&state, step.path.clone(), library).begun(step.number);
         let evidence =
             Active::resolve(&state, library).map(|active| sample_evidence(&active, None));
         state.with_evidence(evidence.unwrap_or_default())
@@ -100,8 +100,9 @@ fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
         inner.iter().all(|segment| segment.phase_index == 0)
     };
     for depth in (1..=step.path.len()).filter(|depth| first_of(*depth)) {
-        let Some(entry) = step.path.get(depth - 1).and_then(|segment| {
-            library.get(&segment.workflow_key)?.phases.get(segment.phase_index)
+        let Some((scope, entry)) = step.path.get(depth - 1).and_then(|segment| {
+            let scope = library.get(&segment.workflow_key)?;
+            Some((scope, scope.phases.get(segment.phase_index)?))
         }) else {
             continue;
         };
@@ -109,7 +110,7 @@ fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
             EntryKind::Phase(_) => String::new(),
             EntryKind::Workflow { .. } => format!("{}, ", library.entry_name(entry)),
         };
-        let notes = when_note(&entry.when).into_iter().chain(nested_notes(entry, library));
+        let notes = when_note(&entry.when).into_iter().chain(nested_notes(entry, scope, library));
         lines.extend(notes.map(|note| on_one_line(&format!("{INDENT}{of}{note}"))));
     }
     for (_, scope) in active.ending_scopes(None).filter(|(depth, _)| *depth > 1) {
@@ -158,7 +159,7 @@ mod tests {
         let mut outer = workflow("w", &["a", "@s"]);
         let of = ValueName::Input("scope".into());
         outer.phases[1].when = vec![Condition { of, values: vec!["api".into(), "web".into()] }];
-        let outcome = |name: &str, target| Outcome { name: name.into(), target };
+        let outcome = |name: &str, target| Outcome::new(name, target);
         let mut a = phase("a");
         a.outcomes = vec![outcome("clean", Target::Next), outcome("again", Target::Loop)];
         outer.phases[0] = Entry::phase(a);

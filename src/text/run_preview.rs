@@ -171,12 +171,11 @@ fn uncertain(scope: &Workflow) -> Set<usize> {
         if !entry.when.is_empty() {
             uncertain.insert(index);
         }
-        let EntryKind::Phase(phase) = &entry.kind else { continue };
-        for outcome in &phase.outcomes {
+        for outcome in entry.outcomes() {
             let end = match &outcome.target {
                 Target::Next | Target::Loop => continue,
                 Target::Done => scope.phases.len(),
-                Target::Phase(id) => scope.position(id).unwrap_or(0),
+                Target::Entry(id) => scope.position(id).unwrap_or(0),
             };
             uncertain.extend(index + 1..end);
         }

@@ -66,7 +66,7 @@ pub fn outcome_missing(phase: &Phase, given: &str) -> String {
 /// Returns a list item for each outcome of a phase, with its target.
 pub(super) fn outcome_lines(phase: &Phase) -> Vec<String> {
     let outcomes = phase.outcomes.iter();
-    outcomes.map(|Outcome { name, target: to }| format!("- `{name}`: {}", target(to))).collect()
+    outcomes.map(|Outcome { name, target: to, .. }| format!("- `{name}`: {}", target(to))).collect()
 }
 
 /// Returns the target of an outcome in words.
@@ -75,7 +75,7 @@ pub fn target(target: &Target) -> String {
         Target::Next => "the next phase".to_owned(),
         Target::Loop => "back to the first phase".to_owned(),
         Target::Done => "the end of this workflow".to_owned(),
-        Target::Phase(id) => format!("the phase `{id}`"),
+        Target::Entry(id) => format!("the phase `{id}`"),
     }
 }
 

@@ -27,6 +27,18 @@ const TRIAGE = [
 ];
 const SHORT = workflow("short", TRIAGE, QUIET);
 
+/** `check` ends with `clean` or `issues`; its entry, and a second one of the same file, say where that leads. */
+const SHARED = {
+  ...workflow("check", [{ id: "look", outcomes: { clean: "next", issues: "next" } }], { show: "workflows" }),
+  ...workflow("shared", [
+    "do",
+    { id: "@check", entry: { id: "first", label: "First look", outcomes: { issues: "do", clean: "polish" } } },
+    { id: "@check", entry: { id: "second", label: "Second look", outcomes: { issues: "first" } } },
+    { id: "polish", instructions: "The looks: {outcome.first}, {outcome.second}." },
+    { id: "again", outcomes: { ok: "next", no: "next" }, entry: { label: "The last", outcomes: { no: "second" } } },
+  ], { ...QUIET, maxLoops: 2 }),
+};
+
 /** The result of the newest call of a tool. @param {any} model */
 const told = (model) => toolResults(model.lastRequest()).at(-1) ?? "";
 /** The path of the run after each state, without repetitions. @param {any[]} entries */
@@ -54,6 +66,26 @@ for (const version of VERSIONS) {
       assert.match(left, /^✓ Advanced with `on`: Look → 🔹 Do\n\n\*\*Previous:\*\* 🔹 Look\n/);
       assert.doesNotMatch(left, /Outcomes/);
       assert.deepEqual(marks(await rpc.entries()), { outcomes: { "ways:1": "on" }, passedOver: {} });
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("an entry has an id and a label of its own, and says where the outcome of a nested workflow leads", async (t) => {
+      const calls = [step("next"), leave("issues"), step("next"), leave("clean"), step("next"), leave("no"), leave("issues"), REST, leave("issues"), REST];
+      const { model, sandbox } = await stage(t, calls, { globalFiles: SHARED });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow shared The task");
+      const entries = await rpc.entries();
+      const taken = ["shared:0", "shared:1 check:0", "shared:0", "shared:1 check:0", "shared:3", "shared:4", "shared:2 check:0"];
+      assert.deepEqual(way(entries), taken, "two ways back; the third pauses");
+      const results = toolResults(model.lastRequest());
+      assert.match(results[1], /^✓ Exited subworkflow, returning to The shared with `issues`: Look → 🔹 Do\n/);
+      assert.match(results[3], /^✓ .*: Look → 🔹 Polish\nPassed over: Second look \(`clean` of first leads past it\)\n/);
+      assert.match(results[5], /^✓ .* with `no`: The last → 🔹 Look\n/);
+      assert.match(results[0], /First look/);
+      assert.match(results[3], /The looks: clean, \(none\)\./);
+      assert.deepEqual(progress(entries).paused.reason.scope, "/shared");
+      await rpc.promptAndSettle("/workflow :resume");
+      assert.deepEqual(way(await rpc.entries()), [...taken, "shared:1 check:0"], "the count of the outer workflow begins anew");
       assert.deepEqual(rpc.extensionErrors(), []);
     });
 

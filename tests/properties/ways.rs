@@ -7,7 +7,7 @@ use pi_workflows::engine::{Engine, Event, Facts, Ui};
 use pi_workflows::run::{
     Active, Arrival, Leaving, Outputs, PassedOver, PassedOverReason, PauseReason, PhasePath,
     RunState, Way, WayBounds, WayEnd, WayStarts, WayStep, begin, given_outputs, leave, restart,
-    restore, ways,
+    restore, way_back, ways,
 };
 use pi_workflows::sorted::Map;
 use pi_workflows::text::{boxes, mermaid};
@@ -94,6 +94,12 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
     };
     let phases: Vec<usize> =
         (0..raw.entries.len()).filter(|&at| nested(&raw.entries[at]).is_none()).collect();
+    let target = |number: u8| match usize::from(number) % (4 + raw.entries.len()) {
+        0 | 1 => "next".to_owned(),
+        2 => "done".into(),
+        3 => "loop".into(),
+        number => format!("p{}", number - 4),
+    };
     let mut folder = BTreeMap::new();
     let mut yaml = format!(
         "name: W{index}\ncommandName: w{index}\ninitialMessage: go\nmaxLoops: {}\nonMaxLoops: {}\ninputs:\n  c: {{ type: choice, options: [x, y] }}\n  f: {{ type: flag, default: true }}\n  n: {{ type: number, default: 1 }}\nphases:\n",
@@ -111,21 +117,17 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
                     Some(phase) => (format!("output.p{phase}.h"), format!("output.p{phase}.k")),
                     None => (flag.to_string(), "input.n".to_owned()),
                 };
-                fields.push(format!("subworkflow: w{number}"));
+                fields.push(format!("subworkflow: w{number}, id: p{at}, label: N{at}"));
+                // Most workflows end with `ok`, if with any outcome; a name with which one does not end is an error.
+                if let Some(outcome) = entry.targets.first().filter(|target| **target >= 100) {
+                    fields.push(format!("outcomes: {{ ok: {} }}", target(*outcome)));
+                }
                 fields.push(format!("with: {{ c: {choice}, f: {flag}, n: {n} }}"));
             }
             None => {
                 fields.push(format!("phase: p{at}.md"));
-                let outcomes = OUTCOMES.iter().zip(&entry.targets).map(|(name, target)| {
-                    let target = usize::from(*target) % (4 + phases.len());
-                    let target = match target {
-                        0 | 1 => "next".to_owned(),
-                        2 => "done".into(),
-                        3 => "loop".into(),
-                        number => format!("p{}", phases[number - 4]),
-                    };
-                    format!("  {name}: {target}\n")
-                });
+                let outcomes = OUTCOMES.iter().zip(&entry.targets);
+                let outcomes = outcomes.map(|(name, to)| format!("  {name}: {}\n", target(*to)));
                 let outcomes: String = outcomes.collect();
                 let field = if outcomes.is_empty() { "" } else { "outcomes:\n" };
                 let outputs = if has_outputs(at) { OUTPUTS } else { "" };
@@ -239,11 +241,7 @@ fn holds(state: &RunState, key: &str, passed: &PassedOver, library: &Library) ->
         PassedOverReason::Outcome { of, outcome } => {
             let last = path.last().unwrap();
             let scope = library.get(&last.workflow_key).unwrap();
-            let from = scope
-                .phases
-                .iter()
-                .position(|entry| entry.as_phase().is_some_and(|phase| phase.id == *of));
-            let from = from.unwrap();
+            let from = scope.position(of).unwrap();
             let key = path.with_index(from).key();
             from < last.phase_index && state.progress.outcomes.get(&key) == Some(outcome)
         }
@@ -292,14 +290,17 @@ fn phase_paths(path: &PhasePath, library: &Library) -> Vec<PhasePath> {
     paths.collect()
 }
 
-/// The index of the entry to which an outcome of the phase leads back.
-fn target_of(active: &Active, outcome: Option<&String>) -> usize {
-    let mut outcomes = active.phase.outcomes.iter();
-    match &outcomes.find(|other| Some(&other.name) == outcome).unwrap().target {
+/// The entry to which an outcome of the run's phase leads back, in the scope where it does.
+fn target_of(state: &RunState, outcome: &str, library: &Library) -> PhasePath {
+    let back = way_back(state, outcome, library).unwrap();
+    let mut scopes = state.current_path.scopes();
+    let path = scopes.find(|path| path.scope_key() == back.scope_key).unwrap();
+    let index = match &entry_at(library, &path).outcome(outcome).unwrap().target {
         Target::Loop => 0,
-        Target::Phase(id) => active.scope.position(id).unwrap(),
+        Target::Entry(id) => library.get(&back.workflow_key).unwrap().position(id).unwrap(),
         Target::Next | Target::Done => unreachable!("it leads on"),
-    }
+    };
+    path.with_index(index)
 }
 
 /// Returns true if the last step passed over a phase or a workflow around it.
@@ -408,18 +409,24 @@ proptest! {
             prop_assert!(state.global_step_count <= limit, "{state:?}");
             let active = Active::resolve(&state, &library).unwrap();
             let outcomes = active.outcomes();
-            let moved = match answers.next().unwrap() {
+            let answer = answers.next().unwrap();
+            let left = match answer {
+                AnswerOfAgent::Outcome(number) => handing_over(&active, number / 4),
+                AnswerOfAgent::Loop | AnswerOfAgent::Missing => state.clone(),
+            };
+            let outcome = match answer {
+                AnswerOfAgent::Outcome(number) => outcomes[number % outcomes.len()],
+                AnswerOfAgent::Loop | AnswerOfAgent::Missing => outcomes[0],
+            };
+            let moved = match answer {
                 AnswerOfAgent::Loop => match restart(&state, &library) {
                     Ok(moved) => Ok(((moved, Arrival::Phase), Leaving::Again)),
                     // The agent goes on instead.
-                    Err(_) => leave(&state, outcomes[0], &library).map(|moved| (moved, Leaving::Done)),
+                    Err(_) => leave(&left, outcome, &library).map(|moved| (moved, Leaving::Done)),
                 },
-                AnswerOfAgent::Outcome(number) => {
-                    let outcome = outcomes[number % outcomes.len()];
-                    let left = handing_over(&active, number / 4);
+                AnswerOfAgent::Outcome(_) | AnswerOfAgent::Missing => {
                     leave(&left, outcome, &library).map(|moved| (moved, Leaving::Done))
                 }
-                AnswerOfAgent::Missing => leave(&state, outcomes[0], &library).map(|moved| (moved, Leaving::Done)),
             };
             let Ok(((new, to), leaving)) = moved else { break };
             prop_assert_eq!(new.global_step_count, state.global_step_count + 1);
@@ -429,11 +436,11 @@ proptest! {
             let last = start.last_mut().unwrap();
             let loops = |state: &RunState| state.progress.loops.values().sum::<u32>();
             let is_back = loops(&new) > loops(&state);
-            last.phase_index = match (leaving, is_back) {
-                (Leaving::Again, _) => 0,
-                (_, true) => target_of(&active, new.progress.outcomes.get(&state.current_path.key())),
-                (_, false) => last.phase_index + 1,
-            };
+            match (leaving, is_back) {
+                (Leaving::Again, _) => last.phase_index = 0,
+                (_, true) => start = target_of(&left, outcome.unwrap(), &library),
+                (_, false) => last.phase_index += 1,
+            }
             let (start, end) = (start.indices(), new.current_path.indices());
             for path in phase_paths(&PhasePath::start("w0"), &library) {
                 let own = path.indices();
@@ -595,15 +602,14 @@ proptest! {
                         prop_assert_eq!(&state.current_path, path);
                         let before = state.clone();
                         let phase = Active::resolve(&state, &library).unwrap().phase;
-                        let left = state.with_outputs(phase, outputs.clone());
+                        let left = before.with_outputs(phase, outputs.clone());
                         match leave(&left, outcome.as_deref(), &library) {
                             Ok((new, to)) => (state, arrival) = (new.moved_from(&before, Leaving::Done, 0), to),
                             Err(_) => is_paused = true,
                         }
                         let went_on = outcome.as_ref().is_some_and(|outcome| {
-                            let active = Active::resolve(&before, &library).unwrap();
-                            let loops = active.outcome_leads_back(outcome);
-                            !is_paused && loops.is_some_and(|loops| loops >= active.scope.max_loops.resolve(|_| 0.0))
+                            let back = way_back(&left, outcome, &library);
+                            !is_paused && back.is_some_and(|back| back.goes_on)
                         });
                         prop_assert_eq!(*goes_on, went_on);
                     }

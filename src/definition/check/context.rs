@@ -92,14 +92,14 @@ fn leads_back(workflow: &Workflow, first: usize, to: usize) -> bool {
         OnGateFail::Loop => true,
         OnGateFail::Phase(id) => workflow.position(id).is_some_and(|target| target <= to),
     };
-    let phases = workflow.phases.iter().enumerate().skip(first);
-    let mut phases = phases.filter_map(|(index, entry)| Some((index, entry.as_phase()?)));
+    let mut entries = workflow.phases.iter().enumerate().skip(first);
     workflow.gate.as_ref().is_some_and(gate_leads)
-        || phases.any(|(index, phase)| {
+        || entries.any(|(index, entry)| {
+            let gate = entry.as_phase().and_then(|phase| phase.gate.as_ref());
             let leads = |outcome: &Outcome| {
                 workflow.target(index, &outcome.target).is_some_and(|target| target <= to)
             };
-            phase.outcomes.iter().any(leads) || phase.gate.as_ref().is_some_and(gate_leads)
+            entry.outcomes().iter().any(leads) || gate.is_some_and(gate_leads)
         })
 }
 

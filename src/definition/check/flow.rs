@@ -31,31 +31,41 @@ pub(crate) type Workflows<'a> = Map<&'a str, &'a Workflow>;
 /// Returns the outcomes with which a workflow may end; also some with which it does not, where conditions decide. References
 /// to workflows that are not there, or that lead to a cycle, count as workflows without outcomes.
 pub(crate) fn exits<'a>(key: &str, workflows: &Workflows<'a>) -> Set<&'a str> {
-    let (mut found, mut seen) = (Set::new(), Set::new());
-    let mut ahead: Vec<&str> = vec![key];
-    while let Some(workflow) = ahead.pop().and_then(|key| workflows.get(key)) {
-        if !seen.insert(workflow.key.as_str()) {
-            continue;
-        }
-        let optional_from = workflow.optional_from();
-        for (index, entry) in workflow.phases.iter().enumerate() {
-            let may_end_next = index + 1 >= optional_from;
-            match &entry.kind {
-                EntryKind::Phase(phase) => {
-                    let ending = phase.outcomes.iter().filter(|outcome| {
-                        workflow.target(index, &outcome.target).is_some_and(|target| {
-                            let goes_on =
-                                target <= index && workflow.on_max_loops == OnMaxLoops::Next;
-                            target >= optional_from || goes_on && may_end_next
-                        })
-                    });
-                    found.extend(ending.map(|outcome| outcome.name.as_str()));
-                }
-                EntryKind::Workflow { key, .. } if may_end_next => ahead.push(key),
-                EntryKind::Workflow { .. } => {}
-            }
-        }
+    exits_of(key, workflows, &mut Map::new())
+}
+
+/// Does the same; `known` has those of other workflows.
+fn exits_of<'a>(
+    key: &str,
+    workflows: &Workflows<'a>,
+    known: &mut Map<&'a str, Set<&'a str>>,
+) -> Set<&'a str> {
+    if let Some(exits) = known.get(key) {
+        return exits.clone();
     }
+    let Some(workflow) = workflows.get(key) else { return Set::new() };
+    // For a workflow that leads back to itself, which is left out.
+    known.insert(&workflow.key, Set::new());
+    let optional_from = workflow.optional_from();
+    let mut found = Set::new();
+    for (index, entry) in workflow.phases.iter().enumerate() {
+        let may_end_next = index + 1 >= optional_from;
+        let names: Set<&str> = match &entry.kind {
+            EntryKind::Phase(phase) => {
+                phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect()
+            }
+            EntryKind::Workflow { key, .. } => exits_of(key, workflows, known),
+        };
+        let ends = |name: &&str| {
+            let Some(outcome) = entry.outcome(name) else { return may_end_next };
+            workflow.target(index, &outcome.target).is_some_and(|target| {
+                let goes_on = target <= index && workflow.on_max_loops == OnMaxLoops::Next;
+                target >= optional_from || goes_on && may_end_next
+            })
+        };
+        found.extend(names.into_iter().filter(ends));
+    }
+    known.insert(&workflow.key, found.clone());
     found
 }
 
@@ -81,10 +91,10 @@ fn size<'a>(
     known.insert(key, (0, false));
     let (mut count, mut has_ways) = (0_usize, false);
     for entry in &workflow.phases {
-        has_ways |= !entry.when.is_empty();
+        has_ways |= !entry.when.is_empty() || !entry.outcomes().is_empty();
         count = count.saturating_add(1);
         match &entry.kind {
-            EntryKind::Phase(phase) => has_ways |= !phase.outcomes.is_empty(),
+            EntryKind::Phase(_) => {}
             EntryKind::Workflow { key, .. } => {
                 let (nested, nested_has) = size(key, depth + 1, workflows, known);
                 count = count.saturating_add(nested);
@@ -104,14 +114,17 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
         for condition in &entry.when {
             errors.condition(index, condition);
         }
+        errors.outcomes(index, entry);
         match &entry.kind {
             EntryKind::Phase(phase) => {
-                errors.outcomes(phase);
                 errors.results(phase);
                 errors.variables(phase.gate.as_ref(), Some(phase));
                 errors.paths(phase.gate.as_ref(), &phase.confinement, Some(phase));
             }
-            EntryKind::Workflow { key, with } => errors.values(index, key, with),
+            EntryKind::Workflow { key, with, outcomes, .. } => {
+                errors.values(index, key, with);
+                errors.exits_of_entry(index, key, outcomes);
+            }
         }
     }
     if let Some(gate) = &workflow.gate {
@@ -146,33 +159,89 @@ impl<'a> Errors<'a> {
         self.unplaced.push(Unplaced::in_file(&phase.file, problem, at));
     }
 
-    fn outcomes(&mut self, phase: &Phase) {
-        for Outcome { name, target } in &phase.outcomes {
+    /// The targets of the outcomes of the entry at `index`, and those of the checks of its gate.
+    fn outcomes(&mut self, index: usize, entry: &Entry) {
+        for Outcome { name, target, of_entry } in entry.outcomes() {
             let field = format!("outcomes.{name}");
-            let at = [Step::Key("outcomes"), Step::Key(name)];
-            match target {
-                Target::Loop if !self.workflow.loopable => {
-                    self.report_in_phase(phase, GateProblem::LoopForbidden { field }, &at);
-                }
-                Target::Phase(id) if self.workflow.position(id).is_none() => {
-                    let ids = self.workflow.own_phases().map(|phase| phase.id.as_str());
-                    let problem = FieldProblem::BadValue {
+            let id = match target {
+                Target::Loop if !self.workflow.loopable => None,
+                Target::Entry(id) if !self.is_target(id) => Some(id),
+                Target::Next | Target::Loop | Target::Done | Target::Entry(_) => continue,
+            };
+            let problem: Problem = match id {
+                None => GateProblem::LoopForbidden { field }.into(),
+                Some(id) => {
+                    let ids = self.workflow.phases.iter().map(Entry::id).filter(|other| other != id);
+                    let is_several = self.workflow.position(id).is_some();
+                    let why = if is_several { ", which is several nested workflows without an `id`" } else { "" };
+                    FieldProblem::BadValue {
                         field,
                         expected: format!(
-                            "`next`, `loop`, `done` or the id of a phase of the workflow \"{}\"",
+                            "`next`, `loop`, `done` or the id of an entry of the workflow \"{}\"",
                             self.workflow.key
                         ),
-                        found: format!("`{id}`"),
-                        suggestion: nearest(id, ids.chain(Target::WORDS)).map(Into::into),
-                    };
-                    self.report_in_phase(phase, problem, &at);
+                        found: format!("`{id}`{why}"),
+                        suggestion: nearest(id, ids.chain(Target::WORDS))
+                            .filter(|_| !is_several)
+                            .map(Into::into),
+                    }
+                    .into()
                 }
-                Target::Next | Target::Loop | Target::Done | Target::Phase(_) => {}
+            };
+            let outcome = [Step::Key("outcomes"), Step::Key(name)];
+            match entry.as_phase().filter(|_| !of_entry) {
+                Some(phase) => self.report_in_phase(phase, problem, &outcome),
+                None => {
+                    let at = [Step::Key("phases"), Step::Item(index), outcome[0], outcome[1]];
+                    self.report(problem, &at);
+                }
             }
         }
-        if let Some(gate) = &phase.gate {
+        if let Some(phase) = entry.as_phase()
+            && let Some(gate) = &phase.gate
+        {
             let names = phase.outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
             self.checks(gate, &names, Some(phase));
+        }
+    }
+
+    /// Returns true if this is the id of a phase, or of one nested workflow alone.
+    fn is_target(&self, id: &str) -> bool {
+        let mut entries = self.workflow.phases.iter().filter(|entry| entry.is_called(id));
+        let has_phase = entries.clone().any(|entry| entry.as_phase().is_some());
+        has_phase || entries.by_ref().count() == 1
+    }
+
+    /// The outcomes of a nested workflow that the entry at `index` gives targets for.
+    fn exits_of_entry(&mut self, index: usize, key: &'a str, outcomes: &[Outcome]) {
+        if outcomes.is_empty() {
+            return;
+        }
+        let exits = || exits(key, self.workflows);
+        let names = self.exits_of.entry(key).or_insert_with(exits).clone();
+        for Outcome { name, .. } in outcomes {
+            if names.contains(name.as_str()) {
+                continue;
+            }
+            let problem = FieldProblem::BadValue {
+                field: "outcomes".into(),
+                expected: match names.is_empty() {
+                    true => format!("no `outcomes`: the workflow \"{key}\" ends without one"),
+                    false => listed(
+                        &names,
+                        &format!("an outcome with which the workflow \"{key}\" ends"),
+                    ),
+                },
+                found: format!("`{name}`"),
+                suggestion: nearest(name, names.iter().copied()).map(Into::into),
+            };
+            let at = [
+                Step::Key("phases"),
+                Step::Item(index),
+                Step::Key("outcomes"),
+                Step::Name(name),
+            ];
+            self.report(problem, &at);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::gate::OnGateFail;
 use crate::definition::model::library::Library;
+use crate::definition::model::outcomes::Outcome;
 use crate::definition::model::value_type::ValueType;
 use crate::definition::model::values::ValueName;
 use crate::definition::model::workflow::{Entry, EntryKind, OnMaxLoops, Workflow};
@@ -26,8 +27,7 @@ pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
     let mut work_left = MAX_WORK;
     for workflow in library.iter() {
         let has_ways = |entry: &Entry| {
-            !entry.when.is_empty()
-                || entry.as_phase().is_some_and(|phase| !phase.outcomes.is_empty())
+            !entry.when.is_empty() || !entry.outcomes().is_empty()
         };
         if workflow.phases.iter().any(has_ways)
             && let Some(ways) = Ways::follow(workflow, &workflows, &mut work_left)
@@ -133,7 +133,7 @@ impl<'a> Ways<'a> {
         else {
             return Some(());
         };
-        let outcomes = entry.as_phase().map_or(0, |phase| phase.outcomes.len());
+        let outcomes = entry.outcomes().len();
         self.spend((3 + outcomes) * (1 + size(&values)))?;
         let gates =
             [entry.as_phase().and_then(|phase| phase.gate.as_ref()), self.workflow.gate.as_ref()];
@@ -155,14 +155,7 @@ impl<'a> Ways<'a> {
                     self.arrive(Some((index, None)), index + 1, values.clone())?;
                 }
                 for (number, outcome) in phase.outcomes.iter().enumerate() {
-                    let values = self.with_outcome(&values, entry, [Some(&*outcome.name)].into());
-                    let Some(target) = self.workflow.target(index, &outcome.target) else {
-                        continue;
-                    };
-                    if target <= index && self.workflow.on_max_loops == OnMaxLoops::Next {
-                        self.arrive(Some((index, Some(number))), index + 1, values.clone())?;
-                    }
-                    self.arrive(Some((index, Some(number))), target, values)?;
+                    self.follow_outcome(index, (number, outcome), entry, &values)?;
                 }
                 if self.workflow.loopable {
                     self.arrive(None, 0, values)?;
@@ -170,11 +163,33 @@ impl<'a> Ways<'a> {
             }
             EntryKind::Workflow { key, .. } => {
                 let exits = || exits(key, workflows).into_iter().map(Some).chain([None]).collect();
-                let exits = self.exits_of.entry(key).or_insert_with(exits).clone();
+                let mut exits = self.exits_of.entry(key).or_insert_with(exits).clone();
+                for (number, outcome) in entry.outcomes().iter().enumerate() {
+                    exits.remove(&Some(&*outcome.name));
+                    self.follow_outcome(index, (number, outcome), entry, &values)?;
+                }
                 let values = self.with_outcome(&values, entry, exits);
                 self.arrive(Some((index, None)), index + 1, values)?;
             }
         }
+        Some(())
+    }
+
+    /// Follows the ways of an outcome of the entry at `index`, which has this number among those whose targets are known.
+    fn follow_outcome(
+        &mut self,
+        index: usize,
+        (number, outcome): (usize, &'a Outcome),
+        entry: &Entry,
+        values: &Values<'a>,
+    ) -> Option<()> {
+        let values = self.with_outcome(values, entry, [Some(&*outcome.name)].into());
+        let Some(target) = self.workflow.target(index, &outcome.target) else { return Some(()) };
+        let from = Some((index, Some(number)));
+        if target <= index && self.workflow.on_max_loops == OnMaxLoops::Next {
+            self.arrive(from, index + 1, values.clone())?;
+        }
+        self.arrive(from, target, values)?;
         Some(())
     }
 
@@ -325,7 +340,7 @@ impl<'a> Ways<'a> {
         for (index, (entry, values)) in entries {
             let name = match &entry.kind {
                 EntryKind::Phase(phase) => &phase.id,
-                EntryKind::Workflow { key, .. } => key,
+                EntryKind::Workflow { key, id, .. } => id.as_ref().unwrap_or(key),
             };
             if values.is_none() {
                 let problem = WorkflowProblem::Unreachable { entry: name.clone() };
@@ -333,14 +348,19 @@ impl<'a> Ways<'a> {
                 unplaced.push(Unplaced::new(self.workflow, problem, &at));
                 continue;
             }
-            let Some(phase) = entry.as_phase() else { continue };
-            for (number, outcome) in phase.outcomes.iter().enumerate() {
+            for (number, outcome) in entry.outcomes().iter().enumerate() {
                 if !to_end.contains(&(index, Some(number))) {
                     let workflow = self.workflow.key.clone();
                     let problem =
                         WorkflowProblem::NoEnd { outcome: outcome.name.clone(), workflow };
                     let at = [Step::Key("outcomes"), Step::Key(&outcome.name)];
-                    unplaced.push(Unplaced::in_file(&phase.file, problem, &at));
+                    unplaced.push(match entry.as_phase().filter(|_| !outcome.of_entry) {
+                        Some(phase) => Unplaced::in_file(&phase.file, problem, &at),
+                        None => {
+                            let at = [Step::Key("phases"), Step::Item(index), at[0], at[1]];
+                            Unplaced::new(self.workflow, problem, &at)
+                        }
+                    });
                 }
             }
         }

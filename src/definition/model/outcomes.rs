@@ -1,12 +1,21 @@
-//! Outcomes of a phase: the ways in which it can be left.
+//! Outcomes: the ways in which a phase or a nested workflow can be left.
 
-/// A way in which a phase can be left.
+/// A way in which an entry can be left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
     /// Its target.
     pub target: Target,
+    /// The entry of the workflow gives the target, not the file of the phase.
+    pub of_entry: bool,
+}
+
+impl Outcome {
+    /// Returns the outcome of a phase's file.
+    pub fn new(name: impl Into<String>, target: Target) -> Self {
+        Self { name: name.into(), target, of_entry: false }
+    }
 }
 
 /// The target of an outcome.
@@ -18,8 +27,8 @@ pub enum Target {
     Loop,
     /// The end of the workflow.
     Done,
-    /// The phase of this id in the same workflow.
-    Phase(String),
+    /// The entry of this id in the same workflow.
+    Entry(String),
 }
 
 impl Target {
@@ -31,17 +40,17 @@ impl Target {
             "next" => Self::Next,
             "loop" => Self::Loop,
             "done" => Self::Done,
-            id => Self::Phase(id.to_owned()),
+            id => Self::Entry(id.to_owned()),
         }
     }
 
-    /// The word or id by which a phase file names it.
+    /// The word or id by which a file names it.
     pub fn word(&self) -> &str {
         match self {
             Self::Next => "next",
             Self::Loop => "loop",
             Self::Done => "done",
-            Self::Phase(id) => id,
+            Self::Entry(id) => id,
         }
     }
 }

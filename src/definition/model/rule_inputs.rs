@@ -58,7 +58,7 @@ pub(crate) fn inputs_of_rules<'a>(
         add(name, RuleUse::Bound);
     }
     for entry in &workflow.phases {
-        let EntryKind::Workflow { key, with } = &entry.kind else { continue };
+        let EntryKind::Workflow { key, with, .. } = &entry.kind else { continue };
         let nested = inputs_of_rules(key, get, known);
         for (name, given) in with {
             if let (Given::Name(ValueName::Input(own)), Some(as_what)) =

@@ -341,9 +341,21 @@ pub const WORKFLOW_FIELDS: [Field; 29] = [
 pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
 
 /// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 4] = [
+pub const ENTRY_FIELDS: [Field; 7] = [
     field("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
     field("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
+    field(
+        "id",
+        Kind::Text,
+        "the `id` of the phase file, or the key of the nested workflow",
+        "Its name among the entries, for targets, conditions and texts. With it one phase file or workflow can be listed several times.",
+    ),
+    field(
+        "label",
+        Kind::Text,
+        "the name of the phase or of the nested workflow",
+        "Its name for users.",
+    ),
     field(
         "when",
         Kind::Conditions,
@@ -355,6 +367,12 @@ pub const ENTRY_FIELDS: [Field; 4] = [
         Kind::Values,
         "none",
         "Values of the inputs of the nested workflow: each a value, or `input.NAME` or `output.ID.NAME` for that of an input of this workflow or of an output of an earlier phase.",
+    ),
+    field(
+        "outcomes",
+        Kind::Outcomes,
+        "of a phase those of its file; after a nested workflow the next entry follows",
+        "Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested workflow ends: `next`, `loop`, `done` or the `id` of an entry.",
     ),
 ];
 
@@ -525,7 +543,7 @@ pub const PHASE_FIELDS: [Field; 21] = [
         "outcomes",
         Kind::Outcomes,
         "none",
-        "The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done` (to the end of the workflow), or the id of a phase of the workflow. The agent names one when it calls `next`.",
+        "The ways in which the phase can be left, and where each leads: `next`, `loop` (to the first entry), `done` (to the end of the workflow), or the `id` of an entry of the workflow. The agent names one when it calls `next`.",
     ),
     field(
         "outputs",

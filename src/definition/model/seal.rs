@@ -26,7 +26,8 @@
 //! | 1 | all but those of the later versions |
 //! | 2 | with `write`, `network` and `sandbox` |
 //! | 3 | with all others but `results`, `hide`, `outputs`, `env` of commands, bounds that are inputs, and the need of a folder of the run |
-//! | 4 | all |
+//! | 4 | with these, but without ids and outcomes of entries that are nested workflows |
+//! | 5 | all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
 //! stored before these fields existed, so it still holds, and it does not hold any more once there is one of them.
@@ -55,14 +56,16 @@ use super::workflow::{
 pub const FIRST_VERSION: u32 = 1;
 
 /// The last version of it.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The version of the seal, and the hash of the rules of a workflow and of all nested in it, in hexadecimal digits.
 pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
     let fourth = [has_results, has_hidden, has_outputs, has_env, has_bound_of_input, Workflow::names_run_dir];
-    let version = if fourth.into_iter().any(has) {
+    let version = if has(has_named_entries) {
+        5
+    } else if fourth.into_iter().any(has) {
         4
     } else if needs_third {
         3
@@ -87,6 +90,14 @@ pub fn with_values<'a>(hash: &str, values: impl Iterator<Item = (&'a str, &'a st
         rules.text(value);
     }
     rules.finish()
+}
+
+/// Returns true if an entry that is a nested workflow has an id or outcomes.
+fn has_named_entries(workflow: &Workflow) -> bool {
+    workflow.phases.iter().any(|entry| match &entry.kind {
+        EntryKind::Phase(_) => false,
+        EntryKind::Workflow { id, outcomes, .. } => id.is_some() || !outcomes.is_empty(),
+    })
 }
 
 /// Returns true if a workflow or one of its own phases has a limit.
@@ -217,10 +228,14 @@ impl Rules {
         self.list(phases, |rules, Entry { kind, when }| {
             match kind {
                 EntryKind::Phase(phase) => rules.phase(phase),
-                EntryKind::Workflow { key, with } => {
+                EntryKind::Workflow { key, with, id, label: _, outcomes } => {
                     rules.number(1);
                     rules.text(key);
                     rules.values(with);
+                    if rules.version >= 5 {
+                        rules.option(id.as_ref(), |rules, id| rules.text(id));
+                        rules.outcomes(outcomes);
+                    }
                 }
             }
             if rules.version >= 3 {
@@ -264,10 +279,7 @@ impl Rules {
         if self.version >= 3 {
             self.list(model, |rules, name| rules.text(name));
             self.option(thinking.as_ref(), |rules, level| rules.text(level.name()));
-            self.list(outcomes, |rules, Outcome { name, target }| {
-                rules.text(name);
-                rules.text(target.word());
-            });
+            self.outcomes(outcomes);
         }
         if self.version >= 4 {
             let names = match results {
@@ -297,6 +309,13 @@ impl Rules {
         }
         self.number(u64::from(summary_required.unwrap_or(false)));
         self.option(gate.as_ref(), Self::gate);
+    }
+
+    fn outcomes(&mut self, outcomes: &[Outcome]) {
+        self.list(outcomes, |rules, Outcome { name, target, of_entry: _ }| {
+            rules.text(name);
+            rules.text(target.word());
+        });
     }
 
     fn limits(&mut self, confinement: &Confinement) {
@@ -633,9 +652,9 @@ mod tests {
                 input("b", ValueType::Choice(vec![name("x"), name("y")]), Some("x")),
             ];
             w[0].on_max_loops = OnMaxLoops::Next;
-            let targets = [Target::Next, Target::Loop, Target::Done, Target::Phase(name("z"))];
+            let targets = [Target::Next, Target::Loop, Target::Done, Target::Entry(name("z"))];
             at(&mut w[0], 0).outcomes =
-                targets.map(|target| Outcome { name: target.word().into(), target }).into();
+                targets.map(|target| Outcome::new(target.word().to_owned(), target)).into();
             at(&mut w[0], 0).gate = gate(CheckKind::Approve { question: "Q".into() });
             at(&mut w[0], 0).gate.as_mut().unwrap().checks[0].outcome = Some(name("next"));
             w[1].inputs =
@@ -678,7 +697,7 @@ mod tests {
     #[test]
     fn inputs_outcomes_and_conditions_are_in_it() {
         fn outcome(workflow: &mut Workflow, name: &str, target: Target) {
-            let outcome = Outcome { name: name.into(), target };
+            let outcome = Outcome::new(name, target);
             at(workflow, 0).outcomes.push(outcome);
         }
         fn input(workflow: &mut Workflow, default: Option<&str>) {
@@ -846,11 +865,34 @@ mod tests {
             let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
             seal(move |w| at(&mut w[0], 2).results = Results::Of(names.clone()))
         };
-        assert_eq!(VERSION, 4);
         assert!(of(&[]).starts_with("4:"));
         assert_eq!(Set::from([of(&[]), of(&["a"]), of(&["a", "inner"]), seal(|_| {})]).len(), 4);
         assert_eq!(of(&["a", "inner"]), of(&["inner", "a", "a"]));
         assert_eq!(seal(|w| at(&mut w[0], 2).results = Results::All), seal(|_| {}));
+    }
+
+    #[test]
+    fn ids_and_outcomes_of_nested_workflows_are_in_it() {
+        let of = |own: Option<&str>, target: Option<Target>| {
+            let own = own.map(ToOwned::to_owned);
+            unchecked(move |w| match &mut w[0].phases[1].kind {
+                EntryKind::Workflow { id, outcomes, .. } => {
+                    *id = own.clone();
+                    *outcomes = target.clone().map(|target| Outcome::new("x", target)).into_iter().collect();
+                }
+                EntryKind::Phase(_) => unreachable!(),
+            })
+        };
+        let seals = [
+            of(None, None),
+            of(Some("i"), None),
+            of(Some("j"), None),
+            of(None, Some(Target::Next)),
+            of(None, Some(Target::Entry("a".into()))),
+        ];
+        assert_eq!(Set::from(seals.clone()).len(), 5);
+        assert!(seals[1..].iter().all(|seal| seal.starts_with("5:")), "{seals:?}");
+        assert_eq!(seals[0], unchecked(|_| {}), "without them it is the seal of an earlier version");
     }
 
     #[test]

@@ -114,11 +114,11 @@ impl Workflow {
         self.phases.get(self.position(phase)?)?.output(name)
     }
 
-    /// The index of the phase of this id among its entries.
+    /// The index of the entry of this id: of a phase, or else of a nested workflow.
     pub fn position(&self, id: &str) -> Option<usize> {
-        self.phases
-            .iter()
-            .position(|entry| matches!(&entry.kind, EntryKind::Phase(phase) if phase.id == id))
+        let phase = |entry: &Entry| entry.as_phase().is_some_and(|phase| phase.id == id);
+        let position = self.phases.iter().position(phase);
+        position.or_else(|| self.phases.iter().position(|entry| entry.is_called(id)))
     }
 }
 
@@ -201,6 +201,12 @@ pub enum EntryKind {
         key: String,
         /// The values of its inputs, by name.
         with: Map<String, Given>,
+        /// Its id among the entries. Default: the key without that of its package.
+        id: Option<String>,
+        /// Its name for users. Default: that of the workflow.
+        label: Option<String>,
+        /// The targets of the outcomes with which it may end; others lead to the next entry.
+        outcomes: Vec<Outcome>,
     },
 }
 
@@ -213,7 +219,8 @@ impl Entry {
 
     /// Returns the entry of a nested workflow, without conditions and without values.
     pub fn workflow(key: &str) -> Self {
-        let kind = EntryKind::Workflow { key: key.to_owned(), with: Map::new() };
+        let (key, with, outcomes) = (key.to_owned(), Map::new(), Vec::new());
+        let kind = EntryKind::Workflow { key, with, id: None, label: None, outcomes };
         Self { kind, when: Vec::new() }
     }
 }
@@ -287,21 +294,35 @@ impl ToolPolicy {
 }
 
 impl Entry {
-    /// Returns true if conditions and templates name it so: by the id of the phase, or the key of the nested workflow without
-    /// that of its package.
+    /// Returns true if targets, conditions and templates name it so: by its id, or a nested workflow without one by its key.
     pub fn is_called(&self, id: &str) -> bool {
         match &self.kind {
             EntryKind::Phase(phase) => phase.id == id,
-            EntryKind::Workflow { key, .. } => is_key(key, id),
+            EntryKind::Workflow { id: Some(own), .. } => own == id,
+            EntryKind::Workflow { key, id: None, .. } => is_key(key, id),
         }
     }
 
-    /// The id of its phase, or the key of its nested workflow without that of its package.
+    /// Its id; of a nested workflow without one its key without that of its package.
     pub fn id(&self) -> &str {
         match &self.kind {
             EntryKind::Phase(phase) => &phase.id,
-            EntryKind::Workflow { key, .. } => last_part(key),
+            EntryKind::Workflow { id: Some(id), .. } => id,
+            EntryKind::Workflow { key, id: None, .. } => last_part(key),
         }
+    }
+
+    /// The outcomes whose targets are known: those of its phase, or those that a nested workflow is given.
+    pub fn outcomes(&self) -> &[Outcome] {
+        match &self.kind {
+            EntryKind::Phase(phase) => &phase.outcomes,
+            EntryKind::Workflow { outcomes, .. } => outcomes,
+        }
+    }
+
+    /// The outcome of this name, if its target is known.
+    pub fn outcome(&self, name: &str) -> Option<&Outcome> {
+        self.outcomes().iter().find(|outcome| outcome.name == name)
     }
 
     /// The output of this name of its phase.
@@ -338,7 +359,7 @@ impl Workflow {
             Target::Next => Some(index + 1),
             Target::Loop => Some(0),
             Target::Done => Some(self.phases.len()),
-            Target::Phase(id) => self.position(id),
+            Target::Entry(id) => self.position(id),
         }
     }
 }

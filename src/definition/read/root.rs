@@ -13,6 +13,7 @@ use super::workflow_file::{EntryRef, EntryRefKind};
 use super::yaml::{Tree, Yaml};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
 use crate::definition::diagnostic::anchor::{Step, Unplaced};
+use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::file::FileProblem;
 use crate::definition::diagnostic::gate::{GateProblem, MeantPhase};
 use crate::definition::diagnostic::package::PackageProblem;
@@ -25,7 +26,9 @@ use crate::definition::model::gate::{Check, CheckKind, Gate, OnGateFail};
 use crate::definition::model::library::{LeftOut, Listed, Parts, Replacing};
 use crate::definition::model::models::{ALIASES_FILE, ALIASES_ROOT, Aliases};
 use crate::definition::model::nearest::nearest;
+use crate::definition::model::outcomes::Outcome;
 use crate::definition::model::paths::{join, last_part, resolve};
+use crate::definition::model::words::either;
 use crate::definition::model::workflow::{Entry, EntryKind, Phase, Workflow};
 
 /// Number of entries that a regular expression of a gate counts as, because it is compiled.
@@ -68,6 +71,45 @@ enum PhaseFile {
     Faulty,
     /// It cannot be read.
     Unreadable(PhaseProblem),
+}
+
+/// The list of entries of a `workflow.yaml`, while it is read.
+struct Listing<'t> {
+    /// The workflow's folder, from the root.
+    folder: &'t str,
+    /// The `workflow.yaml`, as a user would write it.
+    file: &'t str,
+    text: &'t str,
+    tree: Option<&'t Tree>,
+    loopable: bool,
+    /// The number of diagnostics before it.
+    before: usize,
+    /// The ids that are taken, each with the file or the key of its entry.
+    ids: Map<String, String>,
+    /// The problems of gates that lead to no earlier phase, each with the phase's file as the list has it.
+    leading_nowhere: Vec<(String, GateProblem)>,
+}
+
+impl Listing<'_> {
+    /// A problem of the node at a path of the `workflow.yaml`, with its place if that is to be looked up.
+    fn in_yaml(&self, at: &[Step], look_up: bool, problem: impl Into<Problem>) -> Diagnostic {
+        let place = self.tree.filter(|_| look_up).and_then(|tree| tree.place(at));
+        Diagnostic::new(self.file, problem).at(self.text, place, 0)
+    }
+
+    /// Takes an id for the entry of a file or key; the problem if another one has it.
+    fn take_id(&mut self, id: &str, of: &str) -> Option<PhaseProblem> {
+        match self.ids.entry(id.to_owned()) {
+            MapEntry::Vacant(free) => {
+                free.insert(of.to_owned());
+                None
+            }
+            MapEntry::Occupied(first) => {
+                let (first, second) = (first.get().clone(), of.to_owned());
+                Some(PhaseProblem::DuplicateId { id: id.to_owned(), first, second })
+            }
+        }
+    }
 }
 
 impl<'a, 'f> RootReader<'a, 'f> {
@@ -317,8 +359,18 @@ impl<'a, 'f> RootReader<'a, 'f> {
             self.folders(folder, true)?;
         }
         let loopable = workflow.as_ref().is_none_or(|workflow| workflow.loopable);
-        let phases =
-            self.phases(folder, (&file_name, &text, tree.as_deref()), entries, loopable)?;
+        let mut listing = Listing {
+            folder,
+            file: &file_name,
+            text: &text,
+            tree: tree.as_deref(),
+            loopable,
+            before: self.diagnostics.len(),
+            ids: Map::new(),
+            leading_nowhere: Vec::new(),
+        };
+        let phases = self.entries(&mut listing, entries)?;
+        self.report_leading_nowhere(listing);
         if let Some((workflow, phases)) = workflow.zip(phases) {
             match leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable) {
                 Some(problem) => {
@@ -347,71 +399,98 @@ impl<'a, 'f> RootReader<'a, 'f> {
         self.folders.entry(self.key(folder)).or_insert(display);
     }
 
-    /// Reads the phases that a `workflow.yaml` lists; `None` if one has errors.
-    fn phases(
+    /// Reads the entries that a `workflow.yaml` lists; `None` if one has errors.
+    fn entries(
         &mut self,
-        folder: &str,
-        (yaml_file, yaml_text, tree): (&str, &str, Option<&Tree>),
+        listing: &mut Listing,
         entries: Vec<(usize, EntryRef)>,
-        loopable: bool,
     ) -> Result<Option<Vec<Entry>>, Stop> {
-        let mut phases = Some(Vec::with_capacity(entries.len()));
-        let mut ids: Map<String, String> = Map::new();
-        let mut leading_nowhere = Vec::new();
-        let before = self.diagnostics.len();
-        for (index, EntryRef { kind, when }) in entries {
-            self.files.count(1, folder)?;
-            let path = [Step::Key("phases"), Step::Item(index)];
-            let look_up = self.diagnostics.len() - before < MAX_PLACES;
-            let in_yaml = |problem: Problem| {
-                let place = tree.filter(|_| look_up).and_then(|tree| tree.place(&path));
-                Diagnostic::new(yaml_file, problem).at(yaml_text, place, 0)
-            };
-            let kind = match kind {
-                EntryRefKind::Workflow(key, with) => Some(EntryKind::Workflow { key, with }),
-                EntryRefKind::File(path) => match self.phase(folder, &path, look_up)? {
-                    PhaseFile::Read(phase) => match ids.entry(phase.id.clone()) {
-                        MapEntry::Vacant(id) => {
-                            let gate = phase.gate.as_ref();
-                            let earlier = phases.as_deref().unwrap_or_default();
-                            let problem = leads_nowhere(gate, earlier, Some(&phase.id), loopable);
-                            // An earlier phase with errors may have the id that is named.
-                            let problem = problem.filter(|_| phases.is_some());
-                            let sound = problem.is_none();
-                            leading_nowhere.extend(problem.map(|problem| (path.clone(), problem)));
-                            id.insert(path);
-                            sound.then_some(EntryKind::Phase(phase))
-                        }
-                        MapEntry::Occupied(first) => {
-                            let (id, first) = (phase.id.clone(), first.get().clone());
-                            let problem = PhaseProblem::DuplicateId { id, first, second: path };
-                            self.diagnostics.push(in_yaml(problem.into()));
-                            None
-                        }
-                    },
-                    PhaseFile::Faulty => None,
-                    PhaseFile::Unreadable(problem) => {
-                        self.diagnostics.push(in_yaml(problem.into()));
-                        None
-                    }
-                },
-            };
-            match (&mut phases, kind) {
-                (Some(phases), Some(kind)) => phases.push(Entry { kind, when }),
-                _ => phases = None,
+        let mut sound = Some(Vec::with_capacity(entries.len()));
+        for (index, entry) in entries {
+            self.files.count(1, listing.folder)?;
+            let when = entry.when.clone();
+            let kind = self.entry(listing, index, entry, sound.as_deref())?;
+            match (&mut sound, kind) {
+                (Some(entries), Some(kind)) => entries.push(Entry { kind, when }),
+                _ => sound = None,
             }
         }
-        for (path, mut problem) in leading_nowhere {
-            if let GateProblem::UnknownEarlierPhase { id, meant } = &mut problem
-                && ids.get(id).is_some_and(|of| *of != path)
-            {
-                *meant = MeantPhase::Later { workflow: self.key(folder) };
+        Ok(sound)
+    }
+
+    /// Reads the entry at an index; `None` if it has errors. `earlier` are those before it, unless one of these has errors.
+    fn entry(
+        &mut self,
+        listing: &mut Listing,
+        index: usize,
+        entry: EntryRef,
+        earlier: Option<&[Entry]>,
+    ) -> Result<Option<EntryKind>, Stop> {
+        let EntryRef { kind, id, label, when: _, outcomes } = entry;
+        let at = [Step::Key("phases"), Step::Item(index)];
+        let look_up = self.diagnostics.len() - listing.before < MAX_PLACES;
+        let path = match kind {
+            EntryRefKind::File(path) => path,
+            EntryRefKind::Workflow(key, with) => {
+                let problem = id.as_deref().and_then(|id| listing.take_id(id, &key));
+                if let Some(problem) = problem {
+                    self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
+                    return Ok(None);
+                }
+                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes }));
             }
-            let file = self.display(&resolve(folder, &path).unwrap_or_default());
+        };
+        let mut phase = match self.phase(listing.folder, &path, look_up)? {
+            PhaseFile::Read(phase) => phase,
+            PhaseFile::Faulty => return Ok(None),
+            PhaseFile::Unreadable(problem) => {
+                self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
+                return Ok(None);
+            }
+        };
+        if id.is_some() || label.is_some() || !outcomes.is_empty() {
+            let own = Rc::make_mut(&mut phase);
+            own.id = id.unwrap_or_else(|| own.id.clone());
+            own.name = label.unwrap_or_else(|| own.name.clone());
+            for outcome in outcomes {
+                let name = outcome.name.clone();
+                if let Some(of_file) = own.outcomes.iter_mut().find(|other| other.name == name) {
+                    *of_file = outcome;
+                    continue;
+                }
+                let problem = unknown_outcome(&own.outcomes, &path, &name);
+                let at = [at[0], at[1], Step::Key("outcomes"), Step::Name(&name)];
+                self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
+                return Ok(None);
+            }
+        }
+        if let Some(problem) = listing.take_id(&phase.id, &path) {
+            self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
+            return Ok(None);
+        }
+        // An earlier phase with errors may have the id that is named.
+        if let Some(earlier) = earlier
+            && let Some(problem) =
+                leads_nowhere(phase.gate.as_ref(), earlier, Some(&phase.id), listing.loopable)
+        {
+            listing.leading_nowhere.push((path, problem));
+            return Ok(None);
+        }
+        Ok(Some(EntryKind::Phase(phase)))
+    }
+
+    /// Reports the gates that lead to no earlier phase, when all ids are known.
+    fn report_leading_nowhere(&mut self, listing: Listing) {
+        for (path, mut problem) in listing.leading_nowhere {
+            if let GateProblem::UnknownEarlierPhase { id, meant } = &mut problem
+                && listing.ids.get(id).is_some_and(|of| *of != path)
+            {
+                *meant = MeantPhase::Later { workflow: self.key(listing.folder) };
+            }
+            let file = self.display(&resolve(listing.folder, &path).unwrap_or_default());
             let unplaced = Unplaced::in_file(file, problem, &[Step::Key("onGateFail")]);
             self.diagnostics.extend(self.sources.place(vec![unplaced]));
         }
-        Ok(phases)
     }
 
     /// Reads one phase file. With `look_up` a similar file is looked for where there is none.
@@ -519,6 +598,18 @@ impl<'a, 'f> RootReader<'a, 'f> {
     }
 }
 
+/// The problem of a target that an entry gives for an outcome that the phase does not have.
+fn unknown_outcome(known: &[Outcome], path: &str, name: &str) -> FieldProblem {
+    let names: Vec<&str> = known.iter().map(|outcome| outcome.name.as_str()).collect();
+    let expected = match &names[..] {
+        [] => format!("no `outcomes`: the phase `{path}` has none"),
+        names => format!("an outcome of the phase `{path}`: {}", either(names)),
+    };
+    let suggestion = nearest(name, names).map(Into::into);
+    let (field, found) = ("outcomes".into(), format!("`{name}`"));
+    FieldProblem::BadValue { field, expected, found, suggestion }
+}
+
 /// The problem of a gate's `onGateFail` that leads to none of these phases, or to a loop that is not allowed.
 ///
 /// `own` is the id of the phase that has the gate.
@@ -535,10 +626,7 @@ fn leads_nowhere(
         OnGateFail::Loop | OnGateFail::Stay => return None,
         OnGateFail::Phase(id) => id,
     };
-    let ids = phases.iter().filter_map(|entry| match &entry.kind {
-        EntryKind::Phase(phase) => Some(phase.id.as_str()),
-        EntryKind::Workflow { .. } => None,
-    });
+    let ids = phases.iter().map(Entry::id);
     if ids.clone().any(|other| other == id) {
         return None;
     }

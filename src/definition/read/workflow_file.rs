@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::fields::{Fields, not_a_list};
 use super::yaml::{Tree, Yaml};
-use super::{budget, conditions, confinement, gate, inputs};
+use super::{budget, conditions, confinement, gate, inputs, outcomes};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
@@ -16,6 +16,7 @@ use crate::definition::model::blank::is_blank;
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::inputs::Given;
 use crate::definition::model::nearest::nearest;
+use crate::definition::model::outcomes::Outcome;
 use crate::definition::model::schema;
 use crate::definition::model::schema::{
     Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS,
@@ -37,7 +38,10 @@ const HIDDEN_NEEDS: Needs =
 /// An entry of `phases` as it is written.
 pub(crate) struct EntryRef {
     pub kind: EntryRefKind,
+    pub id: Option<String>,
+    pub label: Option<String>,
     pub when: Vec<Condition>,
+    pub outcomes: Vec<Outcome>,
 }
 
 /// The entries of `phases` that can be read, each with its index.
@@ -360,11 +364,36 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
             fields.report(&[here[0], here[1], Step::Name(key)], problem);
             complete = false;
         }
+        let (id, label) = (entry_text(fields, &here, item, "id"), entry_text(fields, &here, item, "label"));
         let when = conditions::read(fields, index, item);
-        complete &= when.is_some();
-        phases.push((index, EntryRef { kind, when: when.unwrap_or_default() }));
+        let outcomes = outcomes::read_of_entry(fields, &here, item);
+        complete &= id.is_some() && label.is_some() && when.is_some() && outcomes.is_some();
+        let (id, label) = (id.flatten(), label.flatten());
+        let (when, outcomes) = (when.unwrap_or_default(), outcomes.unwrap_or_default());
+        phases.push((index, EntryRef { kind, id, label, when, outcomes }));
     }
     (phases, complete)
+}
+
+/// Reads `id` or `label` of the entry at a path; the inner `None` without one, the outer one after an error.
+fn entry_text(
+    fields: &mut Fields,
+    here: &[Step],
+    entry: &Yaml,
+    field: &'static str,
+) -> Option<Option<String>> {
+    let problem = match entry.get(field) {
+        // An empty value is reported with those of other fields.
+        None | Some(Yaml::Null) => return Some(None),
+        Some(Yaml::String(text)) if !is_blank(text) => return Some(Some(text.clone())),
+        Some(Yaml::String(_)) => FieldProblem::Blank { field: field.into() },
+        Some(other) => {
+            let (field, found) = (field.into(), other.kind());
+            FieldProblem::WrongType { field, expected: Expected::String, found }
+        }
+    };
+    fields.report(&[here, &[Step::Key(field)]].concat(), problem);
+    None
 }
 
 /// A key of an entry that looks like a rule: it would not hold.
@@ -372,6 +401,7 @@ fn unknown_rule(entry: &Yaml) -> Option<&str> {
     let Yaml::Map(entries) = entry else { return None };
     let unknown = entries.iter().map(|(key, _)| &**key).filter(|key| !ENTRY.contains(key));
     unknown.into_iter().find(|key| {
-        matches!(nearest(key, ENTRY), Some("when" | "with")) || ["if", "unless"].contains(key)
+        matches!(nearest(key, ENTRY), Some("when" | "with" | "outcomes"))
+            || ["if", "unless"].contains(key)
     })
 }

@@ -107,11 +107,11 @@ fn wrong_outcomes_are_refused() {
         ),
         (
             "outcomes: {x: }",
-            "w/a.md:5:15: `outcomes.x`: expected `next`, `loop`, `done` or the id of a phase, found an empty value",
+            "w/a.md:5:15: `outcomes.x`: expected `next`, `loop`, `done` or the id of an entry, found an empty value",
         ),
         (
             "outcomes: {x: nxt}",
-            "w/a.md:5:15: `outcomes.x`: expected `next`, `loop`, `done` or the id of a phase of the workflow \"w\", found `nxt`",
+            "w/a.md:5:15: `outcomes.x`: expected `next`, `loop`, `done` or the id of an entry of the workflow \"w\", found `nxt`",
         ),
         (
             "outcomes: {x: loop}",
@@ -396,4 +396,24 @@ fn options_and_values_are_without_blanks_around_them() {
     let long = "x".repeat(61);
     let refused = checked("phases: [a.md]", &[("a", &format!("outcomes: {{{long}: next}}"))]);
     assert!(refused[0].contains("expected at most 60 letters, digits"), "{refused:?}");
+}
+
+#[test]
+fn entries_have_ids_labels_and_targets_of_their_own() {
+    let workflow = "phases: [a.md, {phase: a.md, id: again, label: 'Once more', outcomes: {x: a}}, {subworkflow: n, id: last, label: 'N, at last', with: {half: api}, outcomes: {y: again}}]";
+    let mut files = files(workflow, &[("a", "outcomes: {x: next, z: next}")]);
+    let phase = "---\nid: n\nname: N\nemoji: '*'\noutcomes: {x: next, y: next}\n---\nDo it.\n";
+    files.global.insert("n/n.md".into(), phase.into());
+    let (library, diagnostics) = Library::check(&files).unwrap();
+    assert_eq!(diagnostics, []);
+    let workflow = library.get("w").unwrap();
+    let names: Vec<(&str, &str)> =
+        workflow.phases.iter().map(|entry| (entry.id(), library.entry_name(entry))).collect();
+    assert_eq!(names, [("a", "a"), ("again", "Once more"), ("last", "N, at last")]);
+    let targets = |index: usize| -> Vec<&str> {
+        workflow.phases[index].outcomes().iter().map(|outcome| outcome.target.word()).collect()
+    };
+    assert_eq!((targets(0), targets(1), targets(2)), (vec!["next", "next"], vec!["a", "next"], vec!["again"]));
+    assert_eq!(workflow.position("last"), Some(2));
+    assert_eq!(workflow.position("n"), None, "its id stands in place of its key");
 }

@@ -101,7 +101,10 @@ impl Engine {
         match leave(&active.state.with_evidence(evidence), outcome, active.library) {
             Ok((new, arrival)) => self.go(new, arrival, Leaving::Done, cx),
             Err(LoopError::Exhausted { max_loops }) => {
-                cx.fail(Level::Warning, text::no_more_loops(active.scope, max_loops));
+                let back = outcome.and_then(|outcome| active.way_back(outcome));
+                let scope = back.and_then(|back| active.library.get(&back.workflow_key));
+                let scope = scope.unwrap_or(active.scope);
+                cx.fail(Level::Warning, text::no_more_loops(scope, max_loops));
             }
             Err(error @ (LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound)) => {
                 cx.fail(Level::Warning, error.to_string());
@@ -128,7 +131,8 @@ impl Engine {
         if let Some(segment) = path.last_mut() {
             segment.phase_index = index;
         }
-        self.go(go_to(active.state, path), Arrival::Phase, Leaving::Skipped, cx);
+        let new = go_to(active.state, path, active.library);
+        self.go(new, Arrival::Phase, Leaving::Skipped, cx);
     }
 
     pub(super) fn back_by_user(&mut self, cx: &mut Cx) {
@@ -219,5 +223,5 @@ impl Engine {
 fn before(active: &Active) -> Option<RunState> {
     let current = Outline::of(active).current;
     let [step] = <[_; 1]>::try_from(Outline::steps(active, current.checked_sub(1)?, 1)).ok()?;
-    (step.number + 1 == current).then(|| go_to(active.state, step.path))
+    (step.number + 1 == current).then(|| go_to(active.state, step.path, active.library))
 }

@@ -56,7 +56,7 @@ fn all_about_the_phase() -> Vec<PauseReason> {
         PauseReason::Idle { times: 3 },
         PauseReason::Limit { times: 10 },
         PauseReason::Gate { label: "npm test".into(), times: 3 },
-        PauseReason::Loops { of: "b".into(), outcome: "again".into(), times: 2 },
+        PauseReason::Loops { of: "b".into(), outcome: "again".into(), times: 2, scope: None },
         PauseReason::Approval { question: "Well?".into() },
         PauseReason::Commands { package: None },
         PauseReason::ModelError,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageText } from "./scripted-model.mjs";
 
 /**
- * A phase: its id, or its fields. `@key` is a nested workflow.
+ * A phase: its id, or its fields. `@key` is a nested workflow; `entry` are the fields of its entry in `phases` beside those named here.
  *
  * @typedef {object} PhaseSpec
  * @property {string} id
@@ -28,6 +28,7 @@ import { messageText } from "./scripted-model.mjs";
  * @property {string} [thinking]
  * @property {object} [budget]
  * @property {Record<string, string>} [outcomes]
+ * @property {Record<string, unknown>} [entry] other fields of its entry in `phases`
  * @property {Record<string, unknown>} [when] of its entry in `phases`
  * @property {Record<string, unknown>} [with] of its entry in `phases`
  * @property {string} [instructions] `Do ID for {description}.` by default
@@ -52,10 +53,10 @@ export function workflow(key, phases, fields = {}) {
   /** @type {Record<string, string>} */
   const files = {};
   const entries = phases.map((phase) => {
-    const { when, with: values, ...spec } = typeof phase === "string" ? { id: phase } : phase;
-    if (spec.id.startsWith("@")) return { subworkflow: spec.id.slice(1), when, with: values };
+    const { when, with: values, entry, ...spec } = typeof phase === "string" ? { id: phase } : phase;
+    if (spec.id.startsWith("@")) return { subworkflow: spec.id.slice(1), when, with: values, ...entry };
     files[`${key}/${spec.id}.md`] = phaseFile(spec);
-    return when ? { phase: `${spec.id}.md`, when } : `${spec.id}.md`;
+    return when || entry ? { phase: `${spec.id}.md`, when, ...entry } : `${spec.id}.md`;
   });
   files[`${key}/workflow.yaml`] = yaml({
     name: `The ${key}`,
