@@ -141,7 +141,7 @@ const ROWS: [Row; 29] = [
         In(Check, "env: { TASK: task }"),
         Here("env: { TASK: task }"),
     ]),
-    (&["title"], [Here("name: Plan"), Unknown, Here("name: Plan"), Here("label: Tests")]),
+    (&["title"], [Here("name: Plan"), Here("label: Plan"), Here("name: Plan"), Here("label: Tests")]),
     (&["icon", "symbol"], [Unknown, Unknown, Here("emoji: \"📝\""), Unknown]),
 ];
 
