@@ -242,11 +242,12 @@ fn kind(field: &Field) -> Value {
         Kind::Phases(most, fields) => {
             let entry = |name: &str| {
                 let mut entry = object(fields);
-                for other in ["phase", "subworkflow"].into_iter().filter(|other| *other != name) {
+                let kinds = ["phase", "subworkflow", "run"].into_iter();
+                let others = kinds.filter(|other| *other != name);
+                let fields = [("with", "subworkflow"), ("timeout", "run"), ("env", "run"), ("outputs", "run")];
+                let of_others = fields.into_iter().filter(|(_, of)| *of != name).map(|(field, _)| field);
+                for other in others.chain(of_others) {
                     entry["properties"].as_object_mut().unwrap().remove(other);
-                }
-                if name == "phase" {
-                    entry["properties"].as_object_mut().unwrap().remove("with");
                 }
                 entry.insert("required".into(), json!([name]));
                 entry
@@ -256,7 +257,7 @@ fn kind(field: &Field) -> Value {
                 "type": "array",
                 "minItems": 1,
                 "maxItems": most,
-                "items": { "oneOf": [file, entry("phase"), entry("subworkflow")] },
+                "items": { "oneOf": [file, entry("phase"), entry("subworkflow"), entry("run")] },
             })
         }
         Kind::Tests(fields) => {

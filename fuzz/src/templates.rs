@@ -4,7 +4,7 @@ use pi_workflows::definition::{
     AutoContinue, BudgetBounds, Confinement, ContextInjection, Entry, Library, OnMaxLoops, Phase,
     Results,
 };
-use pi_workflows::definition::{Show, ToolPolicy, Workflow};
+use pi_workflows::definition::{Show, ToolPolicy, Work, Workflow};
 use pi_workflows::run::{Active, RunState};
 use pi_workflows::text::{self, DefaultRole, resolve};
 
@@ -83,6 +83,7 @@ fn library(template: &str) -> Library {
             emoji: "*".into(),
             instructions: template.into(),
             file: "w/a.md".into(),
+            work: Work::Agent,
             tools: ToolPolicy::Only(vec![]),
             confinement: Confinement::default(),
             budget: BudgetBounds::default(),

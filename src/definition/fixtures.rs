@@ -197,6 +197,7 @@ pub fn phase(id: &str) -> Phase {
         emoji: "🔹".into(),
         instructions: format!("Do {id} for {{description}}."),
         file: format!("phases/{id}.md"),
+        work: crate::definition::Work::Agent,
         tools: ToolPolicy::All,
         confinement: Confinement::default(),
         budget: BudgetBounds::default(),

@@ -50,6 +50,7 @@ pub use model::models::{Aliases, KnownModel, Lack, Model, ModelSetting, Thinking
 pub use model::nearest::nearest;
 pub use model::outcomes::{Outcome, Target};
 pub use model::outputs::Output;
+pub use model::own_work::OwnWork;
 pub use model::path_variables::{
     PathVariable, refusal as path_refusal, resolve as resolve_path, unescaped, variables as path_variables,
     with_names,
@@ -64,6 +65,7 @@ pub use model::totals::{MAX_BYTES, MAX_ENTRIES, Total};
 pub use model::value_type::{Bounds, ValueType};
 pub use model::values::{SAMPLE_RUN_DIR, ValueName};
 pub use model::words::short;
+pub use model::work::{Step, Work};
 pub use model::workflow::{
     AutoContinue, ContextInjection, ContextMode, DEFAULT_MAX_LOOPS, Entry, EntryKind, OnMaxLoops,
     Phase, Show, ToolPolicy, Workflow,

@@ -59,6 +59,7 @@ fn every_field_is_read() {
         emoji: "🔍".into(),
         instructions: "# Do\nit".into(),
         file: "~/workflows/w/a.md".into(),
+        work: Work::Agent,
         tools: ToolPolicy::Only(vec!["read".into(), "7".into()]),
         confinement: Confinement {
             write: Some(vec![]),
@@ -84,6 +85,7 @@ fn every_field_is_read() {
         emoji: "b".into(),
         instructions: "B".into(),
         file: "~/workflows/_shared/b.md".into(),
+        work: Work::Agent,
         tools: ToolPolicy::Except(vec![]),
         confinement: Confinement::default(),
         budget: BudgetBounds::default(),
@@ -156,8 +158,8 @@ fn all_diagnostics_of_a_file_are_told_with_their_places() {
             "~/workflows/w/workflow.yaml:3:17: `initialMessage`: expected a string, found a list",
             "~/workflows/w/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `all`",
             "~/workflows/w/workflow.yaml:5:11: `loopable`: expected `true` or `false`, found a string",
-            "~/workflows/w/workflow.yaml:8:5: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a number",
-            "~/workflows/w/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a mapping",
+            "~/workflows/w/workflow.yaml:8:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a number",
+            "~/workflows/w/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a mapping",
         ],
     );
 }

@@ -100,6 +100,16 @@ impl Engine {
                 let text = text::held(reason);
                 return Ok(self.stop(Rule::Seal, text));
             }
+            Standing::Active(active) if !active.phase.is_of_agent() => {
+                let text = text::at_entry(&active);
+                return Ok(match self.pause_reason() {
+                    Some(_) => self.stop(Rule::Pause, text),
+                    None => {
+                        self.meter.refused(Rule::Gate);
+                        Reply::Stop(text)
+                    }
+                });
+            }
             Standing::NoRun | Standing::Active(_) if self.pending.is_gate_of_call() => {
                 return Ok(self.refuse(Rule::Gate, text::GATE_OPEN));
             }

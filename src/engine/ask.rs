@@ -129,7 +129,10 @@ impl Engine {
     /// Continues with the answer to a request; without one of this ticket nothing is to be done.
     pub(super) fn answered(&mut self, ticket: u64, answer: Answer, cx: &mut Cx) -> Reply {
         match self.pending.remove(ticket) {
-            Some(waiting) => (waiting.then)(self, answer, cx),
+            Some(waiting) => {
+                let reply = (waiting.then)(self, answer, cx);
+                self.follow_entries(reply, waiting.purpose.waiter, cx)
+            }
             None => Reply::None,
         }
     }

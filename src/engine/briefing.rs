@@ -15,6 +15,11 @@ impl Engine {
     pub(super) fn briefing(&mut self, cx: &mut Cx) -> Reply {
         let Some(active) = self.active() else { return Reply::None };
         let every_run = active.root.context_injection == ContextInjection::EveryRun;
+        if !active.phase.is_of_agent() {
+            let content = text::entry_prompt(&active);
+            self.briefing.lose();
+            return Reply::Inject { custom_type: CONTEXT_MESSAGE_TYPE, content };
+        }
         let prompt = self.briefing.prompt(&active);
         let has_it = self.briefing.has_in_view(&prompt) && !self.is_to_start_fresh();
         let (custom_type, content) = if has_it && !every_run {
@@ -33,6 +38,10 @@ impl Engine {
     /// Returns the context prompt of the current phase for the caller to give to the model, which has it in view from then
     /// on. A phase that is to start fresh gets it when it does.
     pub(super) fn give_prompt(&mut self) -> String {
+        if self.at_entry().is_some() {
+            self.briefing.lose();
+            return String::new();
+        }
         if self.is_to_start_fresh() {
             return text::STARTS_FRESH.to_owned();
         }
@@ -48,7 +57,7 @@ impl Engine {
     /// Returns the context prompt of the current phase for a result of `workflow_step`. The model does not see the result
     /// of a nested call; it is given the prompt after the call that made it.
     pub(super) fn give_prompt_in_result(&mut self, nested: bool) -> String {
-        if !nested {
+        if !nested || self.at_entry().is_some() {
             return self.give_prompt();
         }
         self.briefing.lose();
@@ -59,6 +68,7 @@ impl Engine {
     /// Gives an agent at work the context prompt if the model has none in view.
     pub(super) fn brief_unseen(&mut self, cx: &mut Cx) {
         if self.activity.is_working()
+            && self.at_entry().is_none()
             && self.briefing.has_none_in_view()
             && !self.ending.is_begun()
             && !self.is_to_start_fresh()
@@ -70,7 +80,7 @@ impl Engine {
 
     /// Returns the reminder for an agent that stopped before DONE. A context prompt goes with the run that follows.
     pub(super) fn not_done(&self) -> Option<String> {
-        let active = self.active()?;
+        let active = self.active().filter(|active| active.phase.is_of_agent())?;
         let every_run = active.root.context_injection == ContextInjection::EveryRun;
         Some(text::not_done_reminder(&active, !every_run))
     }

@@ -55,7 +55,7 @@ impl Engine {
         // A run that the user has moved to its end since the agent ended.
         self.announce_end(cx);
         let prompt = self.agent.prompt_at_rest.take();
-        if self.active().is_none() || self.pause_reason().is_some() {
+        if self.active().is_none() || self.pause_reason().is_some() || self.at_entry().is_some() {
             if let Some(prompt) = prompt {
                 self.briefing.note(prompt);
             }
@@ -176,7 +176,10 @@ impl Engine {
             return true;
         }
         let paused = self.running().and_then(|state| state.progress.paused.clone());
-        let Some(pause) = paused.filter(|pause| pause.reason.needs_resume()) else { return false };
+        let is_at_entry = self.at_entry().is_some();
+        let Some(pause) = paused.filter(|pause| is_at_entry || pause.reason.needs_resume()) else {
+            return is_at_entry;
+        };
         if self.run.told_pause.as_ref() != Some(&pause)
             && let Some(notice) = self.active().and_then(|active| text::pause_notice(&active))
         {

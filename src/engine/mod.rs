@@ -11,6 +11,7 @@
 //! | `budget` | budgets: the agent is told near their end, and the run pauses at it |
 //! | `ask` | requests to the user and the host, and what follows from their answers |
 //! | `agent` | events of the agent's work, and of tool calls |
+//! | `entries` | entries without the model |
 //! | `ending` | the end of the agent's run when the run of the workflow pauses |
 //! | `running` | the tool calls that run when a phase is left |
 //! | `continuation` | an agent that stopped before DONE: it continues, or the run pauses |
@@ -40,6 +41,7 @@ mod continuation;
 mod countdown;
 mod effect;
 mod ending;
+mod entries;
 mod event;
 mod fresh_start;
 mod gate;
@@ -59,7 +61,7 @@ mod tools;
 use crate::definition::Stale;
 
 use context::Cx;
-use state::Turn;
+use state::{Turn, Waiter};
 
 pub use commands::{ALLOW_COMMANDS_FLAG, COMMANDS, Command, Completion};
 pub use context::{Context, Ui};
@@ -90,6 +92,7 @@ impl Engine {
             self.meter.end_dialog(ticket, cx.unix_ms);
         }
         let Ok(reply) = self.react(event, &mut cx) else { return Output::default() };
+        self.pause_at_entry(&reply, &mut cx);
         self.forget_ending();
         debug_assert!(
             self.run.is_resolved(self.definitions.library()),
@@ -134,9 +137,13 @@ impl Engine {
             Event::ToolCall { name, carries_calls } => {
                 return Ok(self.tool_call(name, carries_calls, cx));
             }
-            Event::Step { input, nested } => return Ok(self.step(input, nested, cx)),
+            Event::Step { input, nested } => {
+                let reply = self.step(input, nested, cx);
+                return Ok(self.follow_entries(reply, Waiter::Call { nested }, cx));
+            }
             Event::Command { name, arguments } => {
                 let reply = self.command(name, arguments, cx)?;
+                let reply = self.follow_entries(reply, Waiter::User, cx);
                 return Ok(settling(reply, cx));
             }
             Event::Answer { ticket, answer } => {

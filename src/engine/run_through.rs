@@ -5,16 +5,16 @@ use crate::sorted::Map;
 use serde_json::Value;
 
 use super::host::Host;
-use crate::definition::{Entry, Input, Library, Output, Workflow};
+use crate::definition::{self, Entry, Input, Library, Step, Workflow};
 use crate::protocol::{COMPLETE_TYPE, WORKFLOW_COMMAND};
 use crate::run::{Active, OutputValue, Outputs, WayBounds, WayStarts, ways};
 use crate::text::{self, DefaultRole, sample_evidence};
 
 use super::commands::arguments;
 use super::context::{Context, Cx, Ui};
-use super::effect::{Effect, Level, Reply};
-use super::event::{Event, Facts, Stop};
-use super::state::{Caller, Engine};
+use super::effect::{Effect, Level, Output, Reply};
+use super::event::{Answer, CommandEnd, Event, Facts, Stop};
+use super::state::{Caller, Engine, Waiter};
 use super::step_tool::handing_over;
 
 /// Maximum number of steps that are played.
@@ -58,7 +58,7 @@ pub fn run_through(
     let context = Context { unix_ms: START_MS, random: 0, ui: Ui::None, host };
     let engine = Engine::default();
     let mut play = Play { engine, context, outcomes, outputs, script: Vec::new() };
-    let facts = Facts::default();
+    let facts = Facts { allow_commands: true, ..Facts::default() };
     play.effects(Event::Session { stored: None, in_view: None, facts });
     let arguments = arguments::written(&workflow.inputs, &values, task);
     let name = library.start_name(workflow).unwrap_or_else(|| workflow.command_name.clone());
@@ -157,7 +157,7 @@ fn planned_outputs(
 ) -> Result<Map<String, String>, String> {
     let mut known: Vec<Input> = Vec::new();
     for phase in library.entries(workflow).filter_map(Entry::as_phase) {
-        for Output { name, kind, .. } in &phase.outputs {
+        for definition::Output { name, kind, .. } in &phase.outputs {
             let name = format!("{}.{name}", phase.id);
             if known.iter().all(|other| other.name != name) {
                 known.push(Input { name, kind: kind.clone(), default: None, description: None });
@@ -185,8 +185,30 @@ impl Play<'_> {
         self.script.push(format!("━━ {title} ━━\n\n{}", text.trim_end()));
     }
 
+    /// The effects of an event, with those of the steps that the run comes to.
     fn effects(&mut self, event: Event) -> Vec<Effect> {
-        self.engine.handle(event, &self.context).effects
+        let Output { mut effects, reply } = self.engine.handle(event, &self.context);
+        self.answer(reply, &mut effects);
+        effects
+    }
+
+    /// Answers the requests of steps, up to the last reply.
+    fn answer(&mut self, mut reply: Reply, effects: &mut Vec<Effect>) -> Reply {
+        for _ in 0..MAX_STEPS {
+            let Reply::Ask { ticket, .. } = reply else { return reply };
+            let Some(active) = self.engine.at_entry() else { return reply };
+            let (title, outcome) = (text::phase_title(active.phase), self.outcome(&active));
+            let outcome = outcome.unwrap_or_default();
+            let end = CommandEnd::Exited(u32::from(outcome != Step::OK));
+            let output = "(the output of the command)".to_owned();
+            self.write("Without the agent", &format!("{title}: {outcome}"));
+            self.context.unix_ms += 1;
+            let answer = Answer::Ran { end, duration_ms: 1000, output };
+            let next = self.engine.handle(Event::Answer { ticket, answer }, &self.context);
+            effects.extend(next.effects);
+            reply = next.reply;
+        }
+        reply
     }
 
     /// The outcome of the current phase.
@@ -204,7 +226,7 @@ impl Play<'_> {
 
     /// The outputs of the current phase.
     fn outputs(&self, active: &Active) -> Outputs {
-        let value = |Output { name, kind, is_optional, .. }: &Output| {
+        let value = |definition::Output { name, kind, is_optional, .. }: &definition::Output| {
             let given = self.outputs.get(&format!("{}.{name}", active.phase.id)).cloned();
             // Another phase of this id may have it.
             let given = given.filter(|given| kind.value(given).is_some());
@@ -228,7 +250,9 @@ impl Play<'_> {
         });
         let evidence = evidence.unwrap_or_default();
         let mut cx = Cx::new(&self.context);
-        let text = match self.engine.advance_by_agent(&caller, outcome.as_deref(), evidence, &mut cx) {
+        let reply = self.engine.advance_by_agent(&caller, outcome.as_deref(), evidence, &mut cx);
+        let reply = self.engine.follow_entries(reply, Waiter::Call { nested: false }, &mut cx);
+        let text = match self.answer(reply, &mut Vec::new()) {
             Reply::Tool(result) => result.text,
             _ => String::new(),
         };

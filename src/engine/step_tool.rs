@@ -122,6 +122,13 @@ impl Engine {
                 let reason = reason.clone();
                 return self.step_held(action, &reason);
             }
+            Standing::Active(active) if !active.phase.is_of_agent() => {
+                let text = text::paused(&active).unwrap_or_else(|| text::at_entry(&active));
+                if self.pause_reason().is_some() {
+                    self.end_agents_run();
+                }
+                return result(text, json!({ "active": true, "gate": "entry" }));
+            }
             Standing::Active(active) => {
                 // The call refers to a phase that the run has already left, which the model does not know.
                 let outdated = match self.briefing.untold_move() {
@@ -349,8 +356,21 @@ impl Engine {
         error: LoopError,
         cx: &mut Cx,
     ) -> Reply {
+        let reason = self.loops_reason(state, outcome.unwrap_or_default(), error);
+        let text = format!("The workflow is paused: {reason}. Stop here and wait for the user.");
+        self.pause_as(state, reason, cx);
+        result(text, json!({ "active": true, "error": error.to_string() }))
+    }
+
+    /// The reason for a pause because this outcome leads back, which is not possible.
+    pub(super) fn loops_reason(
+        &self,
+        state: &RunState,
+        outcome: &str,
+        error: LoopError,
+    ) -> PauseReason {
         let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
-        let outcome = outcome.unwrap_or_default().to_owned();
+        let outcome = outcome.to_owned();
         let times = match error {
             LoopError::Exhausted { max_loops } => max_loops,
             LoopError::Disabled | LoopError::PassedOver | LoopError::NotFound => 0,
@@ -358,10 +378,7 @@ impl Engine {
         let back = way_back(state, &outcome, self.definitions.library());
         let is_outer = |scope: &String| *scope != state.current_path.scope_key();
         let scope = back.map(|back| back.scope_key).filter(is_outer);
-        let reason = PauseReason::Loops { of, outcome, times, scope };
-        let text = format!("The workflow is paused: {reason}. Stop here and wait for the user.");
-        self.pause_as(state, reason, cx);
-        result(text, json!({ "active": true, "error": error.to_string() }))
+        PauseReason::Loops { of, outcome, times, scope }
     }
 
     fn step_loop(&mut self, caller: &Caller, cx: &mut Cx) -> Reply {

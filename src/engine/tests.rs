@@ -1105,6 +1105,7 @@ mod briefing;
 mod budget;
 mod confinement;
 mod ending;
+mod entries;
 mod fresh_start;
 mod gate;
 mod hold;

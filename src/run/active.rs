@@ -4,6 +4,8 @@ use crate::definition::{
     Condition, ContextMode, Entry, EntryKind, Library, Limits, Phase, ValueName, Workflow,
 };
 
+use crate::sorted::Set;
+
 use super::{RunState, Segment};
 
 /// An active run with everything that its state names.
@@ -89,19 +91,25 @@ impl<'a> Active<'a> {
         self.phase.context.or_else(of_entry) == Some(ContextMode::Fresh)
     }
 
-    /// Returns true if the phase cannot be left without a summary: it says so, or one that may be next starts fresh.
+    /// Returns true if the phase cannot be left without a summary: it says so, or one of the agent that may be next starts fresh.
     pub fn needs_summary(&self) -> bool {
-        let leads_to_fresh = |left: &RunState| {
-            let after = self.outcomes().into_iter().map(|outcome| self.with(left).after(outcome));
-            after.flatten().any(|next| {
-                Active::resolve(&next, self.library).is_some_and(|next| next.is_fresh())
+        self.phase.summary_required == Some(true) || self.may_lead_to_fresh(&mut Set::new())
+    }
+
+    /// `seen` has the keys of the entries without the model that are passed on the way.
+    fn may_lead_to_fresh(&self, seen: &mut Set<String>) -> bool {
+        let Some(left) = self.with_possible_outputs() else {
+            return self.library.names_contexts(&self.root.key);
+        };
+        let outcomes = self.outcomes();
+        let mut ways = left.iter().flat_map(|left| outcomes.iter().map(move |of| (left, *of)));
+        ways.any(|(left, outcome)| {
+            let Some(after) = self.with(left).after(outcome) else { return false };
+            Active::resolve(&after, self.library).is_some_and(|next| {
+                let is_passed = !next.phase.is_of_agent() && seen.insert(after.current_path.key());
+                next.is_fresh() || is_passed && next.may_lead_to_fresh(seen)
             })
-        };
-        let may_lead_to_fresh = || match self.with_possible_outputs() {
-            Some(left) => left.iter().any(leads_to_fresh),
-            None => self.library.names_contexts(&self.root.key),
-        };
-        self.phase.summary_required == Some(true) || may_lead_to_fresh()
+        })
     }
 
     /// The limits of the current phase, with the values of the run.

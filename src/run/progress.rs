@@ -148,6 +148,7 @@ impl Pause {
             | PauseReason::MissingOutput { .. }
             | PauseReason::Approval { .. }
             | PauseReason::Commands { .. }
+            | PauseReason::Step { .. }
             | PauseReason::ModelError => return None,
             reason @ (PauseReason::Budget { .. }
             | PauseReason::UnknownCost { .. }
@@ -219,6 +220,13 @@ pub enum PauseReason {
         /// The package whose commands they are; `None`: the project's.
         #[serde(skip_serializing_if = "Option::is_none")]
         package: Option<String>,
+    },
+    /// An entry without the model has not ended: its command failed, was stopped, or may have been interrupted.
+    Step {
+        /// The name of the entry.
+        of: String,
+        /// Why, in words.
+        why: String,
     },
     /// A budget is used up.
     Budget {
@@ -304,7 +312,7 @@ impl PauseReason {
     pub fn needs_resume(&self) -> bool {
         self.is_of_rules()
             || self.is_of_budget()
-            || matches!(self, Self::MissingOutput { .. } | Self::Unknown(_))
+            || matches!(self, Self::MissingOutput { .. } | Self::Step { .. } | Self::Unknown(_))
     }
 }
 

@@ -147,6 +147,7 @@ impl PauseReason {
             | Self::MissingOutput { .. }
             | Self::Approval { .. }
             | Self::Commands { .. }
+            | Self::Step { .. }
             | Self::Budget { .. }
             | Self::UnknownCost { .. }
             | Self::UnknownUsage { .. }

@@ -549,6 +549,10 @@ fn known_reason(reason: &Value) -> Option<PauseReason> {
         },
         "approval" => PauseReason::Approval { question: string(get(reason, "question")?)? },
         "commands" => PauseReason::Commands { package: get(reason, "package").and_then(string) },
+        "step" => PauseReason::Step {
+            of: string(get(reason, "of")?)?,
+            why: string(get(reason, "why")?)?,
+        },
         "budget" => PauseReason::Budget {
             of: string(get(reason, "of")?)?,
             measure: Measure::from_name(get(reason, "measure")?.as_str()?)?,
@@ -898,6 +902,7 @@ mod tests {
             },
             PauseReason::Approval { question },
             PauseReason::Commands { package: None },
+            PauseReason::Step { of: "w".into(), why: "it was stopped".into() },
             PauseReason::Commands { package: Some("@acme/kit".into()) },
             PauseReason::Budget { of, measure: Measure::OutputTokens, spent: 5, limit: 4 },
             PauseReason::UnknownCost { of: "w".into() },

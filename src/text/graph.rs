@@ -6,7 +6,7 @@ use crate::definition::{
     DEFAULT_MAX_LOOPS, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
     Phase, Target, ToolPolicy, Workflow,
 };
-use crate::definition::{BoundValue, Results, columns, on_one_line};
+use crate::definition::{BoundValue, Results, columns, label_of, on_one_line};
 use crate::run::{PhasePath, RunState};
 
 use super::budget::budget_note;
@@ -20,6 +20,7 @@ const MAX_PHASES: usize = 200;
 /// Returns a note on the tool policy of a phase; `None` if it allows all tools.
 fn tool_note(phase: &Phase) -> Option<String> {
     match &phase.tools {
+        _ if !phase.is_of_agent() => None,
         ToolPolicy::All => None,
         ToolPolicy::Except(refused) if refused.is_empty() => None,
         ToolPolicy::Except(refused) => Some(format!("without {}", refused.join(", "))),
@@ -126,8 +127,9 @@ pub fn noted(
 ) -> Vec<String> {
     let tools = tool_note(phase).map(|note| format!("  ({note})")).unwrap_or_default();
     let gate = phase.gate.as_ref();
-    let notes = context_note(phase, scope)
+    let notes = step_note(phase)
         .into_iter()
+        .chain(context_note(phase, scope))
         .chain(results_note(phase))
         .chain(model_note(phase))
         .chain(limits_note(phase, scope))
@@ -141,6 +143,11 @@ pub fn noted(
     let notes = notes.map(|note| format!("{indent}{note}"));
     let lines = std::iter::once(format!("{name}{tools}")).chain(notes);
     lines.map(|line| on_one_line(&line)).collect()
+}
+
+fn step_note(phase: &Phase) -> Option<String> {
+    let line = phase.step()?.command.line();
+    (label_of(line) != phase.name).then(|| format!("runs: {}", label_of(line)))
 }
 
 fn context_note(phase: &Phase, scope: &Workflow) -> Option<String> {

@@ -9,6 +9,7 @@ mod context_prompt;
 mod description;
 mod diagnostics;
 mod drawing;
+mod entries;
 mod exact;
 mod fresh_start;
 mod gate;
@@ -52,6 +53,9 @@ pub use drawing::{
     Color, Drawing, Span, draw_content, draw_entry, draw_step_call, draw_step_result,
 };
 pub use exact::exact;
+pub use entries::{
+    at_entry, entry_prompt, step_consent, step_failed, step_progress, step_summary,
+};
 pub use fresh_start::{NOT_STARTED, STARTS_FRESH, fresh_notice, fresh_summary};
 pub use gate::{
     with_values,

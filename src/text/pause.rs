@@ -53,13 +53,14 @@ impl fmt::Display for PauseReason {
                 write!(f, "it waits for your answer to “{}”", short_name(question))
             }
             Self::Commands { package: None } => {
-                f.write_str("its gate runs commands of this project that you have not allowed")
+                f.write_str("it runs commands of this project that you have not allowed")
             }
             Self::Commands { package: Some(package) } => write!(
                 f,
-                "its gate runs commands of the package “{}” that you have not allowed",
+                "it runs commands of the package “{}” that you have not allowed",
                 short(package)
             ),
+            Self::Step { of, why } => write!(f, "“{}” has not ended: {}", short(of), short(why)),
             Self::Budget { of, measure, spent, limit } => {
                 let bound =
                     Bound { measure: *measure, spent: *spent, limit: *limit, is_least: false };
@@ -115,6 +116,7 @@ impl PauseReason {
             Self::MissingOutput { .. } => "an output is missing",
             Self::Approval { .. } => "it waits for your answer",
             Self::Commands { .. } => "commands are not allowed",
+            Self::Step { .. } => "a step has not ended",
             Self::Budget { .. } => "the budget is used up",
             Self::UnknownCost { .. } => "the cost is unknown",
             Self::UnknownUsage { .. } => "the usage is unknown",
@@ -154,6 +156,9 @@ pub fn pause_notice(active: &Active) -> Option<String> {
         }
         PauseReason::MissingOutput { .. } => {
             "/workflow :resume goes on without it; /workflow :back goes to the phase before."
+        }
+        _ if !active.phase.is_of_agent() => {
+            "/workflow :resume begins it again; /workflow :next goes on without it."
         }
         reason if reason.needs_resume() => "/workflow :resume ends the pause.",
         _ => "Your next message resumes it, or /workflow :resume.",

@@ -64,6 +64,14 @@ impl GateSource {
         }
     }
 
+    /// The line above the command of a step with this quoted name.
+    pub(super) fn runs_step(&self, of: &str) -> String {
+        match self {
+            Self::Project => format!("Project step {of} runs:"),
+            Self::Package(name) => format!("Step {of} of the package {} runs:", quoted(name, 60)),
+        }
+    }
+
     /// The name of the package, if it is one.
     pub fn package(&self) -> Option<String> {
         match self {
@@ -86,25 +94,42 @@ pub fn consent_question(
     commands: &[String],
     dialog: Dialog,
 ) -> Question {
+    let name = match source {
+        GateSource::Project => "project",
+        GateSource::Package(_) => "package",
+    };
+    let allow = format!("Allow {name} gate {}?", quoted(of, 18));
+    let runs = match (source, dialog) {
+        (_, Dialog::Terminal { .. }) => source.runs(&quoted(of, 18)),
+        (GateSource::Project, Dialog::Program) => {
+            format!("This project's gate of {} runs:", quoted(of, 60))
+        }
+        (GateSource::Package(_), Dialog::Program) => source.runs(&quoted(of, 60)),
+    };
+    consent_question_of(allow, runs, source, commands, dialog)
+}
+
+/// Returns the question about commands: `allow` asks, `runs` is the line above them.
+pub(super) fn consent_question_of(
+    allow: String,
+    runs: String,
+    source: &GateSource,
+    commands: &[String],
+    dialog: Dialog,
+) -> Question {
     let lines = commands.iter().flat_map(|command| framed(command)).collect();
     match dialog {
         Dialog::Terminal { options } => {
             let number = counted(commands.len(), "command");
-            let (source_name, room) = match source {
-                GateSource::Project => ("project", options),
+            let room = match source {
+                GateSource::Project => options,
                 // The name of the package has no room in the dialog.
-                GateSource::Package(_) => ("package", LINES),
+                GateSource::Package(_) => LINES,
             };
-            let first = format!("Allow {source_name} gate {}?", quoted(of, 18));
-            in_terminal(first, lines, room, &number, source.runs(&quoted(of, 18)))
+            in_terminal(allow, lines, room, &number, runs)
         }
         Dialog::Program => {
-            let of = quoted(of, 60);
-            let first = match source {
-                GateSource::Project => format!("This project's gate of {of} runs:"),
-                GateSource::Package(_) => source.runs(&of),
-            };
-            let mut question = by_program(first, lines);
+            let mut question = by_program(runs, lines);
             question.title.push_str("\nAllow it?");
             question
         }

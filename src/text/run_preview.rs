@@ -22,9 +22,12 @@ pub struct RunPreview<'a> {
 
 #[derive(Debug)]
 struct PreviewedGate<'a> {
-    gate: &'a Gate,
+    commands: Vec<&'a str>,
+    approvals: Vec<&'a str>,
     /// The name of its phase or workflow.
     of: &'a str,
+    /// It is a step, which is an entry of its own.
+    is_step: bool,
     /// `None` for a workflow of the user's own, whose commands run without a question.
     source: Option<GateSource>,
     /// A condition or an outcome decides if the run comes to it.
@@ -59,6 +62,15 @@ impl<'a> RunPreview<'a> {
                     let Phase { name, gate, model, budget, .. } = &**phase;
                     let is_conditional = scope_is_conditional || uncertain.contains(&index);
                     self.add_gate(gate.as_ref(), name, scope, is_conditional);
+                    let source = GateSource::of(scope);
+                    self.gates.extend(phase.step().map(|step| PreviewedGate {
+                        commands: vec![step.command.shown()],
+                        approvals: Vec::new(),
+                        of: name,
+                        is_step: true,
+                        source,
+                        is_conditional,
+                    }));
                     if !model.is_empty() {
                         self.models.push((name, model));
                     }
@@ -83,14 +95,21 @@ impl<'a> RunPreview<'a> {
         is_conditional: bool,
     ) {
         let source = GateSource::of(scope);
-        self.gates.extend(gate.map(|gate| PreviewedGate { gate, of, source, is_conditional }));
+        self.gates.extend(gate.map(|gate| PreviewedGate {
+            commands: commands(gate),
+            approvals: approvals(gate),
+            of,
+            is_step: false,
+            source,
+            is_conditional,
+        }));
     }
 
     /// The commands of workflows that are not the user's own, each once.
     pub fn commands(&self) -> Vec<&'a str> {
         let mut seen = Set::new();
         let foreign = self.gates.iter().filter(|gate| gate.source.is_some());
-        let commands = foreign.flat_map(|gate| commands(gate.gate));
+        let commands = foreign.flat_map(|gate| gate.commands.iter().copied());
         commands.filter(|command| seen.insert(*command)).collect()
     }
 
@@ -101,24 +120,28 @@ impl<'a> RunPreview<'a> {
         let mut left: Set<&str> = asked.iter().map(String::as_str).collect();
         // The commands stand last, directly above the dialog.
         let mut above = self.others();
-        for PreviewedGate { gate, of, source, is_conditional } in &self.gates {
-            let Some(source) = source else { continue };
+        for gate in &self.gates {
+            let PreviewedGate { of, is_step, is_conditional, .. } = gate;
+            let Some(source) = &gate.source else { continue };
             let new: Vec<&str> =
-                self::commands(gate).filter(|command| left.remove(command)).collect();
+                gate.commands.iter().copied().filter(|command| left.remove(command)).collect();
             if new.is_empty() {
                 continue;
             }
             let certainty = if *is_conditional { " (may be passed over)" } else { "" };
-            above.push(source.runs(&format!("{}{certainty}", quoted(of, WIDTH))));
+            let of = format!("{}{certainty}", quoted(of, WIDTH));
+            above.push(if *is_step { source.runs_step(&of) } else { source.runs(&of) });
             for command in new {
                 commands += 1;
                 lines.extend(framed(command));
                 above.extend(framed(command));
             }
         }
+        let has_steps = self.gates.iter().any(|gate| gate.is_step && gate.source.is_some());
+        let runs = if has_steps { "It runs" } else { "Its gates run" };
         match dialog {
             Dialog::Terminal { .. } => {
-                let first = format!("Start {}? Its gates run", quoted(self.name, 16));
+                let first = format!("Start {}? {runs}", quoted(self.name, 16));
                 let title = format!(
                     "{first}\n{}, {}: shown above",
                     counted(commands, "command"),
@@ -128,7 +151,7 @@ impl<'a> RunPreview<'a> {
                 Question { title, above: Some(format!("{head}\n{}", above.join("\n"))) }
             }
             Dialog::Program => {
-                let first = format!("Start {}? Its gates run commands:", quoted(self.name, WIDTH));
+                let first = format!("Start {}? {runs} commands:", quoted(self.name, WIDTH));
                 by_program(first, above)
             }
         }
@@ -137,12 +160,10 @@ impl<'a> RunPreview<'a> {
     /// The approvals, models and budgets.
     fn others(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for PreviewedGate { gate, of, .. } in &self.gates {
-            for check in &gate.checks {
-                if let CheckKind::Approve { question } = &check.kind {
-                    lines.push(format!("Gate {} asks you:", quoted(of, WIDTH)));
-                    lines.extend(framed(question));
-                }
+        for PreviewedGate { approvals, of, .. } in &self.gates {
+            for question in approvals {
+                lines.push(format!("Gate {} asks you:", quoted(of, WIDTH)));
+                lines.extend(framed(question));
             }
         }
         for (of, models) in &self.models {
@@ -157,11 +178,20 @@ impl<'a> RunPreview<'a> {
     }
 }
 
-fn commands(gate: &Gate) -> impl Iterator<Item = &str> {
-    gate.checks.iter().filter_map(|check| match &check.kind {
+fn commands<'a>(gate: &'a Gate) -> Vec<&'a str> {
+    let command = |kind: &'a CheckKind| match kind {
         CheckKind::Run { command, .. } => Some(command.shown()),
         CheckKind::File { .. } | CheckKind::Approve { .. } => None,
-    })
+    };
+    gate.checks.iter().map(|check| &check.kind).filter_map(command).collect()
+}
+
+fn approvals<'a>(gate: &'a Gate) -> Vec<&'a str> {
+    let question = |kind: &'a CheckKind| match kind {
+        CheckKind::Approve { question } => Some(question.as_str()),
+        CheckKind::File { .. } | CheckKind::Run { .. } => None,
+    };
+    gate.checks.iter().map(|check| &check.kind).filter_map(question).collect()
 }
 
 /// The indices of the entries that a condition or an outcome may pass over.

@@ -143,11 +143,11 @@ const CASES = {
       "bad/a.md": A,
     },
     notice: [
-      "bad/workflow.yaml:5:5: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a number",
-      "bad/workflow.yaml:6:5: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a mapping",
-      "bad/workflow.yaml:7:5: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a mapping",
-      "bad/workflow.yaml:8:4: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found an empty value",
-      "bad/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found a list",
+      "bad/workflow.yaml:5:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a number",
+      "bad/workflow.yaml:6:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a mapping",
+      "bad/workflow.yaml:7:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a mapping",
+      "bad/workflow.yaml:8:4: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found an empty value",
+      "bad/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a list",
     ],
   },
   "a phase file that is not there": {

@@ -444,7 +444,7 @@ for (const version of VERSIONS) {
 
       const refused = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
       assert.equal(refused.code, 1);
-      assert.match(refused.stderr, /paused in 🔹 Plan: its gate runs commands of this project.*--allow-workflow-commands\)\.\n$/);
+      assert.match(refused.stderr, /paused in 🔹 Plan: it runs commands of this project.*--allow-workflow-commands\)\.\n$/);
       assert.equal(existsSync(join(sandbox.project, "log")), false);
 
       await runPrint({ version, sandbox, args: ["--allow-workflow-commands"], prompt: "/workflow hello Add a route" });

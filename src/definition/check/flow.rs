@@ -9,7 +9,7 @@ use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::confinement::Confinement;
-use crate::definition::model::gate::{Check, CheckKind, Gate, Variable};
+use crate::definition::model::gate::{Check, CheckKind, Command, Gate, Variable};
 use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
@@ -119,6 +119,7 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
             EntryKind::Phase(phase) => {
                 errors.results(phase);
                 errors.variables(phase.gate.as_ref(), Some(phase));
+                errors.variables_of_step(index, phase);
                 errors.paths(phase.gate.as_ref(), &phase.confinement, Some(phase));
             }
             EntryKind::Workflow { key, with, outcomes, .. } => {
@@ -293,22 +294,36 @@ impl<'a> Errors<'a> {
             CheckKind::File { .. } | CheckKind::Approve { .. } => None,
         });
         for (index, command) in commands {
-            for Variable { name, value } in command.env() {
-                let Some((expected, meant)) = self.unknown(value) else { continue };
-                let problem = FieldProblem::BadValue {
-                    field: format!("gate.env.{name}"),
-                    expected,
-                    found: format!("`{value}`"),
-                    suggestion: meant,
-                };
-                let at =
-                    [Step::Key("gate"), Step::Item(index), Step::Key("env"), Step::Key(name)];
+            let at = [Step::Key("gate"), Step::Item(index)];
+            for (name, problem) in self.unknown_values("gate.env", command) {
+                let at = [at[0], at[1], Step::Key("env"), Step::Key(&name)];
                 match phase {
                     Some(phase) => self.report_in_phase(phase, problem, &at),
                     None => self.report(problem, &at),
                 }
             }
         }
+    }
+
+    /// The variables of the command of the step at `index`.
+    fn variables_of_step(&mut self, index: usize, phase: &Phase) {
+        let Some(step) = phase.step() else { return };
+        for (name, problem) in self.unknown_values("env", &step.command) {
+            let at = [Step::Key("phases"), Step::Item(index), Step::Key("env"), Step::Key(&name)];
+            self.report(problem, &at);
+        }
+    }
+
+    /// The names of the variables of a command whose values are unknown, each with its problem. `of` is the field.
+    fn unknown_values(&mut self, of: &str, command: &Command) -> Vec<(String, FieldProblem)> {
+        let mut problems = Vec::new();
+        for Variable { name, value } in command.env() {
+            let Some((expected, suggestion)) = self.unknown(value) else { continue };
+            let (field, found) = (format!("{of}.{name}"), format!("`{value}`"));
+            let problem = FieldProblem::BadValue { field, expected, found, suggestion };
+            problems.push((name.clone(), problem));
+        }
+        problems
     }
 
     /// The variables of paths: of a phase, or of the workflow.

@@ -14,9 +14,9 @@ pub enum GateProblem {
     NotOneKind { kinds: Vec<&'static str> },
     UnknownCheckField { field: String, known: &'static [&'static str] },
     MisplacedCheckField { field: &'static str, of: &'static str },
-    EnvSize { limit: usize },
-    BadVariable { name: String },
-    BadDuration,
+    EnvSize { of: &'static str, limit: usize },
+    BadVariable { of: &'static str, name: String },
+    BadDuration { of: &'static str },
     BadExpression { words: String },
     BadGlob { field: &'static str, path: String },
     WideGlob { field: &'static str, limit: usize },
@@ -64,11 +64,11 @@ impl GateProblem {
             Self::MisplacedCheckField { field, of } => {
                 error(format!("`{field}` belongs to a check with `{of}`"))
             }
-            Self::EnvSize { limit } => {
-                error(format!("`gate.env` must have from 1 to {limit} variables"))
+            Self::EnvSize { of, limit } => {
+                error(format!("`{of}` must have from 1 to {limit} variables"))
             }
-            Self::BadVariable { name } => error(format!(
-                "`gate.env`: `{}` cannot be the name of a variable",
+            Self::BadVariable { of, name } => error(format!(
+                "`{of}`: `{}` cannot be the name of a variable",
                 short(name, 80)
             ))
             .help(format!(
@@ -76,9 +76,9 @@ impl GateProblem {
                 list(&RESERVED_VARIABLES)
             ))
             .marking(name),
-            Self::BadDuration => error(
-                "`gate.timeout`: expected a duration like `90s` or `10m`, or a number of seconds, at most a day",
-            ),
+            Self::BadDuration { of } => error(format!(
+                "`{of}`: expected a duration like `90s` or `10m`, or a number of seconds, at most a day",
+            )),
             Self::BadExpression { words } => {
                 error(format!("`gate.contains`: not a valid regular expression: {words}"))
             }

@@ -31,7 +31,7 @@ impl PhaseProblem {
             }
             Self::BadPhaseEntry { found, help } => {
                 let bad = error(format!(
-                    "`phases`: expected a file name, `phase: FILE` or `subworkflow: KEY`, found {found}"
+                    "`phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found {found}"
                 ));
                 match help {
                     Some(help) => bad.help(help),

@@ -1,6 +1,6 @@
 //! The variable `runDir`: the folder of a run in the project.
 
-use super::gate::{CheckKind, Gate};
+use super::gate::{CheckKind, Command, Gate};
 use super::library::Library;
 use super::values::{RUN_DIR_IN_BRACES, ValueName};
 use super::workflow::{Phase, Workflow};
@@ -35,15 +35,18 @@ fn phase_names_it(phase: &Phase) -> bool {
     phase.instructions.contains(RUN_DIR_IN_BRACES)
         || written.any(|path| path.contains(RUN_DIR_IN_BRACES))
         || phase.gate.as_ref().is_some_and(gate_names_it)
+        || phase.step().is_some_and(|step| command_names_it(&step.command))
+}
+
+fn command_names_it(command: &Command) -> bool {
+    command.env().iter().any(|variable| variable.value == ValueName::RunDir)
 }
 
 fn gate_names_it(gate: &Gate) -> bool {
     gate.checks.iter().any(|check| {
         check.label.contains(RUN_DIR_IN_BRACES)
             || match &check.kind {
-                CheckKind::Run { command, .. } => {
-                    command.env().iter().any(|variable| variable.value == ValueName::RunDir)
-                }
+                CheckKind::Run { command, .. } => command_names_it(command),
                 CheckKind::File { path: text, .. } | CheckKind::Approve { question: text } => {
                     text.contains(RUN_DIR_IN_BRACES)
                 }

@@ -83,7 +83,7 @@ pub enum Kind {
     /// One of these words, or a list of at least one name.
     WordOrNames(&'static [&'static str]),
     /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of the
-    /// first two of these fields.
+    /// first three of these fields.
     Phases(usize, &'static [Field]),
     /// A mapping with these fields, whose errors leave nothing out.
     Tests(&'static [Field]),
@@ -341,9 +341,15 @@ pub const WORKFLOW_FIELDS: [Field; 29] = [
 pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
 
 /// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 7] = [
+pub const ENTRY_FIELDS: [Field; 11] = [
     field("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
     field("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
+    field(
+        "run",
+        Kind::Text,
+        "",
+        "A command line for the shell, which the run runs itself, in the project's directory. Its outcomes are `ok`, with exit status 0, and `failed`.",
+    ),
     field(
         "id",
         Kind::Text,
@@ -373,6 +379,24 @@ pub const ENTRY_FIELDS: [Field; 7] = [
         Kind::Outcomes,
         "of a phase those of its file; after a nested workflow the next entry follows",
         "Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested workflow ends: `next`, `loop`, `done` or the `id` of an entry.",
+    ),
+    field(
+        "timeout",
+        Kind::Duration("10m"),
+        "10m",
+        "With `run`: the time limit of the command, like `90s` or `10m`, or a number of seconds, at most a day.",
+    ),
+    field(
+        "env",
+        Kind::Variables,
+        "none",
+        "With `run`: values of the run as variables of the command's environment, each with its name: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID`, `task` or `runDir`.",
+    ),
+    field(
+        "outputs",
+        Kind::Outputs(&OUTPUT_FIELDS),
+        "none",
+        "With `run`: the values that the command gives, as one JSON object on its standard output.",
     ),
 ];
 

@@ -40,7 +40,7 @@ use super::bound_values::{BoundValue, BudgetBounds};
 use super::budget::Measure;
 use super::conditions::Condition;
 use super::confinement::{Confinement, Sandbox};
-use super::gate::{Check, CheckKind, Gate, OnGateFail, Variable};
+use super::gate::{Check, CheckKind, Command, Gate, OnGateFail, Variable};
 use super::inputs::{Given, Input};
 use super::outcomes::Outcome;
 use super::outputs::Output;
@@ -48,6 +48,7 @@ use super::results::Results;
 use super::rule_inputs::bounds_of_inputs;
 use super::value_type::{Bounds, ValueType};
 use super::values::ValueName;
+use super::work::{Step, Work};
 use super::workflow::{
     AutoContinue, ContextMode, Entry, EntryKind, OnMaxLoops, Phase, ToolPolicy, Workflow,
 };
@@ -63,7 +64,7 @@ pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
     let fourth = [has_results, has_hidden, has_outputs, has_env, has_bound_of_input, Workflow::names_run_dir];
-    let version = if has(has_named_entries) {
+    let version = if has(has_named_entries) || has(has_own_work) {
         5
     } else if fourth.into_iter().any(has) {
         4
@@ -98,6 +99,11 @@ fn has_named_entries(workflow: &Workflow) -> bool {
         EntryKind::Phase(_) => false,
         EntryKind::Workflow { id, outcomes, .. } => id.is_some() || !outcomes.is_empty(),
     })
+}
+
+/// Returns true if an entry of a workflow is worked through without the model.
+fn has_own_work(workflow: &Workflow) -> bool {
+    workflow.own_phases().any(|phase| phase.work != Work::Agent)
 }
 
 /// Returns true if a workflow or one of its own phases has a limit.
@@ -258,6 +264,7 @@ impl Rules {
             emoji: _,
             instructions: _,
             file: _,
+            work,
             tools,
             confinement,
             budget,
@@ -309,6 +316,28 @@ impl Rules {
         }
         self.number(u64::from(summary_required.unwrap_or(false)));
         self.option(gate.as_ref(), Self::gate);
+        if self.version >= 5 {
+            self.work(work);
+        }
+    }
+
+    fn work(&mut self, work: &Work) {
+        match work {
+            Work::Agent => self.number(0),
+            Work::Run(Step { command, timeout_ms }) => {
+                self.number(1);
+                self.text(command.line());
+                self.env(command);
+                self.number(u64::from(*timeout_ms));
+            }
+        }
+    }
+
+    fn env(&mut self, command: &Command) {
+        self.list(command.env(), |rules, Variable { name, value }| {
+            rules.text(name);
+            rules.text(&value.to_string());
+        });
     }
 
     fn outcomes(&mut self, outcomes: &[Outcome]) {
@@ -464,10 +493,7 @@ impl Rules {
                     rules.text(command.line());
                     rules.number(u64::from(*timeout_ms));
                     if rules.version >= 4 {
-                        rules.list(command.env(), |rules, Variable { name, value }| {
-                            rules.text(name);
-                            rules.text(&value.to_string());
-                        });
+                        rules.env(command);
                     }
                 }
                 CheckKind::File { path, contains } => {

@@ -15,6 +15,7 @@ use super::outputs::Output;
 use super::paths::package_of;
 use super::paths::{is_key, last_part};
 use super::results::Results;
+use super::work::Work;
 
 /// One workflow: a `workflow.yaml` and its phase files.
 ///
@@ -236,10 +237,12 @@ pub struct Phase {
     pub name: String,
     /// Its symbol in the status line; not blank.
     pub emoji: String,
-    /// Template of the instructions for the agent; not blank.
+    /// Template of the instructions for the agent; not blank, but of a phase without the agent empty.
     pub instructions: String,
     /// Its file, as a user would write it.
     pub file: String,
+    /// Its work: that of the agent, or something that the run does without the model.
+    pub work: Work,
     /// Which tools the agent may use.
     pub tools: ToolPolicy,
     /// Its own limits.

@@ -86,6 +86,21 @@ impl<'a> Fields<'a> {
         None
     }
 
+    /// The fields of an item of a list.
+    pub fn of_item(&mut self, list: &str, index: usize) -> Option<Fields<'_>> {
+        Some(Fields {
+            file: self.file,
+            text: self.text,
+            lines_before: self.lines_before,
+            needs: Needs { what: "an entry", fields: &[] },
+            known: &[],
+            of: Mapping::Entry,
+            tree: Rc::new(self.tree.item(list, index)?),
+            diagnostics: self.diagnostics,
+            before: self.before,
+        })
+    }
+
     /// Reports a diagnostic of the node at a path, or of the nearest one above it that exists.
     pub fn report(&mut self, path: &[Step], problem: impl Into<Problem>) {
         let place = self.place(path);

@@ -141,8 +141,8 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     let [run, file, approve] = KINDS.map(&mut text);
     let (label, contains) = (text("label"), text("contains"));
     let outcome = text("outcome");
-    let timeout = timeout(fields, index, item);
-    let env = env(fields, index, item);
+    let timeout = timeout(fields, &here, "gate.timeout", item);
+    let env = env(fields, &here, "gate.env", item);
     let at = |field| [here[0], here[1], Step::Key(field)];
     if let Some(Some(line)) = &run {
         sound &= fields.check_literal(&at("run"), "gate.run", line).is_some();
@@ -228,32 +228,37 @@ fn check(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Check> {
     Some(Check { label, kind, outcome })
 }
 
-/// `env`: a mapping of names of variables to names of values.
-fn env(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Vec<Variable>> {
-    let here = [Step::Key("gate"), Step::Item(index), Step::Key("env")];
+/// `env` of the mapping at a path: a mapping of names of variables to names of values. `of` names it in diagnostics.
+pub(super) fn env(
+    fields: &mut Fields,
+    path: &[Step],
+    of: &'static str,
+    item: &Yaml,
+) -> Option<Vec<Variable>> {
+    let here = [path, &[Step::Key("env")]].concat();
     let entries = match item.get("env") {
         None => return Some(Vec::new()),
         // Reported as a field without a value.
         Some(Yaml::Null) => return None,
         Some(Yaml::Map(entries)) if (1..=MAX_VARIABLES).contains(&entries.len()) => entries,
         Some(Yaml::Map(_)) => {
-            fields.report(&here, GateProblem::EnvSize { limit: MAX_VARIABLES });
+            fields.report(&here, GateProblem::EnvSize { of, limit: MAX_VARIABLES });
             return None;
         }
         Some(other) => {
-            wrong_type(fields, &here, "gate.env", "a mapping", other.kind());
+            wrong_type(fields, &here, of, "a mapping", other.kind());
             return None;
         }
     };
     let mut variables = Vec::new();
     for (name, value) in entries {
         if !is_variable(name) {
-            let at = [here[0], here[1], here[2], Step::Name(name)];
-            fields.report(&at, GateProblem::BadVariable { name: name.clone() });
+            let at = [&here[..], &[Step::Name(name)]].concat();
+            fields.report(&at, GateProblem::BadVariable { of, name: name.clone() });
             continue;
         }
-        let field = format!("gate.env.{name}");
-        let at = [here[0], here[1], here[2], Step::Key(name)];
+        let field = format!("{of}.{name}");
+        let at = [&here[..], &[Step::Key(name)]].concat();
         let Yaml::String(text) = value else {
             wrong_type(fields, &at, &field, "the name of a value", value.kind());
             continue;
@@ -266,8 +271,13 @@ fn env(fields: &mut Fields, index: usize, item: &Yaml) -> Option<Vec<Variable>> 
     (variables.len() == entries.len()).then_some(variables)
 }
 
-/// `timeout`: a duration like `90s` or `10m`, or a number of seconds.
-fn timeout(fields: &mut Fields, index: usize, item: &Yaml) -> Option<u32> {
+/// `timeout` of the mapping at a path: a duration like `90s` or `10m`, or a number of seconds. `of` names it in diagnostics.
+pub(super) fn timeout(
+    fields: &mut Fields,
+    path: &[Step],
+    of: &'static str,
+    item: &Yaml,
+) -> Option<u32> {
     let duration = match item.get("timeout") {
         None | Some(Yaml::Null) => return Some(DEFAULT_TIMEOUT_MS),
         Some(value) => duration(value),
@@ -275,8 +285,8 @@ fn timeout(fields: &mut Fields, index: usize, item: &Yaml) -> Option<u32> {
     let milliseconds = duration.and_then(|duration| u32::try_from(duration.as_millis()).ok());
     let found = milliseconds.filter(|found| (1..=MAX_TIMEOUT_MS).contains(found));
     if found.is_none() {
-        let at = [Step::Key("gate"), Step::Item(index), Step::Key("timeout")];
-        fields.report(&at, GateProblem::BadDuration);
+        let at = [path, &[Step::Key("timeout")]].concat();
+        fields.report(&at, GateProblem::BadDuration { of });
     }
     found
 }

@@ -20,6 +20,7 @@ pub(crate) mod results;
 pub(crate) mod root;
 pub(crate) mod rule_place;
 pub(crate) mod sources;
+mod step;
 pub(crate) mod templates;
 pub(crate) mod unlisted;
 pub(crate) mod value_type;

@@ -20,6 +20,7 @@ use crate::definition::model::nearest::nearest;
 use crate::definition::model::schema::{PHASE_FIELDS, TOOLS_FIELDS, names};
 use crate::definition::model::tools::{is_of_pi, tool_in_another_case};
 use crate::definition::model::variables::PHASE_VARIABLES;
+use crate::definition::model::work::Work;
 use crate::definition::model::workflow::{Phase, ToolPolicy};
 
 const FIELDS: [&str; PHASE_FIELDS.len()] = names(&PHASE_FIELDS);
@@ -108,6 +109,7 @@ pub(crate) fn read(
             emoji: emoji?,
             instructions: document.into_body(),
             file: file.to_owned(),
+            work: Work::Agent,
             tools: tools?,
             confinement: confinement?,
             budget: budget?,

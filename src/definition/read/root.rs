@@ -431,6 +431,14 @@ impl<'a, 'f> RootReader<'a, 'f> {
         let look_up = self.diagnostics.len() - listing.before < MAX_PLACES;
         let path = match kind {
             EntryRefKind::File(path) => path,
+            EntryRefKind::Own(own) => {
+                let phase: Phase = (*own).into();
+                if let Some(problem) = listing.take_id(&phase.id, &phase.name) {
+                    self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
+                    return Ok(None);
+                }
+                return Ok(Some(EntryKind::Phase(Rc::new(phase))));
+            }
             EntryRefKind::Workflow(key, with) => {
                 let problem = id.as_deref().and_then(|id| listing.take_id(id, &key));
                 if let Some(problem) = problem {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::fields::{Fields, not_a_list};
 use super::yaml::{Tree, Yaml};
-use super::{budget, conditions, confinement, gate, inputs, outcomes};
+use super::{budget, conditions, confinement, gate, inputs, outcomes, step};
 use crate::definition::diagnostic::anchor::Step;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::meant::{self, Mapping};
@@ -21,6 +21,7 @@ use crate::definition::model::schema;
 use crate::definition::model::schema::{
     Kind, MAX_COUNT, MAX_DELAY_SECONDS, MAX_PHASES, WORKFLOW_FIELDS,
 };
+use crate::definition::model::own_work::OwnWork;
 use crate::definition::model::workflow::{
     AutoContinue, ContextInjection, DEFAULT_MAX_LOOPS, OnMaxLoops, Show, Workflow,
 };
@@ -30,6 +31,10 @@ const FIELDS: [&str; WORKFLOW_FIELDS.len()] = schema::names(&WORKFLOW_FIELDS);
 const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] =
     schema::names(&schema::AUTO_CONTINUE_FIELDS);
 const ENTRY: [&str; schema::ENTRY_FIELDS.len()] = schema::names(&schema::ENTRY_FIELDS);
+/// The fields of an entry with `run`.
+const RUN: [&str; 8] = ["run", "id", "label", "when", "timeout", "env", "outputs", "outcomes"];
+/// The fields that only an entry with `run` can have.
+const OF_RUN: [&str; 3] = ["timeout", "env", "outputs"];
 const NEEDS: Needs =
     Needs { what: "a workflow", fields: &["name", "commandName", "initialMessage", "phases"] };
 const HIDDEN_NEEDS: Needs =
@@ -53,6 +58,8 @@ pub(crate) enum EntryRefKind {
     File(String),
     /// The key of another workflow, and the values of its inputs.
     Workflow(String, Map<String, Given>),
+    /// An entry without the model.
+    Own(Box<OwnWork>),
 }
 
 /// Reads the fields of a `workflow.yaml`, and reports their errors; with `check` their warnings too.
@@ -325,6 +332,24 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
             _ => None,
         };
         let both = item.get("phase").is_some() && item.get("subworkflow").is_some();
+        if item.get("run").is_some() {
+            let own = own_work(fields, index, item);
+            let when = conditions::read(fields, index, item);
+            complete &= own.is_some() && when.is_some();
+            if let Some(own) = own {
+                let kind = EntryRefKind::Own(Box::new(own));
+                let (when, outcomes) = (when.unwrap_or_default(), Vec::new());
+                phases.push((index, EntryRef { kind, id: None, label: None, when, outcomes }));
+            }
+            continue;
+        }
+        for key in OF_RUN.into_iter().filter(|key| item.get(key).is_some_and(|of| *of != Yaml::Null)) {
+            let (field, found) = (key.into(), "no `run` beside it".into());
+            let expected = "`run` beside it".into();
+            let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
+            fields.report(&[here[0], here[1], Step::Name(key)], problem);
+            complete = false;
+        }
         let kind = match (item, text("phase"), text("subworkflow")) {
             (Yaml::String(path), ..) => EntryRefKind::File(path.clone()),
             (Yaml::Map(_), Some(path), None) if !both => {
@@ -394,6 +419,25 @@ fn entry_text(
     };
     fields.report(&[here, &[Step::Key(field)]].concat(), problem);
     None
+}
+
+/// Reads an entry without the model; `None` after an error.
+fn own_work(fields: &mut Fields, index: usize, item: &Yaml) -> Option<OwnWork> {
+    let at = |key| [Step::Key("phases"), Step::Item(index), Step::Name(key)];
+    let Yaml::Map(entries) = item else { return None };
+    // Reported as a field without a value.
+    if item.get("run") == Some(&Yaml::Null) {
+        return None;
+    }
+    for (key, _) in entries {
+        if !RUN.contains(&&**key) {
+            let field = key.clone();
+            let problem = FieldProblem::UnknownPart { of: "phases", field, known: &RUN };
+            fields.report(&at(key), problem);
+            return None;
+        }
+    }
+    step::read(&mut fields.of_item("phases", index)?, index + 1)
 }
 
 /// A key of an entry that looks like a rule: it would not hold.

@@ -147,6 +147,19 @@ impl Tree {
         }
         self.places.get(at).copied()
     }
+
+    /// The item of this list in the mapping at the top, as a tree of its own.
+    pub fn item(&self, list: &str, index: usize) -> Option<Self> {
+        let Yaml::Map(entries) = &self.root else { return None };
+        let before = entries.iter().take_while(|(key, _)| &**key != list);
+        let items = self.root.get(list)?.items();
+        let at = 3
+            + before.map(|(_, value)| 1 + size(value)).sum::<usize>()
+            + items.iter().take(index).map(size).sum::<usize>();
+        let root = items.get(index)?.clone();
+        let places = self.places.get(at..at + size(&root))?.to_vec();
+        Some(Self { root, places })
+    }
 }
 
 /// The number of keys and values in a value, with itself.

@@ -17,7 +17,7 @@ use crate::engine::state::{CheckResult, Engine, OpenGate};
 pub(in crate::engine) const REMEMBERED: &str = "allowed-command";
 
 /// The option for [`Consent::Once`]: at a gate, and before a run.
-const ONCE: &str = "Yes, once";
+pub(in crate::engine) const ONCE: &str = "Yes, once";
 pub(in crate::engine) const ONCE_IN_RUN: &str = "Yes, for this run";
 
 /// The user's consent to commands.
@@ -73,10 +73,11 @@ impl Approval {
 }
 
 impl Engine {
-    /// The commands of a gate that need the user's consent: those of workflows that are not the user's own, and that the
-    /// user has not allowed for this session or this run.
-    pub(super) fn commands_without_consent(&self, gate: &OpenGate) -> Vec<String> {
-        let commands = gate.foreign_commands().into_iter().map(|(command, ..)| command);
+    /// Those of these commands, of workflows that are not the user's own, that the user has not allowed for this session or this run.
+    pub(in crate::engine) fn without_consent<'a>(
+        &self,
+        commands: impl Iterator<Item = &'a str>,
+    ) -> Vec<String> {
         let session = &self.session;
         let in_run = session
             .allowed_in_run

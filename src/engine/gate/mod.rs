@@ -25,7 +25,7 @@ use super::step_tool::handing_over;
 use super::state::{CheckResult, Engine, OpenGate, Requester};
 
 pub(super) use consent::{
-    Consent, ONCE_IN_RUN, REMEMBERED as REMEMBERED_COMMAND, dialog, title_of,
+    Consent, ONCE, ONCE_IN_RUN, REMEMBERED as REMEMBERED_COMMAND, dialog, title_of,
 };
 use files::{FileFailure, Work, check_file};
 use verdict::Outcome;
@@ -45,7 +45,8 @@ impl Engine {
 
     /// Begins with a gate: with the consent to its commands, if that is needed.
     pub(super) fn begin_gate(&mut self, gate: OpenGate, cx: &mut Cx) -> Reply {
-        let mut unknown = self.commands_without_consent(&gate);
+        let foreign = gate.foreign_commands();
+        let mut unknown = self.without_consent(foreign.into_iter().map(|(command, ..)| command));
         if unknown.is_empty() || self.session.allow_commands {
             return self.make_checks(gate, cx);
         }

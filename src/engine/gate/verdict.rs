@@ -8,7 +8,7 @@ use crate::text;
 
 use crate::engine::context::Cx;
 use crate::engine::effect::{Effect, Level, Reply};
-use crate::engine::state::{Caller, Engine, Mover, OpenGate, Requester};
+use crate::engine::state::{Caller, Engine, Mover, OpenGate, Passage, Requester, Waiter};
 use crate::engine::step_tool::{RUN_ENDED, handing_over, result};
 
 /// The end of the checks.
@@ -54,7 +54,7 @@ impl Verdict {
 
 impl Engine {
     pub(super) fn close_gate(&mut self, gate: OpenGate, outcome: Outcome, cx: &mut Cx) -> Reply {
-        self.turn.gate_checked |= *gate.requester() != Requester::User;
+        self.turn.gate_checked |= gate.requester().caller().is_some();
         self.meter.gate_tried(matches!(outcome, Outcome::Failed));
         match outcome {
             Outcome::Passed => {
@@ -67,9 +67,18 @@ impl Engine {
                         self.advance_by_user(outcome, evidence, cx);
                         Reply::None
                     }
+                    Requester::Entry(passage) => {
+                        let outcome = outcome.unwrap_or_default();
+                        self.leave_entry(passage.clone(), outcome, evidence, cx)
+                    }
                 }
             }
             Outcome::Failed => self.gate_failed(&gate, cx),
+            // The agent cannot leave an entry without the model once more.
+            Outcome::Interrupted(why) if gate.is_of_entry() => {
+                let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
+                self.pause_at_gate(&gate, PauseReason::Step { of, why }, cx)
+            }
             Outcome::Interrupted(text) => {
                 let hands_over = |caller: &Caller| caller.summary.is_some() || caller.outputs.is_some();
                 if gate.requester().caller().is_some_and(hands_over)
@@ -95,7 +104,7 @@ impl Engine {
         reason: &PauseReason,
         cx: &mut Cx,
     ) -> Reply {
-        self.turn.gate_checked |= *gate.requester() != Requester::User;
+        self.turn.gate_checked |= gate.requester().caller().is_some();
         let state = self.handed_over(gate).or_else(|| self.running().cloned());
         if let Some(state) = state {
             self.transition(state.with_evidence(gate.kept_evidence()), cx);
@@ -145,7 +154,7 @@ impl Engine {
                 "\n\nIt should lead back now, but that is not possible: {error}"
             ));
         }
-        if (stays && left == 0) || back.is_err() {
+        if (stays && (left == 0 || gate.is_of_entry())) || back.is_err() {
             let reason = PauseReason::Gate { label: last.label.clone(), times };
             text.push_str(&format!(
                 "\n\nThe workflow is paused: {reason}. Stop here and wait for the user."
@@ -174,7 +183,7 @@ impl Engine {
         text.push_str(&format!("\n\nThe workflow goes back to {to}."));
         if by_user && paused && !self.activity.is_working() {
             self.briefing.note(text.clone());
-        } else {
+        } else if !gate.is_of_entry() {
             let prompt = self.give_prompt_in_result(gate.requester().is_nested_call());
             text.push_str(&format!("\n\n{prompt}"));
         }
@@ -188,14 +197,18 @@ impl Engine {
     /// Tells who wanted to leave the phase the result. The agent is told too of a failure that the user learned by
     /// `/workflow :next`: it is the one to fix it.
     fn answer_requester(
-        &self,
+        &mut self,
         requester: &Requester,
         text: String,
         verdict: Verdict,
         cx: &mut Cx,
     ) -> Reply {
-        if let Requester::Agent(_) = requester {
-            return result(text, json!({ "active": true, "gate": verdict.name() }));
+        match requester {
+            Requester::Agent(_) => {
+                return result(text, json!({ "active": true, "gate": verdict.name() }));
+            }
+            Requester::Entry(passage) => return self.after_gate_of_entry(passage.clone(), text, cx),
+            Requester::User => {}
         }
         let tells_agent = match verdict {
             Verdict::Failed | Verdict::Back | Verdict::Declined => true,
@@ -223,7 +236,7 @@ impl Engine {
     }
 
     /// The run is no longer where the gate was opened.
-    pub(super) fn gate_overtaken(&self, gate: &OpenGate, cx: &mut Cx) -> Reply {
+    pub(super) fn gate_overtaken(&mut self, gate: &OpenGate, cx: &mut Cx) -> Reply {
         if *gate.requester() == Requester::User {
             return Reply::None;
         }
@@ -233,6 +246,13 @@ impl Engine {
             Some(active) => text::outdated(&active),
             None => RUN_ENDED.to_owned(),
         };
-        self.answer_requester(gate.requester(), text, Verdict::Overtaken, cx)
+        match gate.requester() {
+            // Not where the run is now.
+            Requester::Entry(Passage { waiter: Waiter::User, .. }) => Reply::None,
+            Requester::Entry(_) => {
+                result(text, json!({ "active": true, "gate": Verdict::Overtaken.name() }))
+            }
+            requester => self.answer_requester(requester, text, Verdict::Overtaken, cx),
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! A gate whose checks are being made.
 
-use crate::definition::{Check, CheckKind, Gate, ValueName, Variable};
-use crate::run::{Active, Evidence, Outputs, PhasePath, RunState};
+use crate::definition::{Check, CheckKind, Command, Gate, ValueName, Variable};
+use crate::run::{Active, Evidence, Outputs, RunState};
 use crate::text;
 
 use super::pending::{Purpose, Waiter, Withdrawal};
+use super::place::Place;
+use super::step::Passage;
 
 /// The party that wants to leave the phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,19 +15,25 @@ pub enum Requester {
     Agent(Caller),
     /// The user, by `/workflow :next`.
     User,
+    /// An entry without the model that has ended.
+    Entry(Passage),
 }
 
 impl Requester {
     /// Returns true if it is a call that another tool made.
     pub fn is_nested_call(&self) -> bool {
-        matches!(self, Self::Agent(caller) if caller.nested)
+        match self {
+            Self::Agent(caller) => caller.nested,
+            Self::User => false,
+            Self::Entry(passage) => passage.waiter == Waiter::Call { nested: true },
+        }
     }
 
     /// The call, if it is one.
     pub fn caller(&self) -> Option<&Caller> {
         match self {
             Self::Agent(caller) => Some(caller),
-            Self::User => None,
+            Self::User | Self::Entry(_) => None,
         }
     }
 }
@@ -55,24 +63,6 @@ pub struct OpenGate {
     done: usize,
     evidence: Vec<Evidence>,
     withdrawal: Withdrawal,
-}
-
-/// The run that a gate was opened in, and its phase.
-#[derive(Debug, PartialEq)]
-struct Place {
-    task_id: String,
-    step: u64,
-    path: PhasePath,
-}
-
-impl Place {
-    fn of(state: &RunState) -> Self {
-        Self {
-            task_id: state.task_id.clone(),
-            step: state.global_step_count,
-            path: state.current_path.clone(),
-        }
-    }
 }
 
 /// One gate of them.
@@ -112,7 +102,10 @@ impl OpenGate {
         let (mut gates, mut checks) = (Vec::new(), Vec::new());
         for (gate, ahead) in active.gates_ahead(outcome.as_deref()).into_iter().enumerate() {
             let planned = |check: &Check| {
-                let env = environment(check, active, ahead.depth);
+                let env = match &check.kind {
+                    CheckKind::Run { command, .. } => environment(command, active, ahead.depth),
+                    CheckKind::File { .. } | CheckKind::Approve { .. } => Vec::new(),
+                };
                 PlannedCheck { check: text::with_values(check, active, ahead.depth), gate, env }
             };
             checks.extend(ahead.checks.iter().copied().map(planned));
@@ -150,6 +143,11 @@ impl OpenGate {
         &self.requester
     }
 
+    /// Returns true if it stands behind an entry without the model.
+    pub fn is_of_entry(&self) -> bool {
+        matches!(self.requester, Requester::Entry(_))
+    }
+
     /// The outcome with which the phase is to be left.
     pub fn outcome(&self) -> Option<&str> {
         self.outcome.as_deref()
@@ -165,6 +163,7 @@ impl OpenGate {
         let waiter = match &self.requester {
             Requester::Agent(caller) => Waiter::Call { nested: caller.nested },
             Requester::User => Waiter::User,
+            Requester::Entry(passage) => passage.waiter,
         };
         Purpose { waiter, gate: Some(self.withdrawal.clone()) }
     }
@@ -185,21 +184,7 @@ impl OpenGate {
     ///
     /// If a value cannot be one, in words: it has a NUL character, or more than [`MAX_VARIABLE`] bytes; or if the run lacks its folder.
     pub fn env(&self) -> Result<Vec<(String, String)>, String> {
-        let planned = self.checks.get(self.done).map(|planned| &*planned.env).unwrap_or_default();
-        let mut env = Vec::new();
-        for (name, value) in planned {
-            let Some(value) = value else {
-                return Err(format!("{name} has no value: {}", text::NO_RUN_DIR));
-            };
-            env.push((name.clone(), value.clone()));
-            if value.contains('\0') {
-                return Err(format!("the value of {name} has a NUL character"));
-            }
-            if value.len() > MAX_VARIABLE {
-                return Err(format!("the value of {name} is longer than {MAX_VARIABLE} bytes"));
-            }
-        }
-        Ok(env)
+        checked_env(self.checks.get(self.done).map_or(&[], |planned| &planned.env))
     }
 
     /// The gate of that check.
@@ -264,10 +249,37 @@ impl OpenGate {
 /// Maximum length of a value in the environment, in bytes: Linux bounds a variable by 128 KiB.
 const MAX_VARIABLE: usize = 100_000;
 
-/// The variables of a check of a workflow at this depth of the path, with their values; a value that the run does not have is
+/// The variables of a command with these values, `None` for those that the run lacks.
+///
+/// # Errors
+///
+/// If a value cannot be one, in words.
+pub(super) fn checked_env(
+    planned: &[(String, Option<String>)],
+) -> Result<Vec<(String, String)>, String> {
+    let mut env = Vec::new();
+    for (name, value) in planned {
+        let Some(value) = value else {
+            return Err(format!("{name} has no value: {}", text::NO_RUN_DIR));
+        };
+        env.push((name.clone(), value.clone()));
+        if value.contains('\0') {
+            return Err(format!("the value of {name} has a NUL character"));
+        }
+        if value.len() > MAX_VARIABLE {
+            return Err(format!("the value of {name} is longer than {MAX_VARIABLE} bytes"));
+        }
+    }
+    Ok(env)
+}
+
+/// The variables of a command of a workflow at this depth of the path, with their values; a value that the run does not have is
 /// empty, but the path of its folder: a command would take an empty one for the root.
-fn environment(check: &Check, active: &Active, depth: usize) -> Vec<(String, Option<String>)> {
-    let CheckKind::Run { command, .. } = &check.kind else { return Vec::new() };
+pub(super) fn environment(
+    command: &Command,
+    active: &Active,
+    depth: usize,
+) -> Vec<(String, Option<String>)> {
     if command.env().is_empty() {
         return Vec::new();
     }

@@ -13,8 +13,10 @@ mod gate;
 mod meter;
 mod model_keeper;
 mod pending;
+mod place;
 mod run;
 mod session;
+mod step;
 
 use serde_json::Value;
 
@@ -40,6 +42,7 @@ pub(super) use model_keeper::{ModelKeeper, VisitId};
 pub(super) use pending::{Pending, Purpose, Waiter, Waiting};
 pub(super) use run::{Ended, Run, Standing, ToldHold};
 pub(super) use session::{Session, fingerprint};
+pub(super) use step::{OpenStep, Passage};
 
 /// Workflows in one session: their definitions, and the run in progress.
 #[derive(Debug, Default)]

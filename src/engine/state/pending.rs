@@ -117,6 +117,12 @@ impl Pending {
         self.waiters_of_gates().next().is_some()
     }
 
+    /// Returns true if a gate is being checked, or an entry without the model is worked through, that is not withdrawn.
+    pub fn has_open_gate(&self) -> bool {
+        let mut gates = self.requests.values().filter_map(|request| request.purpose.gate.as_ref());
+        gates.any(|withdrawal| !withdrawal.is_withdrawn())
+    }
+
     /// Returns true if a call of the agent's waits for a gate.
     pub fn is_gate_of_call(&self) -> bool {
         self.waiters_of_gates().any(|waiter| waiter != Waiter::User)

@@ -422,7 +422,7 @@ fn commands_of_a_project_need_consent() {
     assert!(title == "This project's gate of \"a\" runs:\n│ make test\nAllow it?", "{title}");
     assert_eq!(options.len(), 4);
     let text = told(&session.answer(ticket, Answer::Selected(0)));
-    assert!(text.contains("is paused: its gate runs commands of this project"), "{text}");
+    assert!(text.contains("is paused: it runs commands of this project"), "{text}");
 
     // "Once" is for this check, "session" until the session ends, "always" is stored.
     let _ = session.on(Event::Input { from_user: true });
@@ -475,7 +475,7 @@ fn always_is_offered_only_where_the_project_is_known() {
     assert_eq!(options, ["No", "Yes, once", "Yes, for this session"]);
     // An option that is not offered is not a yes.
     let text = told(&session.answer(ticket, Answer::Selected(3)));
-    assert!(text.contains("is paused: its gate runs commands of this project"), "{text}");
+    assert!(text.contains("is paused: it runs commands of this project"), "{text}");
 
     // Another folder at the same path has other keys.
     let mut keys = Vec::new();
@@ -584,7 +584,7 @@ fn without_a_ui_a_project_needs_the_flag() {
     assert!(!text.contains("--allow-workflow-commands"), "{text}");
     let stored = session.stored_run().cloned();
     let last = session.without_ui(Event::SessionShutdown).effects;
-    let line = "Workflow The flat: paused in * a: its gate runs commands of this project that you have not allowed (see --allow-workflow-commands).";
+    let line = "Workflow The flat: paused in * a: it runs commands of this project that you have not allowed (see --allow-workflow-commands).";
     assert!(last.starts_with(&notice(Level::Info, line)), "{last:?}");
 
     let facts = Facts { allow_commands: true, ..with_ui() };

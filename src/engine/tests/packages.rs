@@ -111,7 +111,7 @@ fn commands_of_a_package_need_consent() {
         session.ui = Ui::Terminal;
         let declined = Event::Answer { ticket: session.last_ticket, answer: Answer::Selected(0) };
         let output = session.on(declined);
-        let expected = "⏸ The kit's ship is paused in * A: its gate runs commands of the package “@acme/kit” that you have not allowed.\nYour next message resumes it, or /workflow :resume; then the gate asks you again.";
+        let expected = "⏸ The kit's ship is paused in * A: it runs commands of the package “@acme/kit” that you have not allowed.\nYour next message resumes it, or /workflow :resume; then the gate asks you again.";
         assert!(output.effects.ends_with(&notice(Level::Warning, expected)), "{output:?}");
     }
 }

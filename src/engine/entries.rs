@@ -1,0 +1,325 @@
+//! Entries without the model. The engine works them through when the run arrives, within the call or the command that moved the
+//! run there, one after the other, until the run is at a phase of the agent, has ended, or pauses.
+//!
+//! The agent has no tools meanwhile. An entry that may have been interrupted, by the end of the process or another session, is not
+//! begun again without the user's `/workflow :resume`: it may not be repeatable.
+
+use serde_json::{Value, json};
+
+use crate::definition::{Step, label_of};
+use crate::run::{Active, Arrival, Evidence, Leaving, PauseReason, leave};
+use crate::text;
+
+use super::ask::{Command, Ran};
+use super::context::Cx;
+use super::effect::{Effect, Reply, ToolResult};
+use super::event::CommandEnd;
+use super::gate::{Consent, ONCE, REMEMBERED_COMMAND, dialog, title_of};
+use super::state::{Engine, Mover, OpenStep, Passage, Requester, Waiter};
+use super::step_tool::{RUN_ENDED, result};
+
+/// The reason for the pause of an entry that was begun before, as far as anyone knows.
+const MAY_HAVE_RUN: &str = "it may have been interrupted, and is not begun again by itself";
+
+impl Engine {
+    /// The run in progress, if it is at an entry without the model.
+    pub(super) fn at_entry(&self) -> Option<Active<'_>> {
+        self.active().filter(|active| !active.phase.is_of_agent())
+    }
+
+    /// Returns true if the run has arrived at an entry without the model, which is neither paused nor begun.
+    fn has_entry_ahead(&self) -> bool {
+        self.at_entry().is_some() && self.pause_reason().is_none() && !self.pending.has_open_gate()
+    }
+
+    /// Works through the entries without the model at which a call or a command has arrived with this reply.
+    pub(super) fn follow_entries(&mut self, reply: Reply, waiter: Waiter, cx: &mut Cx) -> Reply {
+        if cx.gone || !self.has_entry_ahead() {
+            return reply;
+        }
+        let (told, details) = match reply {
+            Reply::Tool(ToolResult { text, details }) => (vec![text], details),
+            Reply::None | Reply::Settle => (Vec::new(), Value::Null),
+            Reply::Ask { .. }
+            | Reply::Inject { .. }
+            | Reply::Block(_)
+            | Reply::Stop(_)
+            | Reply::Confine { .. }
+            | Reply::Continue(_)
+            | Reply::Compact { .. } => return reply,
+        };
+        let mut prompts = Vec::new();
+        cx.effects.retain(|effect| match effect {
+            Effect::SendUserMessage(prompt) => {
+                prompts.push(prompt.clone());
+                false
+            }
+            _ => true,
+        });
+        cx.prompted = false;
+        self.go_on(Passage { waiter, told, prompts, details }, cx)
+    }
+
+    /// Pauses a run that is at an entry without the model that nothing has begun: no call or command has brought it there.
+    pub(super) fn pause_at_entry(&mut self, reply: &Reply, cx: &mut Cx) {
+        if self.has_entry_ahead() && !matches!(reply, Reply::Ask { .. }) {
+            self.pause_entry(MAY_HAVE_RUN, cx);
+        }
+    }
+
+    /// Begins the entry at which the run is, or answers what waits.
+    fn go_on(&mut self, passage: Passage, cx: &mut Cx) -> Reply {
+        if !self.has_entry_ahead() {
+            return self.end_passage(passage, cx);
+        }
+        let Some(active) = self.active() else { return self.end_passage(passage, cx) };
+        match OpenStep::at(&active, passage) {
+            Ok(step) => self.begin_step(step, cx),
+            Err(passage) => self.end_passage(passage, cx),
+        }
+    }
+
+    /// Begins a step: with the consent to its command, if that is needed.
+    fn begin_step(&mut self, step: OpenStep, cx: &mut Cx) -> Reply {
+        let foreign = step.source.iter().map(|_| step.command.shown());
+        let mut unknown = self.without_consent(foreign);
+        if unknown.is_empty() || self.session.allow_commands {
+            return self.run_step(step, cx);
+        }
+        let identity = cx.host.project_identity();
+        unknown.retain(|command| {
+            !self.session.remembers(REMEMBERED_COMMAND, identity.as_deref(), command, cx)
+        });
+        if unknown.is_empty() {
+            return self.run_step(step, cx);
+        }
+        self.ask_step_consent(step, unknown, identity, cx)
+    }
+
+    fn ask_step_consent(
+        &mut self,
+        step: OpenStep,
+        commands: Vec<String>,
+        identity: Option<String>,
+        cx: &mut Cx,
+    ) -> Reply {
+        let options: Vec<String> =
+            Consent::options(identity.as_deref(), ONCE).map(|(_, option)| option.into()).collect();
+        let question =
+            text::step_consent(&step.of, step.source.as_ref(), &commands, dialog(cx.ui, options.len()));
+        let title = title_of(question, cx);
+        self.select(step.purpose(), title, options, move |engine, chosen, cx| {
+            if let Some(reply) = engine.step_overtaken(&step, cx) {
+                return reply;
+            }
+            match Consent::of(chosen, identity.as_deref()) {
+                Consent::No => {
+                    let package = step.source.as_ref().and_then(text::GateSource::package);
+                    engine.pause(PauseReason::Commands { package }, cx);
+                    return engine.end_passage(step.passage, cx);
+                }
+                Consent::Once => {}
+                Consent::Session => engine.session.allowed_commands.extend(commands),
+                Consent::Always { identity } => {
+                    engine.session.remember(REMEMBERED_COMMAND, identity, &commands, cx);
+                }
+            }
+            engine.run_step(step, cx)
+        })
+    }
+
+    fn run_step(&mut self, step: OpenStep, cx: &mut Cx) -> Reply {
+        let env = match step.env() {
+            Ok(env) => env,
+            Err(why) => return self.step_not_ended(step.passage, &why, cx),
+        };
+        let command = Command {
+            line: step.command.line().to_owned(),
+            env,
+            timeout_ms: step.timeout_ms,
+            progress: text::step_progress(&step.of),
+        };
+        self.exec(step.purpose(), command, move |engine, ran, cx| {
+            match engine.step_overtaken(&step, cx) {
+                Some(reply) => reply,
+                None => engine.step_ran(step, ran, cx),
+            }
+        })
+    }
+
+    /// Goes on after the command of a step.
+    fn step_ran(&mut self, step: OpenStep, ran: Ran, cx: &mut Cx) -> Reply {
+        let (end, duration_ms, output) = match ran {
+            Ran::Ended { end, duration_ms, output } => (end, duration_ms, output),
+            Ran::Cancelled => (CommandEnd::Cancelled, 0, String::new()),
+            Ran::NotHere => {
+                return self.step_not_ended(step.passage, "commands cannot be run here", cx);
+            }
+        };
+        let outcome = match end {
+            CommandEnd::Exited(0) => Step::OK,
+            CommandEnd::Exited(_) | CommandEnd::TimedOut => Step::FAILED,
+            CommandEnd::Cancelled | CommandEnd::NotStarted(_) => {
+                return self.step_not_ended(step.passage, &end.to_string(), cx);
+            }
+        };
+        let passed = outcome == Step::OK;
+        let evidence = Evidence {
+            label: label_of(step.command.line()),
+            passed,
+            result: end.to_string(),
+            duration_ms,
+            attempt: 1,
+            tail: text::kept_tail(&if passed { String::new() } else { text::gate_tail(&output) }),
+        };
+        let Some(active) = self.active() else { return self.end_passage(step.passage, cx) };
+        let state = active.state.with_summary(active.phase, &text::step_summary(&output));
+        let has_outcome = active.phase.outcomes.iter().any(|other| other.name == outcome);
+        let state = state.with_evidence(vec![evidence]);
+        self.run.amend(self.definitions.library(), |_| state);
+        if !has_outcome {
+            let why = text::step_failed(&end.to_string(), &output);
+            return self.step_not_ended(step.passage, &why, cx);
+        }
+        self.end_entry(step.passage, outcome, cx)
+    }
+
+    /// The entry at which the run is has ended with this outcome: the run leaves it when the gates ahead are passed.
+    fn end_entry(&mut self, passage: Passage, outcome: &str, cx: &mut Cx) -> Reply {
+        match self.gates_ahead(Requester::Entry(passage.clone()), Some(outcome.to_owned())) {
+            Some(gate) => self.begin_gate(gate, cx),
+            None => self.leave_entry(passage, outcome, Vec::new(), cx),
+        }
+    }
+
+    /// Moves the run on from an entry without the model, its gates passed with this evidence.
+    pub(super) fn leave_entry(
+        &mut self,
+        mut passage: Passage,
+        outcome: &str,
+        evidence: Vec<Evidence>,
+        cx: &mut Cx,
+    ) -> Reply {
+        let Some(before) = self.active() else { return self.end_passage(passage, cx) };
+        let visit = before.state.progress.visits.get(&before.state.current_path.key());
+        let mut all = visit.map(|visit| visit.evidence.clone()).unwrap_or_default();
+        all.extend(evidence);
+        let left = before.state.with_evidence(all);
+        let (new, arrival) = match leave(&left, Some(outcome), before.library) {
+            Ok(moved) => moved,
+            Err(error) => {
+                let reason = self.loops_reason(&left, outcome, error);
+                self.pause_as(&left, reason, cx);
+                return self.end_passage(passage, cx);
+            }
+        };
+        let new = new.moved_from(before.state, Leaving::Done, cx.unix_ms);
+        let from = before.state.current_path.clone();
+        passage.told.push(match (arrival, Active::resolve(&new, before.library)) {
+            (Arrival::Phase, Some(after)) => text::advanced(&before, &after, Some(outcome)),
+            (Arrival::Phase | Arrival::Done, _) => text::done(&before, Some(outcome), &new),
+        });
+        self.transition(new, cx);
+        if arrival == Arrival::Phase {
+            self.pause_without_output(&from, cx);
+        }
+        self.go_on(passage, cx)
+    }
+
+    /// The step has not ended: the run pauses.
+    fn step_not_ended(&mut self, passage: Passage, why: &str, cx: &mut Cx) -> Reply {
+        self.pause_entry(why, cx);
+        self.end_passage(passage, cx)
+    }
+
+    fn pause_entry(&mut self, why: &str, cx: &mut Cx) {
+        let of = self.active().map_or_else(String::new, |active| active.phase.name.clone());
+        self.pause(PauseReason::Step { of, why: why.to_owned() }, cx);
+    }
+
+    /// The answer for a step that stands no more, or whose rules do not hold; `None` if it stands.
+    fn step_overtaken(&mut self, step: &OpenStep, cx: &mut Cx) -> Option<Reply> {
+        let reason = self.held();
+        if step.stands(self.running()) && reason.is_none() {
+            return None;
+        }
+        self.drop_prompts(&step.passage);
+        if step.passage.waiter == Waiter::User {
+            return Some(Reply::None);
+        }
+        let text = match (reason, self.active()) {
+            (Some(reason), _) => text::held(&reason),
+            (None, Some(active)) => text::paused(&active).unwrap_or_else(|| text::outdated(&active)),
+            (None, None) => RUN_ENDED.to_owned(),
+        };
+        if self.held().is_some() || self.pause_reason().is_some() {
+            self.end_agents_run();
+        }
+        let _ = cx;
+        Some(result(text, json!({ "active": true, "gate": "overtaken" })))
+    }
+
+    /// Adds to what is told, and goes on: the gates after an entry without the model were not passed, or led back.
+    pub(super) fn after_gate_of_entry(&mut self, mut passage: Passage, text: String, cx: &mut Cx) -> Reply {
+        passage.told.push(text);
+        self.go_on(passage, cx)
+    }
+
+    /// Prompts that the agent does not get now come with the next context prompt.
+    fn drop_prompts(&mut self, passage: &Passage) {
+        for prompt in &passage.prompts {
+            self.briefing.note(prompt.clone());
+        }
+    }
+
+    /// Answers the call or the command that has brought the run to entries without the model.
+    pub(super) fn end_passage(&mut self, mut passage: Passage, cx: &mut Cx) -> Reply {
+        let paused = self.active().and_then(|active| text::paused(&active));
+        let is_at_phase = self.active().is_some_and(|active| active.phase.is_of_agent());
+        passage.told.extend(paused.clone());
+        let told = passage.told.iter().map(|text| text.trim_end()).collect::<Vec<_>>().join("\n\n");
+        match passage.waiter {
+            Waiter::Call { nested } => {
+                let prompt = match paused {
+                    None if is_at_phase => self.give_prompt_in_result(nested),
+                    None | Some(_) => String::new(),
+                };
+                let text = if prompt.is_empty() { told } else { format!("{told}\n\n{prompt}") };
+                let to = self.active().map_or_else(|| "DONE".to_owned(), |of| of.phase.name.clone());
+                let mut details = passage.details;
+                if let Some(fields) = details.as_object_mut() {
+                    fields.insert("to".into(), to.into());
+                }
+                result(text, details)
+            }
+            Waiter::User => {
+                self.end_passage_of_user(&passage, told, paused.is_some(), cx);
+                Reply::None
+            }
+        }
+    }
+
+    fn end_passage_of_user(&mut self, passage: &Passage, told: String, paused: bool, cx: &mut Cx) {
+        let works = self.activity.is_working();
+        if paused {
+            self.drop_prompts(passage);
+        } else if self.active().is_none() {
+            if works {
+                self.briefing.moved(Mover::User);
+                cx.push(Effect::Steer(told));
+            } else {
+                self.announce_end(cx);
+            }
+        } else if works {
+            self.briefing.moved(Mover::User);
+            let prompt = self.give_prompt();
+            cx.push(Effect::Steer(format!("{told}\n\n{prompt}")));
+        } else {
+            let mut prompt = passage.prompts.join("\n\n");
+            if prompt.is_empty() {
+                prompt = told;
+            }
+            cx.prompt(prompt);
+        }
+    }
+}

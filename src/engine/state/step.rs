@@ -1,0 +1,81 @@
+//! An entry without the model that is being worked through.
+
+use serde_json::Value;
+
+use crate::definition::Command;
+use crate::run::{Active, RunState};
+use crate::text;
+
+use super::gate::{checked_env, environment};
+use super::pending::{Purpose, Waiter, Withdrawal};
+use super::place::Place;
+
+/// The call or the command that has brought the run to an entry without the model. It is answered when the run has left the last of
+/// these entries, or pauses at one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passage {
+    /// The party that waits.
+    pub waiter: Waiter,
+    /// What happened so far, for the agent.
+    pub told: Vec<String>,
+    /// The prompts that the agent gets at the end.
+    pub prompts: Vec<String>,
+    /// The details of the result of a call.
+    pub details: Value,
+}
+
+/// A step whose command is to run, or runs, as it was when the run arrived: the files may change meanwhile.
+#[derive(Debug)]
+pub struct OpenStep {
+    /// The name of the entry.
+    pub of: String,
+    pub command: Command,
+    /// In milliseconds.
+    pub timeout_ms: u32,
+    /// `None` for the user's own workflows, whose commands run without a question.
+    pub source: Option<text::GateSource>,
+    pub passage: Passage,
+    place: Place,
+    env: Vec<(String, Option<String>)>,
+    withdrawal: Withdrawal,
+}
+
+impl OpenStep {
+    /// The step at which the run is.
+    ///
+    /// # Errors
+    ///
+    /// The passage, if the run is at none.
+    pub fn at(active: &Active, passage: Passage) -> Result<Self, Passage> {
+        let Some(step) = active.phase.step() else { return Err(passage) };
+        Ok(Self {
+            of: active.phase.name.clone(),
+            command: step.command.clone(),
+            timeout_ms: step.timeout_ms,
+            source: text::GateSource::of(active.scope),
+            passage,
+            place: Place::of(active.state),
+            env: environment(&step.command, active, active.state.current_path.len()),
+            withdrawal: Withdrawal::default(),
+        })
+    }
+
+    /// The variables of the command, with their values.
+    ///
+    /// # Errors
+    ///
+    /// If a value cannot be one, in words.
+    pub fn env(&self) -> Result<Vec<(String, String)>, String> {
+        checked_env(&self.env)
+    }
+
+    /// Returns true if an answer has an effect: the user did nothing else, and the run is where the step was opened.
+    pub fn stands(&self, state: Option<&RunState>) -> bool {
+        !self.withdrawal.is_withdrawn() && state.is_some_and(|state| self.place == Place::of(state))
+    }
+
+    /// The purpose of a request for it.
+    pub fn purpose(&self) -> Purpose {
+        Purpose { waiter: self.passage.waiter, gate: Some(self.withdrawal.clone()) }
+    }
+}

@@ -1,0 +1,230 @@
+//! Entries without the model.
+
+use super::*;
+
+fn asked(reply: &Reply) -> (u64, &str) {
+    match reply {
+        Reply::Ask { ticket, request: Request::Exec { command, .. } } => (*ticket, command),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ran(status: u32, output: &str) -> Answer {
+    let end = CommandEnd::Exited(status);
+    Answer::Ran { end, duration_ms: 1200, output: output.into() }
+}
+
+/// A session with a workflow of these entries; `a` and `b` are phases.
+fn session(entries: &str) -> Session {
+    let mut session = Session::new(&[("w", &["a", "b"])]);
+    session.files.global.insert(
+        "w/workflow.yaml".into(),
+        format!("name: W\ncommandName: w\ninitialMessage: 'Go: {{description}}'\nmaxLoops: 2\nphases:\n{entries}"),
+    );
+    let facts = Facts::default();
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    session
+}
+
+const MIDDLE: &str = "  - a.md\n  - run: gh pr view\n    id: pr\n  - b.md\n";
+
+impl Session {
+    fn give(&mut self, ticket: u64, answer: Answer) -> Output {
+        self.on(Event::Answer { ticket, answer })
+    }
+
+    /// The agent calls `next` in a run of the workflow.
+    fn next_at_work(&mut self) -> Output {
+        let _ = self.on(Event::BeforeAgentStart { role: DefaultRole::Worker });
+        let _ = self.on(Event::AgentStart);
+        self.on(Event::Step { input: r#"{"action":"next"}"#, nested: false })
+    }
+
+    fn key(&self) -> String {
+        self.stored_run().unwrap().current_path.key()
+    }
+
+    fn paused(&self) -> Option<String> {
+        Some(self.stored_run()?.progress.paused.as_ref()?.reason.to_string())
+    }
+}
+
+fn told(output: &Output) -> &str {
+    match &output.reply {
+        Reply::Tool(result) => &result.text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_step_between_phases_runs_in_the_call_that_comes_to_it() {
+    let mut session = session(MIDDLE);
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let (ticket, command) = asked(&output.reply);
+    assert_eq!((command, session.key().as_str()), ("gh pr view", "w:1"));
+    assert_eq!(session.status.as_deref(), Some("W > ⚙️ pr [2/3]"));
+    let call = session.on(Event::ToolCall { name: "read", carries_calls: false });
+    assert!(matches!(&call.reply, Reply::Stop(text) if text.contains("⚙️ pr")), "{call:?}");
+    let output = session.give(ticket, ran(0, "all is well\n"));
+    let text = told(&output);
+    let parts = ["✓ Advanced: a → ⚙️ pr\n", "✓ Advanced with `ok`: pr → * b\n", "\n\n[Workflow path: W ▸ * b]"];
+    let places: Vec<Option<usize>> = parts.iter().map(|part| text.find(part)).collect();
+    assert!(places[0] == Some(0) && places.is_sorted() && places[1].is_some(), "{text}");
+    assert!(text.contains("all is well"), "{text}");
+    assert_eq!(session.key(), "w:2");
+    let visit = &session.stored_run().unwrap().progress.visits["w:1"];
+    assert_eq!((visit.name.as_str(), visit.evidence.len()), ("pr", 1));
+    assert_eq!(visit.summary.as_ref().unwrap().text, "all is well");
+}
+
+#[test]
+fn a_run_that_begins_with_steps_prompts_the_agent_after_them() {
+    let mut session = session("  - run: one\n  - run: two\n  - b.md\n");
+    let output = session.command("workflow", "w x");
+    let prompts = |output: &Output| {
+        let prompt = |effect: &&Effect| matches!(effect, Effect::SendUserMessage(_));
+        output.effects.iter().filter(prompt).count()
+    };
+    let (ticket, command) = asked(&output.reply);
+    assert_eq!((command, prompts(&output)), ("one", 0));
+    let output = session.give(ticket, ran(0, ""));
+    let (ticket, command) = asked(&output.reply);
+    assert_eq!((command, prompts(&output)), ("two", 0));
+    let output = session.give(ticket, ran(0, ""));
+    assert_eq!(output.reply, Reply::Settle);
+    assert!(output.effects.contains(&Effect::SendUserMessage("Go: x".into())), "{output:?}");
+}
+
+#[test]
+fn a_failed_step_without_a_target_pauses_and_runs_again() {
+    let mut session = session(MIDDLE);
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let (ticket, _) = asked(&output.reply);
+    let output = session.give(ticket, ran(2, "no such pr\n"));
+    let why = "“pr” has not ended: it failed, exit status 2: no such pr";
+    assert_eq!(session.paused().as_deref(), Some(why));
+    assert!(told(&output).ends_with("Stop here and wait for the user."));
+    // Neither the agent nor a message moves it.
+    let _ = session.on(Event::Input { from_user: true });
+    assert_eq!(session.paused().as_deref(), Some(why));
+    let call = session.on(Event::Step { input: r#"{"action":"next"}"#, nested: false });
+    assert!(told(&call).contains(why));
+    let _ = session.on(Event::AgentEnd { stop: Stop::Completed });
+    let _ = session.on(Event::AgentSettled);
+    let output = session.command("workflow", ":resume");
+    let (ticket, command) = asked(&output.reply);
+    assert_eq!(command, "gh pr view");
+    let output = session.give(ticket, ran(0, ""));
+    assert_eq!((session.key().as_str(), session.paused()), ("w:2", None));
+    assert_eq!(output.reply, Reply::Settle);
+}
+
+#[test]
+fn a_failed_step_leads_where_its_outcome_says() {
+    let mut session = session(
+        "  - a.md\n  - run: test\n    id: t\n    outcomes: { failed: a }\n  - b.md\n",
+    );
+    let _ = session.command("workflow", "w x");
+    for loops in 0..3 {
+        let output = session.next_at_work();
+        let (ticket, _) = asked(&output.reply);
+        let output = session.give(ticket, ran(1, "broken"));
+        match loops {
+            2 => assert!(session.paused().unwrap().contains("after 2 loops"), "{output:?}"),
+            _ => assert_eq!(session.key(), "w:0"),
+        }
+    }
+}
+
+#[test]
+fn a_step_that_was_stopped_or_cannot_start_pauses() {
+    for answer in [
+        Answer::Cancelled,
+        Answer::NoUi,
+        Answer::Ran {
+            end: CommandEnd::NotStarted("no shell".into()),
+            duration_ms: 0,
+            output: String::new(),
+        },
+    ] {
+        let mut session = session(MIDDLE);
+        let _ = session.command("workflow", "w x");
+        let output = session.next_at_work();
+        let (ticket, _) = asked(&output.reply);
+        let _ = session.give(ticket, answer);
+        assert_eq!(session.key(), "w:1");
+        assert!(session.paused().unwrap().starts_with("“pr” has not ended: "));
+    }
+}
+
+#[test]
+fn a_step_that_may_have_run_is_not_begun_again() {
+    let mut session = session(MIDDLE);
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let _ = asked(&output.reply);
+    let stored = session.stored_run().cloned();
+    session.engine = Engine::default();
+    let output = session.on(Event::Session { stored, in_view: None, facts: Facts::default() });
+    assert_eq!(output.reply, Reply::None);
+    assert!(session.paused().unwrap().contains("may have been interrupted"));
+    let output = session.command("workflow", ":resume");
+    let _ = asked(&output.reply);
+}
+
+#[test]
+fn an_answer_after_the_user_has_moved_on_has_no_effect() {
+    let mut session = session(MIDDLE);
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let (ticket, _) = asked(&output.reply);
+    let output = session.command("workflow", ":skip");
+    assert!(output.effects.contains(&Effect::CancelRequest { ticket }), "{output:?}");
+    assert_eq!(session.key(), "w:2");
+    let output = session.give(ticket, ran(0, ""));
+    assert!(told(&output).contains("has moved the workflow meanwhile"), "{output:?}");
+    assert_eq!(session.key(), "w:2");
+}
+
+#[test]
+fn the_last_step_ends_the_run() {
+    let mut session = session("  - a.md\n  - run: done\n");
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let (ticket, _) = asked(&output.reply);
+    let output = session.give(ticket, ran(0, ""));
+    assert!(told(&output).contains("All phases complete"), "{output:?}");
+    assert!(!session.stored_run().unwrap().is_running());
+}
+
+#[test]
+fn a_workflow_of_steps_alone_ends_without_the_agent() {
+    let mut session = session("  - run: one\n");
+    let output = session.command("workflow", "w x");
+    let (ticket, _) = asked(&output.reply);
+    let output = session.give(ticket, ran(0, ""));
+    assert_eq!(output.reply, Reply::None);
+    assert!(!session.engine.has_run());
+}
+
+#[test]
+fn a_command_of_the_project_needs_the_users_consent() {
+    let mut session = session(MIDDLE);
+    session.files.project = std::mem::take(&mut session.files.global);
+    let facts = Facts::default();
+    let _ = session.on(Event::Session { stored: None, in_view: None, facts });
+    let _ = session.without_ui(Event::Command { name: "workflow", arguments: "w x" });
+    let output = session.next_at_work();
+    let Reply::Ask { ticket, request: Request::Select { title, .. } } = &output.reply else {
+        panic!("{output:?}")
+    };
+    assert!(title.contains("gh pr view"), "{title}");
+    let output = session.give(*ticket, Answer::Selected(0));
+    assert!(told(&output).contains("that you have not allowed"), "{output:?}");
+    let output = session.command("workflow", ":resume");
+    let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
+    let output = session.give(ticket, Answer::Selected(1));
+    let _ = asked(&output.reply);
+}

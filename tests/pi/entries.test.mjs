@@ -1,0 +1,103 @@
+// Entries without the model: commands that the run runs itself.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { VERSIONS } from "./harness/extent.mjs";
+import { lastPath } from "./harness/gates.mjs";
+import { readSession, runPrint } from "./harness/pi.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { contextPrompt, custom, notices, step, toolResults, userTexts, workflow } from "./harness/workflows.mjs";
+
+const next = step("next");
+const REST = { text: "I rest." };
+
+/** The files of a workflow with these entries and the phases `plan` and `build`. @param {unknown[]} phases @param {object} [fields] */
+const files = (phases, fields = {}) => workflow("hello", ["plan", "build"], { autoContinue: false, ...fields, phases });
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: a step without the model`, { concurrency: 2 }, () => {
+    test("runs between two phases, in the call that comes to it", async (t) => {
+      const { model, sandbox } = await stage(t, [next, next, { text: "Over." }], {
+        globalFiles: files(["plan.md", { run: "pwd > where && echo found it", id: "look" }, "build.md"]),
+      });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.deepEqual(run, { code: 0, stdout: "Over.\n", stderr: "Workflow The hello: DONE.\n" });
+      assert.equal(readFileSync(join(sandbox.project, "where"), "utf8").trim(), sandbox.project);
+      const [result] = toolResults(model.requests[1]);
+      assert.match(result, /^✓ Advanced: Plan → ⚙️ look\n[^]*✓ Advanced with `ok`: look → 🔹 Build\n/);
+      assert.match(result, /### ⚙️ look\nfound it\n/);
+      assert.equal(model.requests.length, 3);
+    });
+
+    test("is run before the agent is prompted, where a workflow begins with it", async (t) => {
+      const { model, sandbox } = await stage(t, [next, { text: "Over." }], {
+        globalFiles: files([{ run: "echo one >> ran" }, { run: "echo two >> ran" }, "build.md"]),
+      });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.equal(run.code, 0, run.stderr);
+      assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "one\ntwo\n");
+      assert.deepEqual(userTexts(model.requests[0]).slice(-1), ["Start The hello: Add a route"]);
+      assert.match(contextPrompt(model.requests[0]) ?? "", /^\[Workflow path: The hello ▸ 🔹 Build\]/);
+    });
+
+    test("pauses when it fails, and runs again with :resume, also of another process", async (t) => {
+      const { model, sandbox } = await stage(t, [next, REST, REST, next, { text: "Over." }], {
+        globalFiles: files(["plan.md", { run: "echo x >> ran; test -f ready", id: "look" }, "build.md"]),
+      });
+      const first = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.equal(first.code, 1);
+      assert.equal(first.stderr, "Workflow The hello: paused in ⚙️ look: “look” has not ended: it failed, exit status 1.\n");
+      const chat = await runPrint({ version, sandbox, prompt: "What now?", args: ["--continue"] });
+      assert.equal(chat.code, 1);
+      assert.match(contextPrompt(model.lastRequest()) ?? "", /which it does without you/);
+      const again = await runPrint({ version, sandbox, prompt: "/workflow :resume", args: ["--continue"] });
+      assert.equal(again.code, 1);
+      assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "x\nx\n");
+      const { writeFileSync } = await import("node:fs");
+      writeFileSync(join(sandbox.project, "ready"), "");
+      const last = await runPrint({ version, sandbox, prompt: "/workflow :resume", args: ["--continue"] });
+      assert.deepEqual(last, { code: 0, stdout: "Over.\n", stderr: "Workflow The hello: DONE.\n" });
+    });
+
+    test("leads where its outcome says", async (t) => {
+      const { sandbox } = await stage(t, [next, next, next, { text: "Over." }], {
+        globalFiles: files(["plan.md", { run: "echo x >> ran; test $(wc -l < ran) -ge 2", id: "look", outcomes: { failed: "plan" } }, "build.md"]),
+      });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.equal(run.code, 0, run.stderr);
+      assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "x\nx\n");
+    });
+
+    test("of a project runs after the user's consent alone", async (t) => {
+      const { sandbox } = await stage(t, [next, REST, REST], {
+        projectFiles: files(["plan.md", { run: "touch ran", id: "look" }, "build.md"]),
+      });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.equal(run.code, 1);
+      assert.match(run.stderr, /commands of this project that you have not allowed \(see --allow-workflow-commands\)/);
+      assert.equal(existsSync(join(sandbox.project, "ran")), false);
+      const allowed = await runPrint({ version, sandbox, prompt: "/workflow :resume", args: ["--continue", "--allow-workflow-commands"] });
+      assert.equal(allowed.code, 1);
+      assert.equal(existsSync(join(sandbox.project, "ran")), true);
+    });
+
+    test("is stopped by Escape with its children, and the run pauses", async (t) => {
+      const { sandbox } = await stage(t, [next, REST], {
+        globalFiles: files(["plan.md", { run: "touch begun; (sleep 1.5; touch late) & sleep 60", id: "look" }, "build.md"]),
+      });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.prompt("/workflow hello Add a route");
+      while (!existsSync(join(sandbox.project, "begun"))) await new Promise((wait) => setTimeout(wait, 50));
+      await rpc.abort();
+      await rpc.settled();
+      await new Promise((wait) => setTimeout(wait, 2000));
+      assert.equal(existsSync(join(sandbox.project, "late")), false);
+      assert.equal(lastPath(await rpc.entries()), "hello:1");
+      assert.ok(notices(rpc.records).some((text) => /“look” has not ended/.test(text)));
+      await rpc.close();
+    });
+  });
+}
