@@ -244,8 +244,9 @@ fn kind(field: &Field) -> Value {
                 let mut entry = object(fields);
                 let kinds = ["phase", "subworkflow", "run"].into_iter();
                 let others = kinds.filter(|other| *other != name);
-                let fields = [("with", "subworkflow"), ("timeout", "run"), ("env", "run"), ("outputs", "run")];
-                let of_others = fields.into_iter().filter(|(_, of)| *of != name).map(|(field, _)| field);
+                let fields = [("with", "subworkflow"), ("timeout", "run"), ("env", "run")];
+                let of_others =
+                    fields.into_iter().filter(|(_, of)| *of != name).map(|(field, _)| field);
                 for other in others.chain(of_others) {
                     entry["properties"].as_object_mut().unwrap().remove(other);
                 }

@@ -72,10 +72,9 @@ impl Engine {
         if !self.has_entry_ahead() {
             return self.end_passage(passage, cx);
         }
-        let Some(active) = self.active() else { return self.end_passage(passage, cx) };
-        match OpenStep::at(&active, passage) {
-            Ok(step) => self.begin_step(step, cx),
-            Err(passage) => self.end_passage(passage, cx),
+        match self.active().and_then(|active| OpenStep::at(&active, &passage)) {
+            Some(step) => self.begin_step(step, cx),
+            None => self.end_passage(passage, cx),
         }
     }
 
@@ -109,7 +108,7 @@ impl Engine {
             text::step_consent(&step.of, step.source.as_ref(), &commands, dialog(cx.ui, options.len()));
         let title = title_of(question, cx);
         self.select(step.purpose(), title, options, move |engine, chosen, cx| {
-            if let Some(reply) = engine.step_overtaken(&step, cx) {
+            if let Some(reply) = engine.step_overtaken(&step) {
                 return reply;
             }
             match Consent::of(chosen, identity.as_deref()) {
@@ -140,7 +139,7 @@ impl Engine {
             progress: text::step_progress(&step.of),
         };
         self.exec(step.purpose(), command, move |engine, ran, cx| {
-            match engine.step_overtaken(&step, cx) {
+            match engine.step_overtaken(&step) {
                 Some(reply) => reply,
                 None => engine.step_ran(step, ran, cx),
             }
@@ -238,7 +237,7 @@ impl Engine {
     }
 
     /// The answer for a step that stands no more, or whose rules do not hold; `None` if it stands.
-    fn step_overtaken(&mut self, step: &OpenStep, cx: &mut Cx) -> Option<Reply> {
+    fn step_overtaken(&mut self, step: &OpenStep) -> Option<Reply> {
         let reason = self.held();
         if step.stands(self.running()) && reason.is_none() {
             return None;
@@ -255,7 +254,6 @@ impl Engine {
         if self.held().is_some() || self.pause_reason().is_some() {
             self.end_agents_run();
         }
-        let _ = cx;
         Some(result(text, json!({ "active": true, "gate": "overtaken" })))
     }
 

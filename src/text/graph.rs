@@ -390,6 +390,7 @@ impl<'a> Chart<'a> {
         self.line(&format!("{node}[{}]", label(&format!("{} {}", phase.emoji, phase.name))));
         let notes = [
             tool_note(phase),
+            step_note(phase),
             context_note(phase, scope),
             model_note(phase),
             limits_note(phase, scope),

@@ -544,7 +544,7 @@ for (const version of VERSIONS) {
       assert.deepEqual(panel.split("\n").filter((line) => line.startsWith("  help: ")), [
         "  help: did you mean `budget`, as in `budget: { time: 30m }`?",
         "  help: the entries of `phases` run in their order: remove it",
-        "  help: `bash`: did you mean `gate`, as in `gate: [{ run: npm test }]`, in the front matter of a phase file?",
+        "  help: `bash`: did you mean `run`, as in `run: npm test`?",
         "  help: did you mean `gate`, as in `gate: [{ run: npm test }]`?",
         "  help: did you mean `run`, as in `run: npm test`?",
       ]);

@@ -223,7 +223,7 @@ pub const WORKFLOW_FIELDS: [Field; 29] = [
         "phases",
         Kind::Phases(MAX_PHASES, &ENTRY_FIELDS),
         Needed::Always,
-        "The phases in order: paths of phase files, relative to this folder, and `subworkflow: KEY` for another workflow. With `when` an entry is passed over unless its conditions hold.",
+        "The phases in order: paths of phase files, relative to this folder, `subworkflow: KEY` for another workflow, and `run: COMMAND` for a step without the agent. With `when` an entry is passed over unless its conditions hold.",
     ),
     field(
         "description",
@@ -341,7 +341,7 @@ pub const WORKFLOW_FIELDS: [Field; 29] = [
 pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
 
 /// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 11] = [
+pub const ENTRY_FIELDS: [Field; 10] = [
     field("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
     field("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
     field(
@@ -384,19 +384,13 @@ pub const ENTRY_FIELDS: [Field; 11] = [
         "timeout",
         Kind::Duration("10m"),
         "10m",
-        "With `run`: the time limit of the command, like `90s` or `10m`, or a number of seconds, at most a day.",
+        "Maximum duration of the command of `run`, at most a day.",
     ),
     field(
         "env",
         Kind::Variables,
         "none",
-        "With `run`: values of the run as variables of the command's environment, each with its name: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID`, `task` or `runDir`.",
-    ),
-    field(
-        "outputs",
-        Kind::Outputs(&OUTPUT_FIELDS),
-        "none",
-        "With `run`: the values that the command gives, as one JSON object on its standard output.",
+        "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID`, `task` or `runDir`.",
     ),
 ];
 

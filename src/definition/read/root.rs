@@ -22,7 +22,7 @@ use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::files::{FileError, FileKind, Root, Stale};
-use crate::definition::model::gate::{Check, CheckKind, Gate, OnGateFail};
+use crate::definition::model::gate::{Check, CheckKind, Gate, OnGateFail, label_of};
 use crate::definition::model::library::{LeftOut, Listed, Parts, Replacing};
 use crate::definition::model::models::{ALIASES_FILE, ALIASES_ROOT, Aliases};
 use crate::definition::model::nearest::nearest;
@@ -433,7 +433,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
             EntryRefKind::File(path) => path,
             EntryRefKind::Own(own) => {
                 let phase: Phase = (*own).into();
-                if let Some(problem) = listing.take_id(&phase.id, &phase.name) {
+                if let Some(problem) = listing.take_id(&phase.id, &format!("run: {}", label_of(phase.step().map_or("", |step| step.command.line())))) {
                     self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
                     return Ok(None);
                 }

@@ -32,9 +32,9 @@ const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] =
     schema::names(&schema::AUTO_CONTINUE_FIELDS);
 const ENTRY: [&str; schema::ENTRY_FIELDS.len()] = schema::names(&schema::ENTRY_FIELDS);
 /// The fields of an entry with `run`.
-const RUN: [&str; 8] = ["run", "id", "label", "when", "timeout", "env", "outputs", "outcomes"];
+const RUN: [&str; 7] = ["run", "id", "label", "when", "timeout", "env", "outcomes"];
 /// The fields that only an entry with `run` can have.
-const OF_RUN: [&str; 3] = ["timeout", "env", "outputs"];
+const OF_RUN: [&str; 2] = ["timeout", "env"];
 const NEEDS: Needs =
     Needs { what: "a workflow", fields: &["name", "commandName", "initialMessage", "phases"] };
 const HIDDEN_NEEDS: Needs =
@@ -344,7 +344,7 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
             continue;
         }
         for key in OF_RUN.into_iter().filter(|key| item.get(key).is_some_and(|of| *of != Yaml::Null)) {
-            let (field, found) = (key.into(), "no `run` beside it".into());
+            let (field, found) = (key.into(), "none".into());
             let expected = "`run` beside it".into();
             let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
             fields.report(&[here[0], here[1], Step::Name(key)], problem);

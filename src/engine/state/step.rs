@@ -41,19 +41,15 @@ pub struct OpenStep {
 }
 
 impl OpenStep {
-    /// The step at which the run is.
-    ///
-    /// # Errors
-    ///
-    /// The passage, if the run is at none.
-    pub fn at(active: &Active, passage: Passage) -> Result<Self, Passage> {
-        let Some(step) = active.phase.step() else { return Err(passage) };
-        Ok(Self {
+    /// The step at which the run is; `None` if it is at none.
+    pub fn at(active: &Active, passage: &Passage) -> Option<Self> {
+        let step = active.phase.step()?;
+        Some(Self {
             of: active.phase.name.clone(),
             command: step.command.clone(),
             timeout_ms: step.timeout_ms,
             source: text::GateSource::of(active.scope),
-            passage,
+            passage: passage.clone(),
             place: Place::of(active.state),
             env: environment(&step.command, active, active.state.current_path.len()),
             withdrawal: Withdrawal::default(),
