@@ -542,7 +542,7 @@ for (const version of VERSIONS) {
       });
       const panel = await check(await startRpc({ version, sandbox }));
       assert.deepEqual(panel.split("\n").filter((line) => line.startsWith("  help: ")), [
-        "  help: did you mean `budget`, as in `budget: { time: 30m }`?",
+        "  help: `timeout` belongs in an entry of `phases` in `workflow.yaml`",
         "  help: the entries of `phases` run in their order: remove it",
         "  help: `bash`: did you mean `run`, as in `run: npm test`?",
         "  help: did you mean `gate`, as in `gate: [{ run: npm test }]`?",
