@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use pi_workflows::definition::schema::{
-    Field, Kind, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS, Needed,
-    PHASE_FIELDS, WORKFLOW_FIELDS,
+    Field, GROUP_FIELDS, Kind, MAX_CONDITIONS, MAX_INPUTS, MAX_OPTIONS, MAX_OUTCOMES, MAX_OUTPUTS,
+    Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
 };
 use serde_json::{Map, Value, json};
 
@@ -242,11 +242,13 @@ fn kind(field: &Field) -> Value {
         Kind::Phases(most, fields) => {
             let entry = |name: &str| {
                 let mut entry = object(fields);
-                let kinds = ["phase", "subworkflow", "run"].into_iter();
+                let of_group = GROUP_FIELDS.into_iter().filter(|field| *field != "phases");
+                let of_group = of_group.map(|field| (field, "phases"));
+                let kinds = ["phase", "subworkflow", "run", "phases"].into_iter();
                 let others = kinds.filter(|other| *other != name);
                 let fields = [("with", "subworkflow"), ("timeout", "run"), ("env", "run")];
-                let of_others =
-                    fields.into_iter().filter(|(_, of)| *of != name).map(|(field, _)| field);
+                let of_others = fields.into_iter().chain(of_group);
+                let of_others = of_others.filter(|(_, of)| *of != name).map(|(field, _)| field);
                 for other in others.chain(of_others) {
                     entry["properties"].as_object_mut().unwrap().remove(other);
                 }
@@ -258,9 +260,17 @@ fn kind(field: &Field) -> Value {
                 "type": "array",
                 "minItems": 1,
                 "maxItems": most,
-                "items": { "oneOf": [file, entry("phase"), entry("subworkflow"), entry("run")] },
+                "items": {
+                    "oneOf": [file, entry("phase"), entry("subworkflow"), entry("run"), entry("phases")],
+                },
             })
         }
+        Kind::Group(most) => json!({
+            "type": "array",
+            "minItems": 1,
+            "maxItems": most,
+            "items": { "$ref": "#/properties/phases/items" },
+        }),
         Kind::Tests(fields) => {
             let mut tests = object(fields);
             tests.insert("minProperties".into(), 1.into());

@@ -125,6 +125,8 @@ fn library(template: &str) -> Library {
         context_injection: ContextInjection::default(),
         hides_tools: false,
         context: None,
+        groups: Vec::new(),
+        group: None,
         phases: vec![phase("first"), phase("second")],
         gate: None,
         root: "global".into(),

@@ -90,7 +90,7 @@ impl wit::Guest for Component {
     ) -> Result<wit::Decision, String> {
         let library = library()?;
         let workflow = find(&library, &name)?;
-        let phase = find_phase(workflow, &phase)?;
+        let phase = find_phase(&library, workflow, &phase)?;
         if argument.is_none() && writes_path(&tool) {
             return Err(format!("{tool} needs an ARGUMENT: the path of the file."));
         }
@@ -322,10 +322,16 @@ fn find<'a>(library: &'a Library, name: &str) -> Result<&'a Workflow, String> {
     })
 }
 
-/// The phase of an id.
-fn find_phase<'a>(workflow: &'a Workflow, id: &str) -> Result<&'a Phase, String> {
-    workflow.own_phases().find(|phase| phase.id == id).ok_or_else(|| {
-        let ids: Vec<&str> = workflow.own_phases().map(|phase| &*phase.id).collect();
+/// The phase of an id, also in a group.
+fn find_phase<'a>(
+    library: &'a Library,
+    workflow: &'a Workflow,
+    id: &str,
+) -> Result<&'a Phase, String> {
+    let entries = library.entries_of_file(workflow);
+    let mut phases = entries.iter().filter_map(|of| of.entry.as_phase());
+    phases.clone().find(|phase| phase.id == id).ok_or_else(|| {
+        let ids: Vec<&str> = phases.by_ref().map(|phase| &*phase.id).collect();
         unknown(&format!("phase \"{id}\" in the workflow \"{}\"", workflow.key), id, &ids)
     })
 }

@@ -240,6 +240,8 @@ pub fn workflow(key: &str, phases: &[&str]) -> Workflow {
         context_injection: ContextInjection::default(),
         hides_tools: false,
         context: None,
+        groups: Vec::new(),
+        group: None,
         phases: phases
             .iter()
             .map(|entry| match entry.strip_prefix('@') {

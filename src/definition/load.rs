@@ -118,7 +118,7 @@ fn read(
     diagnostics.extend(sources.place(unplaced));
     suggest_references(&library, &mut diagnostics);
     if check.is_some() {
-        variables::remove_known_summaries(library.iter(), &mut diagnostics);
+        variables::remove_known_summaries(library.scopes(), &mut diagnostics);
         variables::remove_known_values(&library, &mut diagnostics);
     }
     report::sort(&mut diagnostics);
@@ -207,6 +207,11 @@ pub(crate) fn profiles_outside(surroundings: &Surroundings) -> impl Iterator<Ite
 
 /// Makes a library of what was read, and leaves out the workflows whose references cannot be followed.
 fn build(mut parts: Parts, unplaced: &mut Vec<Unplaced>) -> Library {
+    let with_groups = |mut workflow: Workflow| {
+        let groups = std::mem::take(&mut workflow.groups);
+        std::iter::once(workflow).chain(groups)
+    };
+    parts.workflows = parts.workflows.into_iter().flat_map(with_groups).collect();
     references::resolve(&mut parts.workflows, &mut parts.left_out, unplaced);
     let library = Library::of(parts);
     command_names::report_duplicates(&library, unplaced);

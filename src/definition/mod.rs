@@ -42,6 +42,7 @@ pub use model::files::{
 pub use model::gate::{
     Check, CheckKind, Command, Gate, OnGateFail, Pattern, Variable, expansions, label_of,
 };
+pub use model::groups::FileEntry;
 pub use model::hidden::HiddenCause;
 pub use model::inputs::{Given, Input, is_name as is_input_name};
 pub use model::library::{LeftOut, Library, MAX_NESTING};
@@ -55,7 +56,7 @@ pub use model::path_variables::{
     PathVariable, refusal as path_refusal, resolve as resolve_path, unescaped, variables as path_variables,
     with_names,
 };
-pub use model::paths::{is_key, is_within};
+pub use model::paths::{is_group_key, is_key, is_within};
 pub(crate) use model::permission::is_glob;
 pub use model::permission::{Permission, Refusal, permission, wider_for_commands};
 pub use model::results::Results;

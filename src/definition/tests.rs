@@ -138,6 +138,8 @@ fn every_field_is_read() {
             hides_tools: true,
             context: Some(ContextMode::Fresh),
             phases: vec![Entry::phase(a.clone()), Entry::workflow("s"), Entry::phase(b)],
+            groups: Vec::new(),
+            group: None,
             gate: None,
             root: "global".into(),
             folder: "~/workflows/w".into(),
@@ -158,8 +160,8 @@ fn all_diagnostics_of_a_file_are_told_with_their_places() {
             "~/workflows/w/workflow.yaml:3:17: `initialMessage`: expected a string, found a list",
             "~/workflows/w/workflow.yaml:4:7: `show`: expected `user` or `workflows`, found `all`",
             "~/workflows/w/workflow.yaml:5:11: `loopable`: expected `true` or `false`, found a string",
-            "~/workflows/w/workflow.yaml:8:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a number",
-            "~/workflows/w/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found a mapping",
+            "~/workflows/w/workflow.yaml:8:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND` or `phases: [ENTRY, …]`, found a number",
+            "~/workflows/w/workflow.yaml:9:5: `phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND` or `phases: [ENTRY, …]`, found a mapping",
         ],
     );
 }
@@ -459,6 +461,7 @@ fn library_folders_are_searched_and_the_nearest_of_a_name_wins() {
 mod context;
 mod empty;
 mod gates;
+mod groups;
 mod layers;
 mod limits;
 mod models;

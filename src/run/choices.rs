@@ -101,7 +101,7 @@ fn output_values(active: &Active) -> Map<String, Set<String>> {
         | ValueName::Task
         | ValueName::RunDir => {}
     };
-    for entry in &active.scope.phases {
+    for entry in active.library.entries_of_file(active.scope).into_iter().map(|of| of.entry) {
         for condition in &entry.when {
             add(&condition.of, &mut condition.values.iter().cloned());
         }

@@ -2,6 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
+use crate::definition::{FileEntry, Library};
+
 /// One scope of a path: a workflow, and the entry of it that is current.
 ///
 /// Specification: state management, "PathSegment".
@@ -106,6 +108,20 @@ impl PhasePath {
         let mut path = self.clone();
         path.set_index(index);
         path
+    }
+
+    /// Returns the path to another entry of the file that the innermost scope, a workflow, is of: through the groups that contain it.
+    pub fn to_entry(&self, of: &FileEntry, library: &Library) -> Option<Self> {
+        let mut path = self.clone();
+        let (last, groups) = of.at.split_last()?;
+        for index in groups {
+            path.set_index(*index);
+            let segment = path.last()?;
+            let group = library.get(&segment.workflow_key)?.phases.get(*index)?.group_key()?;
+            path.enter(group);
+        }
+        path.set_index(*last);
+        Some(path)
     }
 
     /// Returns the indices of the entries; compared one after the other, they give the order of the workflow.

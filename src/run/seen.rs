@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::definition::Results;
+use crate::definition::{Entry, Results};
 
 use super::{Active, PassedOverReason, PhasePath, RunState};
 
@@ -10,13 +10,29 @@ impl<'a> Active<'a> {
     /// Returns true if the current phase gets the results of the phase at this path.
     pub fn sees(&self, path: &PhasePath) -> bool {
         let Results::Of(names) = &self.phase.results else { return true };
-        let depth = self.state.current_path.len();
-        let Some((own, outer)) = self.state.current_path.split_last() else { return false };
-        let entry = path
-            .get(depth - 1)
-            .filter(|segment| path.starts_with(outer) && segment.workflow_key == own.workflow_key);
-        let entry = entry.and_then(|segment| self.scope.phases.get(segment.phase_index));
-        entry.is_some_and(|entry| names.iter().any(|name| entry.is_called(name)))
+        let is_named = |entry: &Entry| names.iter().any(|name| entry.is_called(name));
+        let groups = self.scope.group.as_ref().map_or(0, |group| group.at.len());
+        let depth = self.state.current_path.len().saturating_sub(groups + 1);
+        let Some(outer) = self.state.current_path.get(..depth) else { return false };
+        let Some(of_file) = path.get(depth..).filter(|_| path.starts_with(outer)) else { return false };
+        let file = self.state.current_path.get(depth).map(|segment| &segment.workflow_key);
+        if of_file.first().map(|segment| &segment.workflow_key) != file {
+            return false;
+        }
+        // The entry in the file, and those in the groups that it leads through.
+        for segment in of_file {
+            let scope = self.library.get(&segment.workflow_key);
+            let Some(entry) = scope.and_then(|scope| scope.phases.get(segment.phase_index)) else {
+                return false;
+            };
+            if is_named(entry) {
+                return true;
+            }
+            if entry.group_key().is_none() {
+                return false;
+            }
+        }
+        false
     }
 
     /// Returns the state as the current phase gets it: without the summaries, the outputs and the evidence that its `results` leave out.

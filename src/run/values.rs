@@ -96,8 +96,8 @@ impl RunState {
         self.of_entry(depth, id, library, outcome)
     }
 
-    /// Returns what `find` finds for an entry of this name in the workflow at this depth of the path, by the key of its path: for
-    /// the last one before the current entry, or else the last of all.
+    /// Returns what `find` finds for an entry of this name in the file of the workflow at this depth of the path, by the key of its
+    /// path: for the last one before the current entry, or else the last of all.
     pub(super) fn of_entry<T>(
         &self,
         depth: usize,
@@ -106,13 +106,15 @@ impl RunState {
         find: impl Fn(&str) -> Option<T>,
     ) -> Option<T> {
         let path = self.current_path.at_depth(depth);
-        let last = path.last()?;
-        let entries = &library.get(&last.workflow_key)?.phases;
-        let at = last.phase_index.min(entries.len());
-        let latest_first = (0..at).rev().chain((at..entries.len()).rev());
-        let called = latest_first
-            .filter(|index| entries.get(*index).is_some_and(|entry| entry.is_called(id)));
-        let mut found = called.filter_map(|index| find(&path.with_index(index).key()));
+        let segment = path.last()?;
+        let workflow = library.get(&segment.workflow_key)?;
+        let current = workflow.place_of(segment.phase_index);
+        let around = path.at_depth(depth - (current.len() - 1).min(depth - 1));
+        let entries = library.entries_of_file(workflow);
+        let called = entries.iter().filter(|of| of.entry.is_called(id));
+        let (earlier, others): (Vec<_>, Vec<_>) = called.partition(|of| of.is_before(&current));
+        let latest_first = earlier.into_iter().rev().chain(others.into_iter().rev());
+        let mut found = latest_first.filter_map(|of| find(&around.to_entry(of, library)?.key()));
         found.next()
     }
 
@@ -156,7 +158,7 @@ impl RunState {
                 }
                 ValueName::Output { phase, name } => {
                     let value = self.output(depth, (phase, name), library).map(OutputValue::text);
-                    let output = workflow.output(phase, name);
+                    let output = library.output(workflow, phase, name);
                     let holds = output.zip(value.as_deref()).is_some_and(|(output, value)| {
                         output.kind.is_one_of(value, &condition.values)
                     });

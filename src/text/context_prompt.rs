@@ -306,12 +306,14 @@ pub(super) fn value_variable<'a>(
     if let Some(of) = name.strip_prefix("output.") {
         // The id of a phase may have dots.
         let (id, name) = of.rsplit_once('.')?;
-        let depth = find(&|workflow| workflow.output(id, name).is_some())?;
+        let depth = find(&|workflow| library.output(workflow, id, name).is_some())?;
         let value = state.output(depth, (id, name), library);
         return Some(value.map_or(Cow::Borrowed(NONE), |value| Cow::Owned(output_text(value))));
     }
     let id = name.strip_prefix("outcome.")?;
-    let depth = find(&|workflow| workflow.phases.iter().any(|entry| entry.is_called(id)))?;
+    let depth = find(&|workflow| {
+        library.entries_of_file(workflow).iter().any(|of| of.entry.is_called(id))
+    })?;
     Some(Cow::Borrowed(state.outcome(depth, id, library).unwrap_or(NONE)))
 }
 

@@ -6,7 +6,7 @@ use crate::definition::{
     DEFAULT_MAX_LOOPS, Entry, EntryKind, Gate, Given, Library, OnGateFail, OnMaxLoops, Outcome,
     Phase, Target, ToolPolicy, Workflow,
 };
-use crate::definition::{BoundValue, Results, columns, label_of, on_one_line};
+use crate::definition::{BoundValue, Results, columns, is_group_key, label_of, on_one_line};
 use crate::run::{PhasePath, RunState};
 
 use super::budget::budget_note;
@@ -46,10 +46,11 @@ pub fn workflow_notes(workflow: &Workflow) -> impl Iterator<Item = String> {
     budget_note(&workflow.budget).into_iter().chain(loops)
 }
 
-/// Returns the notes on a nested workflow: the values of its inputs that its entry in `scope` gives, those on the workflow, and where
-/// its outcomes lead.
-pub fn nested_notes(entry: &Entry, scope: &Workflow, library: &Library) -> Vec<String> {
+/// Returns the notes on a nested workflow or a group: the values of its inputs that the entry gives, and those on the workflow.
+pub fn nested_notes(entry: &Entry, library: &Library) -> Vec<String> {
     let EntryKind::Workflow { key, with, .. } = &entry.kind else { return Vec::new() };
+    // A group has the inputs of its file.
+    let with = if is_group_key(key) { &Map::new() } else { with };
     let given = with.iter().map(|(name, given)| match given {
         Given::Value(value) => format!("{name}={}", short(value)),
         Given::List(items) => format!("{name}=[{}]", short(&items.join(", "))),
@@ -57,9 +58,13 @@ pub fn nested_notes(entry: &Entry, scope: &Workflow, library: &Library) -> Vec<S
     });
     let given: Vec<String> = given.collect();
     let given = (!given.is_empty()).then(|| format!("with: {}", given.join(", ")));
-    let of_workflow = library.get(key).into_iter().flat_map(workflow_notes);
-    let outcomes = outcomes_note(entry.outcomes(), entry.id(), scope, library);
-    given.into_iter().chain(of_workflow).chain(outcomes).collect()
+    given.into_iter().chain(library.get(key).into_iter().flat_map(workflow_notes)).collect()
+}
+
+/// Returns a note on where the outcomes of a nested workflow or a group lead, which is an entry of `scope`.
+pub fn exits_note(entry: &Entry, scope: &Workflow, library: &Library) -> Option<String> {
+    entry.nested_key()?;
+    outcomes_note(entry.outcomes(), entry.id(), scope, library)
 }
 
 /// Returns a note with the labels of a gate's checks.
@@ -281,7 +286,7 @@ impl<'a> Chart<'a> {
                     if let Some(nested) = self.library.get(key) {
                         self.groups += 1;
                         let group = format!("g{}", self.groups);
-                        for note in nested_notes(entry, workflow, self.library) {
+                        for note in nested_notes(entry, self.library) {
                             self.note(&group, &note);
                         }
                         let name = self.library.entry_name(entry);
@@ -466,7 +471,8 @@ impl Boxes<'_> {
                 }
                 EntryKind::Workflow { key, .. } => {
                     if let Some(nested) = self.library.get(key) {
-                        let of = nested_notes(entry, workflow, self.library).into_iter();
+                        let of = nested_notes(entry, self.library).into_iter();
+                        let of = of.chain(exits_note(entry, workflow, self.library));
                         let of = of.map(|note| on_one_line(&note));
                         let mut content: Vec<String> = notes.chain(of).collect();
                         self.path.enter(key);

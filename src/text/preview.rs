@@ -3,7 +3,7 @@
 use crate::definition::{EntryKind, Input, Library, Workflow, on_one_line};
 use crate::run::{Active, Outline, RunDir, RunState, Step, enter, go_to};
 
-use super::graph::{failure_note, gate_note, nested_notes, noted, workflow_notes};
+use super::graph::{exits_note, failure_note, gate_note, nested_notes, noted, workflow_notes};
 use super::inputs::input_lines;
 use super::ways::when_note;
 use super::{
@@ -110,7 +110,8 @@ fn listed(step: &Step, state: &RunState, library: &Library) -> Vec<String> {
             EntryKind::Phase(_) => String::new(),
             EntryKind::Workflow { .. } => format!("{}, ", library.entry_name(entry)),
         };
-        let notes = when_note(&entry.when).into_iter().chain(nested_notes(entry, scope, library));
+        let notes = when_note(&entry.when).into_iter().chain(nested_notes(entry, library));
+        let notes = notes.chain(exits_note(entry, scope, library));
         lines.extend(notes.map(|note| on_one_line(&format!("{INDENT}{of}{note}"))));
     }
     for (_, scope) in active.ending_scopes(None).filter(|(depth, _)| *depth > 1) {

@@ -57,6 +57,8 @@ struct RawEntry {
 #[derive(Debug, Clone)]
 struct RawWorkflow {
     entries: Vec<RawEntry>,
+    /// The first entry of a group and the number of its entries, and the target of its outcome `ok`.
+    group: Option<(u8, u8, u8)>,
     max_loops: u32,
     goes_on: bool,
 }
@@ -78,8 +80,10 @@ fn raw_entry() -> impl Strategy<Value = RawEntry> {
 /// the outputs `g` (`s` or `l`), `h` (a flag) and `k` (a number).
 pub fn branching_files() -> impl Strategy<Value = Files> {
     let entries = prop::collection::vec(raw_entry(), 1..5);
-    let workflow = (entries, 0..=MAX_LOOPS, any::<bool>())
-        .prop_map(|(entries, max_loops, goes_on)| RawWorkflow { entries, max_loops, goes_on });
+    let group = prop::option::of((any::<u8>(), any::<u8>(), any::<u8>()));
+    let workflow = (entries, group, 0..=MAX_LOOPS, any::<bool>()).prop_map(
+        |(entries, group, max_loops, goes_on)| RawWorkflow { entries, group, max_loops, goes_on },
+    );
     prop::collection::vec(workflow, 1..4).prop_map(|workflows| {
         let count = workflows.len();
         let files = workflows.into_iter().enumerate();
@@ -94,11 +98,25 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
     };
     let phases: Vec<usize> =
         (0..raw.entries.len()).filter(|&at| nested(&raw.entries[at]).is_none()).collect();
-    let target = |number: u8| match usize::from(number) % (4 + raw.entries.len()) {
-        0 | 1 => "next".to_owned(),
-        2 => "done".into(),
-        3 => "loop".into(),
-        number => format!("p{}", number - 4),
+    let group = raw.group.map(|(from, size, outcome)| {
+        let from = usize::from(from) % raw.entries.len();
+        let size = 1 + usize::from(size) % (raw.entries.len() - from);
+        (from..from + size, outcome)
+    });
+    let is_in_group = |at: usize| group.as_ref().is_some_and(|(group, _)| group.contains(&at));
+    // Of an entry of a group another one of it, of the others one outside of it or the group.
+    let target_in = |inside: bool, number: u8| {
+        let entries = (0..raw.entries.len()).filter(|at| is_in_group(*at) == inside);
+        let mut ids: Vec<String> = entries.map(|at| format!("p{at}")).collect();
+        if !inside && group.is_some() {
+            ids.push("g".into());
+        }
+        match usize::from(number) % (4 + ids.len()) {
+            0 | 1 => "next".to_owned(),
+            2 => "done".into(),
+            3 => "loop".into(),
+            number => ids[number - 4].clone(),
+        }
     };
     let mut folder = BTreeMap::new();
     let mut yaml = format!(
@@ -107,6 +125,21 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
         if raw.goes_on { "next" } else { "pause" },
     );
     for (at, entry) in raw.entries.iter().enumerate() {
+        let target = |number: u8| target_in(is_in_group(at), number);
+        let mut indent = "";
+        if let Some((group, outcome)) = group.as_ref().filter(|(group, _)| group.contains(&at)) {
+            if group.start == at {
+                let outcomes = match *outcome {
+                    100.. => format!("    outcomes: {{ ok: {} }}\n", target_in(false, *outcome)),
+                    _ => String::new(),
+                };
+                let max_loops = raw.max_loops;
+                yaml.push_str(&format!(
+                    "  - id: g\n    maxLoops: {max_loops}\n{outcomes}    phases:\n"
+                ));
+            }
+            indent = "    ";
+        }
         let mut fields = Vec::new();
         match nested(entry) {
             Some(number) => {
@@ -153,7 +186,7 @@ fn folder(index: usize, count: usize, raw: &RawWorkflow) -> BTreeMap<String, Vec
             let conditions = conditions.iter().map(|(of, values)| format!("{of}: {values}"));
             fields.push(format!("when: {{ {} }}", conditions.collect::<Vec<_>>().join(", ")));
         }
-        yaml.push_str(&format!("  - {{ {} }}\n", fields.join(", ")));
+        yaml.push_str(&format!("{indent}  - {{ {} }}\n", fields.join(", ")));
     }
     folder.insert("workflow.yaml".into(), yaml.into_bytes());
     folder
@@ -375,7 +408,10 @@ fn call(play: &mut Play, answer: AnswerOfAgent) {
     let input = match answer {
         AnswerOfAgent::Outcome(number) => {
             let outcome = OUTCOMES.get(number % 4).unwrap_or(&"none");
-            let at = newest(play).and_then(|state| Some(state.current_path.last()?.phase_index));
+            let at = newest(play).and_then(|state| {
+                let visit = state.progress.visits.get(&state.current_path.key())?;
+                visit.name.strip_prefix('P')?.parse::<usize>().ok()
+            });
             let outputs = at.filter(|at| has_outputs(*at)).map(|_| outputs(number / 4));
             let outputs = outputs.unwrap_or_default();
             format!(r#"{{"action":"next","outcome":"{outcome}","outputs":{outputs}}}"#)

@@ -13,7 +13,7 @@ use crate::sorted::Set;
 /// Reports phases that say `summary: optional` although the next one starts fresh, `results` of phases that come later, and variables
 /// in texts that have no value.
 pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
-    for workflow in library.iter() {
+    for workflow in library.scopes() {
         later_results(workflow, unplaced);
         missing_values(workflow, unplaced);
         for entries in workflow.phases.windows(2) {

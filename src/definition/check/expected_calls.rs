@@ -23,7 +23,7 @@ pub(crate) fn run(
     host: &dyn WorkflowFiles,
     unplaced: &mut Vec<Unplaced>,
 ) -> Result<(), Stale> {
-    for workflow in library.iter() {
+    for workflow in library.scopes() {
         for entry in &workflow.phases {
             let EntryKind::Phase(phase) = &entry.kind else { continue };
             for test in &phase.tests {

@@ -9,6 +9,7 @@ use crate::definition::diagnostic::problem::Problem;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::confinement::Confinement;
+use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::gate::{Check, CheckKind, Command, Gate, Variable};
 use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
@@ -109,7 +110,8 @@ fn size<'a>(
 /// Returns the errors of the outcomes, conditions and values of a workflow.
 pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced> {
     let (exits_of, unplaced) = (Map::new(), Vec::new());
-    let mut errors = Errors { workflow, workflows, exits_of, unplaced };
+    let all = entries_of_file(workflow, &|key| workflows.get(key).copied());
+    let mut errors = Errors { workflow, workflows, all, exits_of, unplaced };
     for (index, entry) in workflow.phases.iter().enumerate() {
         for condition in &entry.when {
             errors.condition(index, condition);
@@ -133,8 +135,13 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
         errors.checks(gate, &exits, None);
     }
     errors.variables(workflow.gate.as_ref(), None);
-    errors.paths(workflow.gate.as_ref(), &workflow.confinement, None);
-    errors.inputs_in_paths();
+    // Those of a group but its gate are those of its file.
+    let is_group = workflow.group.is_some();
+    let confinement = if is_group { &Confinement::default() } else { &workflow.confinement };
+    errors.paths(workflow.gate.as_ref(), confinement, None);
+    if !is_group {
+        errors.inputs_in_paths();
+    }
     errors.bounds();
     if let (MAX_ENTRIES.., true) = size(&workflow.key, 0, workflows, &mut Map::new()) {
         let problem = WorkflowProblem::TooManyEntries { limit: MAX_ENTRIES };
@@ -146,12 +153,25 @@ pub(crate) fn errors(workflow: &Workflow, workflows: &Workflows) -> Vec<Unplaced
 struct Errors<'a> {
     workflow: &'a Workflow,
     workflows: &'a Workflows<'a>,
+    /// The entries of its file.
+    all: Vec<FileEntry<'a>>,
     /// The outcomes of the nested workflows that conditions name, by key.
     exits_of: Map<&'a str, Set<&'a str>>,
     unplaced: Vec<Unplaced>,
 }
 
 impl<'a> Errors<'a> {
+    /// The entries of the file.
+    fn entries(&self) -> impl Iterator<Item = &'a Entry> {
+        self.all.iter().map(|of| of.entry)
+    }
+
+    /// The entries of the file before the entry at `index`.
+    fn earlier(&self, index: usize) -> Vec<&'a Entry> {
+        let at = self.workflow.place_of(index);
+        self.all.iter().filter(|of| of.is_before(&at)).map(|of| of.entry).collect()
+    }
+
     fn report(&mut self, problem: impl Into<Problem>, at: &[Step]) {
         self.unplaced.push(Unplaced::new(self.workflow, problem, at));
     }
@@ -248,9 +268,8 @@ impl<'a> Errors<'a> {
 
     fn results(&mut self, phase: &Phase) {
         let Results::Of(names) = &phase.results else { return };
-        let entries = &self.workflow.phases;
         for (index, name) in names.iter().enumerate() {
-            if entries.iter().any(|entry| entry.is_called(name)) {
+            if self.entries().any(|entry| entry.is_called(name)) {
                 continue;
             }
             let expected = format!(
@@ -258,7 +277,7 @@ impl<'a> Errors<'a> {
                 self.workflow.key
             );
             let (field, found) = ("results".into(), format!("`{name}`"));
-            let suggestion = nearest(name, entries.iter().map(Entry::id)).map(Into::into);
+            let suggestion = nearest(name, self.entries().map(Entry::id)).map(Into::into);
             let problem = FieldProblem::BadValue { field, expected, found, suggestion };
             self.report_in_phase(phase, problem, &[Step::Key("results"), Step::Item(index)]);
         }
@@ -448,7 +467,7 @@ impl<'a> Errors<'a> {
         let meant = |of: &str, word, known: &mut dyn Iterator<Item = &'a str>| {
             nearest(of, known).map(|meant| format!("{word}.{meant}"))
         };
-        let entries = self.workflow.phases.iter();
+        let entries: Vec<&'a Entry> = self.entries().collect();
         match value {
             ValueName::Input(name) => {
                 let names: Set<&str> = self.workflow.inputs.iter().map(|input| &*input.name).collect();
@@ -460,7 +479,7 @@ impl<'a> Errors<'a> {
                 let has_outcomes = |entry: &&Entry| {
                     entry.as_phase().is_none_or(|phase| !phase.outcomes.is_empty())
                 };
-                let mut ids = entries.filter(has_outcomes);
+                let mut ids = entries.iter().copied().filter(has_outcomes);
                 let expected =
                     "the outcome of a phase with outcomes, or of a nested workflow, of the workflow";
                 let is_known = ids.clone().any(|entry| entry.is_called(id));
@@ -475,8 +494,7 @@ impl<'a> Errors<'a> {
                 (!is_known).then(|| (expected, meant(id, "summary", &mut all.map(Entry::id))))
             }
             ValueName::Output { phase, name } => {
-                let all: &'a [Entry] = &self.workflow.phases;
-                let unknown = self.output(all, phase, name).err()?;
+                let unknown = self.output(&entries, phase, name).err()?;
                 Some(("an output of a phase of the workflow".to_owned(), unknown.suggestion))
             }
             ValueName::Task | ValueName::RunDir => None,
@@ -487,8 +505,7 @@ impl<'a> Errors<'a> {
         let key = condition.of.to_string();
         let when = [Step::Key("phases"), Step::Item(index), Step::Key("when")];
         let at = [when[0], when[1], when[2], Step::Key(&key)];
-        let entries = &self.workflow.phases;
-        let earlier = entries.get(..index).unwrap_or_default();
+        let earlier = self.earlier(index);
         let (expected, found, suggestion) = match &condition.of {
             ValueName::Input(name) => {
                 let inputs = &self.workflow.inputs;
@@ -502,8 +519,8 @@ impl<'a> Errors<'a> {
             }
             ValueName::Outcome(id) => {
                 let mut names = Set::new();
-                let called: Vec<&'a Entry> =
-                    earlier.iter().filter(|entry| entry.is_called(id)).collect();
+                let called = earlier.iter().copied().filter(|entry| entry.is_called(id));
+                let called: Vec<&'a Entry> = called.collect();
                 for entry in &called {
                     match &entry.kind {
                         EntryKind::Phase(phase) => {
@@ -528,19 +545,19 @@ impl<'a> Errors<'a> {
                 }
                 let why = if !called.is_empty() {
                     ", which has no outcomes"
-                } else if entries.iter().any(|entry| entry.is_called(id)) {
+                } else if self.entries().any(|entry| entry.is_called(id)) {
                     ", which does not come earlier"
                 } else {
                     ""
                 };
-                let ids = earlier.iter().filter_map(Entry::as_phase);
+                let ids = earlier.iter().filter_map(|entry| entry.as_phase());
                 let ids = ids.filter(|phase| !phase.outcomes.is_empty());
                 let meant = nearest(id, ids.map(|phase| phase.id.as_str()));
                 let meant = meant.filter(|_| why.is_empty()).map(|id| format!("outcome.{id}"));
                 let expected = "the outcome of an earlier phase or nested workflow".to_owned();
                 (expected, format!("`{key}`{why}"), meant)
             }
-            ValueName::Output { phase, name } => match self.output(earlier, phase, name) {
+            ValueName::Output { phase, name } => match self.output(&earlier, phase, name) {
                 Ok(kind) => return self.condition_on(index, condition, kind),
                 Err(unknown) => (unknown.expected, unknown.found, unknown.suggestion),
             },
@@ -573,26 +590,23 @@ impl<'a> Errors<'a> {
     /// The type of the output of this name of one of these entries of the workflow.
     fn output(
         &self,
-        entries: &'a [Entry],
+        entries: &[&'a Entry],
         phase: &str,
         name: &str,
     ) -> Result<&'a ValueType, UnknownName> {
-        let workflow: &'a Workflow = self.workflow;
         let is_phase = |entry: &&Entry| entry.as_phase().is_some_and(|other| other.id == phase);
-        let mut found = entries.iter().filter(is_phase);
+        let mut found = entries.iter().copied().filter(is_phase);
         if let Some(output) = found.clone().find_map(|entry| entry.output(name)) {
             return Ok(&output.kind);
         }
         let why = if found.any(|entry| entry.as_phase().is_some_and(|of| of.outputs.is_empty())) {
             ", which has no outputs"
-        } else if workflow.phases.iter().any(|entry| is_phase(&entry))
-            && !entries.iter().any(|entry| is_phase(&entry))
-        {
+        } else if self.entries().any(|entry| is_phase(&entry)) && !entries.iter().any(is_phase) {
             ", which does not come earlier"
         } else {
             ""
         };
-        let phases = entries.iter().filter_map(Entry::as_phase);
+        let phases = entries.iter().filter_map(|entry| entry.as_phase());
         let names: Vec<String> = phases
             .flat_map(|phase| {
                 phase.outputs.iter().map(|output| format!("output.{}.{}", phase.id, output.name))
@@ -611,8 +625,7 @@ impl<'a> Errors<'a> {
     fn values(&mut self, index: usize, key: &str, with: &Map<String, Given>) {
         let Some(nested) = self.workflows.get(key) else { return };
         let here = [Step::Key("phases"), Step::Item(index)];
-        let workflow: &'a Workflow = self.workflow;
-        let earlier = workflow.phases.get(..index).unwrap_or_default();
+        let earlier = self.earlier(index);
         let used = rule_inputs(key, self.workflows);
         for (name, given) in with {
             let Some(input) = nested.inputs.iter().find(|input| input.name == *name) else {
@@ -651,7 +664,7 @@ impl<'a> Errors<'a> {
                     }
                 },
                 Given::Name(ValueName::Output { phase, name }) => {
-                    match self.output(earlier, phase, name) {
+                    match self.output(&earlier, phase, name) {
                         Ok(kind) if input.kind.accepts(kind) => continue,
                         Ok(kind) => {
                             let what = kind.expected();

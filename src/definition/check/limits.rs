@@ -28,10 +28,10 @@ pub(crate) fn report(
 ) -> Result<(), Stale> {
     let mut lint = LimitsLint { host, unplaced, seen: Set::new() };
     let mut used = Set::new();
-    for workflow in library.iter() {
+    for workflow in library.scopes() {
         lint.workflow(workflow, &mut used)?;
     }
-    for file in library.iter().flat_map(sandboxes) {
+    for file in library.scopes().flat_map(sandboxes) {
         if !used.contains(&file) {
             lint.report(&file, LimitProblem::UnusedSandbox, &[Step::Name("sandbox")]);
         }

@@ -49,7 +49,7 @@ pub(crate) fn report(
 ) {
     let Some(models) = &surroundings.models else { return };
     let aliases = library.aliases();
-    let phases = library.iter().flat_map(Workflow::own_phases);
+    let phases = library.scopes().flat_map(Workflow::own_phases);
     // Several workflows may list a phase.
     let mut seen = Set::new();
     for phase in phases.filter(|phase| seen.insert(&phase.file)) {

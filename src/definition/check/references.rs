@@ -7,7 +7,7 @@ use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::library::{LeftOut, MAX_NESTING};
 use crate::definition::model::nearest::nearest;
-use crate::definition::model::paths::{last_part, package_of};
+use crate::definition::model::paths::{is_group_key, last_part, package_of};
 use crate::definition::model::workflow::{Entry, EntryKind, Workflow};
 
 /// Leaves out the workflows whose references cannot be followed, and reports each.
@@ -32,7 +32,8 @@ pub(crate) fn resolve(
     let (cycles, depths) = cycles(&targets);
     let mut fates = vec![Fate::Kept; workflows.len()];
     for Cycle { path, members } in &cycles {
-        let on_path = || path.iter().filter_map(|&index| workflows.get(index));
+        let is_file = |workflow: &&Workflow| workflow.group.is_none();
+        let on_path = || path.iter().filter_map(|&index| workflows.get(index)).filter(is_file);
         let keys = on_path().chain(on_path().take(1)).map(|workflow| workflow.key.clone());
         let mut keys: Vec<String> = keys.collect();
         if path.len() == MAX_PATH {
@@ -41,6 +42,14 @@ pub(crate) fn resolve(
         for &index in members {
             let problem = WorkflowProblem::Cycle { keys: keys.clone() };
             let workflow = workflows.get(index);
+            // One cycle is one error, however many groups it leads through.
+            let reports = |workflow: &&Workflow| {
+                !workflow.phases.iter().filter_map(Entry::group_key).any(|key| {
+                    let is_group = |index: &usize| workflows.get(*index).is_some_and(|of| of.key == key);
+                    members.iter().any(is_group)
+                })
+            };
+            let workflow = workflow.filter(reports);
             unplaced.extend(workflow.map(|workflow| at_reference(workflow, &keys, problem)));
             if let Some(fate) = fates.get_mut(index) {
                 *fate = Fate::InCycle;
@@ -64,7 +73,8 @@ pub(crate) fn resolve(
         }
     }
     let mut known = Set::new();
-    known.extend(workflows.iter().map(|workflow| workflow.key.as_str()));
+    let files = workflows.iter().filter(|workflow| workflow.group.is_none());
+    known.extend(files.map(|workflow| workflow.key.as_str()));
     known.extend(left_out.iter().map(|left_out| left_out.key.as_str()));
     let mut keys_of_commands = Map::new();
     for workflow in workflows.iter().filter(|workflow| !workflow.command_name.is_empty()) {
@@ -81,6 +91,10 @@ pub(crate) fn resolve(
                 continue;
             };
             *fate = Fate::LeftOut;
+            // Its own error is reported.
+            if is_group_key(reference) {
+                continue;
+            }
             let (workflow_key, reference) = (workflow.key.clone(), reference.to_owned());
             let keys = [reference.clone()];
             let problem = if target == Some(&Fate::InCycle) {
@@ -105,8 +119,15 @@ pub(crate) fn resolve(
             break;
         }
     }
-    let mut fates = fates.into_iter();
-    let gone = workflows.extract_if(.., |_| fates.next() != Some(Fate::Kept));
+    // The groups of a workflow that is left out, which nothing reaches.
+    let kept = workflows.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Kept);
+    let kept: Set<String> = kept.map(|(workflow, _)| workflow.key.clone()).collect();
+    let is_kept = |workflow: &Workflow| {
+        let file = workflow.group.as_ref().map(|group| &group.file);
+        kept.contains(&workflow.key) && file.is_none_or(|file| kept.contains(file))
+    };
+    let gone: Vec<Workflow> = workflows.extract_if(.., |workflow| !is_kept(workflow)).collect();
+    let gone = gone.into_iter().filter(|workflow| workflow.group.is_none());
     let gone = gone.map(|Workflow { key, folder, command_name, .. }| {
         let command_name = Some(command_name).filter(|name| !name.is_empty());
         LeftOut { key, folder, command_name }
@@ -165,6 +186,9 @@ fn rewrite_to_keys(workflows: &mut [Workflow], left_out: &[LeftOut]) {
         let package = package_of(&workflow.key);
         for entry in &mut workflow.phases {
             let EntryKind::Workflow { key: reference, .. } = &mut entry.kind else { continue };
+            if is_group_key(reference) {
+                continue;
+            }
             let key = match package {
                 Some(package) => {
                     find(&format!("{package}/{reference}")).or_else(|| find(reference))

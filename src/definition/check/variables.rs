@@ -9,19 +9,21 @@ use crate::definition::diagnostic::variable::VariableProblem;
 use crate::definition::model::library::Library;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::paths::last_part;
-use crate::definition::model::workflow::Workflow;
+use crate::definition::model::workflow::{Entry, Workflow};
 
 /// Removes the diagnostics of each `{input.NAME}`, `{output.ID.NAME}` and `{outcome.ID}` that all workflows know in which the file is used. If there are
 /// errors, all of them are removed: not all workflows are known.
 pub(crate) fn remove_known_values(library: &Library, diagnostics: &mut Vec<Diagnostic>) {
     let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity() != Severity::Error);
-    let phases = library.iter().flat_map(Workflow::own_phases);
+    let phases = library.scopes().flat_map(Workflow::own_phases);
     let with_outcomes = phases.filter(|phase| !phase.outcomes.is_empty()).map(|phase| &*phase.id);
     // A nested workflow knows the outcomes of those around it, and an outer one that of a nested one.
     let mut outcomes: Set<&str> = with_outcomes.collect();
     outcomes.extend(library.iter().flat_map(|workflow| [&*workflow.key, last_part(&workflow.key)]));
+    let nested = library.scopes().flat_map(|workflow| &workflow.phases);
+    outcomes.extend(nested.filter(|entry| entry.nested_key().is_some()).map(Entry::id));
     let outputs: Set<String> = library
-        .iter()
+        .scopes()
         .flat_map(Workflow::own_phases)
         .flat_map(|phase| phase.outputs.iter().map(|output| format!("{}.{}", phase.id, output.name)))
         .collect();
@@ -42,7 +44,7 @@ pub(crate) fn remove_known_values(library: &Library, diagnostics: &mut Vec<Diagn
             *suggestion = meant.map(|of| format!("output.{of}"));
             return sound && !outputs.contains(of);
         }
-        let users = library.iter().filter(|workflow| {
+        let users = library.scopes().filter(|workflow| {
             diagnostic.file == workflow.file()
                 || workflow.own_phases().any(|phase| phase.file == diagnostic.file)
         });

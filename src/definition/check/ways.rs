@@ -11,6 +11,7 @@ use crate::definition::diagnostic::anchor::{Step, Unplaced};
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::conditions::Condition;
 use crate::definition::model::gate::OnGateFail;
+use crate::definition::model::groups::{FileEntry, entries_of_file};
 use crate::definition::model::library::Library;
 use crate::definition::model::outcomes::Outcome;
 use crate::definition::model::value_type::ValueType;
@@ -23,9 +24,9 @@ const MAX_WORK: usize = 4_000_000;
 /// Reports the warnings of all workflows with conditions or outcomes.
 pub(crate) fn report(library: &Library, unplaced: &mut Vec<Unplaced>) {
     let workflows: Workflows =
-        library.iter().map(|workflow| (workflow.key.as_str(), workflow)).collect();
+        library.scopes().map(|workflow| (workflow.key.as_str(), workflow)).collect();
     let mut work_left = MAX_WORK;
-    for workflow in library.iter() {
+    for workflow in library.scopes() {
         let has_ways = |entry: &Entry| {
             !entry.when.is_empty() || !entry.outcomes().is_empty()
         };
@@ -59,6 +60,8 @@ fn size(values: &Values) -> usize {
 
 struct Ways<'a> {
     workflow: &'a Workflow,
+    /// The entries of its file.
+    all: Vec<FileEntry<'a>>,
     sources: Vec<&'a ValueName>,
     /// The values with which each entry may be entered; `None` for one that no way reaches.
     entered: Vec<Option<Values<'a>>>,
@@ -87,6 +90,7 @@ impl<'a> Ways<'a> {
         let entered = vec![None; workflow.phases.len()];
         let mut ways = Self {
             workflow,
+            all: entries_of_file(workflow, &|key| workflows.get(key).copied()),
             sources,
             entered,
             ahead: Set::new(),
@@ -105,9 +109,41 @@ impl<'a> Ways<'a> {
 
     /// The values that a source may have at the start.
     fn initial(&self, source: &ValueName) -> Set<Value<'a>> {
-        let ValueName::Input(name) = source else { return [None].into() };
+        let ValueName::Input(name) = source else {
+            let own = self.workflow.group.as_ref().map_or(&[][..], |group| &group.at);
+            return match self.is_from(source, |at| !at.starts_with(own)) {
+                true => self.any_value(source),
+                false => [None].into(),
+            };
+        };
         let input = self.workflow.inputs.iter().find(|input| input.name == *name);
         self.possible(source, input.map(|input| &input.kind))
+    }
+
+    /// Returns true if a source is an outcome or output of an entry of the file in such a place.
+    fn is_from(&self, source: &ValueName, is_place: impl Fn(&[usize]) -> bool) -> bool {
+        let id = match source {
+            ValueName::Outcome(id) | ValueName::Output { phase: id, .. } => id,
+            ValueName::Input(_)
+            | ValueName::Summary(_)
+            | ValueName::Task
+            | ValueName::RunDir => return false,
+        };
+        self.all.iter().any(|of| of.entry.is_called(id) && is_place(&of.at))
+    }
+
+    /// The values that an outcome or output may have wherever it comes from, and none.
+    fn any_value(&self, source: &ValueName) -> Set<Value<'a>> {
+        let mut values = self.possible(source, self.output_type(source));
+        values.insert(None);
+        values
+    }
+
+    /// The type of an output.
+    fn output_type(&self, source: &ValueName) -> Option<&'a ValueType> {
+        let ValueName::Output { phase, name } = source else { return None };
+        let entries = self.all.iter().filter(|of| of.entry.id() == phase);
+        entries.map(|of| of.entry).find_map(|entry| Some(&entry.output(name)?.kind))
     }
 
     /// The values that a source of this type may have.
@@ -162,6 +198,7 @@ impl<'a> Ways<'a> {
                 }
             }
             EntryKind::Workflow { key, .. } => {
+                let values = self.after_group(&values, index);
                 let exits = || exits(key, workflows).into_iter().map(Some).chain([None]).collect();
                 let mut exits = self.exits_of.entry(key).or_insert_with(exits).clone();
                 for (number, outcome) in entry.outcomes().iter().enumerate() {
@@ -191,6 +228,18 @@ impl<'a> Ways<'a> {
         }
         self.arrive(from, target, values)?;
         Some(())
+    }
+
+    /// The values after the entry at `index` was left, if it is a group: those of its entries may be any.
+    fn after_group(&self, values: &Values<'a>, index: usize) -> Values<'a> {
+        let mut values = values.clone();
+        let own = self.workflow.place_of(index);
+        for (source, set) in self.sources.iter().zip(&mut values) {
+            if self.is_from(source, |at| at.len() > own.len() && at.starts_with(&own)) {
+                set.extend(self.any_value(source));
+            }
+        }
+        values
     }
 
     /// The values after an entry was left with one of these outcomes.
@@ -301,9 +350,9 @@ impl<'a> Ways<'a> {
             (Some(value), ValueName::Input(name)) => {
                 input(name).is_some_and(|input| input.kind.is_one_of(value, values))
             }
-            (Some(value), ValueName::Output { phase, name }) => {
-                let output = self.workflow.output(phase, name);
-                output.is_some_and(|output| output.kind.is_one_of(value, values))
+            (Some(value), ValueName::Output { .. }) => {
+                let kind = self.output_type(of);
+                kind.is_some_and(|kind| kind.is_one_of(value, values))
             }
             (Some(value), _) => values.iter().any(|wanted| wanted == value),
         }

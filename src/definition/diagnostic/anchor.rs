@@ -64,13 +64,20 @@ pub(crate) struct Unplaced {
 }
 
 impl Unplaced {
-    /// A diagnostic of a `workflow.yaml`.
+    /// A diagnostic of a `workflow.yaml`, or of a group in one.
     pub fn new(workflow: &Workflow, problem: impl Into<Problem>, at: &[Step]) -> Self {
-        Self::in_file(workflow.file(), problem, at)
+        let group = workflow.group.as_ref().map(|group| &group.at[..]);
+        Self::in_file(workflow.file(), problem, &in_group(group.unwrap_or_default(), at))
     }
 
     /// A diagnostic of any file.
     pub fn in_file(file: impl Into<String>, problem: impl Into<Problem>, at: &[Step]) -> Self {
         Self { diagnostic: Diagnostic::new(file, problem), anchor: Anchor::of(at) }
     }
+}
+
+/// The steps to a node of the group to which these indices of entries lead.
+pub(crate) fn in_group<'a>(group: &[usize], at: &[Step<'a>]) -> Vec<Step<'a>> {
+    let steps = group.iter().flat_map(|index| [Step::Key("phases"), Step::Item(*index)]);
+    steps.chain(at.iter().copied()).collect()
 }

@@ -104,7 +104,7 @@ const ROWS: [Row; 29] = [
         Here(RUN),
         Help("a phase is left when all checks of its `gate` pass: remove it"),
     ]),
-    (&["maxiterations", "iterations", "maxrounds", "maxcycles", "maxloops"],
+    (&["maxiterations", "iterations", "maxrounds", "maxcycles"],
         [Here("maxLoops: 10"), In(Workflow, "maxLoops: 10"), In(Workflow, "maxLoops: 10"), In(Workflow, "maxLoops: 10")]),
     (&["answers", "answer", "choices", "options", "buttons"], [In(Phase, WAYS), In(Phase, WAYS), Here(WAYS), In(Phase, WAYS)]),
     (&["next", "then", "goto", "transitions", "transition", "branches", "branch", "switch", "routes", "route", "edges"],

@@ -10,6 +10,7 @@ use crate::definition::model::files::FileError;
 pub enum PhaseProblem {
     NoPhases,
     TooManyPhases { limit: usize },
+    GroupsTooDeep { limit: usize },
     BadPhaseEntry { found: ValueKind, help: Option<String> },
     PhaseOutsideRoot { path: String, of_package: bool },
     PhaseUnreadable { path: String, error: FileError, suggestion: Option<String> },
@@ -29,9 +30,13 @@ impl PhaseProblem {
             Self::TooManyPhases { limit } => {
                 error(format!("`phases` must not have more than {limit} entries"))
             }
+            Self::GroupsTooDeep { limit } => {
+                error(format!("groups must not be nested deeper than {limit}"))
+                    .help("make the inner groups a workflow of their own")
+            }
             Self::BadPhaseEntry { found, help } => {
                 let bad = error(format!(
-                    "`phases`: expected a file name, `phase: FILE`, `subworkflow: KEY` or `run: COMMAND`, found {found}"
+                    "`phases`: expected a file name, `phase: FILE`, `subworkflow: KEY`, `run: COMMAND` or `phases: [ENTRY, …]`, found {found}"
                 ));
                 match help {
                     Some(help) => bad.help(help),

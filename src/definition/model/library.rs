@@ -269,9 +269,14 @@ impl Library {
         }
     }
 
+    /// All workflows, and the groups in them.
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = &Workflow> {
+        self.workflows.iter()
+    }
+
     /// All workflows.
     pub fn iter(&self) -> impl Iterator<Item = &Workflow> {
-        self.workflows.iter()
+        self.workflows.iter().filter(|workflow| workflow.group.is_none())
     }
 
     /// The first phase of a list of entries, through nested workflows.

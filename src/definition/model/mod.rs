@@ -8,6 +8,7 @@ pub mod confinement;
 pub mod expected_calls;
 pub mod files;
 pub mod gate;
+pub mod groups;
 pub mod hidden;
 pub mod inputs;
 pub mod library;

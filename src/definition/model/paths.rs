@@ -7,12 +7,27 @@ pub(crate) fn last_part(path: &str) -> &str {
 
 /// Returns true if a name means the workflow of this key: it is the key, or the key without that of its package.
 pub fn is_key(key: &str, name: &str) -> bool {
-    key == name || last_part(key) == name
+    !is_group_key(key) && (key == name || last_part(key) == name)
 }
 
-/// The package in the key `PACKAGE/FOLDER` of a package's workflow.
+/// The package in the key `PACKAGE/FOLDER` of a package's workflow, or of a group in one.
 pub(crate) fn package_of(key: &str) -> Option<&str> {
-    key.rsplit_once('/').map(|(package, _)| package)
+    let file = key.split_once(GROUP).map_or(key, |(file, _)| file);
+    file.rsplit_once('/').map(|(package, _)| package)
+}
+
+/// What stands in the key of a group behind that of the workflow of its file: no folder has such a name.
+const GROUP: &str = "//";
+
+/// The key of the group to which these indices of entries lead in the file of a workflow, for example `release//2.0`.
+pub(crate) fn group_key(file: &str, at: &[usize]) -> String {
+    let at: Vec<String> = at.iter().map(usize::to_string).collect();
+    format!("{file}{GROUP}{}", at.join("."))
+}
+
+/// Returns true if this is the key of a group.
+pub fn is_group_key(key: &str) -> bool {
+    key.contains(GROUP)
 }
 
 /// Returns true if a path is a folder or lies below it.

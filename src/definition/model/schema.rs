@@ -85,6 +85,8 @@ pub enum Kind {
     /// The list of phases, with at most this many entries. Each is the path of a phase file or a mapping with one of the
     /// first three of these fields.
     Phases(usize, &'static [Field]),
+    /// The list of entries of a group, each as in the list of phases; with at most this many.
+    Group(usize),
     /// A mapping with these fields, whose errors leave nothing out.
     Tests(&'static [Field]),
     /// A mapping with these fields; also true and false, if `switch`.
@@ -129,6 +131,7 @@ impl Field {
             | Kind::Literal
             | Kind::WordOrNames(_)
             | Kind::Phases(..)
+            | Kind::Group(_)
             | Kind::Tests(_)
             | Kind::Mapping { .. } => false,
         }
@@ -341,7 +344,7 @@ pub const WORKFLOW_FIELDS: [Field; 29] = [
 pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
 
 /// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 10] = [
+pub const ENTRY_FIELDS: [Field; 17] = [
     field("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
     field("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
     field(
@@ -378,7 +381,7 @@ pub const ENTRY_FIELDS: [Field; 10] = [
         "outcomes",
         Kind::Outcomes,
         "of a phase those of its file; after a nested workflow the next entry follows",
-        "Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested workflow ends: `next`, `loop`, `done` or the `id` of an entry.",
+        "Targets of the outcomes of the phase, in place of those in its file, or of those with which the nested workflow or the group ends: `next`, `loop`, `done` or the `id` of an entry.",
     ),
     field(
         "timeout",
@@ -392,7 +395,38 @@ pub const ENTRY_FIELDS: [Field; 10] = [
         "none",
         "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID`, `task` or `runDir`.",
     ),
+    field(
+        "phases",
+        Kind::Group(MAX_PHASES),
+        "",
+        "The entries of a group: a part of this workflow that is a scope of its own, for targets, loops, gates and budgets.",
+    ),
+    field("loopable", Kind::Bool, "true", "Allows the agent to loop back to the first entry of the group."),
+    field(
+        "maxLoops",
+        Kind::OrInput(&Kind::WholeNumber(MAX_COUNT)),
+        "20",
+        "Maximum number of loops of the group before it is left.",
+    ),
+    field(
+        "budget",
+        Kind::Mapping { fields: &BUDGET_FIELDS, switch: false, one: false },
+        "no bound",
+        "What the group may take, each time that the run enters it.",
+    ),
+    field(
+        "gate",
+        Kind::Checks(&CHECK_FIELDS),
+        "nothing is checked",
+        "Checks that must pass before the group is left.",
+    ),
+    GATE_ATTEMPTS,
+    ON_GATE_FAIL,
 ];
+
+/// The fields of an entry that only a group has.
+pub const GROUP_FIELDS: [&str; 7] =
+    ["phases", "loopable", "maxLoops", "budget", "gate", "gateAttempts", "onGateFail"];
 
 /// The values of `context`.
 pub const CONTEXTS: [&str; 2] = ["shared", "fresh"];

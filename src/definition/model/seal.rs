@@ -26,7 +26,7 @@
 //! | 1 | all but those of the later versions |
 //! | 2 | with `write`, `network` and `sandbox` |
 //! | 3 | with all others but `results`, `hide`, `outputs`, `env` of commands, bounds that are inputs, and the need of a folder of the run |
-//! | 4 | with these, but without ids and outcomes of entries that are nested workflows |
+//! | 4 | with these, but without groups, and without ids and outcomes of entries that are nested workflows |
 //! | 5 | all |
 //!
 //! A seal has the lowest version that covers the rules. Without the fields of a later version it is the one that was
@@ -64,7 +64,7 @@ pub(crate) fn hash(workflows: &[&Workflow]) -> (u32, String) {
     let has = |rule: fn(&Workflow) -> bool| workflows.iter().any(|workflow| rule(workflow));
     let needs_third = has(has_context) || has(has_models) || has(has_budget) || has(has_ways);
     let fourth = [has_results, has_hidden, has_outputs, has_env, has_bound_of_input, Workflow::names_run_dir];
-    let version = if has(has_named_entries) || has(has_own_work) {
+    let version = if has(has_new_entries) || has(has_own_work) {
         5
     } else if fourth.into_iter().any(has) {
         4
@@ -93,9 +93,9 @@ pub fn with_values<'a>(hash: &str, values: impl Iterator<Item = (&'a str, &'a st
     rules.finish()
 }
 
-/// Returns true if an entry that is a nested workflow has an id or outcomes.
-fn has_named_entries(workflow: &Workflow) -> bool {
-    workflow.phases.iter().any(|entry| match &entry.kind {
+/// Returns true if a workflow is a group, or if an entry that is a nested workflow has an id or outcomes.
+fn has_new_entries(workflow: &Workflow) -> bool {
+    workflow.group.is_some() || workflow.phases.iter().any(|entry| match &entry.kind {
         EntryKind::Phase(_) => false,
         EntryKind::Workflow { id, outcomes, .. } => id.is_some() || !outcomes.is_empty(),
     })
@@ -212,6 +212,9 @@ impl Rules {
             hides_tools: _,
             context,
             phases,
+            // They are hashed beside it; the key of a group tells its place.
+            groups: _,
+            group: _,
             gate,
             root,
             folder: _,

@@ -13,7 +13,7 @@ use super::models::Thinking;
 use super::outcomes::{Outcome, Target};
 use super::outputs::Output;
 use super::paths::package_of;
-use super::paths::{is_key, last_part};
+use super::paths::{is_group_key, is_key, last_part};
 use super::results::Results;
 use super::work::Work;
 
@@ -71,6 +71,10 @@ pub struct Workflow {
     pub context: Option<ContextMode>,
     /// Its phases and nested workflows, in order; at least one.
     pub phases: Vec<Entry>,
+    /// The groups in its entries, at any depth; none in a [`Library`], which has them beside it.
+    pub groups: Vec<Workflow>,
+    /// Its place, if it is a group.
+    pub group: Option<Group>,
     /// The gate at its end.
     pub gate: Option<Gate>,
     /// The name of the root that it was read from.
@@ -110,17 +114,23 @@ impl Workflow {
         phase.context.or(default) == Some(ContextMode::Fresh)
     }
 
-    /// The output of this name of its phase of this id.
-    pub fn output(&self, phase: &str, name: &str) -> Option<&Output> {
-        self.phases.get(self.position(phase)?)?.output(name)
-    }
-
     /// The index of the entry of this id: of a phase, or else of a nested workflow.
     pub fn position(&self, id: &str) -> Option<usize> {
         let phase = |entry: &Entry| entry.as_phase().is_some_and(|phase| phase.id == id);
         let position = self.phases.iter().position(phase);
         position.or_else(|| self.phases.iter().position(|entry| entry.is_called(id)))
     }
+}
+
+/// The place of a group: of entries that are a scope of their own within the file of a workflow.
+///
+/// A group is a [`Workflow`] with the fields of that of its file but these: its entries, `loopable`, `maxLoops`, `gate`, `budget`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The key of the workflow of the file.
+    pub file: String,
+    /// The indices of the entries that lead to it from there, at least one.
+    pub at: Vec<usize>,
 }
 
 /// Bounds of automatic continuation after the agent stopped too early.
@@ -306,12 +316,21 @@ impl Entry {
         }
     }
 
-    /// Its id; of a nested workflow without one its key without that of its package.
+    /// Its id; of a nested workflow without one its key without that of its package, of a group its label.
     pub fn id(&self) -> &str {
         match &self.kind {
             EntryKind::Phase(phase) => &phase.id,
             EntryKind::Workflow { id: Some(id), .. } => id,
+            EntryKind::Workflow { key, label: Some(label), .. } if is_group_key(key) => label,
             EntryKind::Workflow { key, id: None, .. } => last_part(key),
+        }
+    }
+
+    /// Its label, or the name of its phase; of a nested workflow without a label its key.
+    pub fn name(&self) -> &str {
+        match &self.kind {
+            EntryKind::Phase(phase) => &phase.name,
+            EntryKind::Workflow { key, label, .. } => label.as_ref().unwrap_or(key),
         }
     }
 
@@ -339,6 +358,11 @@ impl Entry {
             EntryKind::Phase(phase) => Some(phase),
             EntryKind::Workflow { .. } => None,
         }
+    }
+
+    /// The key of its group, if it is one.
+    pub fn group_key(&self) -> Option<&str> {
+        self.nested_key().filter(|key| is_group_key(key))
     }
 
     /// The key of its nested workflow, unless it is a phase.

@@ -21,7 +21,7 @@ use crate::definition::model::path_variables::with_names;
 use crate::definition::model::blank::is_blank;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::schema::{
-    CONTEXTS, Field, Kind, Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
+    CONTEXTS, ENTRY_FIELDS, Field, Kind, Needed, PHASE_FIELDS, WORKFLOW_FIELDS,
 };
 use crate::definition::model::workflow::ContextMode;
 
@@ -86,19 +86,13 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// The fields of an item of a list.
-    pub fn of_item(&mut self, list: &str, index: usize) -> Option<Fields<'_>> {
-        Some(Fields {
-            file: self.file,
-            text: self.text,
-            lines_before: self.lines_before,
-            needs: Needs { what: "an entry", fields: &[] },
-            known: &[],
-            of: Mapping::Entry,
-            tree: Rc::new(self.tree.item(list, index)?),
-            diagnostics: self.diagnostics,
-            before: self.before,
-        })
+    /// Reads the mapping at a path as if it were the whole file.
+    pub fn within<T>(&mut self, path: &[Step], read: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let part = Rc::new(self.tree.part(path)?);
+        let whole = std::mem::replace(&mut self.tree, part);
+        let value = read(self);
+        self.tree = whole;
+        Some(value)
     }
 
     /// Reports a diagnostic of the node at a path, or of the nearest one above it that exists.
@@ -454,7 +448,7 @@ fn plain(key: &str) -> String {
 }
 
 /// The rule that a key means but for its spelling or its place.
-fn rule_meant(key: &str) -> Option<&'static str> {
+pub(crate) fn rule_meant(key: &str) -> Option<&'static str> {
     let key = plain(key);
     let rules = PHASE_FIELDS.iter().chain(&WORKFLOW_FIELDS);
     let mut rules = rules.filter(|field| field.needed == Needed::Not && !field.may_be_empty());
@@ -502,6 +496,9 @@ fn find_empty<'a>(
             }
             Kind::Phases(_, fields) => {
                 items.for_each(|(at, item)| find_empty(fields, item, &at, "", empty));
+            }
+            Kind::Group(_) => {
+                items.for_each(|(at, item)| find_empty(&ENTRY_FIELDS, item, &at, "", empty));
             }
             Kind::Checks(fields) => {
                 let prefix = format!("{name}.");

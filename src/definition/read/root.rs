@@ -9,10 +9,10 @@ use super::fields::MAX_PLACES;
 use super::packages::{FIELD, MANIFEST};
 use super::sources::Sources;
 use super::unlisted::Lint;
-use super::workflow_file::{EntryRef, EntryRefKind};
+use super::workflow_file::{EntryRef, EntryRefKind, GroupRef};
 use super::yaml::{Tree, Yaml};
 use super::{front_matter, models, packages, phase_file, workflow_file, yaml};
-use crate::definition::diagnostic::anchor::{Step, Unplaced};
+use crate::definition::diagnostic::anchor::{Step, Unplaced, in_group};
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::file::FileProblem;
 use crate::definition::diagnostic::gate::{GateProblem, MeantPhase};
@@ -23,13 +23,15 @@ use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::workflow::WorkflowProblem;
 use crate::definition::model::files::{FileError, FileKind, Root, Stale};
 use crate::definition::model::gate::{Check, CheckKind, Gate, OnGateFail, label_of};
+use crate::definition::model::inputs::Given;
 use crate::definition::model::library::{LeftOut, Listed, Parts, Replacing};
 use crate::definition::model::models::{ALIASES_FILE, ALIASES_ROOT, Aliases};
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::Outcome;
-use crate::definition::model::paths::{join, last_part, resolve};
+use crate::definition::model::paths::{group_key, join, last_part, resolve};
+use crate::definition::model::values::ValueName;
 use crate::definition::model::words::either;
-use crate::definition::model::workflow::{Entry, EntryKind, Phase, Workflow};
+use crate::definition::model::workflow::{Entry, EntryKind, Group, Phase, Show, Workflow};
 
 /// Number of entries that a regular expression of a gate counts as, because it is compiled.
 const EXPRESSION: usize = 5;
@@ -81,6 +83,12 @@ struct Listing<'t> {
     file: &'t str,
     text: &'t str,
     tree: Option<&'t Tree>,
+    /// The workflow without its entries, unless it has errors.
+    workflow: Option<&'t Workflow>,
+    /// The indices of the entries that lead to the group that is read.
+    at: Vec<usize>,
+    /// The groups that were read.
+    groups: Vec<Workflow>,
     loopable: bool,
     /// The number of diagnostics before it.
     before: usize,
@@ -91,9 +99,10 @@ struct Listing<'t> {
 }
 
 impl Listing<'_> {
-    /// A problem of the node at a path of the `workflow.yaml`, with its place if that is to be looked up.
+    /// A problem of the node at a path in the list that is read, with its place if that is to be looked up.
     fn in_yaml(&self, at: &[Step], look_up: bool, problem: impl Into<Problem>) -> Diagnostic {
-        let place = self.tree.filter(|_| look_up).and_then(|tree| tree.place(at));
+        let at = in_group(&self.at, at);
+        let place = self.tree.filter(|_| look_up).and_then(|tree| tree.place(&at));
         Diagnostic::new(self.file, problem).at(self.text, place, 0)
     }
 
@@ -364,12 +373,16 @@ impl<'a, 'f> RootReader<'a, 'f> {
             file: &file_name,
             text: &text,
             tree: tree.as_deref(),
+            workflow: workflow.as_ref(),
+            at: Vec::new(),
+            groups: Vec::new(),
             loopable,
             before: self.diagnostics.len(),
             ids: Map::new(),
             leading_nowhere: Vec::new(),
         };
         let phases = self.entries(&mut listing, entries)?;
+        let groups = std::mem::take(&mut listing.groups);
         self.report_leading_nowhere(listing);
         if let Some((workflow, phases)) = workflow.zip(phases) {
             match leads_nowhere(workflow.gate.as_ref(), &phases, None, loopable) {
@@ -381,7 +394,7 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 None => {
                     self.sources.keep(&file_name, &text, 0);
                     let root = self.root.name.clone();
-                    self.found.push(Workflow { phases, root, ..workflow });
+                    self.found.push(Workflow { phases, groups, root, ..workflow });
                     return Ok(true);
                 }
             }
@@ -439,6 +452,19 @@ impl<'a, 'f> RootReader<'a, 'f> {
                 }
                 return Ok(Some(EntryKind::Phase(Rc::new(phase))));
             }
+            EntryRefKind::Group(group) => {
+                let group = self.group(listing, index, group, id.as_deref(), label.as_deref())?;
+                let Some((key, name)) = group else { return Ok(None) };
+                if let Some(problem) = id.as_deref().and_then(|id| listing.take_id(id, &name)) {
+                    self.diagnostics.push(listing.in_yaml(&at, look_up, problem));
+                    return Ok(None);
+                }
+                let with = listing.workflow.iter().flat_map(|workflow| &workflow.inputs);
+                let same = |name: &String| Given::Name(ValueName::Input(name.clone()));
+                let with = with.map(|input| (input.name.clone(), same(&input.name))).collect();
+                let label = Some(name);
+                return Ok(Some(EntryKind::Workflow { key, with, id, label, outcomes }));
+            }
             EntryRefKind::Workflow(key, with) => {
                 let problem = id.as_deref().and_then(|id| listing.take_id(id, &key));
                 if let Some(problem) = problem {
@@ -485,6 +511,53 @@ impl<'a, 'f> RootReader<'a, 'f> {
             return Ok(None);
         }
         Ok(Some(EntryKind::Phase(phase)))
+    }
+
+    /// Reads the group at an index, which becomes a workflow of the listing; returns its key and its name, or `None` if it has errors.
+    fn group(
+        &mut self,
+        listing: &mut Listing,
+        index: usize,
+        group: GroupRef,
+        id: Option<&str>,
+        label: Option<&str>,
+    ) -> Result<Option<(String, String)>, Stop> {
+        let GroupRef { loopable, max_loops, budget, gate, entries } = group;
+        listing.at.push(index);
+        let outer = std::mem::replace(&mut listing.loopable, loopable);
+        let phases = self.entries(listing, entries);
+        listing.loopable = outer;
+        let at = listing.at.clone();
+        listing.at.pop();
+        let (Some(phases), Some(file)) = (phases?, listing.workflow) else { return Ok(None) };
+        let here = [Step::Key("phases"), Step::Item(index), Step::Key("onGateFail")];
+        if let Some(problem) = leads_nowhere(gate.as_ref(), &phases, None, loopable) {
+            self.diagnostics.push(listing.in_yaml(&here, true, problem));
+            return Ok(None);
+        }
+        let named = |entry: Option<&Entry>| entry.map_or("", Entry::name).to_owned();
+        let name = match (label.or(id), &phases[..]) {
+            (Some(name), _) => name.to_owned(),
+            (None, [only]) => named(Some(only)),
+            (None, all) => format!("{} … {}", named(all.first()), named(all.last())),
+        };
+        let key = group_key(&file.key, &at);
+        listing.groups.push(Workflow {
+            key: key.clone(),
+            name: name.clone(),
+            command_name: String::new(),
+            initial_message: String::new(),
+            show: Show::Workflows,
+            loopable,
+            max_loops,
+            budget,
+            gate,
+            phases,
+            group: Some(Group { file: file.key.clone(), at }),
+            root: self.root.name.clone(),
+            ..file.clone()
+        });
+        Ok(Some((key, name)))
     }
 
     /// Reports the gates that lead to no earlier phase, when all ids are known.

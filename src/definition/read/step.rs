@@ -16,8 +16,9 @@ use crate::definition::model::work::{Step, Work};
 /// The names that outcomes of a step can have.
 const OUTCOMES: [&str; 2] = [Step::OK, Step::FAILED];
 
-/// Reads the entry whose fields these are; `None` after an error. `number` is its place among the entries, from 1.
-pub(crate) fn read(fields: &mut Fields, number: usize) -> Option<OwnWork> {
+/// Reads the entry whose fields these are; `None` after an error. `place` is its number among the entries, behind those of the
+/// groups around it.
+pub(crate) fn read(fields: &mut Fields, place: &str) -> Option<OwnWork> {
     let item = fields.tree.root.clone();
     let line = text(fields, "run");
     let (id, label) = (text(fields, "id"), text(fields, "label"));
@@ -32,7 +33,7 @@ pub(crate) fn read(fields: &mut Fields, number: usize) -> Option<OwnWork> {
     let name = label.or_else(|| id.clone()).unwrap_or_else(|| label_of(&line));
     let command = Command::new(line, env);
     Some(OwnWork {
-        id: id.unwrap_or_else(|| format!("run-{number}")),
+        id: id.unwrap_or_else(|| format!("run-{place}")),
         name,
         file: fields.file.to_owned(),
         work: Work::Run(Step { command, timeout_ms }),

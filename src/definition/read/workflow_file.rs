@@ -3,7 +3,7 @@
 use crate::sorted::Map;
 use std::rc::Rc;
 
-use super::fields::{Fields, not_a_list};
+use super::fields::{Fields, not_a_list, rule_meant};
 use super::yaml::{Tree, Yaml};
 use super::{budget, conditions, confinement, gate, inputs, outcomes, step};
 use crate::definition::diagnostic::anchor::Step;
@@ -13,7 +13,9 @@ use crate::definition::diagnostic::phase::PhaseProblem;
 use crate::definition::diagnostic::report::Diagnostic;
 use crate::definition::diagnostic::value::{Expected, Needs};
 use crate::definition::model::blank::is_blank;
+use crate::definition::model::bound_values::{BoundValue, BudgetBounds};
 use crate::definition::model::conditions::Condition;
+use crate::definition::model::gate::Gate;
 use crate::definition::model::inputs::Given;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::Outcome;
@@ -60,6 +62,17 @@ pub(crate) enum EntryRefKind {
     Workflow(String, Map<String, Given>),
     /// An entry without the model.
     Own(Box<OwnWork>),
+    /// A group.
+    Group(GroupRef),
+}
+
+/// A group as it is written: its own fields, and its entries.
+pub(crate) struct GroupRef {
+    pub loopable: bool,
+    pub max_loops: BoundValue<u32>,
+    pub budget: BudgetBounds,
+    pub gate: Option<Gate>,
+    pub entries: Entries,
 }
 
 /// Reads the fields of a `workflow.yaml`, and reports their errors; with `check` their warnings too.
@@ -121,7 +134,7 @@ pub(crate) fn read(
     let inputs = inputs::read(&mut fields);
     let gate = gate::read(&mut fields);
     let (rules, values) = (fields.check_rules(), fields.check_values(&WORKFLOW_FIELDS));
-    let (entries, complete) = phases(&mut fields);
+    let (entries, complete) = phases(&mut fields, &[]);
     if check {
         check_fields(&mut fields);
     }
@@ -152,6 +165,8 @@ pub(crate) fn read(
             hides_tools: hides_tools? == 1,
             context: context?,
             phases: Vec::new(),
+            groups: Vec::new(),
+            group: None,
             gate: gate?,
             root: String::new(),
             folder: folder.to_owned(),
@@ -163,19 +178,30 @@ pub(crate) fn read(
 /// Reports unknown keys and variables, and other values without an effect.
 fn check_fields(fields: &mut Fields) {
     fields.check_keys();
-    let entries = fields.tree.root.get("phases").map(Yaml::items).unwrap_or_default();
-    let is_known = |entry: &Yaml| {
-        entry.get("phase").or(entry.get("subworkflow")).is_some() && unknown_rule(entry).is_none()
-    };
-    let entries = entries.iter().take(MAX_PHASES).map(is_known).enumerate();
-    let known: Vec<usize> = entries.filter(|(_, known)| *known).map(|(index, _)| index).collect();
-    for index in known {
-        fields.check_keys_at(&[Step::Key("phases"), Step::Item(index)], Mapping::Entry, &ENTRY);
-    }
+    check_entries(fields, 0);
     gate::check_attempts(fields);
     for field in &WORKFLOW_FIELDS {
         if let Kind::Template(variables) = field.kind {
             fields.check_template(field.name, variables);
+        }
+    }
+}
+
+/// Reports unknown keys of the entries, and a `gateAttempts` without an effect of those that are groups.
+fn check_entries(fields: &mut Fields, depth: usize) {
+    let tree = Rc::clone(&fields.tree);
+    let entries = tree.root.get("phases").map(Yaml::items).unwrap_or_default();
+    for (index, entry) in entries.iter().enumerate().take(MAX_PHASES) {
+        let here = [Step::Key("phases"), Step::Item(index)];
+        let mut kinds = ["phase", "subworkflow", "phases"].into_iter();
+        if kinds.any(|kind| entry.get(kind).is_some()) && unknown_rule(entry).is_none() {
+            fields.check_keys_at(&here, Mapping::Entry, &ENTRY);
+        }
+        if entry.get("phases").is_some() && depth < MAX_GROUPS {
+            fields.within(&here, |fields| {
+                gate::check_attempts(fields);
+                check_entries(fields, depth + 1);
+            });
         }
     }
 }
@@ -302,8 +328,36 @@ fn suggestion(entry: &Yaml) -> Option<String> {
     }
 }
 
-/// Returns the entries that can be read, each with its index, and true if these are all.
-fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
+/// Reads the group at a path, to which these indices of entries lead; with false if it has errors.
+fn group(fields: &mut Fields, here: &[Step], at: &[usize]) -> Option<(GroupRef, bool)> {
+    let read = |fields: &mut Fields| {
+        let loopable = loopable(fields);
+        let max_loops = fields.bounded("maxLoops", DEFAULT_MAX_LOOPS, 0..=MAX_COUNT);
+        let (budget, gate) = (budget::read(fields), gate::read(fields));
+        let (entries, complete) = phases(fields, at);
+        let is_sound = complete
+            && loopable.is_some()
+            && max_loops.is_some()
+            && budget.is_some()
+            && gate.is_some();
+        let group = GroupRef {
+            loopable: loopable.unwrap_or(true),
+            max_loops: max_loops.unwrap_or(BoundValue::Fixed(DEFAULT_MAX_LOOPS)),
+            budget: budget.unwrap_or_default(),
+            gate: gate.flatten(),
+            entries,
+        };
+        (group, is_sound)
+    };
+    fields.within(here, read)
+}
+
+/// Maximum number of groups within each other.
+const MAX_GROUPS: usize = 10;
+
+/// Returns the entries that can be read, each with its index, and true if these are all. `around` are the indices of the entries
+/// that lead to the group that has them.
+fn phases(fields: &mut Fields, around: &[usize]) -> (Vec<(usize, EntryRef)>, bool) {
     let items = match fields.tree.root.get("phases") {
         Some(Yaml::List(items)) => items.clone(),
         None => {
@@ -331,9 +385,8 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
             Some(Yaml::String(text)) if !is_blank(text) => Some(text.clone()),
             _ => None,
         };
-        let both = item.get("phase").is_some() && item.get("subworkflow").is_some();
         if item.get("run").is_some() {
-            let own = own_work(fields, index, item);
+            let own = own_work(fields, around, index, item);
             let when = conditions::read(fields, index, item);
             complete &= own.is_some() && when.is_some();
             if let Some(own) = own {
@@ -350,17 +403,12 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
             fields.report(&[here[0], here[1], Step::Name(key)], problem);
             complete = false;
         }
+        let kinds = ["phase", "subworkflow", "phases"].map(|kind| item.get(kind).is_some());
+        let both = kinds.into_iter().filter(|is_there| *is_there).count() > 1;
         let kind = match (item, text("phase"), text("subworkflow")) {
             (Yaml::String(path), ..) => EntryRefKind::File(path.clone()),
             (Yaml::Map(_), Some(path), None) if !both => {
-                if item.get("with").is_some() {
-                    let (field, found) = ("with".into(), "`phase`".into());
-                    let expected = "`subworkflow` beside it".into();
-                    let problem =
-                        FieldProblem::BadValue { field, expected, found, suggestion: None };
-                    fields.report(&[here[0], here[1], Step::Name("with")], problem);
-                    complete = false;
-                }
+                complete &= without_values(fields, &here, item, "`phase`");
                 EntryRefKind::File(path)
             }
             (Yaml::Map(_), None, Some(key)) if !both => {
@@ -372,10 +420,26 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
                     }
                 }
             }
+            (Yaml::Map(_), None, None)
+                if kinds == [false, false, true] && item.get("phases") != Some(&Yaml::Null) =>
+            {
+                if around.len() >= MAX_GROUPS {
+                    fields.report(&here, PhaseProblem::GroupsTooDeep { limit: MAX_GROUPS });
+                    complete = false;
+                    continue;
+                }
+                let Some((group, is_sound)) = group(fields, &here, &[around, &[index]].concat()) else {
+                    complete = false;
+                    continue;
+                };
+                complete &= is_sound & without_values(fields, &here, item, "`phases`");
+                EntryRefKind::Group(group)
+            }
             _ => {
                 complete = false;
                 // Reported as a field without a value.
-                if item.get("phase").or(item.get("subworkflow")) == Some(&Yaml::Null) {
+                let kinds = ["phase", "subworkflow", "phases"].into_iter();
+                if kinds.filter_map(|kind| item.get(kind)).any(|kind| *kind == Yaml::Null) {
                     continue;
                 }
                 let (found, help) = (item.kind(), entry_help(item));
@@ -383,6 +447,9 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
                 continue;
             }
         };
+        if !matches!(kind, EntryRefKind::Group(_)) {
+            complete &= without_group_fields(fields, &here, item);
+        }
         if let Some(key) = unknown_rule(item) {
             let problem =
                 FieldProblem::UnknownPart { of: "phases", field: key.to_owned(), known: &ENTRY };
@@ -398,6 +465,37 @@ fn phases(fields: &mut Fields) -> (Vec<(usize, EntryRef)>, bool) {
         phases.push((index, EntryRef { kind, id, label, when, outcomes }));
     }
     (phases, complete)
+}
+
+/// Reports `with` of the entry at a path, which is of this kind; returns true if it has none.
+fn without_values(fields: &mut Fields, here: &[Step], entry: &Yaml, kind: &str) -> bool {
+    if entry.get("with").is_none() {
+        return true;
+    }
+    let (field, found) = ("with".into(), kind.into());
+    let expected = "`subworkflow` beside it".into();
+    let problem = FieldProblem::BadValue { field, expected, found, suggestion: None };
+    fields.report(&[here, &[Step::Name("with")]].concat(), problem);
+    false
+}
+
+/// Reports the fields of the entry at a path that only a group has; returns true if there is none.
+fn without_group_fields(fields: &mut Fields, here: &[Step], entry: &Yaml) -> bool {
+    let Yaml::Map(entries) = entry else { return true };
+    let given = entries.iter().filter(|(_, value)| *value != Yaml::Null);
+    let keys = given.map(|(key, _)| &**key);
+    let of_group: Vec<&str> = keys.filter(|key| schema::GROUP_FIELDS.contains(key)).collect();
+    for field in &of_group {
+        let kind = if entry.get("phase").is_some() { "`phase`" } else { "`subworkflow`" };
+        let problem = FieldProblem::BadValue {
+            field: (*field).to_owned(),
+            expected: "`phases` beside it, as in a group".into(),
+            found: kind.into(),
+            suggestion: None,
+        };
+        fields.report(&[here, &[Step::Name(field)]].concat(), problem);
+    }
+    of_group.is_empty()
 }
 
 /// Reads `id` or `label` of the entry at a path; the inner `None` without one, the outer one after an error.
@@ -421,8 +519,8 @@ fn entry_text(
     None
 }
 
-/// Reads an entry without the model; `None` after an error.
-fn own_work(fields: &mut Fields, index: usize, item: &Yaml) -> Option<OwnWork> {
+/// Reads an entry without the model; `None` after an error. `around` is as for [`phases`].
+fn own_work(fields: &mut Fields, around: &[usize], index: usize, item: &Yaml) -> Option<OwnWork> {
     let at = |key| [Step::Key("phases"), Step::Item(index), Step::Name(key)];
     let Yaml::Map(entries) = item else { return None };
     // Reported as a field without a value.
@@ -437,7 +535,9 @@ fn own_work(fields: &mut Fields, index: usize, item: &Yaml) -> Option<OwnWork> {
             return None;
         }
     }
-    step::read(&mut fields.of_item("phases", index)?, index + 1)
+    let place = around.iter().chain([&index]).map(|index| (index + 1).to_string());
+    let place = place.collect::<Vec<_>>().join("-");
+    fields.within(&[Step::Key("phases"), Step::Item(index)], |fields| step::read(fields, &place))?
 }
 
 /// A key of an entry that looks like a rule: it would not hold.
@@ -447,5 +547,6 @@ fn unknown_rule(entry: &Yaml) -> Option<&str> {
     unknown.into_iter().find(|key| {
         matches!(nearest(key, ENTRY), Some("when" | "with" | "outcomes"))
             || ["if", "unless"].contains(key)
+            || rule_meant(key).is_some()
     })
 }

@@ -124,6 +124,19 @@ pub(crate) struct Tree {
 impl Tree {
     /// The place at which the node of a path begins; `None` if there is no such node.
     pub fn place(&self, path: &[Step]) -> Option<Place> {
+        self.places.get(self.find(path)?.0).copied()
+    }
+
+    /// The part of the tree at a path; `None` if there is no such node.
+    pub fn part(&self, path: &[Step]) -> Option<Self> {
+        let (at, node) = self.find(path)?;
+        let root = node?.clone();
+        let places = self.places.get(at..at + size(&root))?.to_vec();
+        Some(Self { root, places })
+    }
+
+    /// The index among the places of the node of a path, and the node if it is a value.
+    fn find(&self, path: &[Step]) -> Option<(usize, Option<&Yaml>)> {
         let (mut node, mut at) = (&self.root, 0);
         for step in path {
             at += 1;
@@ -133,7 +146,7 @@ impl Tree {
                     at += before.map(|(_, value)| 1 + size(value)).sum::<usize>();
                     if let Step::Name(_) = step {
                         entries.iter().find(|(key, _)| key == name)?;
-                        return self.places.get(at).copied();
+                        return Some((at, None));
                     }
                     at += 1;
                     node = node.get(name)?;
@@ -145,21 +158,9 @@ impl Tree {
                 _ => return None,
             }
         }
-        self.places.get(at).copied()
+        Some((at, Some(node)))
     }
 
-    /// The item of this list in the mapping at the top, as a tree of its own.
-    pub fn item(&self, list: &str, index: usize) -> Option<Self> {
-        let Yaml::Map(entries) = &self.root else { return None };
-        let before = entries.iter().take_while(|(key, _)| &**key != list);
-        let items = self.root.get(list)?.items();
-        let at = 3
-            + before.map(|(_, value)| 1 + size(value)).sum::<usize>()
-            + items.iter().take(index).map(size).sum::<usize>();
-        let root = items.get(index)?.clone();
-        let places = self.places.get(at..at + size(&root))?.to_vec();
-        Some(Self { root, places })
-    }
 }
 
 /// The number of keys and values in a value, with itself.

@@ -5,7 +5,7 @@ use super::*;
 const HEAD: &str = "name: W\ncommandName: w\ninitialMessage: Go\n";
 
 /// The files of a workflow `w`, with these phases by id and the lines of their front matter, and of a nested workflow `n`.
-fn files(workflow: &str, phases: &[(&str, &str)]) -> Files {
+pub(super) fn files(workflow: &str, phases: &[(&str, &str)]) -> Files {
     let mut files = Files::default();
     files.global.insert("w/workflow.yaml".into(), format!("{HEAD}{workflow}\n"));
     for (id, lines) in phases {

@@ -1,0 +1,77 @@
+//! Groups: entries that are a scope of their own within a file.
+
+use super::load_files;
+use super::ways::files;
+use crate::definition::{FileEntry, Library, Workflow};
+
+const A: (&str, &str) = ("a", "");
+
+fn phases<'a>() -> [(&'a str, &'a str); 4] {
+    [A, ("b", "outcomes: {x: next, y: next}"), ("c", "outputs: {n: {type: number}}"), ("d", "")]
+}
+
+/// The entries of the file of `w`, each as its place and its id.
+fn places(library: &Library) -> Vec<String> {
+    let entries = library.entries_of_file(library.get("w").unwrap());
+    let place = |of: &FileEntry| format!("{:?} {} of {}", of.at, of.entry.id(), of.scope.key);
+    entries.iter().map(place).collect()
+}
+
+#[test]
+fn a_group_is_a_scope_with_the_fields_of_its_file() {
+    let workflow = "write: [src/]\nmaxLoops: 7\ngate: [{file: f}]\nphases:\n  - a.md\n  - id: g\n    label: The group\n    loopable: false\n    maxLoops: 2\n    gate: [{file: x}]\n    budget: {turns: 3}\n    phases: [b.md, {phases: [c.md]}]\n  - d.md";
+    let (library, diagnostics) = load_files(&files(workflow, &phases()));
+    assert_eq!(diagnostics, [""; 0]);
+    assert_eq!(
+        places(&library),
+        [
+            "[0] a of w",
+            "[1] g of w",
+            "[1, 0] b of w//1",
+            "[1, 1] c of w//1",
+            "[1, 1, 0] c of w//1.1",
+            "[2] d of w"
+        ]
+    );
+    let group = library.get("w//1").unwrap();
+    let Workflow { name, loopable, max_loops, confinement, gate, budget, .. } = group;
+    assert_eq!((&**name, *loopable, max_loops.resolve(|_| 0.0)), ("The group", false, 2));
+    assert_eq!(confinement.write.as_deref(), Some(&["src/".to_owned()][..]));
+    assert_eq!((gate.is_some(), budget.is_empty()), (true, false));
+    let inner = library.get("w//1.1").unwrap();
+    assert_eq!((inner.gate.is_some(), inner.max_loops.resolve(|_| 0.0)), (false, 20));
+    assert_eq!(library.iter().map(|workflow| &*workflow.key).collect::<Vec<_>>(), ["n", "w"]);
+    assert_eq!(library.phase_count(&library.get("w").unwrap().phases), 4);
+}
+
+#[test]
+fn names_of_values_are_those_of_the_file() {
+    let workflow = "inputs: {s: {type: choice, options: [p, q]}}\nphases:\n  - b.md\n  - phases: [c.md, {phase: a.md, when: {outcome.b: x, input.s: p}}]\n  - phase: d.md\n    when: {output.c.n: 3}";
+    let (library, diagnostics) = load_files(&files(workflow, &phases()));
+    assert_eq!(diagnostics, [""; 0]);
+    assert!(library.get("w").is_some());
+}
+
+#[test]
+fn a_group_with_an_error_leaves_its_file_out() {
+    for workflow in [
+        "phases:\n  - a.md\n  - phases: [{phase: b.md, outcomes: {x: a}}]",
+        "phases:\n  - a.md\n  - phases: [b.md, {phase: c.md, when: {outcome.d: x}}]\n  - d.md",
+        "phases:\n  - phases: [a.md, a.md]",
+        "phases:\n  - phases: []",
+        "phases:\n  - phases:\n  - a.md",
+        "phases:\n  - {phases: [a.md], with: {x: 1}}",
+        "phases:\n  - {phases: [a.md], write: [x]}",
+        "phases:\n  - {phases: [a.md], gate: []}",
+        "phases:\n  - {phases: [a.md], gate: [{file: x}], onGateFail: z}",
+        "phases:\n  - {phases: [a.md], loopable: 'no'}",
+        "phases:\n  - {phase: a.md, maxLoops: 3}",
+        "phases:\n  - {phase: a.md, phases: [b.md]}",
+        "phases:\n  - {phases: [{subworkflow: w}]}",
+    ] {
+        let (library, diagnostics) = load_files(&files(workflow, &phases()));
+        assert!(library.get("w").is_none(), "{workflow}");
+        assert_eq!(diagnostics.len(), 1, "{workflow} {diagnostics:?}");
+        assert!(library.left_out().iter().all(|left_out| left_out.key == "w"));
+    }
+}
