@@ -1,6 +1,6 @@
 //! The list of all ways through a workflow.
 
-use crate::definition::{Library, Workflow, on_one_line};
+use crate::definition::{Library, Workflow, on_one_line, is_group_key};
 use crate::run::{PhasePath, Way, WayEnd, WayStep, Ways};
 
 use super::ways::short;
@@ -97,7 +97,8 @@ fn shorten(items: &mut Vec<String>, limit: usize) {
 
 /// The id of the phase at a path, or the key of the nested workflow, behind the keys of the nested workflows around it.
 fn entry(path: &PhasePath, library: &Library) -> String {
-    let nested = path.iter().skip(1).map(|segment| short(&segment.workflow_key));
+    let keys = path.iter().skip(1).map(|segment| &segment.workflow_key);
+    let nested = keys.filter(|key| !is_group_key(key)).map(|key| short(key));
     let own = path.last().and_then(|segment| {
         let entry = library.get(&segment.workflow_key)?.phases.get(segment.phase_index)?;
         Some(short(entry.id()))

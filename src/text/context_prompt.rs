@@ -266,7 +266,7 @@ pub(super) fn run_variable<'a>(
     let summary = match name.strip_prefix("summary.") {
         None if name == "previousSummary" => results::previous(state),
         None => return None,
-        Some(id) => match results::summary_of(state, id) {
+        Some(id) => match results::summary_of(state, id, library) {
             None if !library.entries(root).any(|entry| entry.is_called(id)) => return None,
             found => found,
         },

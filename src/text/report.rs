@@ -7,7 +7,7 @@ use crate::sorted::Map;
 
 use serde::Serialize;
 
-use crate::definition::{Stale, on_one_line, short};
+use crate::definition::{is_group_key, Stale, on_one_line, short};
 use crate::run::{
     Evidence, MAX_TASK, OutputValue, Outputs, PauseReason, PhasePath, RunDir, RunState, RunStatus, cut,
 };
@@ -381,7 +381,9 @@ impl PhaseReport<'_> {
         let mut title = String::new();
         if self.name != self.key {
             let path = PhasePath::parse(self.key);
-            for scope in path.iter().flat_map(|path| path.iter().skip(1)) {
+            let scopes = path.iter().flat_map(|path| path.iter().skip(1));
+            // The phases of a group are those of its file.
+            for scope in scopes.filter(|scope| !is_group_key(&scope.workflow_key)) {
                 title.push_str(&scope.workflow_key);
                 title.push_str(" > ");
             }
@@ -402,8 +404,9 @@ fn phases(state: &RunState, in_progress: bool) -> Vec<PhaseReport<'_>> {
     let mut phases: Vec<PhaseReport> = Vec::new();
     for (key, visit) in state.progress.visits.iter() {
         let path = PhasePath::parse(key);
-        let nested_in = path.as_ref().filter(|path| path.len() > 1).and_then(|path| path.last());
-        let nested_in = nested_in.map(|scope| scope.workflow_key.clone());
+        let scopes = path.iter().flat_map(|path| path.iter().skip(1));
+        let mut workflows = scopes.filter(|scope| !is_group_key(&scope.workflow_key));
+        let nested_in = workflows.next_back().map(|scope| scope.workflow_key.clone());
         let path = indices(path);
         let usage = visit.all_usage();
         let phase = PhaseReport {

@@ -1,7 +1,7 @@
 //! The summaries and outputs of the phases so far, for later phases and for the user.
 
-use crate::definition::{Library, is_key};
-use crate::run::{Outputs, PhasePath, RunState, Summary, cut};
+use crate::definition::Library;
+use crate::run::{Outputs, PhasePath, RunState, Segment, Summary, cut};
 
 use super::outputs::output_lines;
 
@@ -158,15 +158,19 @@ pub(super) fn previous(state: &RunState) -> Option<&str> {
 }
 
 /// Returns the summary of the phase with this id: of several, the one in the innermost scope, else the newest. Without one the newest
-/// of the phases of the nested workflow with this key.
-pub fn summary_of<'a>(state: &'a RunState, id: &str) -> Option<&'a str> {
+/// of the phases of the nested workflow or the group with this id.
+pub fn summary_of<'a>(state: &'a RunState, id: &str, library: &Library) -> Option<&'a str> {
     let summaries = state.summaries();
     let of_phase =
         summaries.iter().filter(|(_, summary)| summary.id == id).max_by_key(|(path, summary)| {
             (path.len().checked_sub(shared(state, path) + 1) == Some(0), path.len(), summary.step)
         });
-    let is_inside =
-        |path: &PhasePath| path.iter().skip(1).any(|segment| is_key(&segment.workflow_key, id));
+    let is_called = |segment: &Segment| {
+        let scope = library.get(&segment.workflow_key);
+        let entry = scope.and_then(|scope| scope.phases.get(segment.phase_index));
+        entry.is_some_and(|entry| entry.is_called(id))
+    };
+    let is_inside = |path: &PhasePath| path.iter().any(is_called);
     let of_workflow = || summaries.iter().rfind(|(path, _)| is_inside(path));
     of_phase.or_else(of_workflow).map(|(_, summary)| &*summary.text)
 }
@@ -248,7 +252,7 @@ mod tests {
                 "  - 🔹 C: four"
             ]
         );
-        let summaries = ["a", "c", "s", "t", "x", "r"].map(|id| summary_of(&state, id));
+        let summaries = ["a", "c", "s", "t", "x", "r"].map(|id| summary_of(&state, id, &library));
         let expected = [Some("one"), Some("four"), Some("four"), Some("three"), None, None];
         assert_eq!((summaries, previous(&state)), (expected, Some("four")));
     }

@@ -15,6 +15,7 @@ use crate::definition::model::inputs::{Given, Input};
 use crate::definition::model::library::MAX_NESTING;
 use crate::definition::model::nearest::nearest;
 use crate::definition::model::outcomes::{Outcome, Target};
+use crate::definition::model::paths::is_group_key;
 use crate::definition::model::path_variables::{PathVariable, refusal, variables};
 use crate::definition::model::results::Results;
 use crate::definition::model::rule_inputs::{
@@ -198,8 +199,8 @@ impl<'a> Errors<'a> {
                     FieldProblem::BadValue {
                         field,
                         expected: format!(
-                            "`next`, `loop`, `done` or the id of an entry of the workflow \"{}\"",
-                            self.workflow.key
+                            "`next`, `loop`, `done` or the id of an entry of {}",
+                            self.workflow.in_words()
                         ),
                         found: format!("`{id}`{why}"),
                         suggestion: nearest(id, ids.chain(Target::WORDS))
@@ -240,6 +241,7 @@ impl<'a> Errors<'a> {
         }
         let exits = || exits(key, self.workflows);
         let names = self.exits_of.entry(key).or_insert_with(exits).clone();
+        let of = if is_group_key(key) { "the group".into() } else { format!("the workflow \"{key}\"") };
         for Outcome { name, .. } in outcomes {
             if names.contains(name.as_str()) {
                 continue;
@@ -247,10 +249,10 @@ impl<'a> Errors<'a> {
             let problem = FieldProblem::BadValue {
                 field: "outcomes".into(),
                 expected: match names.is_empty() {
-                    true => format!("no `outcomes`: the workflow \"{key}\" ends without one"),
+                    true => format!("no `outcomes`: {of} ends without one"),
                     false => listed(
                         &names,
-                        &format!("an outcome with which the workflow \"{key}\" ends"),
+                        &format!("an outcome with which {of} ends"),
                     ),
                 },
                 found: format!("`{name}`"),

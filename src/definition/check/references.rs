@@ -95,7 +95,8 @@ pub(crate) fn resolve(
             if is_group_key(reference) {
                 continue;
             }
-            let (workflow_key, reference) = (workflow.key.clone(), reference.to_owned());
+            let file = workflow.group.as_ref().map_or(&workflow.key, |group| &group.file);
+            let (workflow_key, reference) = (file.clone(), reference.to_owned());
             let keys = [reference.clone()];
             let problem = if target == Some(&Fate::InCycle) {
                 WorkflowProblem::InCycle { workflow: workflow_key, reference }

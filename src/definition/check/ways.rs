@@ -399,7 +399,7 @@ impl<'a> Ways<'a> {
             }
             for (number, outcome) in entry.outcomes().iter().enumerate() {
                 if !to_end.contains(&(index, Some(number))) {
-                    let workflow = self.workflow.key.clone();
+                    let workflow = self.workflow.in_words();
                     let problem =
                         WorkflowProblem::NoEnd { outcome: outcome.name.clone(), workflow };
                     let at = [Step::Key("outcomes"), Step::Key(&outcome.name)];

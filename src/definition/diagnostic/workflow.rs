@@ -64,7 +64,7 @@ impl WorkflowProblem {
                     .help("no outcome leads to it, or its conditions never hold there")
             }
             Self::NoEnd { outcome, workflow } => warning(format!(
-                "no way leads from the outcome `{outcome}` to the end of the workflow \"{workflow}\""
+                "no way leads from the outcome `{outcome}` to the end of {workflow}"
             )),
             Self::NothingToDo => {
                 warning("a run may have nothing to do: the conditions of all entries may not hold")

@@ -226,7 +226,7 @@ pub const WORKFLOW_FIELDS: [Field; 29] = [
         "phases",
         Kind::Phases(MAX_PHASES, &ENTRY_FIELDS),
         Needed::Always,
-        "The phases in order: paths of phase files, relative to this folder, `subworkflow: KEY` for another workflow, and `run: COMMAND` for a step without the agent. With `when` an entry is passed over unless its conditions hold.",
+        "The phases in order: paths of phase files, relative to this folder, `subworkflow: KEY` for another workflow, `run: COMMAND` for a step without the agent, and `phases: [ENTRY, …]` for a group. With `when` an entry is passed over unless its conditions hold.",
     ),
     field(
         "description",

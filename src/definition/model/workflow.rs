@@ -95,6 +95,14 @@ impl Workflow {
         Some(format!("{package}/{}", self.command_name))
     }
 
+    /// Its name in a diagnostic: the key, or what a group is.
+    pub(crate) fn in_words(&self) -> String {
+        match self.group {
+            Some(_) => "this group".to_owned(),
+            None => format!("the workflow \"{}\"", self.key),
+        }
+    }
+
     /// Its `workflow.yaml`, as a user would write it.
     pub fn file(&self) -> String {
         format!("{}/workflow.yaml", self.folder)

@@ -1,0 +1,98 @@
+// Groups: entries of `phases` that are a scope of their own in the file.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { VERSIONS } from "./harness/extent.mjs";
+import { progress } from "./harness/gates.mjs";
+import { startRpc } from "./harness/rpc.mjs";
+import { stage } from "./harness/stage.mjs";
+import { leave, paths, phaseFile, states, step, toolResults, workflow } from "./harness/workflows.mjs";
+
+const QUIET = { autoContinue: false };
+const REST = { text: "I rest." };
+
+/** A plan, a group that builds, and a ship; the group has a gate of its own and leads back to the plan. */
+const BUILD = {
+  ...workflow("build", ["plan"], {
+    ...QUIET,
+    phases: [
+      "plan.md",
+      {
+        id: "make",
+        label: "Make it",
+        maxLoops: 1,
+        gate: [{ file: "made.txt" }],
+        outcomes: { redo: "plan" },
+        phases: [
+          { phase: "code.md" },
+          { phases: [{ phase: "look.md", outcomes: { bad: "next", redo: "next", ok: "next" } }], id: "looks", outcomes: { bad: "code" } },
+        ],
+      },
+      { phase: "ship.md", when: { "outcome.make": ["ok"] } },
+    ],
+  }),
+  "build/code.md": phaseFile({ id: "code" }),
+  "build/look.md": phaseFile({ id: "look", outcomes: { ok: "next", bad: "next", redo: "next" } }),
+  "build/ship.md": phaseFile({ id: "ship", instructions: "Made: {outcome.make}, looks {outcome.look}, {summary.code}." }),
+};
+
+/** The path of the run after each state, without repetitions. @param {any[]} entries */
+const way = (entries) => paths(states(entries)).filter((path, index, all) => path !== all[index - 1]);
+
+for (const version of VERSIONS) {
+  suite(`pi ${version}: groups`, { concurrency: 2 }, () => {
+    test("a group is a scope with its own targets, loops and gate, and values of the file", async (t) => {
+      const calls = [
+        step("next"), // into the group
+        leave("", { summary: "The code." }),
+        leave("bad"), // back to code, the only loop of `make`
+        step("next"),
+        leave("bad"), // too often: pauses
+        REST,
+        leave("redo"), // the gate fails
+        REST,
+        leave("redo"), // the gate passes
+        REST,
+      ];
+      const { model, sandbox } = await stage(t, calls, { globalFiles: BUILD });
+      const rpc = await startRpc({ version, sandbox });
+      await rpc.promptAndSettle("/workflow build The task");
+      const taken = ["build:0", "build:1 build//1:0", "build:1 build//1:1 build//1.1:0", "build:1 build//1:0", "build:1 build//1:1 build//1.1:0"];
+      assert.deepEqual(way(await rpc.entries()), taken);
+      assert.equal(progress(await rpc.entries()).paused.reason.kind, "loops");
+      const results = toolResults(model.lastRequest());
+      assert.match(results[0], /^✓ Entered subworkflow 'Make it': Plan → 🔹 Code\n/);
+      assert.match(results[0], /Build ▸|▸ 🔹 Code/);
+
+      // The gate of the group is checked where it ends, and its outcome leads back to the plan.
+      await rpc.promptAndSettle("/workflow :resume");
+      assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /made\.txt/);
+      writeFileSync(join(sandbox.project, "made.txt"), "made");
+      await rpc.promptAndSettle("/workflow :resume");
+      assert.equal(way(await rpc.entries()).at(-1), "build:0");
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+
+    test("conditions and texts outside of a group name what is in it; a run goes on in it after a restart", async (t) => {
+      const calls = [step("next"), leave("", { summary: "The code." }), REST, leave("ok"), REST, step("next"), REST];
+      const { model, sandbox } = await stage(t, calls, { globalFiles: BUILD });
+      writeFileSync(join(sandbox.project, "made.txt"), "made");
+      const first = await startRpc({ version, sandbox });
+      await first.promptAndSettle("/workflow build The task");
+      assert.equal(way(await first.entries()).at(-1), "build:1 build//1:1 build//1.1:0");
+      await first.close();
+
+      const rpc = await startRpc({ version, sandbox, args: ["--continue"] });
+      await rpc.promptAndSettle("Go on.");
+      const entries = await rpc.entries();
+      assert.equal(way(entries).at(-1), "build:2");
+      assert.deepEqual(progress(entries).outcomes, { "build:1": "ok", "build:1/build//1:1": "ok", "build:1/build//1:1/build//1.1:0": "ok" });
+      assert.match(toolResults(model.lastRequest()).at(-1) ?? "", /Made: ok, looks ok, The code\./);
+      await rpc.promptAndSettle("Go on.");
+      assert.equal(states(await rpc.entries()).at(-1).active, false);
+      assert.deepEqual(rpc.extensionErrors(), []);
+    });
+  });
+}
