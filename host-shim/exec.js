@@ -1,5 +1,7 @@
 // Runs a command line as pi's own `bash` tool does: in pi's shell, in a process group that is killed as a whole. Only the
 // end of its output is kept.
+import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
@@ -14,6 +16,9 @@ const GRACE = 2000;
 
 /** The maximum size of the raw output that is kept, in bytes: without escape sequences and overwritten lines much less is left. */
 const RAW_TAIL = 128 * 1024;
+
+/** The maximum size of standard output that is returned as it is, in bytes. */
+const MAX_APART = 1024 * 1024;
 
 /** The maximum size of the plain output that is returned, in bytes. */
 const PLAIN_TAIL = 16 * 1024;
@@ -59,9 +64,12 @@ function environment(agentDir, variables) {
  * @param {AbortSignal} signal
  * @returns {Promise<import("./interface.js").CommandResult>}
  */
-export async function runCommandLine(shell, { line, timeoutMs, env = [] }, signal) {
+export async function runCommandLine(shell, { line, timeoutMs, env = [], apart = false }, signal) {
   const start = performance.now();
   const tail = new Tail();
+  /** @type {ErrorFile | undefined} */
+  let errors;
+  const whole = apart ? new Whole() : undefined;
   // Its reason is how the command line ends.
   const stop = new AbortController();
   const stopped = () => /** @type {"timed-out" | "cancelled" | undefined} */ (stop.signal.reason);
@@ -77,8 +85,12 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [] }, signa
   /** @type {import("./interface.js").CommandEnd} */
   let how;
   try {
-    const onData = (/** @type {Buffer} */ data) => tail.add(data);
-    const exec = async () => shell().exec(line, env, { onData, signal: stop.signal });
+    const onData = (/** @type {Buffer} */ data) => {
+      tail.add(data);
+      whole?.add(data);
+    };
+    if (apart) errors = new ErrorFile();
+    const exec = async () => shell().exec(errors?.redirected(line) ?? line, env, { onData, signal: stop.signal });
     const ended = await Promise.race([exec(), abandoned]);
     const why = stopped();
     how = why ? { tag: why } : { tag: "exited", val: /** @type {any} */ (ended)?.exitCode ?? 1 };
@@ -90,11 +102,13 @@ export async function runCommandLine(shell, { line, timeoutMs, env = [] }, signa
     clearTimeout(grace);
     signal.removeEventListener("abort", cancel);
   }
+  errors?.moveTo(tail);
   return {
     end: how,
     durationMs: BigInt(Math.round(performance.now() - start)),
     output: tail.close(),
     outputBytes: BigInt(tail.bytes),
+    standardOutput: whole?.close(),
   };
 }
 
@@ -110,6 +124,65 @@ export function showSeconds(text, show) {
   tick();
   const interval = setInterval(tick, 1000);
   return () => clearInterval(interval);
+}
+
+/**
+ * The file that takes the standard error of a command line: pi's shell gives one stream of both. The shell itself redirects it before it
+ * reads the command line, as it runs the user's prefix.
+ */
+class ErrorFile {
+  #folder = mkdtempSync(join(tmpdir(), "pi-command-"));
+  #path = join(this.#folder, "stderr");
+
+  /** @param {string} line */
+  redirected(line) {
+    return `exec 2>'${this.#path.replaceAll("'", "'\\''")}'\n${line}`;
+  }
+
+  /**
+   * Adds the end of the file to an output, and removes the file.
+   * @param {Tail} tail
+   */
+  moveTo(tail) {
+    try {
+      const descriptor = openSync(this.#path, "r");
+      try {
+        const { size } = fstatSync(descriptor);
+        const end = Buffer.alloc(Math.min(size, RAW_TAIL));
+        tail.add(end.subarray(0, readSync(descriptor, end, 0, end.length, size - end.length)));
+        tail.bytes += size - end.length;
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch {
+      // The shell has not begun.
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** A whole output, unless it is too long. */
+class Whole {
+  /** @type {Buffer[]} */
+  #chunks = [];
+  #size = 0;
+
+  /** @param {Buffer} data */
+  add(data) {
+    this.#size += data.length;
+    if (this.#size > MAX_APART) this.#chunks = [];
+    else this.#chunks.push(data);
+  }
+
+  /** Returns the output, or `undefined` if it is too long or no UTF-8. */
+  close() {
+    if (this.#size > MAX_APART) return undefined;
+    try {
+      return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(this.#chunks));
+    } catch {
+      return undefined;
+    }
+  }
 }
 
 /** The end of an output. */

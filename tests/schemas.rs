@@ -246,7 +246,12 @@ fn kind(field: &Field) -> Value {
                 let of_group = of_group.map(|field| (field, "phases"));
                 let kinds = ["phase", "subworkflow", "run", "phases"].into_iter();
                 let others = kinds.filter(|other| *other != name);
-                let fields = [("with", "subworkflow"), ("timeout", "run"), ("env", "run")];
+                let fields = [
+                    ("with", "subworkflow"),
+                    ("timeout", "run"),
+                    ("env", "run"),
+                    ("outputs", "run"),
+                ];
                 let of_others = fields.into_iter().chain(of_group);
                 let of_others = of_others.filter(|(_, of)| *of != name).map(|(field, _)| field);
                 for other in others.chain(of_others) {

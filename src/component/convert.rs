@@ -24,6 +24,7 @@ impl From<guest::Answer> for Answer {
                 },
                 duration_ms: result.duration_ms,
                 output: result.output,
+                standard_output: result.standard_output,
             },
             guest::Answer::Cancelled => Self::Cancelled,
             guest::Answer::NoUi | guest::Answer::NotGranted => Self::NoUi,
@@ -174,8 +175,8 @@ fn pending(ticket: u64, request: Request) -> guest::Pending {
         Request::Input { title } => {
             guest::Request::Input(guest::TextInput { title, placeholder: String::new() })
         }
-        Request::Exec { command: line, env, timeout_ms, progress } => {
-            guest::Request::Exec(guest::CommandLine { line, timeout_ms, progress, env })
+        Request::Exec { command: line, env, timeout_ms, progress, apart } => {
+            guest::Request::Exec(guest::CommandLine { line, timeout_ms, progress, env, apart })
         }
     };
     guest::Pending { ticket, request }

@@ -14,6 +14,8 @@ pub(super) enum Ran {
         duration_ms: u64,
         /// The end of its output, plain text.
         output: String,
+        /// Its standard output, if it is returned apart.
+        standard_output: Option<String>,
     },
     /// The request was cancelled.
     Cancelled,
@@ -101,11 +103,13 @@ impl Engine {
         command: Command,
         then: impl FnOnce(&mut Self, Ran, &mut Cx) -> Reply + 'static,
     ) -> Reply {
-        let Command { line: command, env, timeout_ms, progress } = command;
-        let request = Request::Exec { command, env, timeout_ms, progress };
+        let Command { line: command, env, timeout_ms, progress, apart } = command;
+        let request = Request::Exec { command, env, timeout_ms, progress, apart };
         self.ask(purpose.into(), false, request, |engine, answer, cx| {
             let ran = match answer {
-                Answer::Ran { end, duration_ms, output } => Ran::Ended { end, duration_ms, output },
+                Answer::Ran { end, duration_ms, output, standard_output } => {
+                    Ran::Ended { end, duration_ms, output, standard_output }
+                }
                 Answer::Cancelled => Ran::Cancelled,
                 Answer::Confirmed(_) | Answer::Selected(_) | Answer::Entered(_) | Answer::NoUi => {
                     Ran::NotHere
@@ -155,4 +159,6 @@ pub(super) struct Command {
     pub timeout_ms: u32,
     /// The text that is shown while it runs.
     pub progress: String,
+    /// Its standard output is returned apart.
+    pub apart: bool,
 }

@@ -203,6 +203,8 @@ pub enum Request {
         timeout_ms: u32,
         /// The text that is shown while it runs.
         progress: String,
+        /// Its standard output is returned apart from standard error.
+        apart: bool,
     },
 }
 

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use crate::definition::{Step, label_of};
-use crate::run::{Active, Arrival, Evidence, Leaving, PauseReason, leave};
+use crate::run::{Active, Arrival, Evidence, Leaving, Outputs, PauseReason, given_outputs, leave};
 use crate::text;
 
 use super::ask::{Command, Ran};
@@ -137,6 +137,7 @@ impl Engine {
             env,
             timeout_ms: step.timeout_ms,
             progress: text::step_progress(&step.of),
+            apart: step.has_outputs,
         };
         self.exec(step.purpose(), command, move |engine, ran, cx| {
             match engine.step_overtaken(&step) {
@@ -148,36 +149,46 @@ impl Engine {
 
     /// Goes on after the command of a step.
     fn step_ran(&mut self, step: OpenStep, ran: Ran, cx: &mut Cx) -> Reply {
-        let (end, duration_ms, output) = match ran {
-            Ran::Ended { end, duration_ms, output } => (end, duration_ms, output),
-            Ran::Cancelled => (CommandEnd::Cancelled, 0, String::new()),
-            Ran::NotHere => {
-                return self.step_not_ended(step.passage, "commands cannot be run here", cx);
-            }
+        let Ran::Ended { end, duration_ms, output, standard_output } = ran else {
+            let why = match ran {
+                Ran::NotHere => "commands cannot be run here".to_owned(),
+                Ran::Cancelled | Ran::Ended { .. } => CommandEnd::Cancelled.to_string(),
+            };
+            return self.step_not_ended(step.passage, &why, cx);
         };
-        let outcome = match end {
-            CommandEnd::Exited(0) => Step::OK,
-            CommandEnd::Exited(_) | CommandEnd::TimedOut => Step::FAILED,
-            CommandEnd::Cancelled | CommandEnd::NotStarted(_) => {
-                return self.step_not_ended(step.passage, &end.to_string(), cx);
-            }
+        let has_ended = match end {
+            CommandEnd::Exited(_) | CommandEnd::TimedOut => true,
+            CommandEnd::Cancelled | CommandEnd::NotStarted(_) => false,
         };
-        let passed = outcome == Step::OK;
+        if !has_ended {
+            return self.step_not_ended(step.passage, &end.to_string(), cx);
+        }
+        let Some(active) = self.active() else { return self.end_passage(step.passage, cx) };
+        let given = match end {
+            CommandEnd::Exited(0) => outputs_of(&active, standard_output.as_deref())
+                .map_err(|why| format!("{end}, but {why}")),
+            _ => Err(end.to_string()),
+        };
+        let (passed, how) = match &given {
+            Ok(_) => (true, end.to_string()),
+            Err(why) => (false, why.clone()),
+        };
         let evidence = Evidence {
             label: label_of(step.command.line()),
             passed,
-            result: end.to_string(),
+            result: how.clone(),
             duration_ms,
             attempt: 1,
             tail: text::kept_tail(&if passed { String::new() } else { text::gate_tail(&output) }),
         };
-        let Some(active) = self.active() else { return self.end_passage(step.passage, cx) };
+        let outcome = if passed { Step::OK } else { Step::FAILED };
         let state = active.state.with_summary(active.phase, &text::step_summary(&output));
+        let state = state.with_outputs(active.phase, given.unwrap_or_default());
         let has_outcome = active.phase.outcomes.iter().any(|other| other.name == outcome);
         let state = state.with_evidence(vec![evidence]);
         self.run.amend(self.definitions.library(), |_| state);
         if !has_outcome {
-            let why = text::step_failed(&end.to_string(), &output);
+            let why = text::step_failed(&how, &output);
             return self.step_not_ended(step.passage, &why, cx);
         }
         self.end_entry(step.passage, outcome, cx)
@@ -320,4 +331,26 @@ impl Engine {
             cx.prompt(prompt);
         }
     }
+}
+
+/// The outputs that a step gives with its standard output.
+///
+/// # Errors
+///
+/// Why they are not those that it has, in words.
+fn outputs_of(active: &Active, standard_output: Option<&str>) -> Result<Outputs, String> {
+    let Active { phase, state, .. } = active;
+    if phase.outputs.is_empty() {
+        return Ok(Outputs::new());
+    }
+    let Some(text) = standard_output else {
+        return Err("its standard output is longer than 1 MiB, or not UTF-8".to_owned());
+    };
+    let Ok(Value::Object(mut fields)) = serde_json::from_str(text) else {
+        return Err("its standard output is not one JSON object".to_owned());
+    };
+    fields.retain(|name, _| phase.outputs.iter().any(|output| output.name == *name));
+    let given = Value::Object(fields);
+    let outputs = given_outputs(phase, &given).map_err(|wrong| text::wrong_outputs(phase, &wrong))?;
+    if state.has_room_for(&outputs) { Ok(outputs) } else { Err(text::OUTPUTS_TOO_LONG.to_owned()) }
 }

@@ -194,6 +194,8 @@ pub enum Answer {
         duration_ms: u64,
         /// The end of its output, plain text.
         output: String,
+        /// Its standard output as it is, if it was asked for and is not too long.
+        standard_output: Option<String>,
     },
     /// The user gave no answer, or the request was cancelled.
     Cancelled,

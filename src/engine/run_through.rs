@@ -201,9 +201,11 @@ impl Play<'_> {
             let outcome = outcome.unwrap_or_default();
             let end = CommandEnd::Exited(u32::from(outcome != Step::OK));
             let output = "(the output of the command)".to_owned();
+            let given = serde_json::to_string(&self.outputs(&active)).unwrap_or_default();
             self.write("Without the agent", &format!("{title}: {outcome}"));
             self.context.unix_ms += 1;
-            let answer = Answer::Ran { end, duration_ms: 1000, output };
+            let standard_output = Some(given);
+            let answer = Answer::Ran { end, duration_ms: 1000, output, standard_output };
             let next = self.engine.handle(Event::Answer { ticket, answer }, &self.context);
             effects.extend(next.effects);
             reply = next.reply;

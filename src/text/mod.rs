@@ -75,7 +75,7 @@ pub use messages::{
 };
 pub use models::no_model;
 pub use names::{origin, phase_title, short_name, task_too_long};
-pub use outputs::{call_with, no_output, outputs_wrong};
+pub use outputs::{call_with, no_output, OUTPUTS_TOO_LONG, outputs_wrong, wrong_outputs};
 pub use pause::{ended_line, held, held_notice, pause_notice, paused, run_name, unfinished_line};
 pub use preview::preview;
 pub use questions::{

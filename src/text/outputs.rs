@@ -98,6 +98,15 @@ pub fn outputs_wrong(phase: &Phase, wrong: &[WrongOutput]) -> String {
     format!("⚠️ The phase {title} cannot be left with these outputs:\n{}\n{again}", lines.join("\n"))
 }
 
+/// The reason why a step has no outputs: those of the run are too long together.
+pub const OUTPUTS_TOO_LONG: &str = "the outputs of the run are longer than 512 KiB together";
+
+/// Returns why these outputs are not those of a phase, on one line.
+pub fn wrong_outputs(phase: &Phase, wrong: &[WrongOutput]) -> String {
+    let lines: Vec<String> = wrong.iter().map(|wrong| line(phase, wrong)).collect();
+    format!("its outputs are wrong: {}", lines.join("; "))
+}
+
 fn line(phase: &Phase, wrong: &WrongOutput) -> String {
     match wrong {
         WrongOutput::Missing(output) => format!("missing: {}", expected(output)),

@@ -33,7 +33,7 @@ mod bindings {
 pub const AT: Moment = Moment { unix_ms: 1_747_234_567_890, random: 0 };
 
 /// The version of `wit/extension.wit`.
-pub const VERSION: &str = "0.4.0";
+pub const VERSION: &str = "0.5.0";
 
 /// The maximum lifetime of an instance in seconds: an endless loop must fail and not block the tests.
 const PATIENCE: u64 = 20;
@@ -978,7 +978,13 @@ impl From<ToolOutcome> for Stepped {
 pub fn ended(status: u32) -> Answer {
     let output = "its output\n".to_owned();
     let end = CommandEnd::Exited(status);
-    Answer::Ran(CommandResult { end, duration_ms: 1000, output_bytes: output.len() as u64, output })
+    Answer::Ran(CommandResult {
+        end,
+        duration_ms: 1000,
+        output_bytes: output.len() as u64,
+        output,
+        standard_output: None,
+    })
 }
 
 /// Describes a request as `select TITLE: OPTION | OPTION`, `input TITLE: PLACEHOLDER` or

@@ -48,7 +48,7 @@ mod bindings {
     export!(Hello);
 }
 
-const INTERFACE_VERSION: &str = "0.4.0";
+const INTERFACE_VERSION: &str = "0.5.0";
 const GREETING: &str = "hello:greeting";
 const NOTE: &str = "hello:note";
 const REMINDER: u64 = 1;
@@ -339,7 +339,10 @@ fn ask(name: &str) -> Pending {
 
 fn run(about: &str, line: &str, timeout_ms: u32) -> Pending {
     let (line, progress) = (line.to_owned(), format!("running: {line}"));
-    pending(about, Request::Exec(CommandLine { line, timeout_ms, progress, env: Vec::new() }))
+    pending(
+        about,
+        Request::Exec(CommandLine { line, timeout_ms, progress, env: Vec::new(), apart: false }),
+    )
 }
 
 fn pending(about: &str, request: Request) -> Pending {

@@ -71,6 +71,38 @@ for (const version of VERSIONS) {
       assert.equal(readFileSync(join(sandbox.project, "ran"), "utf8"), "x\nx\n");
     });
 
+    test("gives outputs on its standard output, apart from standard error", async (t) => {
+      const printed = JSON.stringify({ draft: true, title: "Über “all”", number: 7 });
+      const { model, sandbox } = await stage(t, [next, next, { text: "Over." }], {
+        globalFiles: files([
+          "plan.md",
+          {
+            run: `echo warning >&2; cat pr.json; echo more >&2`,
+            id: "pr",
+            outputs: { draft: { type: "flag" }, title: { type: "text" } },
+          },
+          { phase: "build.md", when: { "output.pr.draft": true } },
+          { run: 'printf %s "$TITLE" > got', env: { TITLE: "output.pr.title" } },
+        ]),
+      });
+      writeFileSync(join(sandbox.project, "pr.json"), printed);
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.deepEqual(run, { code: 0, stdout: "Over.\n", stderr: "Workflow The hello: DONE.\n" });
+      assert.equal(readFileSync(join(sandbox.project, "got"), "utf8"), "Über “all”");
+      const [result] = toolResults(model.requests[1]);
+      assert.ok(result.includes(`${printed}\nwarning\nmore\n`) || result.includes(`${printed}warning\nmore`), result);
+      assert.match(result, /- draft: true\n- title: Über “all”\n/);
+    });
+
+    test("without the JSON that its outputs expect has failed", async (t) => {
+      const { sandbox } = await stage(t, [next, REST], {
+        globalFiles: files(["plan.md", { run: "echo '{}'", id: "pr", outputs: { draft: { type: "flag" } } }, "build.md"]),
+      });
+      const run = await runPrint({ version, sandbox, prompt: "/workflow hello Add a route" });
+      assert.equal(run.code, 1);
+      assert.match(run.stderr, /paused in ⚙️ pr: “pr” has not ended: it failed, exit status 0, but its outputs are wrong: missing/);
+    });
+
     test("of a project runs after the user's consent alone", async (t) => {
       const { sandbox } = await stage(t, [next, REST, REST], {
         projectFiles: files(["plan.md", { run: "touch ran", id: "look" }, "build.md"]),

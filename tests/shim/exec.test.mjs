@@ -1,7 +1,7 @@
 // Command lines in pi's own shell: their end, their processes and their output.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
@@ -24,10 +24,10 @@ const shell = (cwd = folder) => () => userShell(CODING_AGENT, cwd);
 
 /**
  * @param {string} line
- * @param {{ timeoutMs?: number, signal?: AbortSignal, cwd?: string, env?: [string, string][] }} [options]
+ * @param {{ timeoutMs?: number, signal?: AbortSignal, cwd?: string, env?: [string, string][], apart?: boolean }} [options]
  */
-const run = (line, { timeoutMs = 20_000, signal = new AbortController().signal, cwd, env = [] } = {}) =>
-  runCommandLine(shell(cwd), { line, timeoutMs, progress: "", env }, signal);
+const run = (line, { timeoutMs = 20_000, signal = new AbortController().signal, cwd, env = [], apart = false } = {}) =>
+  runCommandLine(shell(cwd), { line, timeoutMs, progress: "", env, apart }, signal);
 
 /** Returns true if a process runs and is not a zombie. @param {number} pid */
 function lives(pid) {
@@ -53,6 +53,24 @@ suite("a command line", () => {
     for (const [line, status] of /** @type {const} */ ([["true", 0], ["exit 3", 3], ["no-such-program", 127], ["kill -TERM $$", 143], ["", 0]])) {
       assert.deepEqual((await run(line)).end, exited(status), line);
     }
+  });
+
+  test("returns standard output apart from standard error, as it is, up to 1 MiB of UTF-8", async () => {
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith("pi-command-"));
+    const both = await run("echo error >&2; printf '\\033[31m{}\\r\\n'; echo more >&2", { apart: true });
+    assert.equal(both.standardOutput, "\u001b[31m{}\r\n");
+    assert.equal(both.output, "{}\nerror\nmore\n");
+    assert.equal((await run("echo out")).standardOutput, undefined);
+    assert.equal((await run("head -c 1048576 /dev/zero", { apart: true })).standardOutput?.length, 1048576);
+    assert.equal((await run("head -c 1048577 /dev/zero", { apart: true })).standardOutput, undefined);
+    assert.equal((await run("printf '\\377'", { apart: true })).standardOutput, undefined);
+    const loud = await run("yes loud | head -c 3000000 >&2; exit 4", { apart: true });
+    assert.deepEqual([loud.end, loud.standardOutput], [exited(4), ""]);
+    assert.ok(loud.output.endsWith("loud\n") && loud.output.length <= 16 * 1024);
+    assert.equal(Number(loud.outputBytes), 3000000);
+    const late = await run("echo begun; sleep 60", { apart: true, timeoutMs: 300 });
+    assert.deepEqual([late.end, late.standardOutput], [{ tag: "timed-out" }, "begun\n"]);
+    assert.deepEqual(readdirSync(tmpdir()).filter((name) => name.startsWith("pi-command-")), before);
   });
 
   test("returns its duration, and runs in the folder without input", async () => {
@@ -122,7 +140,7 @@ suite("a command line", () => {
     const broken = () => {
       throw new Error("No bash shell found.");
     };
-    const result = await runCommandLine(broken, { line: "true", timeoutMs: 1000, progress: "", env: [] }, new AbortController().signal);
+    const result = await runCommandLine(broken, { line: "true", timeoutMs: 1000, progress: "", env: [], apart: false }, new AbortController().signal);
     assert.deepEqual(result.end, { tag: "not-started", val: "No bash shell found." });
   });
 });

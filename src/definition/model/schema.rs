@@ -344,7 +344,7 @@ pub const WORKFLOW_FIELDS: [Field; 29] = [
 pub const ON_MAX_LOOPS: [&str; 2] = ["pause", "next"];
 
 /// The fields of an entry of `phases` that is a mapping.
-pub const ENTRY_FIELDS: [Field; 17] = [
+pub const ENTRY_FIELDS: [Field; 18] = [
     field("phase", Kind::Text, "", "The path of a phase file, relative to this folder."),
     field("subworkflow", Kind::Text, "", "The key of another workflow: the name of its folder."),
     field(
@@ -394,6 +394,12 @@ pub const ENTRY_FIELDS: [Field; 17] = [
         Kind::Variables,
         "none",
         "Variables of the environment of `run`, each with a value of the run: `input.NAME`, `output.ID.NAME`, `outcome.ID`, `summary.ID`, `task` or `runDir`.",
+    ),
+    field(
+        "outputs",
+        Kind::Outputs(&OUTPUT_FIELDS),
+        "none",
+        "With `run`: values that the command gives, by name, as one JSON object on its standard output.",
     ),
     field(
         "phases",

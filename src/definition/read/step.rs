@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::yaml::Yaml;
-use super::{gate, outcomes};
+use super::{gate, outcomes, outputs};
 use crate::definition::diagnostic::anchor::Step as At;
 use crate::definition::diagnostic::field::FieldProblem;
 use crate::definition::diagnostic::value::Expected;
@@ -27,6 +27,7 @@ pub(crate) fn read(fields: &mut Fields, place: &str) -> Option<OwnWork> {
     }
     let timeout = gate::timeout(fields, &[], "timeout", &item);
     let env = gate::env(fields, &[], "env", &item);
+    let outputs = outputs::read(fields);
     let given = own_outcomes(fields);
     let (line, id, label) = (line??, id?, label?);
     let (timeout_ms, env) = (timeout?, env?);
@@ -38,7 +39,7 @@ pub(crate) fn read(fields: &mut Fields, place: &str) -> Option<OwnWork> {
         file: fields.file.to_owned(),
         work: Work::Run(Step { command, timeout_ms }),
         outcomes: given?,
-        outputs: Vec::new(),
+        outputs: outputs?,
     })
 }
 

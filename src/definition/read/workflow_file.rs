@@ -34,9 +34,9 @@ const AUTO_CONTINUE: [&str; schema::AUTO_CONTINUE_FIELDS.len()] =
     schema::names(&schema::AUTO_CONTINUE_FIELDS);
 const ENTRY: [&str; schema::ENTRY_FIELDS.len()] = schema::names(&schema::ENTRY_FIELDS);
 /// The fields of an entry with `run`.
-const RUN: [&str; 7] = ["run", "id", "label", "when", "timeout", "env", "outcomes"];
+const RUN: [&str; 8] = ["run", "id", "label", "when", "timeout", "env", "outputs", "outcomes"];
 /// The fields that only an entry with `run` can have.
-const OF_RUN: [&str; 2] = ["timeout", "env"];
+const OF_RUN: [&str; 3] = ["timeout", "env", "outputs"];
 const NEEDS: Needs =
     Needs { what: "a workflow", fields: &["name", "commandName", "initialMessage", "phases"] };
 const HIDDEN_NEEDS: Needs =

@@ -32,6 +32,7 @@ pub struct OpenStep {
     pub command: Command,
     /// In milliseconds.
     pub timeout_ms: u32,
+    pub has_outputs: bool,
     /// `None` for the user's own workflows, whose commands run without a question.
     pub source: Option<text::GateSource>,
     pub passage: Passage,
@@ -48,6 +49,7 @@ impl OpenStep {
             of: active.phase.name.clone(),
             command: step.command.clone(),
             timeout_ms: step.timeout_ms,
+            has_outputs: !active.phase.outputs.is_empty(),
             source: text::GateSource::of(active.scope),
             passage: passage.clone(),
             place: Place::of(active.state),

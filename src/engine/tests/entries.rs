@@ -11,7 +11,8 @@ fn asked(reply: &Reply) -> (u64, &str) {
 
 fn ran(status: u32, output: &str) -> Answer {
     let end = CommandEnd::Exited(status);
-    Answer::Ran { end, duration_ms: 1200, output: output.into() }
+    let standard_output = Some(output.to_owned());
+    Answer::Ran { end, duration_ms: 1200, output: output.into(), standard_output }
 }
 
 /// A session with a workflow of these entries; `a` and `b` are phases.
@@ -147,6 +148,7 @@ fn a_step_that_was_stopped_or_cannot_start_pauses() {
             end: CommandEnd::NotStarted("no shell".into()),
             duration_ms: 0,
             output: String::new(),
+            standard_output: None,
         },
     ] {
         let mut session = session(MIDDLE);
@@ -227,4 +229,44 @@ fn a_command_of_the_project_needs_the_users_consent() {
     let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
     let output = session.give(ticket, Answer::Selected(1));
     let _ = asked(&output.reply);
+}
+
+const WITH_OUTPUTS: &str = "  - a.md
+  - run: gh pr view
+    id: pr
+    outputs: { isDraft: { type: flag }, title: { type: text, optional: true } }
+    outcomes: { failed: a }
+  - phase: b.md
+    when: { output.pr.isDraft: true }
+";
+
+#[test]
+fn the_outputs_of_a_step_are_read_from_its_standard_output() {
+    let mut session = session(WITH_OUTPUTS);
+    let _ = session.command("workflow", "w x");
+    let output = session.next_at_work();
+    let Reply::Ask { ticket, request: Request::Exec { apart: true, .. } } = output.reply else {
+        panic!("{output:?}")
+    };
+    // What is no output of it is ignored.
+    let output = session.give(ticket, ran(0, r#"{"isDraft": true, "number": 7}"#));
+    assert!(told(&output).contains("isDraft"), "{output:?}");
+    assert_eq!(session.key(), "w:2");
+    let value = &session.stored_run().unwrap().progress.outputs["w:1"].values["isDraft"];
+    assert_eq!(value.text(), "true");
+}
+
+#[test]
+fn a_step_without_the_json_that_its_outputs_expect_has_failed() {
+    for printed in ["", "no json", "[true]", "{}", r#"{"isDraft": "perhaps"}"#] {
+        let mut session = session(WITH_OUTPUTS);
+        let _ = session.command("workflow", "w x");
+        let output = session.next_at_work();
+        let Reply::Ask { ticket, .. } = output.reply else { panic!("{output:?}") };
+        let _ = session.give(ticket, ran(0, printed));
+        assert_eq!(session.key(), "w:0", "{printed}");
+        let visit = &session.stored_run().unwrap().progress.visits["w:1"];
+        let [evidence] = &visit.evidence[..] else { panic!("{visit:?}") };
+        assert!(!evidence.passed && evidence.result.starts_with("exit status 0, but "), "{evidence:?}");
+    }
 }
